@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/step_probe.h"
-#include "probes/entries.h"
+#include "probes/requirements.h"
 
 static uint32_t target_step(const struct flow *flow, const struct step_probe *probe, size_t target)
 {

@@ -12,25 +12,25 @@
 
 static bool falls_back(const struct job_run *run)
 {
-    const char *text = meta_annotation(run->view.job->meta, ANNOTATION_VOLUME_FALLBACK);
+    const char *text = meta_annotation(run->model.job->meta, ANNOTATION_VOLUME_FALLBACK);
 
     return text && strcmp(text, "emptyDir") == 0;
 }
 
 static void use_empty_dir(struct job_run *run, size_t position)
 {
-    scoped_str key = job_volume_empty_key(&run->view, position);
-    scoped_str name = job_volume_name(&run->view, position);
+    scoped_str key = job_volume_empty_key(&run->model, position);
+    scoped_str name = job_volume_name(&run->model, position);
 
-    if (job_state_control(&run->view.state, key, name))
-        job_status_stale(run);
+    if (job_state_control(&run->model.state, key, name))
+        job_status_mark_stale(run);
 }
 
 /* Write the names of the claims that are still to be made into the spec, before any is made (O-53).
  */
 static bool names_are_written(struct job_run *run)
 {
-    const struct job_spec *spec = run->view.shape->spec;
+    const struct job_spec *spec = run->model.compiled->spec;
     scoped(json) json_t *body = NULL;
     json_t *volumes;
 
@@ -41,15 +41,15 @@ static bool names_are_written(struct job_run *run)
         if (!volume->claim || (volume->claim_name && *volume->claim_name))
             continue;
         if (!body)
-            body = object_body_json(run->view.job);
-        name = job_claim_name(run->view.job, i);
+            body = object_body_json(run->model.job);
+        name = job_claim_name(run->model.job, i);
         volumes = json_object_get(json_object_get(body, "spec"), "volumes");
         json_object_set_new(json_array_get(volumes, i), "volumeClaimName", json_string(name));
     }
     if (!body)
         return true;
-    cluster_update(run->ctl->cluster, job_prep_begin(run, "PVCError"),
-                   object_with_body(run->view.job, object_body_from_json(body)));
+    cluster_update(run->ctl->cluster, job_prepare_write(run, "PVCError"),
+                   object_with_body(run->model.job, object_body_from_json(body)));
     return false;
 }
 
@@ -57,25 +57,25 @@ static void create_claim(struct job_run *run, const char *name, json_t *claim)
 {
     scoped(json) json_t *body = json_pack("{s:O}", "spec", claim);
 
-    cluster_create(run->ctl->cluster, job_prep_begin(run, "PVCError"),
-                   job_prep_owned(run, &kind_pvc, name, object_body_from_json(body)));
+    cluster_create(run->ctl->cluster, job_prepare_write(run, "PVCError"),
+                   job_owned_object(run, &kind_pvc, name, object_body_from_json(body)));
 }
 
 static bool claim_is_there(struct job_run *run, size_t position)
 {
-    const struct job_volume *volume = &run->view.shape->spec->volumes.items[position];
-    scoped_str name = job_volume_claim(&run->view, position);
+    const struct job_volume *volume = &run->model.compiled->spec->volumes.items[position];
+    scoped_str name = job_volume_claim(&run->model, position);
     scoped_str key = name ? mem_printf("volume-pvc-%s", name) : NULL;
     scoped_str message = NULL;
-    const char *ns = object_namespace(run->view.job);
+    const char *ns = object_namespace(run->model.job);
 
     if (!name) { /* an emptyDir, because it was decided so or nothing else is said */
         use_empty_dir(run, position);
         return true;
     }
     if (cluster_get(run->ctl->cluster, &kind_pvc, ns, name)) {
-        if (job_state_control(&run->view.state, key, name))
-            job_status_stale(run);
+        if (job_state_control(&run->model.state, key, name))
+            job_status_mark_stale(run);
         return true;
     }
     if (volume->claim) {
@@ -92,15 +92,15 @@ static bool claim_is_there(struct job_run *run, size_t position)
     return false;
 }
 
-bool job_claims_are_there(struct job_run *run)
+bool job_claims_ensure(struct job_run *run)
 {
     bool all = true;
 
-    if (run->view.shape->spec->volumes.count == 0)
+    if (run->model.compiled->spec->volumes.count == 0)
         return true;
     if (!names_are_written(run))
         return false;
-    for (size_t i = 0; i < run->view.shape->spec->volumes.count; i++)
+    for (size_t i = 0; i < run->model.compiled->spec->volumes.count; i++)
         all &= claim_is_there(run, i);
     return all;
 }

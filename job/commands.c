@@ -192,7 +192,7 @@ static void find_target(const struct job_run *run, const struct object *command,
     const char *partition = meta_annotation(command->meta, ANNOTATION_COMMAND_PARTITION);
     const struct object *object =
         pod ? cluster_get(run->ctl->cluster, &kind_pod, object_namespace(command), pod) : NULL;
-    int32_t position = task ? job_shape_task_at(run->view.shape, task) : -1;
+    int32_t position = task ? job_compiled_task_at(run->model.compiled, task) : -1;
 
     if (position >= 0) {
         request->has_task = true;
@@ -200,8 +200,8 @@ static void find_target(const struct job_run *run, const struct object *command,
     }
     if (partition && !job_parse_int(partition, &request->partition))
         request->partition = -1;
-    if (object && job_view_locate(&run->view, object, &request->at)) {
-        const struct job_slot *slot = job_view_slot(&run->view, request->at);
+    if (object && job_model_locate(&run->model, object, &request->at)) {
+        const struct job_slot *slot = job_model_slot(&run->model, request->at);
 
         request->has_task = request->has_pod =
             slot && slot->pod && strcmp(object_uid(slot->pod), object_uid(object)) == 0;
@@ -212,7 +212,7 @@ static void execute(struct job_controller *ctl, const struct object *job,
                     const struct object *command, enum job_action action)
 {
     struct job_run *run = job_run_get(ctl, job);
-    const char *last = job_state_resource(&run->view.state, RESOURCE_COMMAND_UID);
+    const char *last = job_state_resource(&run->model.state, RESOURCE_COMMAND_UID);
     struct job_request *request;
 
     if (last && strcmp(last, object_uid(command)) == 0) { /* done before the process ended */
@@ -227,12 +227,12 @@ static void execute(struct job_controller *ctl, const struct object *job,
         .has_action = true,
         .action = action,
         .partition = -1,
-        .version = run->view.state.version,
+        .version = run->model.state.version,
         .command = object_ref(command),
     };
     if (job_action_targeted(action))
         find_target(run, command, request);
-    job_run_post(run, request);
+    job_request_post(run, request);
 }
 
 void job_command_arrived(struct job_controller *ctl, const struct object *command)

@@ -21,14 +21,14 @@ struct shape_key {
 };
 
 struct cached {
-    struct job_shape shape;
+    struct job_compiled_spec compiled;
     struct shape_key key;
     UT_hash_handle hh;
 };
 
-struct job_shapes {
+struct job_spec_cache {
     struct cached *all;
-    struct job_shape *newest, *oldest; /* unused ones */
+    struct job_compiled_spec *newest, *oldest; /* unused ones */
     unsigned unused;
 };
 
@@ -49,16 +49,16 @@ static int compare_names(const void *a, const void *b, void *tasks)
     return strcmp(items[*(const uint32_t *)a].name, items[*(const uint32_t *)b].name);
 }
 
-int32_t job_shape_task_at(const struct job_shape *shape, const char *name)
+int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const char *name)
 {
-    size_t low = 0, high = shape->spec->tasks.count;
+    size_t low = 0, high = compiled->spec->tasks.count;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = strcmp(name, shape->spec->tasks.items[shape->by_name[middle]].name);
+        int order = strcmp(name, compiled->spec->tasks.items[compiled->by_name[middle]].name);
 
         if (order == 0)
-            return (int32_t)shape->by_name[middle];
+            return (int32_t)compiled->by_name[middle];
         if (order < 0)
             high = middle;
         else
@@ -68,18 +68,19 @@ int32_t job_shape_task_at(const struct job_shape *shape, const char *name)
 }
 
 /* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M6…M10. */
-static const struct job_spec *with_defaults(struct job_shape *shape, const struct job_spec *given)
+static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
+                                            const struct job_spec *given)
 {
-    struct job_spec *spec = arena_alloc(shape->arena, sizeof *spec);
+    struct job_spec *spec = arena_alloc(compiled->arena, sizeof *spec);
 
     *spec = *given;
-    spec->tasks.items = arena_array(shape->arena, given->tasks.count, sizeof *spec->tasks.items);
+    spec->tasks.items = arena_array(compiled->arena, given->tasks.count, sizeof *spec->tasks.items);
     for (size_t i = 0; i < given->tasks.count; i++) {
         struct job_task *task = &spec->tasks.items[i];
 
         *task = given->tasks.items[i];
         if (!task->name || !*task->name)
-            task->name = arena_printf(shape->arena, "default%zu", i);
+            task->name = arena_printf(compiled->arena, "default%zu", i);
         if (task->max_retry == 0)
             task->max_retry = 3;
         if (task->replicas < 0)
@@ -90,43 +91,43 @@ static const struct job_spec *with_defaults(struct job_shape *shape, const struc
         spec->queue = "default";
     if (spec->max_retry == 0)
         spec->max_retry = 3;
-    job_plugins_imply(spec, shape->arena); /* O-P40 */
+    job_plugins_imply(spec, compiled->arena); /* O-P40 */
     return spec;
 }
 
-static void sum_up(struct job_shape *shape, struct job_spec *spec)
+static void sum_up(struct job_compiled_spec *compiled, struct job_spec *spec)
 {
     for (size_t i = 0; i < spec->tasks.count; i++) {
         const struct job_task *task = &spec->tasks.items[i];
 
-        shape->replicas += task->replicas;
-        shape->task_minimums +=
+        compiled->replicas += task->replicas;
+        compiled->task_minimums +=
             task->min_available.set ? task->min_available.value : task->replicas;
     }
-    if (spec->min_available == 0 && shape->first_generation)
+    if (spec->min_available == 0 && compiled->first_generation)
         spec->min_available =
-            shape->task_minimums > INT32_MAX ? INT32_MAX : (int32_t)shape->task_minimums;
+            compiled->task_minimums > INT32_MAX ? INT32_MAX : (int32_t)compiled->task_minimums;
 }
 
-static struct job_policy_rows compile_policies(struct job_shape *shape,
+static struct job_policy_rows compile_policies(struct job_compiled_spec *compiled,
                                                const struct job_policy_list *list)
 {
-    struct job_policy_row *rows = arena_array(shape->arena, list->count, sizeof *rows);
+    struct job_policy_row *rows = arena_array(compiled->arena, list->count, sizeof *rows);
 
     for (size_t i = 0; i < list->count; i++) {
         rows[i] = job_policy_compile(&list->items[i]);
         if (rows[i].timeout_ms > 0 && job_policy_names(&rows[i], EVENT_POD_EVICTED))
-            shape->evicted_delayed++;
+            compiled->evicted_delayed++;
     }
-    shape->has_policies |= list->count > 0;
+    compiled->has_policies |= list->count > 0;
     return (struct job_policy_rows){rows, list->count};
 }
 
-static bool broken(struct job_shape *shape, const char *reason, const char *message)
+static bool broken(struct job_compiled_spec *compiled, const char *reason, const char *message)
 {
-    if (!shape->broken) {
-        shape->broken_reason = reason;
-        shape->broken = message;
+    if (!compiled->broken) {
+        compiled->broken_reason = reason;
+        compiled->broken = message;
     }
     return false;
 }
@@ -140,18 +141,18 @@ static bool knows(const uint32_t *list, uint32_t count, uint32_t value)
 }
 
 /* dependsOn as positions, duplicates folded (O-09). */
-static bool resolve_needs(struct job_shape *shape, uint32_t at)
+static bool resolve_needs(struct job_compiled_spec *compiled, uint32_t at)
 {
-    const struct job_task *task = &shape->spec->tasks.items[at];
-    struct job_shape_task *out = &shape->tasks[at];
-    uint32_t *needs = arena_array(shape->arena, task->depends_on.count, sizeof *needs);
+    const struct job_task *task = &compiled->spec->tasks.items[at];
+    struct job_compiled_task *out = &compiled->tasks[at];
+    uint32_t *needs = arena_array(compiled->arena, task->depends_on.count, sizeof *needs);
 
     for (size_t i = 0; i < task->depends_on.count; i++) {
-        int32_t target = job_shape_task_at(shape, task->depends_on.items[i]);
+        int32_t target = job_compiled_task_at(compiled, task->depends_on.items[i]);
 
         if (target < 0)
-            return broken(shape, "InvalidDependsOn",
-                          arena_printf(shape->arena,
+            return broken(compiled, "InvalidDependsOn",
+                          arena_printf(compiled->arena,
                                        "task %s depends on task %s, which the job does not have",
                                        task->name, task->depends_on.items[i]));
         if (!knows(needs, out->n_needs, (uint32_t)target))
@@ -161,44 +162,44 @@ static bool resolve_needs(struct job_shape *shape, uint32_t at)
     out->needs_any = task->depends_on.count >= 2 && task->depends_iteration &&
                      (strcasecmp(task->depends_iteration, "any") == 0 ||
                       strcasecmp(task->depends_iteration, "IterationAny") == 0); /* O-01 */
-    shape->has_dependencies |= out->n_needs > 0;
+    compiled->has_dependencies |= out->n_needs > 0;
     return true;
 }
 
-static void index_dependents(struct job_shape *shape)
+static void index_dependents(struct job_compiled_spec *compiled)
 {
-    uint32_t count = (uint32_t)shape->spec->tasks.count;
+    uint32_t count = (uint32_t)compiled->spec->tasks.count;
 
     for (uint32_t t = 0; t < count; t++)
-        for (uint32_t i = 0; i < shape->tasks[t].n_needs; i++)
-            shape->tasks[shape->tasks[t].needs[i]].n_dependents++;
+        for (uint32_t i = 0; i < compiled->tasks[t].n_needs; i++)
+            compiled->tasks[compiled->tasks[t].needs[i]].n_dependents++;
     for (uint32_t t = 0; t < count; t++) {
-        shape->tasks[t].dependents =
-            arena_array(shape->arena, shape->tasks[t].n_dependents, sizeof(uint32_t));
-        shape->tasks[t].n_dependents = 0;
+        compiled->tasks[t].dependents =
+            arena_array(compiled->arena, compiled->tasks[t].n_dependents, sizeof(uint32_t));
+        compiled->tasks[t].n_dependents = 0;
     }
     for (uint32_t t = 0; t < count; t++)
-        for (uint32_t i = 0; i < shape->tasks[t].n_needs; i++) {
-            struct job_shape_task *need = &shape->tasks[shape->tasks[t].needs[i]];
+        for (uint32_t i = 0; i < compiled->tasks[t].n_needs; i++) {
+            struct job_compiled_task *need = &compiled->tasks[compiled->tasks[t].needs[i]];
 
             ((uint32_t *)(uintptr_t)need->dependents)[need->n_dependents++] = t;
         }
 }
 
 /* Take away tasks whose needs are all gone, until none is left or a cycle remains. */
-static bool check_cycles(struct job_shape *shape)
+static bool check_cycles(struct job_compiled_spec *compiled)
 {
-    uint32_t count = (uint32_t)shape->spec->tasks.count, done = 0, ready = 0;
-    uint32_t *open = arena_array(shape->arena, count, sizeof *open);
-    uint32_t *queue = arena_array(shape->arena, count, sizeof *queue);
+    uint32_t count = (uint32_t)compiled->spec->tasks.count, done = 0, ready = 0;
+    uint32_t *open = arena_array(compiled->arena, count, sizeof *open);
+    uint32_t *queue = arena_array(compiled->arena, count, sizeof *queue);
 
     for (uint32_t t = 0; t < count; t++) {
-        open[t] = shape->tasks[t].n_needs;
+        open[t] = compiled->tasks[t].n_needs;
         if (open[t] == 0)
             queue[ready++] = t;
     }
     for (; done < ready; done++) {
-        const struct job_shape_task *task = &shape->tasks[queue[done]];
+        const struct job_compiled_task *task = &compiled->tasks[queue[done]];
 
         for (uint32_t i = 0; i < task->n_dependents; i++)
             if (--open[task->dependents[i]] == 0)
@@ -206,21 +207,21 @@ static bool check_cycles(struct job_shape *shape)
     }
     for (uint32_t t = 0; done < count && t < count; t++)
         if (open[t] > 0)
-            return broken(shape, "InvalidDependsOn",
-                          arena_printf(shape->arena,
+            return broken(compiled, "InvalidDependsOn",
+                          arena_printf(compiled->arena,
                                        "task %s depends on itself, directly or by others",
-                                       shape->spec->tasks.items[t].name));
+                                       compiled->spec->tasks.items[t].name));
     return true;
 }
 
-static bool check_partitions(struct job_shape *shape)
+static bool check_partitions(struct job_compiled_spec *compiled)
 {
-    for (size_t t = 0; t < shape->spec->tasks.count; t++) {
-        const struct job_task *task = &shape->spec->tasks.items[t];
+    for (size_t t = 0; t < compiled->spec->tasks.count; t++) {
+        const struct job_task *task = &compiled->spec->tasks.items[t];
 
         if (task->partition && task->partition->size <= 0)
-            return broken(shape, "InvalidPartition",
-                          arena_printf(shape->arena,
+            return broken(compiled, "InvalidPartition",
+                          arena_printf(compiled->arena,
                                        "task %s: partitionSize is %d, must be at least 1",
                                        task->name, task->partition->size));
     }
@@ -230,54 +231,54 @@ static bool check_partitions(struct job_shape *shape)
 static void note_plugin(void *arg, const struct job_plugin *plugin,
                         const struct job_plugin_job *job)
 {
-    struct job_shape *shape = arg;
+    struct job_compiled_spec *compiled = arg;
 
-    shape->pods_differ |= plugin->pod != NULL;
-    shape->sees_pods |= plugin->sees_pods && plugin->sees_pods(job);
+    compiled->pods_differ |= plugin->pod != NULL;
+    compiled->uses_pod_addresses |= plugin->uses_pod_addresses && plugin->uses_pod_addresses(job);
 }
 
-static bool check_plugins(struct job_shape *shape)
+static bool check_plugins(struct job_compiled_spec *compiled)
 {
-    const struct job_plugin_job job = {.spec = shape->spec};
+    const struct job_plugin_job job = {.spec = compiled->spec};
     struct error_list refused = {0};
     struct error err = {0};
     bool ok;
 
-    if (!job_plugins_each(&job, note_plugin, shape, &err))
-        return broken(shape, "PluginError", arena_strdup(shape->arena, err.message));
+    if (!job_plugins_each(&job, note_plugin, compiled, &err))
+        return broken(compiled, "PluginError", arena_strdup(compiled->arena, err.message));
     job_plugins_review(&job, "spec", &refused, NULL);
     ok = error_list_ok(&refused, &err);
     error_list_release(&refused);
-    return ok || broken(shape, "PluginError",
-                        arena_printf(shape->arena, "%s%s%s", err.field, *err.field ? ": " : "",
+    return ok || broken(compiled, "PluginError",
+                        arena_printf(compiled->arena, "%s%s%s", err.field, *err.field ? ": " : "",
                                      err.message));
 }
 
 /* Plugins write host names into files of lines and into scripts; where admission has run they are
  * labels (SEC-29). */
-static bool check_host_names(struct job_shape *shape)
+static bool check_host_names(struct job_compiled_spec *compiled)
 {
     static const char *const members[] = {"hostname", "subdomain"};
 
-    for (size_t t = 0; shape->spec->plugins.count > 0 && t < shape->spec->tasks.count; t++)
+    for (size_t t = 0; compiled->spec->plugins.count > 0 && t < compiled->spec->tasks.count; t++)
         for (size_t m = 0; m < countof(members); m++) {
-            const struct job_task *task = &shape->spec->tasks.items[t];
+            const struct job_task *task = &compiled->spec->tasks.items[t];
             const char *name = job_template_text(task, members[m]);
 
             if (name && !name_is_dns_label(name, NULL))
-                return broken(shape, "PluginError",
-                              arena_printf(shape->arena,
+                return broken(compiled, "PluginError",
+                              arena_printf(compiled->arena,
                                            "task %s: %s of the template is no DNS label",
                                            task->name, members[m]));
         }
     return true;
 }
 
-static const struct kv *template_map(struct job_shape *shape, const json_t *template_,
+static const struct kv *template_map(struct job_compiled_spec *compiled, const json_t *template_,
                                      const char *key, uint32_t *out_count)
 {
     json_t *map = json_object_get(json_object_get(template_, "metadata"), key), *value;
-    struct kv *rows = arena_array(shape->arena, json_object_size(map), sizeof *rows);
+    struct kv *rows = arena_array(compiled->arena, json_object_size(map), sizeof *rows);
     const char *name;
 
     json_object_foreach(map, name, value) if (json_is_string(value)) rows[(*out_count)++] =
@@ -285,112 +286,114 @@ static const struct kv *template_map(struct job_shape *shape, const json_t *temp
     return rows;
 }
 
-static void compile(struct job_shape *shape, const struct object *job)
+static void compile(struct job_compiled_spec *compiled, const struct object *job)
 {
     const struct job_spec *given = job_spec_of(job);
     size_t count = given->tasks.count;
     uint32_t *order;
 
-    shape->arena = arena_new(0);
-    shape->spec = with_defaults(shape, given);
-    sum_up(shape, (struct job_spec *)(uintptr_t)shape->spec);
-    shape->tasks = arena_array(shape->arena, count, sizeof *shape->tasks);
-    order = arena_array(shape->arena, count, sizeof *order);
+    compiled->arena = arena_new(0);
+    compiled->spec = with_defaults(compiled, given);
+    sum_up(compiled, (struct job_spec *)(uintptr_t)compiled->spec);
+    compiled->tasks = arena_array(compiled->arena, count, sizeof *compiled->tasks);
+    order = arena_array(compiled->arena, count, sizeof *order);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     if (count > 1)
-        qsort_r(order, count, sizeof *order, compare_names, shape->spec->tasks.items);
-    shape->by_name = order;
+        qsort_r(order, count, sizeof *order, compare_names, compiled->spec->tasks.items);
+    compiled->by_name = order;
 
-    shape->policies = compile_policies(shape, &shape->spec->policies);
+    compiled->policies = compile_policies(compiled, &compiled->spec->policies);
     for (uint32_t t = 0; t < count; t++) {
-        const struct job_task *task = &shape->spec->tasks.items[t];
-        struct job_shape_task *out = &shape->tasks[t];
+        const struct job_task *task = &compiled->spec->tasks.items[t];
+        struct job_compiled_task *out = &compiled->tasks[t];
 
-        out->policies = compile_policies(shape, &task->policies);
-        out->labels = template_map(shape, task->template_, "labels", &out->n_labels);
-        out->annotations = template_map(shape, task->template_, "annotations", &out->n_annotations);
+        out->policies = compile_policies(compiled, &task->policies);
+        out->labels = template_map(compiled, task->template_, "labels", &out->n_labels);
+        out->annotations =
+            template_map(compiled, task->template_, "annotations", &out->n_annotations);
     }
     for (uint32_t t = 0; t < count; t++)
-        if (!resolve_needs(shape, t))
+        if (!resolve_needs(compiled, t))
             return;
-    index_dependents(shape);
+    index_dependents(compiled);
     if (count == 0)
-        broken(shape, "InvalidSpec", "the job has no tasks");
-    else if (check_cycles(shape) && check_partitions(shape) && check_host_names(shape))
-        check_plugins(shape);
+        broken(compiled, "InvalidSpec", "the job has no tasks");
+    else if (check_cycles(compiled) && check_partitions(compiled) && check_host_names(compiled))
+        check_plugins(compiled);
 }
 
-struct job_shapes *job_shapes_new(void)
+struct job_spec_cache *job_spec_cache_new(void)
 {
-    return mem_alloc(sizeof(struct job_shapes));
+    return mem_alloc(sizeof(struct job_spec_cache));
 }
 
-static void drop(struct job_shapes *shapes, struct cached *cached)
+static void drop(struct job_spec_cache *cache, struct cached *cached)
 {
-    HASH_DEL(shapes->all, cached);
-    for (size_t t = 0; t < cached->shape.spec->tasks.count; t++)
-        blob_unref(cached->shape.tasks[t].pod_body);
-    blob_unref(cached->shape.group_body);
-    arena_free(cached->shape.arena);
-    blob_unref(cached->shape.body); /* the decoded spec lives on it */
+    HASH_DEL(cache->all, cached);
+    for (size_t t = 0; t < cached->compiled.spec->tasks.count; t++)
+        blob_unref(cached->compiled.tasks[t].pod_body);
+    blob_unref(cached->compiled.group_body);
+    arena_free(cached->compiled.arena);
+    blob_unref(cached->compiled.body); /* the decoded spec lives on it */
     mem_free(cached);
 }
 
-static void unlink_unused(struct job_shapes *shapes, struct job_shape *shape)
+static void unlink_unused(struct job_spec_cache *cache, struct job_compiled_spec *compiled)
 {
-    *(shape->newer ? &shape->newer->older : &shapes->newest) = shape->older;
-    *(shape->older ? &shape->older->newer : &shapes->oldest) = shape->newer;
-    shape->newer = shape->older = NULL;
-    shapes->unused--;
+    *(compiled->newer ? &compiled->newer->older : &cache->newest) = compiled->older;
+    *(compiled->older ? &compiled->older->newer : &cache->oldest) = compiled->newer;
+    compiled->newer = compiled->older = NULL;
+    cache->unused--;
 }
 
-void job_shapes_free(struct job_shapes *shapes)
+void job_spec_cache_free(struct job_spec_cache *cache)
 {
     struct cached *cached, *next;
 
-    if (!shapes)
+    if (!cache)
         return;
-    HASH_ITER(hh, shapes->all, cached, next)
-    drop(shapes, cached);
-    mem_free(shapes);
+    HASH_ITER(hh, cache->all, cached, next)
+    drop(cache, cached);
+    mem_free(cache);
 }
 
-struct job_shape *job_shape_get(struct job_shapes *shapes, const struct object *job)
+struct job_compiled_spec *job_compiled_spec_get(struct job_spec_cache *cache,
+                                                const struct object *job)
 {
     struct shape_key key = {job->body, !job->body->admitted_as && job->meta->generation <= 1};
     struct cached *cached;
 
-    HASH_FIND(hh, shapes->all, &key, sizeof key, cached);
+    HASH_FIND(hh, cache->all, &key, sizeof key, cached);
     if (!cached) {
         cached = mem_alloc(sizeof *cached);
         cached->key = key;
-        cached->shape.owner = shapes;
-        cached->shape.body = blob_ref(job->body);
-        cached->shape.first_generation = key.first_generation;
-        compile(&cached->shape, job);
-        HASH_ADD(hh, shapes->all, key, sizeof key, cached);
-    } else if (cached->shape.users == 0) {
-        unlink_unused(shapes, &cached->shape);
+        cached->compiled.owner = cache;
+        cached->compiled.body = blob_ref(job->body);
+        cached->compiled.first_generation = key.first_generation;
+        compile(&cached->compiled, job);
+        HASH_ADD(hh, cache->all, key, sizeof key, cached);
+    } else if (cached->compiled.users == 0) {
+        unlink_unused(cache, &cached->compiled);
     }
-    cached->shape.users++;
-    return &cached->shape;
+    cached->compiled.users++;
+    return &cached->compiled;
 }
 
-void job_shape_put(struct job_shape *shape)
+void job_compiled_spec_put(struct job_compiled_spec *compiled)
 {
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
 
-    if (!shape || --shape->users > 0)
+    if (!compiled || --compiled->users > 0)
         return;
-    shapes = shape->owner;
-    shape->older = shapes->newest;
-    *(shapes->newest ? &shapes->newest->newer : &shapes->oldest) = shape;
-    shapes->newest = shape;
-    if (++shapes->unused > SHAPES_KEPT) {
-        struct job_shape *oldest = shapes->oldest;
+    cache = compiled->owner;
+    compiled->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = compiled;
+    cache->newest = compiled;
+    if (++cache->unused > SHAPES_KEPT) {
+        struct job_compiled_spec *oldest = cache->oldest;
 
-        unlink_unused(shapes, oldest);
-        drop(shapes, container_of(oldest, struct cached, shape));
+        unlink_unused(cache, oldest);
+        drop(cache, container_of(oldest, struct cached, compiled));
     }
 }

@@ -14,9 +14,9 @@
 #include "base/arena.h"
 #include "job/policy.h"
 
-struct job_shapes;
+struct job_spec_cache;
 
-struct job_shape_task {
+struct job_compiled_task {
     struct job_policy_rows policies;
     const uint32_t *needs; /* dependsOn, as task positions */
     const uint32_t *dependents;
@@ -27,18 +27,18 @@ struct job_shape_task {
     struct blob *pod_body; /* made by job/pod.c on first use, when all pods of the task share one */
 };
 
-struct job_shape {
-    const struct job_spec *spec;  /* with defaults; tasks have names */
-    struct job_shape_task *tasks; /* [spec->tasks.count] */
+struct job_compiled_spec {
+    const struct job_spec *spec;     /* with defaults; tasks have names */
+    struct job_compiled_task *tasks; /* [spec->tasks.count] */
     struct job_policy_rows policies;
     uint32_t evicted_delayed; /* how many policies name PodEvicted with a timeout (O-28) */
     int64_t replicas;         /* of all tasks */
     int64_t task_minimums;
     bool has_policies;
     bool has_dependencies;
-    bool pods_differ;   /* a plugin gives each pod of a task a body of its own */
-    bool sees_pods;     /* what a plugin makes depends on the addresses of pods */
-    const char *broken; /* why the job cannot be run, or NULL (9.2 step 0) */
+    bool pods_differ;        /* a plugin gives each pod of a task a body of its own */
+    bool uses_pod_addresses; /* what a plugin makes depends on the addresses of pods */
+    const char *broken;      /* why the job cannot be run, or NULL (9.2 step 0) */
     const char *broken_reason;
     struct blob *group_body; /* made by job/podgroup.c, when it depends on the body alone */
 
@@ -46,20 +46,21 @@ struct job_shape {
     struct arena *arena;
     const uint32_t *by_name; /* task positions in name order */
     unsigned users;
-    struct job_shapes *owner;
-    struct job_shape *newer, *older; /* while unused */
+    struct job_spec_cache *owner;
+    struct job_compiled_spec *newer, *older; /* while unused */
     bool first_generation;
 };
 
-struct job_shapes *job_shapes_new(void);
-void job_shapes_free(struct job_shapes *shapes); /* all given back */
+struct job_spec_cache *job_spec_cache_new(void);
+void job_spec_cache_free(struct job_spec_cache *cache); /* all given back */
 
 /** The shape of a job's body, owned by the caller until given back. */
-struct job_shape *job_shape_get(struct job_shapes *shapes, const struct object *job);
-void job_shape_put(struct job_shape *shape); /* NULL is fine */
+struct job_compiled_spec *job_compiled_spec_get(struct job_spec_cache *cache,
+                                                const struct object *job);
+void job_compiled_spec_put(struct job_compiled_spec *compiled); /* NULL is fine */
 
 /** Position of a task, or -1. O(log tasks). */
-int32_t job_shape_task_at(const struct job_shape *shape, const char *name);
+int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const char *name);
 /** Gang minimum of a task: minAvailable, else minPartitions × partitionSize, else replicas (15.1).
  */
 int32_t job_task_minimum(const struct job_task *task);

@@ -44,7 +44,7 @@ static bool needs_record(struct job_controller *ctl, const struct object *job, b
             return true;
     if (!look_around)
         return false;
-    name = job_group_name(job);
+    name = job_podgroup_name(job);
     group = cluster_get(ctl->cluster, &kind_pod_group, object_namespace(job), name);
     return group && !object_deleting(group);
 }
@@ -57,12 +57,12 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
     if (change == CHANGE_DELETED) {
         job_ttl_forget(&ctl->ttl, job);
-        job_figures_forget(&ctl->figures, job);
+        job_metrics_forget(&ctl->metrics, job);
         if (run)
             job_run_drop(run); /* timers, requests and retries go with it (O-64) */
         return;
     }
-    job_ttl_look(&ctl->ttl, job);
+    job_ttl_update(&ctl->ttl, job);
     if (run) {
         job_run_job(run, job);
     } else if (!object_deleting(job) && needs_record(ctl, job, change == CHANGE_ADDED)) {
@@ -99,10 +99,10 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     struct job_run *run = run_of_owner(ctl, pod);
     const struct job_slot *slot;
     struct pod_facts facts;
-    struct slot_at at;
+    struct slot_id at;
 
     if (change == CHANGE_DELETED)
-        job_waits_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
+        job_waiters_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
     if (!owner_job(pod))
         return;
     if (!run && (change == CHANGE_DELETED || pod_phase_ended(pod_status_phase(pod))))
@@ -111,13 +111,13 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
         return;
     if (!run)
         run = run_of_stray(ctl, pod);
-    if (!run || !job_view_locate(&run->view, pod, &at))
+    if (!run || !job_model_locate(&run->model, pod, &at))
         return;
     if (change != CHANGE_DELETED) {
         job_run_pod(run, at, pod, &facts);
         return;
     }
-    slot = job_view_slot(&run->view, at);
+    slot = job_model_slot(&run->model, at);
     if (slot && slot->pod && strcmp(object_uid(slot->pod), object_uid(pod)) == 0)
         job_run_pod(run, at, NULL, NULL);
 }
@@ -134,7 +134,7 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
         return;
     if (change != CHANGE_DELETED)
         job_run_group(run, group);
-    else if (!run->view.group || strcmp(object_uid(run->view.group), object_uid(group)) == 0)
+    else if (!run->model.group || strcmp(object_uid(run->model.group), object_uid(group)) == 0)
         job_run_group(run, NULL);
 }
 
@@ -158,7 +158,7 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct job_controller *ctl = container_of(watcher, struct job_controller, queues);
 
     if (change != CHANGE_DELETED)
-        job_waits_wake(&ctl->waits, &kind_queue, "", object_name(queue));
+        job_waiters_wake(&ctl->waits, &kind_queue, "", object_name(queue));
 }
 
 static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -167,7 +167,7 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct job_controller *ctl = container_of(watcher, struct job_controller, claims);
 
     if (change == CHANGE_ADDED)
-        job_waits_wake(&ctl->waits, &kind_pvc, object_namespace(claim), object_name(claim));
+        job_waiters_wake(&ctl->waits, &kind_pvc, object_namespace(claim), object_name(claim));
 }
 
 static const struct kind *const plugin_kinds[JOB_PLUGIN_KINDS_N] = {
@@ -182,7 +182,7 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .cluster = cluster,
         .loop = cluster->loop,
         .options = *options,
-        .shapes = job_shapes_new(),
+        .cache = job_spec_cache_new(),
         .flush = {.fire = job_status_flush},
         .jobs = {job_changed, &kind_job},
         .pods = {pod_changed, &kind_pod},
@@ -192,7 +192,7 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .commands = {command_changed, &kind_command},
         .ttl = {.cluster = cluster, .aborted = options->gc_aborted},
     };
-    job_figures_init(&ctl->figures, loop_metrics(ctl->loop));
+    job_metrics_init(&ctl->metrics, loop_metrics(ctl->loop));
     for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++) {
         ctl->plugin_objects[i] =
             (struct plugin_watcher){{plugin_object_changed, plugin_kinds[i]}, ctl};
@@ -234,6 +234,6 @@ void job_controller_stop(struct job_controller *ctl)
 
 void job_controller_release(struct job_controller *ctl)
 {
-    job_shapes_free(ctl->shapes);
+    job_spec_cache_free(ctl->cache);
     mem_free(ctl);
 }

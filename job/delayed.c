@@ -35,7 +35,7 @@ static enum level level_of(enum job_action action)
 static void forget(struct job_delayed *entry)
 {
     entry->run->delays_changed |= entry->noted;
-    entry->run->delays_noted -= entry->noted;
+    entry->run->delays_annotated -= entry->noted;
     timer_stop(entry->run->ctl->loop, &entry->timer);
     HASH_DEL(entry->run->delayed, entry);
     object_unref(entry->pod);
@@ -64,7 +64,7 @@ static void on_timer(struct timer *timer)
         .pod = object_ref(entry->pod),
     };
     forget(entry);
-    job_run_post(run, request);
+    job_request_post(run, request);
 }
 
 static struct job_delayed_key key_of(const struct job_request *request,
@@ -109,17 +109,17 @@ static void arm(struct job_run *run, const struct job_delayed *draft, int64_t de
     *entry = *draft;
     entry->run = run;
     entry->timer = (struct timer){.fire = on_timer};
-    entry->version = run->view.state.version;
-    entry->noted = job_delayed_is_noted(entry->event, entry->pod, entry->cause_ms);
-    job_run_cull(run, is_replaced, entry);
+    entry->version = run->model.state.version;
+    entry->noted = job_delayed_is_annotated(entry->event, entry->pod, entry->cause_ms);
+    job_request_drop_expired(run, is_replaced, entry);
     HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
     timer_start(run->ctl->loop, &entry->timer,
                 loop_left_ms(run->ctl->loop, entry->cause_ms + delay_ms, delay_ms));
     if (!entry->noted)
         return;
-    run->delays_noted++;
+    run->delays_annotated++;
     run->delays_changed = true;
-    run->delays_urgent |= run->delays_noted <= URGENT_MAX;
+    run->delays_urgent |= run->delays_annotated <= URGENT_MAX;
 }
 
 /* Task events are told by whichever pod is seen last: a new process may hear them from another one
@@ -138,7 +138,7 @@ static bool is_known(const struct job_run *run, const struct job_request *reques
 }
 
 void job_delayed_add(struct job_run *run, const struct job_request *request,
-                     const struct job_response *response)
+                     const struct job_policy_result *response)
 {
     struct job_delayed_key key = key_of(request, response->source, response->position);
     struct job_delayed *entry = find(run, &key);
@@ -169,20 +169,20 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
 static const struct job_policy_row *policy_of(const struct job_run *run,
                                               const struct job_delayed_key *key)
 {
-    const struct job_shape *shape = run->view.shape;
-    const struct job_policy_rows *rows = key->source == POLICY_OF_JOB ? &shape->policies
+    const struct job_compiled_spec *compiled = run->model.compiled;
+    const struct job_policy_rows *rows = key->source == POLICY_OF_JOB ? &compiled->policies
                                          : key->task != UINT32_MAX
-                                             ? &shape->tasks[key->task].policies
+                                             ? &compiled->tasks[key->task].policies
                                              : NULL;
 
     return rows && key->position < rows->count ? &rows->items[key->position] : NULL;
 }
 
-void job_delayed_rearm(struct job_run *run, const struct job_delayed_note *note)
+void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation *note)
 {
     const struct job_delayed_key *key = &note->key;
-    struct slot_at at = {key->task, key->index};
-    const struct job_slot *slot = job_view_slot(&run->view, at);
+    struct slot_id at = {key->task, key->index};
+    const struct job_slot *slot = job_model_slot(&run->model, at);
     const struct job_policy_row *policy = policy_of(run, key);
     bool of_pod = key->task != UINT32_MAX;
 
@@ -193,7 +193,7 @@ void job_delayed_rearm(struct job_run *run, const struct job_delayed_note *note)
             .key = *key,
             .event = note->event,
             .action = policy->action,
-            .partition = of_pod ? job_view_partition(&run->view, at) : -1,
+            .partition = of_pod ? job_model_partition(&run->model, at) : -1,
             .cause_ms = note->cause_ms,
             /* the evicted pod itself is no more */
             .pod = of_pod && note->event != EVENT_POD_EVICTED ? object_ref(slot->pod) : NULL,
@@ -212,9 +212,9 @@ static bool voided_by(const struct job_delayed *entry, const struct job_request 
 /* The policies that can have an entry for one slot are few: they are looked up, not searched. */
 void job_delayed_on_event(struct job_run *run, const struct job_request *request)
 {
-    const struct job_shape *shape = run->view.shape;
-    size_t counts[] = {0, shape->tasks[request->has_task ? request->at.task : 0].policies.count,
-                       shape->policies.count};
+    const struct job_compiled_spec *compiled = run->model.compiled;
+    size_t counts[] = {0, compiled->tasks[request->has_task ? request->at.task : 0].policies.count,
+                       compiled->policies.count};
 
     if (!run->delayed || !request->has_pod || request->has_action ||
         (request->event != EVENT_POD_RUNNING && request->event != EVENT_POD_FAILED &&
@@ -256,12 +256,13 @@ static bool is_covered(const struct job_request *due, const void *arg)
     return covers(arg, due->action, due->at.task, due->at.index, due->partition);
 }
 
-void job_delayed_clean(struct job_run *run, enum job_action action, const struct job_request *cause)
+void job_delayed_cancel_covered(struct job_run *run, enum job_action action,
+                                const struct job_request *cause)
 {
     const struct cleaning cleaning = {level_of(action), cause};
     struct job_delayed *entry, *next;
 
-    job_run_cull(run, is_covered, &cleaning);
+    job_request_drop_expired(run, is_covered, &cleaning);
     HASH_ITER(hh, run->delayed, entry, next)
     {
         if (covers(&cleaning, entry->action, entry->key.task, entry->key.index, entry->partition))
@@ -271,50 +272,50 @@ void job_delayed_clean(struct job_run *run, enum job_action action, const struct
 
 void job_delayed_cancel_all(struct job_run *run)
 {
-    job_delayed_clean(run, ACT_ABORT_JOB, NULL);
+    job_delayed_cancel_covered(run, ACT_ABORT_JOB, NULL);
 }
 
 bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired)
 {
-    return run->view.state.phase == JOB_RESTARTING && expired->version == run->view.state.version;
+    return run->model.state.phase == JOB_RESTARTING && expired->version == run->model.state.version;
 }
 
-bool job_delayed_holds(const struct job_run *run, const struct job_request *expired)
+bool job_delayed_still_valid(const struct job_run *run, const struct job_request *expired)
 {
-    const struct job_view *view = &run->view;
-    const struct job_slot *slot = expired->has_pod ? job_view_slot(view, expired->at) : NULL;
+    const struct job_model *model = &run->model;
+    const struct job_slot *slot = expired->has_pod ? job_model_slot(model, expired->at) : NULL;
     bool same = slot && same_pod(slot->pod, expired->pod),
-         wanted = slot && expired->at.index < view->tasks[expired->at.task].replicas;
+         wanted = slot && expired->at.index < model->tasks[expired->at.task].replicas;
 
-    if (expired->version != view->state.version ||
-        (view->state.phase != JOB_PENDING && view->state.phase != JOB_RUNNING))
+    if (expired->version != model->state.version ||
+        (model->state.phase != JOB_PENDING && model->state.phase != JOB_RUNNING))
         return false;
     switch ((int)expired->event) {
     case EVENT_POD_PENDING:
-        return same && slot->class_ == SLOT_PENDING;
+        return same && slot->class == SLOT_PENDING;
     case EVENT_POD_FAILED:
     case EVENT_POD_EVICTED:
-        return wanted && slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED;
+        return wanted && slot->class != SLOT_RUNNING && slot->class != SLOT_SUCCEEDED;
     case EVENT_UNKNOWN:
-        return view->group && podgroup_status_of(view->group)->phase == PODGROUP_UNKNOWN;
+        return model->group && podgroup_status_of(model->group)->phase == PODGROUP_UNKNOWN;
     default:
         return true;
     }
 }
 
-void job_delayed_escalate(struct job_run *run, struct slot_at at)
+void job_delayed_on_mark(struct job_run *run, struct slot_id at)
 {
-    const struct job_shape *shape = run->view.shape;
-    struct job_slot *slot = job_view_slot(&run->view, at);
-    const struct job_occurrence what = {.event = EVENT_POD_EVICTED,
-                                        .version = run->view.state.version};
-    struct job_response response;
+    const struct job_compiled_spec *compiled = run->model.compiled;
+    struct job_slot *slot = job_model_slot(&run->model, at);
+    const struct job_policy_input what = {.event = EVENT_POD_EVICTED,
+                                          .version = run->model.state.version};
+    struct job_policy_result response;
     struct job_request *request;
 
-    if (shape->evicted_delayed == 0 || !slot || !slot->pod || !slot->facts.marked)
+    if (compiled->evicted_delayed == 0 || !slot || !slot->pod || !slot->facts.marked)
         return;
-    response = job_policy_match(&what, run->view.state.version, shape->tasks[at.task].policies,
-                                shape->policies);
+    response = job_policy_match(&what, run->model.state.version, compiled->tasks[at.task].policies,
+                                compiled->policies);
     if (response.delay_ms == 0)
         return;
     request = job_request_of_pod(run, EVENT_POD_EVICTED, at, slot->pod, &slot->facts);

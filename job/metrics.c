@@ -26,17 +26,17 @@ static const struct metric_def
                      METRIC_COUNTER, .labels = {"phase"}};
 /* clang-format on */
 
-void job_figures_init(struct job_figures *figures, struct metrics *metrics)
+void job_metrics_init(struct job_metrics *metrics, struct metrics *registry)
 {
-    struct metric_family *phases = metrics_family(metrics, &phases_def);
+    struct metric_family *phases = metrics_family(registry, &phases_def);
 
-    figures->completed = metrics_family(metrics, &completed_def);
-    figures->failed = metrics_family(metrics, &failed_def);
-    figures->created = metric_of(metrics_family(metrics, &created_def), NULL);
+    metrics->completed = metrics_family(registry, &completed_def);
+    metrics->failed = metrics_family(registry, &failed_def);
+    metrics->created = metric_of(metrics_family(registry, &created_def), NULL);
     for (int phase = JOB_PENDING; phase < JOB_PHASE_N; phase++) {
         const char *text = job_phase_text((enum job_phase)phase);
 
-        figures->phases[phase] = metric_of(phases, &text);
+        metrics->phases[phase] = metric_of(phases, &text);
     }
 }
 
@@ -55,13 +55,14 @@ static struct series_name name_of(const struct object *job)
     return name;
 }
 
-void job_figures_moved(struct job_figures *figures, const struct object *job, enum job_phase to)
+void job_metrics_phase_changed(struct job_metrics *metrics, const struct object *job,
+                               enum job_phase to)
 {
-    struct metric_family *family = to == JOB_COMPLETED ? figures->completed
-                                   : to == JOB_FAILED  ? figures->failed
+    struct metric_family *family = to == JOB_COMPLETED ? metrics->completed
+                                   : to == JOB_FAILED  ? metrics->failed
                                                        : NULL;
 
-    metric_add(figures->phases[to], 1);
+    metric_add(metrics->phases[to], 1);
     if (family) {
         struct series_name name = name_of(job);
 
@@ -70,18 +71,18 @@ void job_figures_moved(struct job_figures *figures, const struct object *job, en
     }
 }
 
-void job_figures_pod_created(struct job_figures *figures, const struct object *job, int64_t now_ms)
+void job_metrics_pod_created(struct job_metrics *metrics, const struct object *job, int64_t now_ms)
 {
     int64_t took_ms = now_ms - job->meta->created_at_ms;
 
-    metric_observe(figures->created, took_ms > 0 ? (double)took_ms : 0);
+    metric_observe(metrics->created, took_ms > 0 ? (double)took_ms : 0);
 }
 
-void job_figures_forget(struct job_figures *figures, const struct object *job)
+void job_metrics_forget(struct job_metrics *metrics, const struct object *job)
 {
     struct series_name name = name_of(job);
 
-    metric_drop(figures->completed, name.values);
-    metric_drop(figures->failed, name.values);
+    metric_drop(metrics->completed, name.values);
+    metric_drop(metrics->failed, name.values);
     mem_free(name.job);
 }

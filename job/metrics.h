@@ -7,15 +7,16 @@
 #include "api/types/object.h"
 #include "base/metrics.h"
 
-struct job_figures {
+struct job_metrics {
     struct metric_family *completed, *failed; /* a series per job, gone with it */
     struct metric *created;
     struct metric *phases[JOB_PHASE_N];
 };
 
-void job_figures_init(struct job_figures *figures, struct metrics *metrics);
+void job_metrics_init(struct job_metrics *metrics, struct metrics *registry);
 /** The job's new phase is stored. */
-void job_figures_moved(struct job_figures *figures, const struct object *job, enum job_phase to);
-void job_figures_pod_created(struct job_figures *figures, const struct object *job, int64_t now_ms);
+void job_metrics_phase_changed(struct job_metrics *metrics, const struct object *job,
+                               enum job_phase to);
+void job_metrics_pod_created(struct job_metrics *metrics, const struct object *job, int64_t now_ms);
 /** The job is no more. */
-void job_figures_forget(struct job_figures *figures, const struct object *job);
+void job_metrics_forget(struct job_metrics *metrics, const struct object *job);

@@ -46,7 +46,7 @@ char *job_pod_name(const char *job, const char *task, int32_t index)
     return buf_take(&name);
 }
 
-char *job_group_name(const struct object *job)
+char *job_podgroup_name(const struct object *job)
 {
     struct buf name = {0};
 

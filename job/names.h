@@ -38,7 +38,7 @@ bool job_parse_int(const char *text, int32_t *out);
 /** `<job>-<task>-<index>`, owned. */
 char *job_pod_name(const char *job, const char *task, int32_t index);
 /** `<job>-<uid>`, owned. */
-char *job_group_name(const struct object *job);
+char *job_podgroup_name(const struct object *job);
 /** The claim made for the volume at `position`: `<job>-pvc-` and 12 characters from uid and
  * position; owned. */
 char *job_claim_name(const struct object *job, size_t position);

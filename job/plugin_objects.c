@@ -26,7 +26,7 @@ static void run_object_hook(void *arg, const struct job_plugin *plugin,
 
 static struct job_object_plan plan_objects(const struct job_run *run)
 {
-    const struct job_plugin_job job = job_plugin_job_of(&run->view);
+    const struct job_plugin_job job = job_plugin_job_of(&run->model);
     struct job_object_plan plan = {0};
 
     job_plugins_each(&job, run_object_hook, &plan, NULL);
@@ -59,14 +59,14 @@ static void create_completed(struct pool_work *work)
     struct completion *c = container_of(work, struct completion, work);
     struct job_run *run = c->run;
 
-    if (run->gone || !job_phase_active(run->view.state.phase))
+    if (run->gone || !job_phase_active(run->model.state.phase))
         c->call->done(c->call, NULL, NULL); /* nobody needs it any more */
     else if (c->err.code != ERR_NONE)
         c->call->done(c->call, NULL, &c->err);
     else
         cluster_create(
             run->ctl->cluster, c->call,
-            job_prep_owned(run, c->kind, c->name, blob_intern(c->body.data, c->body.len)));
+            job_owned_object(run, c->kind, c->name, blob_intern(c->body.data, c->body.len)));
     secret_wipe(&c->body);
     blob_unref(c->planned);
     mem_free(c->name);
@@ -80,7 +80,7 @@ static void begin_completion(struct job_run *run, const struct job_plan_object *
     *c = (struct completion){
         .work = {.run = complete_body, .done = create_completed},
         .run = run,
-        .call = job_prep_begin(run, "PluginError"),
+        .call = job_prepare_write(run, "PluginError"),
         .kind = wanted->kind,
         .name = mem_strdup(wanted->name),
         .planned = blob_ref(wanted->body),
@@ -94,8 +94,8 @@ static void begin_creation(struct job_run *run, const struct job_plan_object *wa
     if (wanted->complete)
         begin_completion(run, wanted);
     else
-        cluster_create(run->ctl->cluster, job_prep_begin(run, "PluginError"),
-                       job_prep_owned(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
+        cluster_create(run->ctl->cluster, job_prepare_write(run, "PluginError"),
+                       job_owned_object(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
 }
 
 /* ---- there, ours, and as planned ---- */
@@ -109,7 +109,7 @@ static bool adapt(struct job_run *run, const struct job_plan_object *wanted,
         blob_unref(body);
         return true;
     }
-    cluster_update(run->ctl->cluster, job_prep_begin(run, "PluginError"),
+    cluster_update(run->ctl->cluster, job_prepare_write(run, "PluginError"),
                    object_with_body(is, body));
     return false;
 }
@@ -132,8 +132,8 @@ static void report_foreign(struct job_run *run, const struct job_plan_object *wa
 /* True when the object is there and ours and right; otherwise something was begun or reported. */
 static bool object_is_there(struct job_run *run, const struct job_plan_object *wanted)
 {
-    const struct object *is =
-        cluster_get(run->ctl->cluster, wanted->kind, object_namespace(run->view.job), wanted->name);
+    const struct object *is = cluster_get(run->ctl->cluster, wanted->kind,
+                                          object_namespace(run->model.job), wanted->name);
 
     if (!is) {
         begin_creation(run, wanted);
@@ -150,7 +150,7 @@ static bool object_is_there(struct job_run *run, const struct job_plan_object *w
 /* What admission warned of, for those who look at the job: once. */
 static void report_warnings(struct job_run *run)
 {
-    struct job_plugin_job job = job_plugin_job_of(&run->view);
+    struct job_plugin_job job = job_plugin_job_of(&run->model);
     struct error_list warnings = {0};
 
     if (run->warned_arguments)
@@ -176,13 +176,13 @@ static bool record(struct job_run *run, const char *name)
 {
     scoped_str key = mem_printf(RECORD_PREFIX "%s", name);
 
-    return job_state_control(&run->view.state, key, name);
+    return job_state_control(&run->model.state, key, name);
 }
 
 static bool is_ours(const struct job_run *run, const struct job_plan_object *wanted)
 {
-    const struct object *is =
-        cluster_get(run->ctl->cluster, wanted->kind, object_namespace(run->view.job), wanted->name);
+    const struct object *is = cluster_get(run->ctl->cluster, wanted->kind,
+                                          object_namespace(run->model.job), wanted->name);
 
     return is && job_run_owns(run, is);
 }
@@ -191,7 +191,7 @@ static bool is_ours(const struct job_run *run, const struct job_plan_object *wan
  * (O-P16). */
 static void record_plugins(struct job_run *run, const struct job_object_plan *plan)
 {
-    const struct job_spec *spec = run->view.shape->spec;
+    const struct job_spec *spec = run->model.compiled->spec;
     bool changed = false;
 
     for (size_t i = 0; i < spec->plugins.count; i++) {
@@ -204,15 +204,15 @@ static void record_plugins(struct job_run *run, const struct job_object_plan *pl
         if (plan->items[i].record && is_ours(run, &plan->items[i]))
             changed |= record(run, plan->items[i].record);
     if (changed)
-        job_status_stale(run);
+        job_status_mark_stale(run);
 }
 
-bool job_plugins_are_there(struct job_run *run)
+bool job_plugin_objects_ensure(struct job_run *run)
 {
     struct job_object_plan plan;
     bool all = true;
 
-    if (run->view.shape->spec->plugins.count == 0)
+    if (run->model.compiled->spec->plugins.count == 0)
         return true;
     plan = plan_objects(run);
     for (size_t i = 0; i < plan.count; i++)
@@ -224,17 +224,17 @@ bool job_plugins_are_there(struct job_run *run)
     return all;
 }
 
-bool job_has_plugin_records(const struct job_run *run)
+bool job_plugin_objects_recorded(const struct job_run *run)
 {
-    for (size_t i = 0; i < run->view.state.n_controlled; i++)
-        if (strncmp(run->view.state.controlled[i].key, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0)
+    for (size_t i = 0; i < run->model.state.n_controlled; i++)
+        if (strncmp(run->model.state.controlled[i].key, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0)
             return true;
     return false;
 }
 
 static void drop_records(struct job_run *run)
 {
-    struct job_state *state = &run->view.state;
+    struct job_state *state = &run->model.state;
 
     for (size_t i = state->n_controlled; i > 0; i--) {
         scoped_str key = mem_strdup(state->controlled[i - 1].key);
@@ -242,13 +242,13 @@ static void drop_records(struct job_run *run)
         if (strncmp(key, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0)
             job_state_drop(state, key);
     }
-    job_status_stale(run);
+    job_status_mark_stale(run);
 }
 
 /* The records go last: while they are there, removal is repeated (O-P13). */
-void job_plugins_remove(struct job_run *run)
+void job_plugin_objects_remove(struct job_run *run)
 {
-    const char *ns = object_namespace(run->view.job);
+    const char *ns = object_namespace(run->model.job);
     struct job_object_plan plan = plan_objects(run);
     bool any = false;
 
@@ -260,7 +260,7 @@ void job_plugins_remove(struct job_run *run)
 
         if (!is || !job_run_owns(run, is) || object_deleting(is))
             continue;
-        cluster_remove(run->ctl->cluster, job_prep_begin(run, "PluginError"), is->kind, ns,
+        cluster_remove(run->ctl->cluster, job_prepare_write(run, "PluginError"), is->kind, ns,
                        object_name(is), &how);
         any = true;
     }

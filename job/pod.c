@@ -58,7 +58,7 @@ static bool is_forwarded(const struct object *job)
     return text && strcmp(text, "true") == 0;
 }
 
-static void add_labels(struct pairs *labels, const struct job_view *view,
+static void add_labels(struct pairs *labels, const struct job_model *model,
                        const struct job_task *task, const struct pod_words *words)
 {
     set_pair(labels, LABEL_TASK_INDEX, words->index);
@@ -70,13 +70,13 @@ static void add_labels(struct pairs *labels, const struct job_view *view,
         set_pair(labels, LABEL_PARTITION_ID, words->partition);
         set_pair(labels, LABEL_PARTITION_ID_OLD, words->partition);
     }
-    if (is_forwarded(view->job))
+    if (is_forwarded(model->job))
         set_pair(labels, ANNOTATION_JOB_FORWARDING, "true");
-    if (view->job->meta->n_labels > 0) {
+    if (model->job->meta->n_labels > 0) {
         set_pair_opt(labels, ANNOTATION_PREEMPTABLE,
-                     meta_label(view->job->meta, ANNOTATION_PREEMPTABLE));
+                     meta_label(model->job->meta, ANNOTATION_PREEMPTABLE));
         set_pair_opt(labels, ANNOTATION_COOLDOWN_TIME,
-                     meta_label(view->job->meta, ANNOTATION_COOLDOWN_TIME));
+                     meta_label(model->job->meta, ANNOTATION_COOLDOWN_TIME));
     }
 }
 
@@ -98,7 +98,7 @@ static void copy_job_annotations(struct pairs *annotations, const struct meta *j
                      meta_annotation(job, ANNOTATION_JDB_MAX_UNAVAILABLE));
 }
 
-static void add_annotations(struct pairs *annotations, const struct job_view *view,
+static void add_annotations(struct pairs *annotations, const struct job_model *model,
                             const struct job_task *task, const struct pod_words *words)
 {
     set_pair(annotations, ANNOTATION_TASK_INDEX, words->index);
@@ -113,9 +113,9 @@ static void add_annotations(struct pairs *annotations, const struct job_view *vi
     set_pair(annotations, ANNOTATION_JOB_RETRY_COUNT, words->retries);
     if (task->topology_policy && *task->topology_policy)
         set_pair(annotations, ANNOTATION_NUMA_POLICY, task->topology_policy);
-    if (is_forwarded(view->job))
+    if (is_forwarded(model->job))
         set_pair(annotations, ANNOTATION_JOB_FORWARDING, "true");
-    copy_job_annotations(annotations, view->job->meta);
+    copy_job_annotations(annotations, model->job->meta);
 }
 
 static void add_planned(struct pairs *annotations, const json_t *planned)
@@ -127,42 +127,42 @@ static void add_planned(struct pairs *annotations, const json_t *planned)
         set_pair(annotations, key, json_string_value(value));
 }
 
-static struct meta *build_meta(const struct job_view *view, struct slot_at at,
+static struct meta *build_meta(const struct job_model *model, struct slot_id at,
                                const json_t *planned)
 {
-    const struct job_task *task = &view->shape->spec->tasks.items[at.task];
-    const struct job_shape_task *shape = &view->shape->tasks[at.task];
-    uint32_t room = shape->n_labels + shape->n_annotations + 2 * CORE_PAIRS_MAX +
+    const struct job_task *task = &model->compiled->spec->tasks.items[at.task];
+    const struct job_compiled_task *compiled = &model->compiled->tasks[at.task];
+    uint32_t room = compiled->n_labels + compiled->n_annotations + 2 * CORE_PAIRS_MAX +
                     (uint32_t)json_object_size(planned);
     struct kv stack[STACK_PAIRS];
     struct kv *items = room <= STACK_PAIRS ? stack : mem_array(room, sizeof *items);
-    struct pairs labels = pairs_from(items, shape->labels, shape->n_labels);
-    struct pairs annotations = pairs_from(items + shape->n_labels + CORE_PAIRS_MAX,
-                                          shape->annotations, shape->n_annotations);
+    struct pairs labels = pairs_from(items, compiled->labels, compiled->n_labels);
+    struct pairs annotations = pairs_from(items + compiled->n_labels + CORE_PAIRS_MAX,
+                                          compiled->annotations, compiled->n_annotations);
     struct pod_words words = {
-        .job = object_name(view->job),
-        .ns = object_namespace(view->job),
+        .job = object_name(model->job),
+        .ns = object_namespace(model->job),
         .task = task->name,
-        .queue = view->shape->spec->queue,
-        .group = job_group_name(view->job),
-        .template_ = mem_printf("%s-%s", object_name(view->job), task->name),
+        .queue = model->compiled->spec->queue,
+        .group = job_podgroup_name(model->job),
+        .template_ = mem_printf("%s-%s", object_name(model->job), task->name),
     };
-    struct owner_ref owner = {JOB_API_VERSION,       "Job", object_name(view->job),
-                              object_uid(view->job), true,  true};
-    scoped_str name = job_pod_name(object_name(view->job), task->name, at.index);
+    struct owner_ref owner = {JOB_API_VERSION,        "Job", object_name(model->job),
+                              object_uid(model->job), true,  true};
+    scoped_str name = job_pod_name(object_name(model->job), task->name, at.index);
     struct meta *meta;
 
     snprintf(words.index, sizeof words.index, "%d", at.index);
-    snprintf(words.version, sizeof words.version, "%d", view->state.version);
-    snprintf(words.retries, sizeof words.retries, "%d", view->state.retry_count);
+    snprintf(words.version, sizeof words.version, "%d", model->state.version);
+    snprintf(words.retries, sizeof words.retries, "%d", model->state.retry_count);
     if (task->partition)
         snprintf(words.partition, sizeof words.partition, "%d",
                  job_partition_of(at.index, task->partition->size));
-    add_labels(&labels, view, task, &words);
-    add_annotations(&annotations, view, task, &words);
+    add_labels(&labels, model, task, &words);
+    add_annotations(&annotations, model, task, &words);
     add_planned(&annotations, planned);
     meta = meta_new(&(struct meta){
-        .namespace_ = object_namespace(view->job),
+        .namespace_ = object_namespace(model->job),
         .name = name,
         .uid = "",
         .deletion_grace_s = -1,
@@ -180,35 +180,35 @@ static struct meta *build_meta(const struct job_view *view, struct slot_at at,
     return meta;
 }
 
-char *job_volume_claim(const struct job_view *view, size_t position)
+char *job_volume_claim(const struct job_model *model, size_t position)
 {
-    const struct job_volume *volume = &view->shape->spec->volumes.items[position];
-    scoped_str key = job_volume_empty_key(view, position);
+    const struct job_volume *volume = &model->compiled->spec->volumes.items[position];
+    scoped_str key = job_volume_empty_key(model, position);
 
-    if (job_state_resource(&view->state, key))
+    if (job_state_resource(&model->state, key))
         return NULL;
     if (volume->claim_name && *volume->claim_name)
         return mem_strdup(volume->claim_name);
-    return volume->claim ? job_claim_name(view->job, position) : NULL;
+    return volume->claim ? job_claim_name(model->job, position) : NULL;
 }
 
-char *job_volume_name(const struct job_view *view, size_t position)
+char *job_volume_name(const struct job_model *model, size_t position)
 {
-    const struct job_volume *volume = &view->shape->spec->volumes.items[position];
+    const struct job_volume *volume = &model->compiled->spec->volumes.items[position];
 
     if (volume->claim_name && *volume->claim_name)
         return job_claim_volume_name(volume->claim_name);
     if (volume->claim) {
-        scoped_str claim = job_claim_name(view->job, position);
+        scoped_str claim = job_claim_name(model->job, position);
 
         return job_claim_volume_name(claim);
     }
     return mem_printf("volume-%zu", position);
 }
 
-char *job_volume_empty_key(const struct job_view *view, size_t position)
+char *job_volume_empty_key(const struct job_model *model, size_t position)
 {
-    scoped_str name = job_volume_name(view, position);
+    scoped_str name = job_volume_name(model, position);
 
     return mem_printf("volume-emptyDir-%s", name);
 }
@@ -235,14 +235,14 @@ static void append_new_ones(json_t *list, const json_t *items, const char *key)
 
 /* The job's volumes: one pod volume a claim, mounted in every regular container at each path
  * (O-54). */
-static void add_volumes(const struct job_view *view, json_t *spec)
+static void add_volumes(const struct job_model *model, json_t *spec)
 {
     json_t *mounts = json_array(), *volumes = json_array(), *container;
     size_t i;
 
-    for (size_t v = 0; v < view->shape->spec->volumes.count; v++) {
-        scoped_str claim = job_volume_claim(view, v);
-        scoped_str name = job_volume_name(view, v);
+    for (size_t v = 0; v < model->compiled->spec->volumes.count; v++) {
+        scoped_str claim = job_volume_claim(model, v);
+        scoped_str name = job_volume_name(model, v);
         json_t *volume = claim ? json_pack("{s:s, s:{s:s}}", "name", name, "persistentVolumeClaim",
                                            "claimName", claim)
                                : json_pack("{s:s, s:{}}", "name", name, "emptyDir");
@@ -250,8 +250,9 @@ static void add_volumes(const struct job_view *view, json_t *spec)
         if (!list_has(volumes, "name", json_object_get(volume, "name")))
             json_array_append(volumes, volume);
         json_decref(volume);
-        json_array_append_new(mounts, json_pack("{s:s, s:s}", "name", name, "mountPath",
-                                                view->shape->spec->volumes.items[v].mount_path));
+        json_array_append_new(mounts,
+                              json_pack("{s:s, s:s}", "name", name, "mountPath",
+                                        model->compiled->spec->volumes.items[v].mount_path));
     }
     append_new_ones(json_member_list(spec, "volumes"), volumes, "name");
     json_array_foreach(json_object_get(spec, "containers"), i, container)
@@ -268,10 +269,10 @@ static void set_absent(json_t *object, const char *key, const char *value)
         json_object_set_new(object, key, json_string(value));
 }
 
-static struct blob *build_body(const struct job_view *view, struct slot_at at,
+static struct blob *build_body(const struct job_model *model, struct slot_id at,
                                const struct job_pod_plan *plan)
 {
-    const struct job_spec *job = view->shape->spec;
+    const struct job_spec *job = model->compiled->spec;
     scoped(json) json_t *body = json_object();
     json_t *given = json_object_get(job->tasks.items[at.task].template_, "spec");
     json_t *spec = given ? json_deep_copy(given) : json_object();
@@ -280,25 +281,25 @@ static struct blob *build_body(const struct job_view *view, struct slot_at at,
     set_absent(spec, "schedulerName", job->scheduler_name);
     set_absent(spec, "priorityClassName", job->priority_class);
     if (job->volumes.count > 0)
-        add_volumes(view, spec);
+        add_volumes(model, spec);
     if (job->plugins.count > 0)
         job_pod_plan_apply(plan, spec);
     return object_body_from_json(body);
 }
 
-struct object *job_pod_build(struct job_view *view, struct slot_at at)
+struct object *job_pod_build(struct job_model *model, struct slot_id at)
 {
-    struct job_shape *shape = view->shape;
-    struct job_shape_task *task = &shape->tasks[at.task];
-    struct job_pod_plan plan = job_pod_plan_of(view, at);
-    struct meta *meta = build_meta(view, at, plan.annotations);
+    struct job_compiled_spec *compiled = model->compiled;
+    struct job_compiled_task *task = &compiled->tasks[at.task];
+    struct job_pod_plan plan = job_pod_plan_of(model, at);
+    struct meta *meta = build_meta(model, at, plan.annotations);
     struct blob *body;
 
-    if (shape->pods_differ || shape->spec->volumes.count > 0) {
-        body = build_body(view, at, &plan);
+    if (compiled->pods_differ || compiled->spec->volumes.count > 0) {
+        body = build_body(model, at, &plan);
     } else {
         if (!task->pod_body)
-            task->pod_body = build_body(view, at, &plan);
+            task->pod_body = build_body(model, at, &plan);
         body = blob_ref(task->pod_body);
     }
     job_pod_plan_release(&plan);

@@ -6,10 +6,10 @@
  * body, unless a plugin or a volume of the job makes pods differ. Only metadata is made for each
  * pod.
  */
-#include "job/view.h"
+#include "job/model.h"
 
 /** The pod of a slot, owned. Its body is interned. */
-struct object *job_pod_build(struct job_view *view, struct slot_at at);
+struct object *job_pod_build(struct job_model *model, struct slot_id at);
 
 /** The pod with the mark that makes its end no event of interest (spec/job.md 10), owned; NULL when
  * it carries it already. */
@@ -17,8 +17,8 @@ struct object *job_pod_marked(const struct object *pod);
 
 /** The claim of the volume at `position`: given, or the one made for it; NULL when the volume is an
  * emptyDir. Owned. */
-char *job_volume_claim(const struct job_view *view, size_t position);
+char *job_volume_claim(const struct job_model *model, size_t position);
 /** The name of that volume inside pods; owned. */
-char *job_volume_name(const struct job_view *view, size_t position);
+char *job_volume_name(const struct job_model *model, size_t position);
 /** The key in controlledResources that says the volume became an emptyDir (O-11); owned. */
-char *job_volume_empty_key(const struct job_view *view, size_t position);
+char *job_volume_empty_key(const struct job_model *model, size_t position);

@@ -132,22 +132,22 @@ void job_pod_plan_apply(const struct job_pod_plan *plan, json_t *spec)
 static const struct object *pod_at(const void *pods, size_t task, int32_t index)
 {
     const struct job_slot *slot =
-        job_view_slot(pods, (struct slot_at){.task = (uint32_t)task, .index = index});
+        job_model_slot(pods, (struct slot_id){.task = (uint32_t)task, .index = index});
 
     return slot ? slot->pod : NULL;
 }
 
-struct job_plugin_job job_plugin_job_of(const struct job_view *view)
+struct job_plugin_job job_plugin_job_of(const struct job_model *model)
 {
     return (struct job_plugin_job){
-        .ns = object_namespace(view->job),
-        .name = object_name(view->job),
-        .uid = object_uid(view->job),
-        .spec = view->shape->spec,
-        .local = view->local_pods,
-        .own_network = view->own_network,
+        .ns = object_namespace(model->job),
+        .name = object_name(model->job),
+        .uid = object_uid(model->job),
+        .spec = model->compiled->spec,
+        .local = model->local_pods,
+        .own_network = model->own_network,
         .pod = pod_at,
-        .pods = view,
+        .pods = model,
     };
 }
 
@@ -166,12 +166,12 @@ static void run_pod_hook(void *arg, const struct job_plugin *plugin,
         plugin->pod(job, hook->task, hook->index, &hook->plan);
 }
 
-struct job_pod_plan job_pod_plan_of(const struct job_view *view, struct slot_at at)
+struct job_pod_plan job_pod_plan_of(const struct job_model *model, struct slot_id at)
 {
-    struct pod_hook hook = {&view->shape->spec->tasks.items[at.task], at.index, {0}};
-    const struct job_plugin_job job = job_plugin_job_of(view);
+    struct pod_hook hook = {&model->compiled->spec->tasks.items[at.task], at.index, {0}};
+    const struct job_plugin_job job = job_plugin_job_of(model);
 
-    if (view->shape->spec->plugins.count > 0)
+    if (model->compiled->spec->plugins.count > 0)
         job_plugins_each(&job, run_pod_hook, &hook, NULL);
     return hook.plan;
 }

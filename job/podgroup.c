@@ -35,9 +35,9 @@ static int compare_ranks(const void *a, const void *b)
     return left->task < right->task ? -1 : 1;
 }
 
-static bool counts(const struct job_view *view, bool staged, uint32_t task)
+static bool counts(const struct job_model *model, bool staged, uint32_t task)
 {
-    return !staged || view->tasks[task].started;
+    return !staged || model->tasks[task].started;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -68,23 +68,23 @@ static void share_out(const struct job_spec *spec, const struct ranked *order, s
     }
 }
 
-static int64_t sum_minimums(const struct job_view *view, bool staged)
+static int64_t sum_minimums(const struct job_model *model, bool staged)
 {
-    const struct job_spec *spec = view->shape->spec;
+    const struct job_spec *spec = model->compiled->spec;
     int64_t sum = 0;
 
     for (uint32_t t = 0; t < spec->tasks.count; t++)
-        if (counts(view, staged, t))
+        if (counts(model, staged, t))
             sum += spec->tasks.items[t].min_available.set ? spec->tasks.items[t].min_available.value
                                                           : spec->tasks.items[t].replicas;
     return sum;
 }
 
-static struct str_map min_resources(const struct job_view *view,
-                                    const struct job_group_options *options, int64_t members,
+static struct str_map min_resources(const struct job_model *model,
+                                    const struct job_podgroup_options *options, int64_t members,
                                     struct arena *arena)
 {
-    const struct job_spec *spec = view->shape->spec;
+    const struct job_spec *spec = model->compiled->spec;
     struct ranked *order = arena_array(arena, spec->tasks.count, sizeof *order);
     int64_t *pods = arena_array(arena, spec->tasks.count, sizeof *pods);
     scoped(usage) struct usage sum = {0};
@@ -93,13 +93,13 @@ static struct str_map min_resources(const struct job_view *view,
     for (uint32_t t = 0; t < spec->tasks.count; t++) {
         const char *class = template_class(&spec->tasks.items[t]);
 
-        if (counts(view, options->staged, t))
+        if (counts(model, options->staged, t))
             order[count++] = (struct ranked){
                 t, class && options->priority ? options->priority(options->ctx, class) : 0};
     }
     if (count > 1)
         qsort(order, count, sizeof *order, compare_ranks);
-    share_out(spec, order, count, members, sum_minimums(view, options->staged), pods);
+    share_out(spec, order, count, members, sum_minimums(model, options->staged), pods);
     for (size_t i = 0; i < count; i++) {
         scoped(usage) struct usage one = {0};
 
@@ -137,10 +137,10 @@ static bool has_partitions(const struct job_spec *spec)
 
 /* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology: it is
  * read where it stands. */
-static json_t *sub_groups(const struct job_view *view)
+static json_t *sub_groups(const struct job_model *model)
 {
-    const struct job_spec *spec = view->shape->spec;
-    scoped(json) json_t *body = has_partitions(spec) ? object_body_json(view->job) : NULL;
+    const struct job_spec *spec = model->compiled->spec;
+    scoped(json) json_t *body = has_partitions(spec) ? object_body_json(model->job) : NULL;
     const json_t *tasks = json_object_get(json_object_get(body, "spec"), "tasks");
     json_t *list = body ? json_array() : NULL;
 
@@ -168,13 +168,14 @@ static int32_t clamp(int64_t value)
     return value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-static struct blob *build_spec(const struct job_view *view, const struct job_group_options *options)
+static struct blob *build_spec(const struct job_model *model,
+                               const struct job_podgroup_options *options)
 {
-    const struct job_spec *job = view->shape->spec;
+    const struct job_spec *job = model->compiled->spec;
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(json) json_t *topology =
         job->network_topology ? topology_of(job->network_topology, false) : NULL;
-    scoped(json) json_t *groups = sub_groups(view);
+    scoped(json) json_t *groups = sub_groups(model);
     struct task_minimum *minimums = arena_array(arena, job->tasks.count, sizeof *minimums);
     int64_t members = job->min_available;
     struct podgroup_spec spec = {
@@ -187,13 +188,13 @@ static struct blob *build_spec(const struct job_view *view, const struct job_gro
     };
 
     for (uint32_t t = 0; t < job->tasks.count; t++)
-        if (counts(view, options->staged, t))
+        if (counts(model, options->staged, t))
             minimums[spec.min_task_member.count++] = (struct task_minimum){
                 job->tasks.items[t].name, job_task_minimum(&job->tasks.items[t])};
     if (options->staged)
-        members = smaller(members, sum_minimums(view, true));
+        members = smaller(members, sum_minimums(model, true));
     spec.min_member = clamp(members);
-    spec.min_resources = min_resources(view, options, members, arena);
+    spec.min_resources = min_resources(model, options, members, arena);
     return podgroup_spec_blob(&spec);
 }
 
@@ -205,35 +206,36 @@ static bool uses_priority(const struct job_spec *spec)
     return false;
 }
 
-struct blob *job_group_body(struct job_view *view, const struct job_group_options *options)
+struct blob *job_podgroup_body(struct job_model *model, const struct job_podgroup_options *options)
 {
-    struct job_shape *shape = view->shape;
+    struct job_compiled_spec *compiled = model->compiled;
 
-    if (!shape->group_body) {
-        bool shared = !(options->staged && shape->has_dependencies) && !uses_priority(shape->spec);
+    if (!compiled->group_body) {
+        bool shared =
+            !(options->staged && compiled->has_dependencies) && !uses_priority(compiled->spec);
 
         if (!shared)
-            return build_spec(view, options);
-        shape->group_body = build_spec(view, &(struct job_group_options){0});
+            return build_spec(model, options);
+        compiled->group_body = build_spec(model, &(struct job_podgroup_options){0});
     }
-    return blob_ref(shape->group_body);
+    return blob_ref(compiled->group_body);
 }
 
 enum { STACK_ANNOTATIONS = 32 };
 
-struct object *job_group_build(const struct job_view *view, struct blob *body)
+struct object *job_podgroup_build(const struct job_model *model, struct blob *body)
 {
-    const struct meta *job = view->job->meta;
+    const struct meta *job = model->job->meta;
     struct kv stack[STACK_ANNOTATIONS];
     struct kv *annotations = job->n_annotations < STACK_ANNOTATIONS
                                  ? stack
                                  : mem_array(job->n_annotations + 1, sizeof *annotations);
     struct owner_ref owner = {JOB_API_VERSION, "Job", job->name, job->uid, true, true};
-    scoped_str name = job_group_name(view->job);
+    scoped_str name = job_podgroup_name(model->job);
     char version[16];
     struct meta *meta;
 
-    snprintf(version, sizeof version, "%d", view->state.version);
+    snprintf(version, sizeof version, "%d", model->state.version);
     if (job->n_annotations > 0)
         memcpy(annotations, job->annotations, job->n_annotations * sizeof *annotations);
     /* Ours: which epoch the gang was admitted for, so that a kill after a crash still knows the old
@@ -289,7 +291,7 @@ static bool has_minimum(const struct podgroup_spec *spec, const struct task_mini
     return false;
 }
 
-bool job_group_differs(const struct object *group, const struct blob *wanted)
+bool job_podgroup_differs(const struct object *group, const struct blob *wanted)
 {
     const struct podgroup_spec *is = podgroup_spec_of(group), *want;
     scoped(object) struct object *holder = NULL;
@@ -310,21 +312,21 @@ bool job_group_differs(const struct object *group, const struct blob *wanted)
     return !json_equal(is->sub_group_policy, want->sub_group_policy);
 }
 
-bool job_group_outdated(const struct job_view *view)
+bool job_podgroup_outdated(const struct job_model *model)
 {
     const char *text =
-        view->group ? meta_annotation(view->group->meta, ANNOTATION_JOB_VERSION) : NULL;
+        model->group ? meta_annotation(model->group->meta, ANNOTATION_JOB_VERSION) : NULL;
     int32_t version;
 
-    return text && job_parse_int(text, &version) && version < view->state.version;
+    return text && job_parse_int(text, &version) && version < model->state.version;
 }
 
-bool job_group_admitted(const struct job_view *view)
+bool job_podgroup_admitted(const struct job_model *model)
 {
     enum podgroup_phase phase;
 
-    if (!view->group || object_deleting(view->group) || job_group_outdated(view))
+    if (!model->group || object_deleting(model->group) || job_podgroup_outdated(model))
         return false;
-    phase = podgroup_status_of(view->group)->phase;
+    phase = podgroup_status_of(model->group)->phase;
     return phase != PODGROUP_NONE && phase != PODGROUP_PENDING;
 }

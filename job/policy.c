@@ -44,8 +44,8 @@ bool job_policy_names(const struct job_policy_row *row, enum job_event event)
     return event != EVENT_POD_PENDING || row->has_timeout;
 }
 
-static bool find(const struct job_occurrence *what, struct job_policy_rows rows,
-                 enum job_policy_source source, struct job_response *out)
+static bool find(const struct job_policy_input *what, struct job_policy_rows rows,
+                 enum job_policy_source source, struct job_policy_result *out)
 {
     for (size_t i = 0; i < rows.count; i++) {
         const struct job_policy_row *row = &rows.items[i];
@@ -53,20 +53,21 @@ static bool find(const struct job_occurrence *what, struct job_policy_rows rows,
         if (!job_policy_names(row, what->event) &&
             !(row->exit_code.set && row->exit_code.value == what->exit_code))
             continue;
-        *out = (struct job_response){row->action, row->timeout_ms, source, i};
+        *out = (struct job_policy_result){row->action, row->timeout_ms, source, i};
         return true;
     }
     return false;
 }
 
-struct job_response job_policy_match(const struct job_occurrence *what, int32_t status_version,
-                                     struct job_policy_rows task, struct job_policy_rows job)
+struct job_policy_result job_policy_match(const struct job_policy_input *what,
+                                          int32_t status_version, struct job_policy_rows task,
+                                          struct job_policy_rows job)
 {
-    struct job_response out = {.action = what->event == EVENT_JOB_UPDATED ? ACT_UPDATE_JOB
-                                                                          : ACT_SYNC_JOB};
+    struct job_policy_result out = {.action = what->event == EVENT_JOB_UPDATED ? ACT_UPDATE_JOB
+                                                                               : ACT_SYNC_JOB};
 
     if (what->has_action)
-        return (struct job_response){.action = what->action};
+        return (struct job_policy_result){.action = what->action};
     if (internal_events & (1u << what->event))
         return out;
     if (what->other_job || what->version < status_version)

@@ -25,7 +25,7 @@ struct job_policy_rows {
 struct job_policy_row job_policy_compile(const struct job_policy *policy);
 
 /* What happened, as far as matching cares. */
-struct job_occurrence {
+struct job_policy_input {
     enum job_event event;
     bool has_action; /* `action` was asked for explicitly: no policy is consulted */
     enum job_action action;
@@ -37,7 +37,7 @@ struct job_occurrence {
 /* Which policy decided: its place in the task's list, or in the job's list. */
 enum job_policy_source { POLICY_NONE, POLICY_OF_TASK, POLICY_OF_JOB };
 
-struct job_response {
+struct job_policy_result {
     enum job_action action;
     int64_t delay_ms; /* 0 = now */
     enum job_policy_source source;
@@ -49,8 +49,9 @@ struct job_response {
  * level events), `job` those of the job. First rule that applies wins; an event no policy names
  * gives SyncJob (JobUpdated: UpdateJob).
  */
-struct job_response job_policy_match(const struct job_occurrence *what, int32_t status_version,
-                                     struct job_policy_rows task, struct job_policy_rows job);
+struct job_policy_result job_policy_match(const struct job_policy_input *what,
+                                          int32_t status_version, struct job_policy_rows task,
+                                          struct job_policy_rows job);
 
 /** Does this row react to `event` (exit codes aside)? */
 bool job_policy_names(const struct job_policy_row *row, enum job_event event);

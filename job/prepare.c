@@ -29,14 +29,14 @@ static void prep_done(struct cluster_call *call, const struct object *result,
     run->ops--;
     run->prep_ops--;
     if (run->gone) {
-        job_run_settle(run);
+        job_run_free_if_done(run);
         return;
     }
     if (err && err->code == ERR_EXISTS) { /* the cache will show whose it is */
         if (!job_run_holding(run))
             work_add_backoff(&run->work);
     } else if (err && err->code != ERR_NOT_FOUND) {
-        job_apply_failed(run, reason, "prepare the job", err);
+        job_write_failed(run, reason, "prepare the job", err);
         if (err->code != ERR_CONFLICT)
             job_explain(run, reason, err->message);
     } else if (result && result->kind == &kind_job) {
@@ -45,7 +45,7 @@ static void prep_done(struct cluster_call *call, const struct object *result,
     job_run_sync(run);
 }
 
-struct cluster_call *job_prep_begin(struct job_run *run, const char *reason)
+struct cluster_call *job_prepare_write(struct job_run *run, const char *reason)
 {
     struct prep_op *op = mem_alloc(sizeof *op);
 
@@ -55,10 +55,10 @@ struct cluster_call *job_prep_begin(struct job_run *run, const char *reason)
     return &op->call;
 }
 
-struct object *job_prep_owned(const struct job_run *run, const struct kind *kind, const char *name,
-                              struct blob *body)
+struct object *job_owned_object(const struct job_run *run, const struct kind *kind,
+                                const char *name, struct blob *body)
 {
-    const struct object *job = run->view.job;
+    const struct object *job = run->model.job;
     struct owner_ref owner = {JOB_API_VERSION, "Job", object_name(job), run->uid, true, true};
     struct meta *meta = meta_new(&(struct meta){.namespace_ = object_namespace(job),
                                                 .name = name,
@@ -73,11 +73,11 @@ struct object *job_prep_owned(const struct job_run *run, const struct kind *kind
 /* It exists, and takes PodGroups when one is still to be made. */
 static bool queue_takes_us(struct job_run *run)
 {
-    const char *name = run->view.shape->spec->queue;
+    const char *name = run->model.compiled->spec->queue;
     const struct object *queue = cluster_get(run->ctl->cluster, &kind_queue, "", name);
     scoped_str message = NULL;
 
-    if (queue && (run->view.group || strcmp(queue_state_of(queue), "Open") == 0))
+    if (queue && (run->model.group || strcmp(queue_state_of(queue), "Open") == 0))
         return true;
     message = queue ? mem_printf("queue %s is %s; the job goes on when it is open", name,
                                  *queue_state_of(queue) ? queue_state_of(queue) : "not open yet")
@@ -91,8 +91,8 @@ static bool queue_takes_us(struct job_run *run)
  * There are none here, so it runs where it is, and is told. True when there is nothing to write. */
 static bool forwarding_is_noted(struct job_run *run)
 {
-    const struct object *job = run->view.job;
-    const char *queue = run->view.shape->spec->queue;
+    const struct object *job = run->model.job;
+    const char *queue = run->model.compiled->spec->queue;
     const struct queue_spec *spec =
         queue_spec_of(cluster_get(run->ctl->cluster, &kind_queue, "", queue));
     const char *noted = meta_annotation(job->meta, ANNOTATION_JOB_FORWARDING);
@@ -104,7 +104,7 @@ static bool forwarding_is_noted(struct job_run *run)
                   "job runs here",
                   queue, spec->clusters.items[0] ? spec->clusters.items[0] : "",
                   spec->clusters.count > 1 ? " and others" : "");
-    cluster_update(run->ctl->cluster, job_prep_begin(run, "JobForwarding"),
+    cluster_update(run->ctl->cluster, job_prepare_write(run, "JobForwarding"),
                    job_annotated(job, (const struct kv[]){{ANNOTATION_JOB_FORWARDING, "true"}}, 1));
     return false;
 }
@@ -114,19 +114,19 @@ bool job_prepare(struct job_run *run)
     if (run->prep_ops > 0)
         return false;
     if (!run->prepared) {
-        if (!queue_takes_us(run) || !forwarding_is_noted(run) || !job_claims_are_there(run) ||
-            !job_plugins_are_there(run))
+        if (!queue_takes_us(run) || !forwarding_is_noted(run) || !job_claims_ensure(run) ||
+            !job_plugin_objects_ensure(run))
             return false;
         run->prepared = true;
     }
-    return job_group_is_there(run);
+    return job_podgroup_ensure(run);
 }
 
-void job_unprepare(struct job_run *run, bool plugins_too)
+void job_prepare_undo(struct job_run *run, bool plugins_too)
 {
     run->prepared = false;
-    if (run->view.group)
-        job_group_remove(run);
-    if (plugins_too && run->prep_ops == 0 && job_has_plugin_records(run))
-        job_plugins_remove(run);
+    if (run->model.group)
+        job_podgroup_remove(run);
+    if (plugins_too && run->prep_ops == 0 && job_plugin_objects_recorded(run))
+        job_plugin_objects_remove(run);
 }

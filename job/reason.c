@@ -19,16 +19,16 @@ static bool is_of_task(enum job_event event)
 static void put_subject(const struct job_run *run, const struct job_request *request,
                         struct buf *out)
 {
-    const struct job_view *view = &run->view;
+    const struct job_model *model = &run->model;
     const char *task =
-        request->has_task ? view->shape->spec->tasks.items[request->at.task].name : NULL;
+        request->has_task ? model->compiled->spec->tasks.items[request->at.task].name : NULL;
 
     if (task && is_of_task(request->event)) {
         buf_printf(out, " of task %s", task);
     } else if (request->pod) {
         buf_printf(out, " of pod %s", object_name(request->pod));
     } else if (task && request->has_pod) { /* the pod itself is no more */
-        scoped_str name = job_pod_name(object_name(view->job), task, request->at.index);
+        scoped_str name = job_pod_name(object_name(model->job), task, request->at.index);
 
         buf_printf(out, " of pod %s", name);
     }
@@ -38,7 +38,7 @@ static void put_subject(const struct job_run *run, const struct job_request *req
 static int32_t exit_code_of(const struct job_run *run, const struct job_request *request)
 {
     const struct job_slot *slot = request->event == EVENT_POD_FAILED && request->has_pod
-                                      ? job_view_slot(&run->view, request->at)
+                                      ? job_model_slot(&run->model, request->at)
                                       : NULL;
 
     if (request->exit_code != 0 || !slot || !slot->pod)
@@ -60,8 +60,8 @@ static void put_command(const struct object *command, struct buf *out)
     buf_str_short(out, why, WHY_MAX);
 }
 
-void job_story_action(const struct job_run *run, const struct job_request *request,
-                      enum job_action action, struct buf *out)
+void job_reason_of_action(const struct job_run *run, const struct job_request *request,
+                          enum job_action action, struct buf *out)
 {
     int32_t exit_code = exit_code_of(run, request);
 
@@ -79,21 +79,21 @@ void job_story_action(const struct job_run *run, const struct job_request *reque
 
 /* ---- verdicts ---- */
 
-static const struct job_slot *first_failed(const struct job_view *view)
+static const struct job_slot *first_failed(const struct job_model *model)
 {
-    for (size_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        const struct job_task_view *task = &view->tasks[t];
+    for (size_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        const struct job_task_model *task = &model->tasks[t];
 
         for (int32_t i = 0; task->by_class[SLOT_FAILED] > 0 && i < task->n_slots; i++)
-            if (task->slots[i].class_ == SLOT_FAILED && task->slots[i].pod)
+            if (task->slots[i].class == SLOT_FAILED && task->slots[i].pod)
                 return &task->slots[i];
     }
     return NULL;
 }
 
-static void put_ends(const struct job_view *view, const struct job_counts *c, struct buf *out)
+static void put_ends(const struct job_model *model, const struct job_counts *c, struct buf *out)
 {
-    const struct job_slot *failed = first_failed(view);
+    const struct job_slot *failed = first_failed(model);
 
     buf_printf(out, "%d of %lld pods succeeded, %d failed", c->succeeded, (long long)c->replicas,
                c->failed);
@@ -105,44 +105,44 @@ static void put_ends(const struct job_view *view, const struct job_counts *c, st
     buf_char(out, ')');
 }
 
-static void put_short_task(const struct job_view *view, struct buf *out)
+static void put_short_task(const struct job_model *model, struct buf *out)
 {
-    for (size_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        const struct job_task *task = &view->shape->spec->tasks.items[t];
+    for (size_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        const struct job_task *task = &model->compiled->spec->tasks.items[t];
 
-        if (!view->tasks[t].short_)
+        if (!model->tasks[t].below_minimum)
             continue;
         buf_printf(out, "; task %s has %d of minAvailable %d", task->name,
-                   view->tasks[t].by_class[SLOT_SUCCEEDED], task->min_available.value);
+                   model->tasks[t].by_class[SLOT_SUCCEEDED], task->min_available.value);
         return;
     }
 }
 
-static void put_end(const struct job_view *view, const struct job_counts *c, const char *reason,
+static void put_end(const struct job_model *model, const struct job_counts *c, const char *reason,
                     struct buf *out)
 {
-    put_ends(view, c, out);
+    put_ends(model, c, out);
     if (strncmp(reason, "MinSuccess", strlen("MinSuccess")) == 0)
         buf_printf(out, "; minSuccess %d", c->min_success.value);
     else if (strcmp(reason, "TaskMinAvailableMissed") == 0)
-        put_short_task(view, out);
+        put_short_task(model, out);
     else
         buf_printf(out, "; minAvailable %d", c->min_available);
 }
 
-static void put_spent(const struct job_view *view, const struct job_counts *c, struct buf *out)
+static void put_spent(const struct job_model *model, const struct job_counts *c, struct buf *out)
 {
-    const char *led_here = view->state.message;
+    const char *led_here = model->state.message;
 
     buf_printf(out, "maxRetry %d is used up", c->max_retry);
     if (led_here && *led_here)
         buf_printf(out, " by %s", led_here);
     buf_str(out, "; ");
-    put_ends(view, c, out);
+    put_ends(model, c, out);
 }
 
-void job_story_verdict(const struct job_view *view, const struct job_counts *c,
-                       const struct job_verdict *verdict, struct buf *out)
+void job_reason_of_verdict(const struct job_model *model, const struct job_counts *c,
+                           const struct job_verdict *verdict, struct buf *out)
 {
     if (verdict->phase == JOB_RUNNING)
         buf_printf(out, "%d of %lld pods run or have ended; minAvailable %d",
@@ -151,9 +151,9 @@ void job_story_verdict(const struct job_view *view, const struct job_counts *c,
         buf_printf(out, "%d of %lld pods are pending; minAvailable %d", c->pending,
                    (long long)c->replicas, c->min_available);
     else if (c->phase == JOB_RUNNING)
-        put_end(view, c, verdict->reason, out);
+        put_end(model, c, verdict->reason, out);
     else if (verdict->phase == JOB_FAILED)
-        put_spent(view, c, out);
+        put_spent(model, c, out);
     else /* what was decided when it began to restart or to end */
-        buf_str(out, view->state.message ? view->state.message : "");
+        buf_str(out, model->state.message ? model->state.message : "");
 }

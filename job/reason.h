@@ -8,9 +8,9 @@
 #include "job/run.h"
 
 /** What led to an action: "RestartPod after PodFailed of pod x with exit code 3". */
-void job_story_action(const struct job_run *run, const struct job_request *request,
-                      enum job_action action, struct buf *out);
+void job_reason_of_action(const struct job_run *run, const struct job_request *request,
+                          enum job_action action, struct buf *out);
 
 /** Why a sync moves the job from counts->phase to verdict->phase. */
-void job_story_verdict(const struct job_view *view, const struct job_counts *counts,
-                       const struct job_verdict *verdict, struct buf *out);
+void job_reason_of_verdict(const struct job_model *model, const struct job_counts *counts,
+                           const struct job_verdict *verdict, struct buf *out);

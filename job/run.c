@@ -49,7 +49,7 @@ void job_run_wake(struct job_run *run)
 }
 
 /* `pod` is the one concerned; `known` what we knew of it. */
-static void post_pod_event(struct job_run *run, enum job_event event, struct slot_at at,
+static void post_pod_event(struct job_run *run, enum job_event event, struct slot_id at,
                            const struct object *known, const struct object *pod,
                            const struct pod_facts *facts)
 {
@@ -58,7 +58,7 @@ static void post_pod_event(struct job_run *run, enum job_event event, struct slo
 
     request->cause_ms = since_ms > 0 && since_ms < now_ms ? since_ms : now_ms;
     request->replayed = run->gathering;
-    job_run_post(run, request);
+    job_request_post(run, request);
 }
 
 /* Does a plugin see another pod than before? Its address, and what others have written at it. */
@@ -71,31 +71,31 @@ static bool looks_different(const struct object *before, const struct object *af
            strcmp(ip ? ip : "", now ? now : "") != 0;
 }
 
-void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
+void job_run_pod(struct job_run *run, struct slot_id at, const struct object *pod,
                  const struct pod_facts *facts)
 {
-    struct job_slot *slot = job_view_slot(&run->view, at);
+    struct job_slot *slot = job_model_slot(&run->model, at);
     struct object *before = slot ? object_ref(slot->pod) : NULL;
     struct pod_facts known = before ? slot->facts : (struct pod_facts){0};
     enum job_event event;
 
     /* Another pod under the same name: the one we knew is gone, and nobody told. */
     if (pod && before && strcmp(object_uid(pod), object_uid(before)) != 0) {
-        event = job_view_put(&run->view, at, NULL, NULL);
-        if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
+        event = job_model_set_pod(&run->model, at, NULL, NULL);
+        if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
             post_pod_event(run, event, at, before, before, &known);
         object_unref(before);
         before = NULL;
     }
-    if (run->view.shape->sees_pods && looks_different(before, pod)) {
+    if (run->model.compiled->uses_pod_addresses && looks_different(before, pod)) {
         run->prepared = false;
         job_run_sync(run);
     }
-    event = job_view_put(&run->view, at, pod, facts);
+    event = job_model_set_pod(&run->model, at, pod, facts);
     if (event != EVENT_NONE) {
         run->counts_changed = true;
         /* Without policies an event can only mean: look again. */
-        if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
+        if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
             post_pod_event(run, event, at, before, pod ? pod : before, pod ? facts : &known);
         job_run_sync(run);
     }
@@ -110,20 +110,20 @@ static void post_job_event(struct job_run *run, enum job_event event, int64_t si
     *request = (struct job_request){
         .event = event,
         .partition = -1,
-        .version = run->view.state.version,
+        .version = run->model.state.version,
         .cause_ms = since_ms > 0 && since_ms < now_ms ? since_ms : now_ms,
     };
-    job_run_post(run, request);
+    job_request_post(run, request);
 }
 
 /* Somebody else wrote the status: another controller that thinks it leads, or a person. What is
  * stored counts. */
 static void adopt_state(struct job_run *run)
 {
-    job_state_load(&run->view.state, job_status_of(run->view.job));
-    job_notes_configure(&run->view);
-    job_notes_reload_restarts(&run->view);
-    job_view_new_epoch(&run->view);
+    job_state_load(&run->model.state, job_status_of(run->model.job));
+    job_slot_annotations_configure(&run->model);
+    job_slot_annotations_reload_restarts(&run->model);
+    job_model_new_epoch(&run->model);
     run->prepared = false;
     run->counts_changed = run->delays_changed = run->delays_urgent = true;
     job_run_sync(run);
@@ -131,7 +131,7 @@ static void adopt_state(struct job_run *run)
 
 void job_run_job(struct job_run *run, const struct object *job)
 {
-    const struct object *known = run->view.job;
+    const struct object *known = run->model.job;
     /* While a write of ours is under way its answer tells whether it was ours. */
     bool foreign = !run->storing && job->status != known->status;
 
@@ -142,19 +142,19 @@ void job_run_job(struct job_run *run, const struct object *job)
         job_run_sync(run);
     }
     if (job->body == known->body) {
-        job_view_set_job(&run->view, job);
+        job_model_set_job(&run->model, job);
         if (foreign)
             adopt_state(run);
         if (object_deleting(job))
             job_delayed_cancel_all(run);
         return;
     }
-    job_view_reshape(&run->view, job, job_shape_get(run->ctl->shapes, job));
+    job_model_set_spec(&run->model, job, job_compiled_spec_get(run->ctl->cache, job));
     if (foreign)
         adopt_state(run);
     run->prepared = run->group_checked = false;
     run->counts_changed = true;
-    if (run->view.shape->has_policies)
+    if (run->model.compiled->has_policies)
         post_job_event(run, EVENT_JOB_UPDATED, 0);
     job_run_wake(run);
 }
@@ -162,7 +162,7 @@ void job_run_job(struct job_run *run, const struct object *job)
 /* When the gang became unschedulable, by its own record: whole seconds, the last moment of it. */
 static int64_t group_since_ms(const struct job_run *run)
 {
-    const struct podgroup_status *status = podgroup_status_of(run->view.group);
+    const struct podgroup_status *status = podgroup_status_of(run->model.group);
     int64_t since = 0;
 
     for (size_t i = 0; i < status->conditions.count; i++)
@@ -173,7 +173,7 @@ static int64_t group_since_ms(const struct job_run *run)
 
 void job_run_group(struct job_run *run, const struct object *group)
 {
-    struct object *known = run->view.group;
+    struct object *known = run->model.group;
     enum podgroup_phase before = known ? podgroup_status_of(known)->phase : PODGROUP_NONE;
     enum podgroup_phase after = group ? podgroup_status_of(group)->phase : PODGROUP_NONE;
 
@@ -184,9 +184,9 @@ void job_run_group(struct job_run *run, const struct object *group)
         run->group_checked = false;
     if (!group || !known || strcmp(object_uid(group), object_uid(known)) != 0)
         run->group_removed = false;
-    run->view.group = object_ref(group);
+    run->model.group = object_ref(group);
     object_unref(known);
-    if (after == PODGROUP_UNKNOWN && before != after && run->view.shape->has_policies)
+    if (after == PODGROUP_UNKNOWN && before != after && run->model.compiled->has_policies)
         post_job_event(run, EVENT_UNKNOWN, run->gathering ? group_since_ms(run) : 0);
     job_run_sync(run);
 }
@@ -196,16 +196,16 @@ static void gather_pod(void *arg, const struct object *pod)
 {
     struct job_run *run = arg;
     struct pod_facts facts;
-    struct slot_at at;
+    struct slot_id at;
 
-    if (job_pod_facts(pod, &facts) && job_view_locate(&run->view, pod, &at))
+    if (job_pod_facts(pod, &facts) && job_model_locate(&run->model, pod, &at))
         job_run_pod(run, at, pod, &facts);
 }
 
 static void gather_group(struct job_run *run)
 {
-    const struct object *job = run->view.job;
-    scoped_str name = job_group_name(job);
+    const struct object *job = run->model.job;
+    scoped_str name = job_podgroup_name(job);
     const char *names[] = {name, object_name(job)}; /* the second is the legacy name */
 
     for (size_t i = 0; i < countof(names); i++) {
@@ -233,20 +233,20 @@ static int32_t stored_pods_of(const struct job_status *stored, const char *task)
 /* Pods the stored counters know and nobody has any more were lost while nobody looked (O-15). */
 static void report_lost_pods(struct job_run *run)
 {
-    struct job_view *view = &run->view;
-    const struct job_status *stored = job_status_of(view->job);
+    struct job_model *model = &run->model;
+    const struct job_status *stored = job_status_of(model->job);
 
-    if (!view->shape->has_policies ||
-        (view->state.phase != JOB_PENDING && view->state.phase != JOB_RUNNING))
+    if (!model->compiled->has_policies ||
+        (model->state.phase != JOB_PENDING && model->state.phase != JOB_RUNNING))
         return;
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        const struct job_task_view *task = &view->tasks[t];
-        int32_t lost = stored_pods_of(stored, view->shape->spec->tasks.items[t].name) -
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        const struct job_task_model *task = &model->tasks[t];
+        int32_t lost = stored_pods_of(stored, model->compiled->spec->tasks.items[t].name) -
                        (task->replicas - task->vacant);
 
         for (int32_t i = 0; lost > 0 && i < task->replicas; i++)
-            if (task->slots[i].class_ == SLOT_EMPTY) {
-                post_pod_event(run, EVENT_POD_EVICTED, (struct slot_at){t, i}, NULL, NULL, NULL);
+            if (task->slots[i].class == SLOT_EMPTY) {
+                post_pod_event(run, EVENT_POD_EVICTED, (struct slot_id){t, i}, NULL, NULL, NULL);
                 lost--;
             }
     }
@@ -266,16 +266,16 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     ctl->records++;
     memcpy(run->uid, object_uid(job), uid_len + 1);
     work_init(&run->work, ctl->loop, take_up);
-    job_view_init(&run->view, job, job_shape_get(ctl->shapes, job));
-    run->view.local_pods = ctl->options.local_pods;
-    run->view.own_network = ctl->options.own_network;
+    job_model_init(&run->model, job, job_compiled_spec_get(ctl->cache, job));
+    run->model.local_pods = ctl->options.local_pods;
+    run->model.own_network = ctl->options.own_network;
     HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
-    if (run->view.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
+    if (run->model.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
         run->gathering = true;
         cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);
         gather_group(run);
         report_lost_pods(run);
-        job_delayed_load(run);
+        job_delayed_annotations_load(run);
         run->gathering = false;
         run->counts_changed = true; /* what was not written when the last process ended */
     }
@@ -288,18 +288,18 @@ static void run_free(struct job_run *run)
     struct job_controller *ctl = run->ctl;
     struct job_request *request;
 
-    while ((request = job_run_take(run)))
+    while ((request = job_request_take(run)))
         job_request_abandon(run, request);
     job_request_abandon(run, run->deciding);
     job_request_abandon(run, run->target.request);
     job_delayed_cancel_all(run);
     job_wait_end(run);
-    job_status_forget(run);
+    job_status_unmark_stale(run);
     mem_free(run->decided.message);
     work_stop(&run->work);
     if (!run->gone)
         HASH_DEL(run->ctl->runs, run);
-    job_view_release(&run->view);
+    job_model_release(&run->model);
     mem_free(run);
     if (--ctl->records == 0 && ctl->stopping)
         job_controller_release(ctl);
@@ -316,25 +316,25 @@ void job_run_drop(struct job_run *run)
         return;
     job_delayed_cancel_all(run);
     job_wait_end(run);
-    job_status_forget(run);
+    job_status_unmark_stale(run);
     work_stop(&run->work);
     HASH_DEL(run->ctl->runs, run);
     run->gone = true;
-    job_run_settle(run);
+    job_run_free_if_done(run);
 }
 
 /* At rest, everything cleared away, everything stored: the record can be made again whenever it is
  * needed. */
 static bool is_settled(const struct job_run *run)
 {
-    struct job_counts counts = job_view_counts(&run->view);
+    struct job_counts counts = job_model_counts(&run->model);
 
-    return job_phase_at_rest(counts.phase) && job_counts_alive(&counts) == 0 && !run->view.group &&
+    return job_phase_at_rest(counts.phase) && job_counts_alive(&counts) == 0 && !run->model.group &&
            !run->first && !run->sync_wanted && !run->held && !run->stale_link &&
-           !job_run_holding(run) && !job_has_plugin_records(run);
+           !job_run_holding(run) && !job_plugin_objects_recorded(run);
 }
 
-void job_run_settle(struct job_run *run)
+void job_run_free_if_done(struct job_run *run)
 {
     if (run->working || !is_idle(run))
         return;
@@ -345,8 +345,8 @@ void job_run_settle(struct job_run *run)
 /* Every job starts as Pending, before anything else is decided. */
 static void initialise(struct job_run *run)
 {
-    run->view.state.min_available = run->view.shape->spec->min_available;
-    job_decide(run, JOB_PENDING, "", NULL, NULL);
+    run->model.state.min_available = run->model.compiled->spec->min_available;
+    job_change_phase(run, JOB_PENDING, "", NULL, NULL);
 }
 
 static void take_up(struct work *work)
@@ -361,11 +361,11 @@ static void take_up(struct work *work)
     }
     run->working = true;
     while (!run->paused && !run->storing && !run->target.request) {
-        if (run->view.state.phase == JOB_NONE && !object_deleting(run->view.job)) {
+        if (run->model.state.phase == JOB_NONE && !object_deleting(run->model.job)) {
             initialise(run);
         } else if (run->first && left > 0) {
             left--;
-            job_act(run, job_run_take(run));
+            job_execute(run, job_request_take(run));
         } else if (run->first) {
             work_add(&run->work);
             break;
@@ -381,5 +381,5 @@ static void take_up(struct work *work)
         }
     }
     run->working = false;
-    job_run_settle(run);
+    job_run_free_if_done(run);
 }

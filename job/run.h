@@ -21,9 +21,9 @@
 #include "job/controller.h"
 #include "job/delayed.h"
 #include "job/metrics.h"
+#include "job/model.h"
 #include "job/ttl.h"
-#include "job/view.h"
-#include "job/waits.h"
+#include "job/waiters.h"
 
 struct job_run;
 
@@ -38,13 +38,13 @@ struct job_controller {
     struct cluster *cluster;
     struct loop *loop;
     struct job_options options;
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
     struct job_run *runs; /* hash by uid */
-    struct job_waits waits;
+    struct job_waiters waits;
     struct job_run *stale; /* list: status lags behind the counters */
     struct timer flush;
     struct job_ttl ttl;
-    struct job_figures figures;
+    struct job_metrics metrics;
     struct parked_command *parked;    /* Commands without their job */
     struct command_removal *removals; /* executed Commands that would not go; tried again */
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
@@ -66,7 +66,7 @@ struct job_request {
     uint8_t rounds; /* of marking that left pods unmarked */
     bool has_task, has_pod;
     enum job_action action;
-    struct slot_at at;
+    struct slot_id at;
     int32_t partition; /* -1 = none */
     int32_t exit_code;
     int32_t version;
@@ -80,7 +80,7 @@ enum group_op { GROUP_IDLE, GROUP_CREATING, GROUP_UPDATING, GROUP_REMOVING };
 
 struct job_run {
     struct job_controller *ctl;
-    struct job_view view;
+    struct job_model model;
     struct work work;
     struct job_request *first, *last;
     struct job_request *postponed; /* delayed actions due while the job restarts */
@@ -111,10 +111,10 @@ struct job_run {
     } target;
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */
-    unsigned delays_noted;       /* of these, those whose deadlines are noted */
+    unsigned delays_annotated;   /* of these, those whose deadlines are noted */
     bool delays_changed;         /* they may differ from what is noted */
     bool delays_urgent;          /* something was armed: noted with this turn */
-    struct job_wait wait;
+    struct job_waiter wait;
     struct {
         char reason[JOB_REASON_MAX];
         char *message;     /* owned, or NULL */
@@ -125,28 +125,28 @@ struct job_run {
     char uid[];
 };
 
-/* ---- job/mailbox.c: requests ---- */
+/* ---- job/request.c: requests ---- */
 /** Queue a request; consumed. */
-void job_run_post(struct job_run *run, struct job_request *request);
+void job_request_post(struct job_run *run, struct job_request *request);
 /** The same at the front: a decision that could not be stored. */
-void job_run_repeat(struct job_run *run, struct job_request *request);
+void job_request_repeat(struct job_run *run, struct job_request *request);
 /** Delayed actions that are due and not yet taken up: drop those that are unwanted; take up again
  * those that were put off. */
-void job_run_cull(struct job_run *run,
-                  bool (*unwanted)(const struct job_request *due, const void *arg),
-                  const void *arg);
-void job_run_postpone(struct job_run *run, struct job_request *request); /* consumes */
-void job_run_resume_postponed(struct job_run *run);
+void job_request_drop_expired(struct job_run *run,
+                              bool (*unwanted)(const struct job_request *due, const void *arg),
+                              const void *arg);
+void job_request_postpone(struct job_run *run, struct job_request *request); /* consumes */
+void job_request_resume_postponed(struct job_run *run);
 void job_request_free(struct job_request *request);
 /** The request was dealt with: free it. A Command it came from is noted in the status first, so
  * that it is executed once whatever happens (O-66), and then deleted. */
 void job_request_finish(struct job_run *run, struct job_request *request);
 /** The next request, the caller's from then on; NULL when there is none. */
-struct job_request *job_run_take(struct job_run *run);
+struct job_request *job_request_take(struct job_run *run);
 /** Free a request nobody takes up any more. A Command to a job that is no more goes with it; one
  * that a stopping controller leaves is the next one's. */
 void job_request_abandon(struct job_run *run, struct job_request *request);
-struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
+struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_id at,
                                        const struct object *pod, const struct pod_facts *facts);
 
 /* ---- job/run.c: records ---- */
@@ -160,7 +160,7 @@ void job_run_drop(struct job_run *run);
 void job_controller_release(struct job_controller *ctl);
 /** Free the record if it is at rest or gone and nothing is under way. Call with nothing to be done
  * after it. */
-void job_run_settle(struct job_run *run);
+void job_run_free_if_done(struct job_run *run);
 void job_run_sync(struct job_run *run); /* soon */
 void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
 /** A newer version of the job; a changed body raises JobUpdated. */
@@ -170,7 +170,7 @@ void job_run_group(struct job_run *run, const struct object *group);
 /** Is the job the controller of this object? */
 bool job_run_owns(const struct job_run *run, const struct object *object);
 /** A pod of the job was added, changed or (pod NULL) removed. */
-void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
+void job_run_pod(struct job_run *run, struct slot_id at, const struct object *pod,
                  const struct pod_facts *facts);
 /** Failures hold back creations and removals until the back-off has passed. */
 static inline bool job_run_holding(const struct job_run *run)
@@ -181,10 +181,10 @@ int64_t job_run_now_ms(const struct job_run *run);
 void job_run_event(struct job_run *run, enum event_type type, const char *reason,
                    const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* ---- job/act.c: from a request to a decision ---- */
-void job_act(struct job_run *run, struct job_request *request); /* consumes */
+/* ---- job/execute.c: from a request to a decision ---- */
+void job_execute(struct job_run *run, struct job_request *request); /* consumes */
 /** All marks of a targeted kill were answered. */
-void job_act_marked(struct job_run *run);
+void job_execute_marked(struct job_run *run);
 
 /* ---- job/sync.c: level-triggered: what the present phase wants ---- */
 /** True when a batch was full: there is more to begin, after others had their turn (O-41). */
@@ -193,29 +193,29 @@ bool job_sync(struct job_run *run);
 /* ---- job/status.c: decisions and counters to the store ---- */
 /** Change the phase and store it; `request` (may be NULL) is consumed and repeated when the write
  * fails. */
-void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
-                struct job_request *request);
+void job_change_phase(struct job_run *run, enum job_phase to, const char *reason,
+                      const char *message, struct job_request *request);
 /** Store the state as it is, with the job's revision as precondition. */
-void job_store(struct job_run *run, struct job_request *request);
+void job_store_status(struct job_run *run, struct job_request *request);
 /** The status should follow soon: counters, reason or resources changed. */
-void job_status_stale(struct job_run *run);
-void job_status_forget(struct job_run *run); /* not in the list of stale ones any more */
+void job_status_mark_stale(struct job_run *run);
+void job_status_unmark_stale(struct job_run *run); /* not in the list of stale ones any more */
 void job_status_flush(struct timer *timer);
 /** Say what the job waits for, or with NULL that it waits no longer. */
 void job_explain(struct job_run *run, const char *reason, const char *message);
 
-/* ---- job/apply.c: writes of pods ---- */
-void job_apply_create(struct job_run *run, struct slot_at at);
+/* ---- job/pod_writes.c: writes of pods ---- */
+void job_pod_create(struct job_run *run, struct slot_id at);
 /* Who waits for the answer to a mark. */
-enum mark_for {
-    MARK_ALONE,  /* nobody */
-    MARK_TARGET, /* the targeted kill under way, whose target the pod is */
-    MARK_BESIDE  /* the same; the pod goes anyway, and its end shall be no event */
+enum mark_purpose {
+    MARK_UNTRACKED,     /* nobody */
+    MARK_TARGET,        /* the targeted kill under way, whose target the pod is */
+    MARK_TARGET_LEAVING /* the same; the pod goes anyway, and its end shall be no event */
 };
-void job_apply_mark(struct job_run *run, struct slot_at at, enum mark_for mark_for);
-void job_apply_remove(struct job_run *run, struct slot_at at);
+void job_pod_mark(struct job_run *run, struct slot_id at, enum mark_purpose mark_purpose);
+void job_pod_remove(struct job_run *run, struct slot_id at);
 /** A write failed: back off, count what is permanent. `what` for the event ("create pod x"). */
-void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,
+void job_write_failed(struct job_run *run, const char *event_reason, const char *what,
                       const struct error *err);
 
 /* ---- job/prepare.c: what must be there before pods ---- */
@@ -223,5 +223,5 @@ void job_apply_failed(struct job_run *run, const char *event_reason, const char 
  * way. */
 bool job_prepare(struct job_run *run);
 /** Remove the PodGroup, and once nothing lives what plugins made. */
-void job_unprepare(struct job_run *run, bool plugins_too);
-bool job_has_plugin_records(const struct job_run *run);
+void job_prepare_undo(struct job_run *run, bool plugins_too);
+bool job_plugin_objects_recorded(const struct job_run *run);

@@ -17,19 +17,19 @@
 
 enum { KEY_MAX = 128 };
 
-void job_notes_configure(struct job_view *view)
+void job_slot_annotations_configure(struct job_model *model)
 {
-    const char *keep = meta_annotation(view->job->meta, ANNOTATION_KEEP_SUCCEEDED);
-    const char *budget = meta_annotation(view->job->meta, ANNOTATION_RESTART_BUDGET);
+    const char *keep = meta_annotation(model->job->meta, ANNOTATION_KEEP_SUCCEEDED);
+    const char *budget = meta_annotation(model->job->meta, ANNOTATION_RESTART_BUDGET);
 
-    view->keeps_succeeded = keep && strcmp(keep, "true") == 0;
-    view->slot_budget = budget && strcmp(budget, "slot") == 0;
-    job_notes_review(view);
+    model->keeps_succeeded = keep && strcmp(keep, "true") == 0;
+    model->slot_budget = budget && strcmp(budget, "slot") == 0;
+    job_slot_annotations_mark_changed(model);
 }
 
-void job_notes_review(struct job_view *view)
+void job_slot_annotations_mark_changed(struct job_model *model)
 {
-    view->notes_changed = view->keeps_succeeded || view->slot_budget;
+    model->annotations_changed = model->keeps_succeeded || model->slot_budget;
 }
 
 /* ---- reading ---- */
@@ -59,70 +59,70 @@ static bool next_range(const char **at, struct range *out)
     return true;
 }
 
-static const char *note_of(const struct job_view *view, const char *prefix, uint32_t task)
+static const char *note_of(const struct job_model *model, const char *prefix, uint32_t task)
 {
     char key[KEY_MAX];
 
-    snprintf(key, sizeof key, "%s%s", prefix, view->shape->spec->tasks.items[task].name);
-    return job_state_resource(&view->state, key);
+    snprintf(key, sizeof key, "%s%s", prefix, model->compiled->spec->tasks.items[task].name);
+    return job_state_resource(&model->state, key);
 }
 
-static void read_task(struct job_view *view, const char *prefix, uint32_t t,
-                      void (*note)(struct job_view *view, struct job_slot *slot, int32_t number))
+static void read_task(struct job_model *model, const char *prefix, uint32_t t,
+                      void (*note)(struct job_model *model, struct job_slot *slot, int32_t number))
 {
-    struct job_task_view *task = &view->tasks[t];
-    const char *text = note_of(view, prefix, t);
+    struct job_task_model *task = &model->tasks[t];
+    const char *text = note_of(model, prefix, t);
     struct range range;
 
     while (text && next_range(&text, &range))
         for (int32_t i = range.from; i <= range.to && i < task->n_slots; i++)
-            note(view, &task->slots[i], range.number);
+            note(model, &task->slots[i], range.number);
 }
 
-static void take_success(struct job_view *view, struct job_slot *slot, int32_t number)
+static void take_success(struct job_model *model, struct job_slot *slot, int32_t number)
 {
     slot->kept = true;
     slot->facts =
-        (struct pod_facts){.phase = POD_SUCCEEDED, .ready = true, .version = view->state.version};
+        (struct pod_facts){.phase = POD_SUCCEEDED, .ready = true, .version = model->state.version};
 }
 
-static void take_restarts(struct job_view *view, struct job_slot *slot, int32_t number)
+static void take_restarts(struct job_model *model, struct job_slot *slot, int32_t number)
 {
     slot->restarts = number;
-    if (number > view->worst_slot)
-        view->worst_slot = number;
+    if (number > model->most_slot_restarts)
+        model->most_slot_restarts = number;
 }
 
-void job_notes_reload_restarts(struct job_view *view)
+void job_slot_annotations_reload_restarts(struct job_model *model)
 {
-    const char *targeted = job_state_resource(&view->state, KEY_TARGETED);
+    const char *targeted = job_state_resource(&model->state, KEY_TARGETED);
 
-    view->targeted = view->worst_slot = 0;
-    if (targeted && !job_parse_int(targeted, &view->targeted))
-        view->targeted = 0;
-    if (view->state.n_controlled == 0 && !view->slot_budget)
+    model->targeted = model->most_slot_restarts = 0;
+    if (targeted && !job_parse_int(targeted, &model->targeted))
+        model->targeted = 0;
+    if (model->state.n_controlled == 0 && !model->slot_budget)
         return;
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        for (int32_t i = 0; view->slot_budget && i < view->tasks[t].n_slots; i++)
-            view->tasks[t].slots[i].restarts = 0;
-        read_task(view, KEY_RESTARTS, t, take_restarts);
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        for (int32_t i = 0; model->slot_budget && i < model->tasks[t].n_slots; i++)
+            model->tasks[t].slots[i].restarts = 0;
+        read_task(model, KEY_RESTARTS, t, take_restarts);
     }
 }
 
-void job_notes_load(struct job_view *view)
+void job_slot_annotations_load(struct job_model *model)
 {
-    job_notes_configure(view);
-    job_notes_reload_restarts(view);
-    for (uint32_t t = 0; view->state.n_controlled && t < view->shape->spec->tasks.count; t++)
-        read_task(view, KEY_SUCCEEDED, t, take_success);
-    view->notes_changed = false;
+    job_slot_annotations_configure(model);
+    job_slot_annotations_reload_restarts(model);
+    for (uint32_t t = 0; model->state.n_controlled && t < model->compiled->spec->tasks.count; t++)
+        read_task(model, KEY_SUCCEEDED, t, take_success);
+    model->annotations_changed = false;
 }
 
 /* ---- writing ---- */
 
 static int32_t success_of(const struct job_slot *slot)
 {
-    return slot->kept && slot->class_ == SLOT_SUCCEEDED;
+    return slot->kept && slot->class == SLOT_SUCCEEDED;
 }
 
 static int32_t restarts_of(const struct job_slot *slot)
@@ -130,10 +130,10 @@ static int32_t restarts_of(const struct job_slot *slot)
     return slot->restarts;
 }
 
-static bool write_task(struct job_view *view, const char *prefix, uint32_t t,
+static bool write_task(struct job_model *model, const char *prefix, uint32_t t,
                        int32_t (*number_of)(const struct job_slot *slot))
 {
-    const struct job_task_view *task = &view->tasks[t];
+    const struct job_task_model *task = &model->tasks[t];
     scoped(buf) struct buf text = {0};
     char key[KEY_MAX];
     int32_t n = task->n_slots < task->replicas ? task->n_slots : task->replicas;
@@ -151,60 +151,61 @@ static bool write_task(struct job_view *view, const char *prefix, uint32_t t,
         if (number > 1)
             buf_printf(&text, ":%d", number);
     }
-    snprintf(key, sizeof key, "%s%s", prefix, view->shape->spec->tasks.items[t].name);
-    return text.len ? job_state_control(&view->state, key, text.data)
-                    : job_state_drop(&view->state, key);
+    snprintf(key, sizeof key, "%s%s", prefix, model->compiled->spec->tasks.items[t].name);
+    return text.len ? job_state_control(&model->state, key, text.data)
+                    : job_state_drop(&model->state, key);
 }
 
-bool job_notes_write(struct job_view *view)
+bool job_slot_annotations_write(struct job_model *model)
 {
     bool changed = false;
     char targeted[16];
 
-    if (!view->notes_changed)
+    if (!model->annotations_changed)
         return false;
-    view->notes_changed = false;
-    view->notes_written = true;
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        if (view->keeps_succeeded)
-            changed |= write_task(view, KEY_SUCCEEDED, t, success_of);
-        if (view->slot_budget)
-            changed |= write_task(view, KEY_RESTARTS, t, restarts_of);
+    model->annotations_changed = false;
+    model->annotations_written = true;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        if (model->keeps_succeeded)
+            changed |= write_task(model, KEY_SUCCEEDED, t, success_of);
+        if (model->slot_budget)
+            changed |= write_task(model, KEY_RESTARTS, t, restarts_of);
     }
-    if (view->targeted == 0)
+    if (model->targeted == 0)
         return changed;
-    snprintf(targeted, sizeof targeted, "%d", view->targeted);
-    return job_state_control(&view->state, KEY_TARGETED, targeted) || changed;
+    snprintf(targeted, sizeof targeted, "%d", model->targeted);
+    return job_state_control(&model->state, KEY_TARGETED, targeted) || changed;
 }
 
-void job_notes_settle(struct job_view *view)
+void job_slot_annotations_stored(struct job_model *model)
 {
-    if (!view->notes_written)
+    if (!model->annotations_written)
         return;
-    view->notes_written = false;
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++)
-        for (int32_t i = 0; i < view->tasks[t].n_slots; i++) {
-            struct job_slot *slot = &view->tasks[t].slots[i];
+    model->annotations_written = false;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
+        for (int32_t i = 0; i < model->tasks[t].n_slots; i++) {
+            struct job_slot *slot = &model->tasks[t].slots[i];
 
-            slot->kept = slot->kept && slot->class_ == SLOT_SUCCEEDED;
-            if (i >= view->tasks[t].replicas)
+            slot->kept = slot->kept && slot->class == SLOT_SUCCEEDED;
+            if (i >= model->tasks[t].replicas)
                 slot->restarts = 0;
         }
 }
 
 /* ---- counting ---- */
 
-void job_notes_restarted(struct job_view *view, uint32_t task, int32_t from, int32_t to)
+void job_slot_annotations_count_restart(struct job_model *model, uint32_t task, int32_t from,
+                                        int32_t to)
 {
-    if (view->slot_budget)
-        view->targeted++;
-    for (int32_t i = from; i < to && i < view->tasks[task].n_slots; i++) {
-        struct job_slot *slot = &view->tasks[task].slots[i];
+    if (model->slot_budget)
+        model->targeted++;
+    for (int32_t i = from; i < to && i < model->tasks[task].n_slots; i++) {
+        struct job_slot *slot = &model->tasks[task].slots[i];
 
-        if (view->slot_budget && slot->pod)
-            take_restarts(view, slot, slot->restarts + 1);
+        if (model->slot_budget && slot->pod)
+            take_restarts(model, slot, slot->restarts + 1);
         if (slot->kept) /* it runs again with the others */
-            job_view_unkeep(view, (struct slot_at){task, i});
+            job_model_forget_success(model, (struct slot_id){task, i});
     }
-    job_notes_review(view);
+    job_slot_annotations_mark_changed(model);
 }

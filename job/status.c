@@ -29,22 +29,22 @@ struct status_room {
 /* The status as it should be, made of borrowed parts. */
 static void compose(struct job_run *run, struct status_room *room)
 {
-    struct job_view *view = &run->view;
-    struct job_state *state = &view->state;
-    size_t n_tasks = view->shape->spec->tasks.count, used = 0;
+    struct job_model *model = &run->model;
+    struct job_state *state = &model->state;
+    size_t n_tasks = model->compiled->spec->tasks.count, used = 0;
 
-    job_notes_write(view);
-    job_delayed_note(run);
+    job_slot_annotations_write(model);
+    job_delayed_annotations_write(run);
     room->counts =
         n_tasks <= countof(room->few) ? room->few : mem_array(n_tasks, sizeof *room->counts);
     for (size_t t = 0; t < n_tasks; t++) {
-        const int32_t *by_class = view->tasks[t].by_class;
+        const int32_t *by_class = model->tasks[t].by_class;
         struct job_task_count *out = &room->counts[used];
         int32_t any = 0;
 
         for (int p = 0; p < POD_PHASE_N; p++)
             any |= out->by_phase[p] = by_class[SLOT_PENDING + p];
-        out->key = view->shape->spec->tasks.items[t].name;
+        out->key = model->compiled->spec->tasks.items[t].name;
         used += any != 0;
     }
     room->status = (struct job_status){
@@ -53,12 +53,12 @@ static void compose(struct job_run *run, struct status_room *room)
         .message = state->message,
         .transition_ms = state->transition_ms,
         .min_available = state->min_available,
-        .pending = view->totals[SLOT_PENDING],
-        .running = view->totals[SLOT_RUNNING],
-        .succeeded = view->totals[SLOT_SUCCEEDED],
-        .failed = view->totals[SLOT_FAILED],
-        .terminating = view->totals[SLOT_TERMINATING],
-        .unknown = view->totals[SLOT_UNKNOWN],
+        .pending = model->totals[SLOT_PENDING],
+        .running = model->totals[SLOT_RUNNING],
+        .succeeded = model->totals[SLOT_SUCCEEDED],
+        .failed = model->totals[SLOT_FAILED],
+        .terminating = model->totals[SLOT_TERMINATING],
+        .unknown = model->totals[SLOT_UNKNOWN],
         .version = state->version,
         .retry_count = state->retry_count,
         .running_duration_ns = state->running_ns,
@@ -112,7 +112,7 @@ static bool same_status(const struct job_status *a, const struct job_status *b)
            same_counts(a, b) && same_resources(&a->controlled, &b->controlled);
 }
 
-void job_status_forget(struct job_run *run)
+void job_status_unmark_stale(struct job_run *run)
 {
     if (!run->stale_link)
         return;
@@ -123,7 +123,7 @@ void job_status_forget(struct job_run *run)
     run->stale_next = NULL;
 }
 
-void job_status_stale(struct job_run *run)
+void job_status_mark_stale(struct job_run *run)
 {
     struct job_controller *ctl = run->ctl;
 
@@ -141,23 +141,24 @@ void job_status_stale(struct job_run *run)
 /* The decision did not get through: go back to what is stored and decide anew. */
 static void restore(struct job_run *run, const struct error *err)
 {
-    const struct object *fresh = cluster_get(
-        run->ctl->cluster, &kind_job, object_namespace(run->view.job), object_name(run->view.job));
+    const struct object *fresh =
+        cluster_get(run->ctl->cluster, &kind_job, object_namespace(run->model.job),
+                    object_name(run->model.job));
     struct job_request *request = run->deciding;
     bool newer = fresh && strcmp(object_uid(fresh), run->uid) == 0 &&
-                 fresh->revision > run->view.job->revision;
+                 fresh->revision > run->model.job->revision;
 
     run->deciding = NULL;
     run->moving = false;
     if (newer)
         job_run_job(run, fresh);
-    job_state_load(&run->view.state, job_status_of(run->view.job));
-    job_notes_configure(&run->view);
-    job_notes_reload_restarts(&run->view);
-    job_view_new_epoch(&run->view);
+    job_state_load(&run->model.state, job_status_of(run->model.job));
+    job_slot_annotations_configure(&run->model);
+    job_slot_annotations_reload_restarts(&run->model);
+    job_model_new_epoch(&run->model);
     run->prepared = false; /* what was recorded since is not stored */
     if (request)
-        job_run_repeat(run, request);
+        job_request_repeat(run, request);
     run->sync_wanted = run->counts_changed = run->delays_changed = run->delays_urgent = true;
     if (err->code == ERR_CONFLICT && newer) {
         work_add(&run->work);
@@ -178,7 +179,7 @@ static void stored(struct cluster_call *call, const struct object *job, const st
 
     run->storing = false;
     if (run->gone) {
-        job_run_settle(run);
+        job_run_free_if_done(run);
         return;
     }
     if (err) {
@@ -186,61 +187,61 @@ static void stored(struct cluster_call *call, const struct object *job, const st
         return;
     }
     if (run->moving)
-        job_figures_moved(&run->ctl->figures, job, run->view.state.phase);
+        job_metrics_phase_changed(&run->ctl->metrics, job, run->model.state.phase);
     run->moving = false;
-    job_notes_settle(&run->view);
-    if (job->revision > run->view.job->revision)
-        job_view_set_job(&run->view, job);
+    job_slot_annotations_stored(&run->model);
+    if (job->revision > run->model.job->revision)
+        job_model_set_job(&run->model, job);
     job_request_finish(run, run->deciding);
     run->deciding = NULL;
     job_run_sync(run);
 }
 
-void job_store(struct job_run *run, struct job_request *request)
+void job_store_status(struct job_run *run, struct job_request *request)
 {
     struct status_room room;
 
-    job_status_forget(run);
+    job_status_unmark_stale(run);
     run->storing = true;
     run->deciding = request;
     if (request && request->command) /* so that it is not executed twice (O-66) */
-        job_state_control(&run->view.state, RESOURCE_COMMAND_UID, object_uid(request->command));
+        job_state_control(&run->model.state, RESOURCE_COMMAND_UID, object_uid(request->command));
     compose(run, &room);
     run->counts_changed = false; /* it tells of all of them */
     run->store_call.done = stored;
-    cluster_update_status(run->ctl->cluster, &run->store_call, run->view.job,
+    cluster_update_status(run->ctl->cluster, &run->store_call, run->model.job,
                           job_status_blob(&room.status));
     release(&room);
 }
 
 /* Which pods must go is the same as before: the cost of a restart of one pod is that pod's. */
-static bool shares_epoch(const struct job_view *view, enum job_phase from)
+static bool shares_epoch(const struct job_model *model, enum job_phase from)
 {
-    struct job_counts counts = job_view_counts(view);
+    struct job_counts counts = job_model_counts(model);
 
     return job_phase_active(from) && job_phase_active(counts.phase) &&
-           view->counted_version == view->state.version && !job_counts_spent(&counts);
+           model->counted_version == model->state.version && !job_counts_retries_used_up(&counts);
 }
 
 /* What the phase was entered for, while the status tells what is waited for. */
 static void remember_decision(struct job_run *run)
 {
-    const struct job_state *state = &run->view.state;
+    const struct job_state *state = &run->model.state;
 
     snprintf(run->decided.reason, sizeof run->decided.reason, "%s", state->reason);
     mem_free(run->decided.message);
     run->decided.message = mem_strdup(state->message);
 }
 
-void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
-                struct job_request *request)
+void job_change_phase(struct job_run *run, enum job_phase to, const char *reason,
+                      const char *message, struct job_request *request)
 {
-    struct job_state *state = &run->view.state;
+    struct job_state *state = &run->model.state;
     enum job_phase from = state->phase;
 
     if (log_enabled(LOG_INFO)) {
         scoped_str key =
-            mem_printf("%s/%s", object_namespace(run->view.job), object_name(run->view.job));
+            mem_printf("%s/%s", object_namespace(run->model.job), object_name(run->model.job));
 
         log_info("job phase changed", kv_str("job", key), kv_str("from", job_phase_text(from)),
                  kv_str("to", job_phase_text(to)), kv_str("reason", reason),
@@ -248,16 +249,16 @@ void job_decide(struct job_run *run, enum job_phase to, const char *reason, cons
     }
     job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
     remember_decision(run);
-    if (!shares_epoch(&run->view, from)) {
-        job_view_new_epoch(&run->view);
+    if (!shares_epoch(&run->model, from)) {
+        job_model_new_epoch(&run->model);
         run->prepared = false;
     }
     if (!job_phase_active(to))
         job_delayed_cancel_all(run);
     else if (to != JOB_RESTARTING)
-        job_run_resume_postponed(run);
+        job_request_resume_postponed(run);
     run->moving = true;
-    job_store(run, request);
+    job_store_status(run, request);
 }
 
 void job_status_flush(struct timer *timer)
@@ -269,16 +270,16 @@ void job_status_flush(struct timer *timer)
         struct status_room room;
         bool same;
 
-        job_status_forget(run);
+        job_status_unmark_stale(run);
         if (run->storing) { /* the sync after the answer looks again */
             run->counts_changed = true;
             continue;
         }
         compose(run, &room);
-        same = same_status(&room.status, job_status_of(run->view.job));
+        same = same_status(&room.status, job_status_of(run->model.job));
         release(&room);
         if (!same)
-            job_store(run, NULL);
+            job_store_status(run, NULL);
     }
 }
 
@@ -297,7 +298,7 @@ static bool is_waiting_reason(const char *reason)
 
 void job_explain(struct job_run *run, const char *reason, const char *message)
 {
-    struct job_state *state = &run->view.state;
+    struct job_state *state = &run->model.state;
 
     /* A job that ends waits for nothing: why it ends stays told. */
     if (reason ? !job_phase_active(state->phase) : !is_waiting_reason(state->reason))
@@ -306,7 +307,7 @@ void job_explain(struct job_run *run, const char *reason, const char *message)
         remember_decision(run);
     if (job_state_explain(state, reason ? reason : run->decided.reason,
                           reason ? message : run->decided.message))
-        job_status_stale(run);
+        job_status_mark_stale(run);
 }
 
 void job_run_event(struct job_run *run, enum event_type type, const char *reason,
@@ -318,5 +319,5 @@ void job_run_event(struct job_run *run, enum event_type type, const char *reason
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    cluster_event(run->ctl->cluster, run->view.job, type, reason, JOB_COMPONENT, "%s", text);
+    cluster_event(run->ctl->cluster, run->model.job, type, reason, JOB_COMPONENT, "%s", text);
 }

@@ -20,18 +20,18 @@ enum { BATCH = 256 };
 /* Doomed pods: mark, and once marked delete, from the highest index down (O-44). */
 static int reap(struct job_run *run)
 {
-    struct job_view *view = &run->view;
+    struct job_model *model = &run->model;
     int begun = 0, removed = 0;
 
-    for (uint32_t t = 0; view->reap > 0 && t < view->shape->spec->tasks.count; t++) {
-        struct slot_at at;
+    for (uint32_t t = 0; model->reap > 0 && t < model->compiled->spec->tasks.count; t++) {
+        struct slot_id at;
 
-        for (; begun < BATCH && job_view_next_reap(view, t, &at); begun++)
-            if (job_view_slot(view, at)->facts.marked) {
-                job_apply_remove(run, at);
+        for (; begun < BATCH && job_model_next_removal(model, t, &at); begun++)
+            if (job_model_slot(model, at)->facts.marked) {
+                job_pod_remove(run, at);
                 removed++;
             } else {
-                job_apply_mark(run, at, MARK_ALONE);
+                job_pod_mark(run, at, MARK_UNTRACKED);
             }
     }
     if (removed > 1)
@@ -41,14 +41,14 @@ static int reap(struct job_run *run)
 
 static int create(struct job_run *run)
 {
-    struct job_view *view = &run->view;
+    struct job_model *model = &run->model;
     int begun = 0;
 
-    for (uint32_t t = 0; view->vacant > 0 && t < view->shape->spec->tasks.count; t++) {
-        struct slot_at at;
+    for (uint32_t t = 0; model->vacant > 0 && t < model->compiled->spec->tasks.count; t++) {
+        struct slot_id at;
 
-        for (; begun < BATCH && job_view_next_vacant(view, t, &at); begun++)
-            job_apply_create(run, at);
+        for (; begun < BATCH && job_model_next_vacant(model, t, &at); begun++)
+            job_pod_create(run, at);
     }
     if (begun > 1) /* a single pod speaks for itself */
         job_run_event(run, EVENT_NORMAL, "SuccessfulCreate", "creating %d pods", begun);
@@ -62,40 +62,40 @@ static void decide_end(struct job_run *run, const struct job_verdict *verdict,
     scoped_str both = NULL;
 
     if (counts->phase == JOB_RUNNING) /* a kill epoch of its own (O-30) */
-        run->view.state.version++;
+        run->model.state.version++;
     if (job_counts_alive(counts) == 0) {
-        job_decide(run, verdict->phase, verdict->reason, message, NULL);
+        job_change_phase(run, verdict->phase, verdict->reason, message, NULL);
         return;
     }
     both = mem_printf("%s: %s", verdict->reason, message);
-    job_decide(run, verdict->phase, "PodsReleasing", both, NULL);
+    job_change_phase(run, verdict->phase, "PodsReleasing", both, NULL);
 }
 
 /* Why it ends is what made it end, not that it has ended. */
 static const char *reason_of(const struct job_run *run, const struct job_verdict *verdict,
                              char out[JOB_REASON_MAX])
 {
-    bool ending = !job_phase_active(run->view.state.phase);
+    bool ending = !job_phase_active(run->model.state.phase);
 
-    snprintf(out, JOB_REASON_MAX, "%s", ending ? run->view.state.reason : verdict->reason);
+    snprintf(out, JOB_REASON_MAX, "%s", ending ? run->model.state.reason : verdict->reason);
     return out;
 }
 
 static bool apply_verdict(struct job_run *run)
 {
-    struct job_counts counts = job_view_counts(&run->view);
+    struct job_counts counts = job_model_counts(&run->model);
     struct job_verdict verdict = job_verdict_sync(&counts);
     scoped(buf) struct buf message = {0};
     char reason[JOB_REASON_MAX];
 
     if (verdict.phase == counts.phase)
         return false;
-    job_story_verdict(&run->view, &counts, &verdict, &message);
+    job_reason_of_verdict(&run->model, &counts, &verdict, &message);
     if (counts.phase != JOB_COMPLETING &&
         (verdict.phase == JOB_COMPLETED || verdict.phase == JOB_FAILED))
         decide_end(run, &verdict, &counts, message.data);
     else
-        job_decide(run, verdict.phase, reason_of(run, &verdict, reason), message.data, NULL);
+        job_change_phase(run, verdict.phase, reason_of(run, &verdict, reason), message.data, NULL);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool apply_verdict(struct job_run *run)
 static void warn_group(struct job_run *run)
 {
     const struct podgroup_status *status =
-        run->view.group ? podgroup_status_of(run->view.group) : NULL;
+        run->model.group ? podgroup_status_of(run->model.group) : NULL;
     const struct podgroup_condition *newest = NULL;
     uint64_t seen;
 
@@ -116,11 +116,11 @@ static void warn_group(struct job_run *run)
     }
     if (!newest || !newest->type || strcmp(newest->type, "Scheduled") == 0) {
         run->group_warned = 0;
-        if (strcmp(run->view.state.reason, "PodGroupPending") == 0)
+        if (strcmp(run->model.state.reason, "PodGroupPending") == 0)
             job_explain(run, NULL, NULL);
         return;
     }
-    if (run->view.state.phase == JOB_PENDING)
+    if (run->model.state.phase == JOB_PENDING)
         job_explain(run, "PodGroupPending", newest->message ? newest->message : "");
     seen = hash_bytes(newest->message ? newest->message : "",
                       newest->message ? strlen(newest->message) : 0) ^
@@ -129,7 +129,7 @@ static void warn_group(struct job_run *run)
         return;
     run->group_warned = seen;
     job_run_event(run, EVENT_WARNING, "PodGroupPending", "PodGroup %s:%s %s, reason: %s",
-                  object_namespace(run->view.job), object_name(run->view.job),
+                  object_namespace(run->model.job), object_name(run->model.job),
                   strcmp(newest->type, "Unschedulable") == 0 ? "unschedulable" : newest->type,
                   newest->message ? newest->message : "");
 }
@@ -138,14 +138,14 @@ static void warn_group(struct job_run *run)
  * stored with the turn that shows it; counters a little later. */
 static void status_follows(struct job_run *run, bool explained)
 {
-    bool armed = run->delays_urgent && job_delayed_note(run);
+    bool armed = run->delays_urgent && job_delayed_annotations_write(run);
 
-    if (job_notes_write(&run->view) || armed || explained) {
-        job_store(run, NULL);
+    if (job_slot_annotations_write(&run->model) || armed || explained) {
+        job_store_status(run, NULL);
     } else {
-        job_notes_settle(&run->view); /* they are as stored */
+        job_slot_annotations_stored(&run->model); /* they are as stored */
         if (run->counts_changed || run->delays_changed)
-            job_status_stale(run);
+            job_status_mark_stale(run);
     }
     run->counts_changed = false;
 }
@@ -153,33 +153,36 @@ static void status_follows(struct job_run *run, bool explained)
 /* What the job is judged by is what its status says, also while its PodGroup is being changed. */
 static void follow_minimum(struct job_run *run)
 {
-    struct job_view *view = &run->view;
+    struct job_model *model = &run->model;
 
-    if (!job_group_admitted(view) || view->state.min_available == view->shape->spec->min_available)
+    if (!job_podgroup_admitted(model) ||
+        model->state.min_available == model->compiled->spec->min_available)
         return;
-    view->state.min_available = view->shape->spec->min_available;
+    model->state.min_available = model->compiled->spec->min_available;
     run->counts_changed = true;
 }
 
 static bool sync_active(struct job_run *run)
 {
-    struct job_view *view = &run->view;
+    struct job_model *model = &run->model;
     int begun = 0;
 
-    if (view->shape->broken) { /* 9.2 step 0 */
-        job_run_event(run, EVENT_WARNING, view->shape->broken_reason, "%s", view->shape->broken);
-        job_decide(run, JOB_FAILED, view->shape->broken_reason, view->shape->broken, NULL);
+    if (model->compiled->broken) { /* 9.2 step 0 */
+        job_run_event(run, EVENT_WARNING, model->compiled->broken_reason, "%s",
+                      model->compiled->broken);
+        job_change_phase(run, JOB_FAILED, model->compiled->broken_reason, model->compiled->broken,
+                         NULL);
         return false;
     }
     follow_minimum(run);
     if (!job_run_holding(run)) {
         begun = reap(run);
-        bool prepared = job_prepare(run), admitted = prepared && job_group_admitted(view);
+        bool prepared = job_prepare(run), admitted = prepared && job_podgroup_admitted(model);
 
-        if (prepared && !admitted && strcmp(view->state.reason, "PodGroupPending") != 0)
+        if (prepared && !admitted && strcmp(model->state.reason, "PodGroupPending") != 0)
             job_explain(run, NULL, NULL); /* what preparing waited for is there */
         if (admitted) {
-            if (view->vacant == 0 && run->ops == 0 && !run->wait.list)
+            if (model->vacant == 0 && run->ops == 0 && !run->wait.list)
                 job_explain(run, NULL, NULL);
             begun = begun == BATCH ? begun : create(run);
         }
@@ -194,7 +197,7 @@ static bool sync_active(struct job_run *run)
 /* Once everything is gone the reason is again the one that decided: whether it has changed. */
 static bool released(struct job_run *run)
 {
-    struct job_state *state = &run->view.state;
+    struct job_state *state = &run->model.state;
     const char *colon = state->message ? strstr(state->message, ": ") : NULL;
     char reason[JOB_REASON_MAX];
     scoped_str message = NULL;
@@ -208,13 +211,13 @@ static bool released(struct job_run *run)
 
 static bool sync_ending(struct job_run *run)
 {
-    struct job_counts counts = job_view_counts(&run->view);
+    struct job_counts counts = job_model_counts(&run->model);
     bool drained = job_counts_alive(&counts) == 0;
     int begun = 0;
 
     if (!job_run_holding(run)) {
         begun = reap(run);
-        job_unprepare(run, drained && job_phase_at_rest(counts.phase));
+        job_prepare_undo(run, drained && job_phase_at_rest(counts.phase));
     }
     if (!apply_verdict(run)) {
         /* who waited for the last pod looks at the job next */
@@ -225,8 +228,8 @@ static bool sync_ending(struct job_run *run)
 
 bool job_sync(struct job_run *run)
 {
-    if (object_deleting(run->view.job)) /* what the job owns goes with it */
+    if (object_deleting(run->model.job)) /* what the job owns goes with it */
         return false;
     run->held = job_run_holding(run);
-    return job_phase_active(run->view.state.phase) ? sync_active(run) : sync_ending(run);
+    return job_phase_active(run->model.state.phase) ? sync_active(run) : sync_ending(run);
 }

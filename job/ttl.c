@@ -95,7 +95,7 @@ static struct job_ttl_entry *find(const struct job_ttl *ttl, const struct object
     return entry;
 }
 
-void job_ttl_look(struct job_ttl *ttl, const struct object *job)
+void job_ttl_update(struct job_ttl *ttl, const struct object *job)
 {
     struct job_ttl_entry *entry = ttl->entries ? find(ttl, job) : NULL;
     size_t uid_len;

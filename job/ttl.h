@@ -18,6 +18,6 @@ struct job_ttl {
 };
 
 /** A job was added or changed: arm, or disarm when it is no candidate (any more). */
-void job_ttl_look(struct job_ttl *ttl, const struct object *job);
+void job_ttl_update(struct job_ttl *ttl, const struct object *job);
 void job_ttl_forget(struct job_ttl *ttl, const struct object *job);
 void job_ttl_release(struct job_ttl *ttl);

@@ -85,7 +85,7 @@ static void add_header(struct http_exchange *exchange, const struct probe_header
     http_exchange_header(exchange, text.data);
 }
 
-bool probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+bool probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_http *entry, const struct probe_address *address)
 {
     scoped(buf) struct buf url = {0};

@@ -15,7 +15,7 @@ struct probe_http_client {
 };
 
 struct http_exchange {
-    struct probe_try *attempt;
+    struct probe_attempt *attempt;
     struct probe_http_client *client;
     struct http_transfer transfer;
     struct curl_slist *headers;
@@ -62,9 +62,9 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 
 /* ---- its life ---- */
 
-static struct probe_try *finish(struct http_exchange *exchange)
+static struct probe_attempt *finish(struct http_exchange *exchange)
 {
-    struct probe_try *attempt = exchange->attempt;
+    struct probe_attempt *attempt = exchange->attempt;
 
     attempt->operation = NULL;
     curl_easy_cleanup(exchange->transfer.easy);
@@ -80,7 +80,7 @@ static void on_done(struct http_transfer *transfer, CURLcode result)
 {
     struct http_exchange *exchange = container_of(transfer, struct http_exchange, transfer);
     bool ok = !exchange->heads_overflow && exchange->passed(exchange, result);
-    struct probe_try *attempt = finish(exchange);
+    struct probe_attempt *attempt = finish(exchange);
 
     attempt->done(attempt, ok);
 }
@@ -102,7 +102,8 @@ void probe_http_client_free(struct probe_http_client *client)
     mem_free(client);
 }
 
-struct http_exchange *http_exchange_new(struct probe_http_client *client, struct probe_try *attempt,
+struct http_exchange *http_exchange_new(struct probe_http_client *client,
+                                        struct probe_attempt *attempt,
                                         const struct probe_address *address,
                                         http_exchange_fn passed)
 {
@@ -163,7 +164,7 @@ void http_exchange_start(struct http_exchange *exchange, const char *url, int64_
     http_multi_add(exchange->client->multi, &exchange->transfer);
 }
 
-void probe_http_cancel(struct probe_try *attempt)
+void probe_http_cancel(struct probe_attempt *attempt)
 {
     struct http_exchange *exchange = attempt->operation;
 

@@ -6,14 +6,15 @@
  */
 #include "base/buf.h"
 #include "base/http_multi.h"
-#include "probes/try.h"
+#include "probes/attempt.h"
 
 struct http_exchange;
 
 /** Was that a good answer? Asked once, at its end. */
 typedef bool (*http_exchange_fn)(struct http_exchange *exchange, CURLcode result);
 
-struct http_exchange *http_exchange_new(struct probe_http_client *client, struct probe_try *attempt,
+struct http_exchange *http_exchange_new(struct probe_http_client *client,
+                                        struct probe_attempt *attempt,
                                         const struct probe_address *address,
                                         http_exchange_fn passed);
 void http_exchange_header(struct http_exchange *exchange, const char *line); /* "Name: value" */

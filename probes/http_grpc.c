@@ -52,7 +52,7 @@ static bool passed(struct http_exchange *exchange, CURLcode result)
            is_serving(http_exchange_body(exchange));
 }
 
-bool probe_grpc_start(struct probe_http_client *client, struct probe_try *attempt,
+bool probe_grpc_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_grpc *entry, const struct probe_address *address)
 {
     scoped_str url = mem_printf("http://%s/grpc.health.v1.Health/Check", address->text);

@@ -3,17 +3,17 @@
  */
 #include <string.h>
 
-#include "probes/probe_impl.h"
+#include "probes/internal.h"
 
 static void settle(struct probe_target *target)
 {
-    probe_target_judge(target);
-    probes_fly(target->probes);
+    probe_target_evaluate(target);
+    probes_start_waiting(target->probes);
 }
 
 static void visit_pod(void *arg, const struct object *pod)
 {
-    probe_target_see(arg, pod);
+    probe_target_update_pod(arg, pod);
 }
 
 static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
@@ -29,7 +29,7 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
         struct probe_pod *pod = probe_target_pod(t, object_uid(object));
 
         if (change != CHANGE_DELETED)
-            probe_target_see(t, object);
+            probe_target_update_pod(t, object);
         else if (pod)
             probe_pod_free(pod);
         settle(t);
@@ -87,9 +87,9 @@ struct probe_target *probe_target_new(struct probes *probes, struct probe_group 
     target->job = object_ref(job);
     target->passed = passed;
     target->ctx = ctx;
-    target->tell.run = probe_target_tell;
-    probe_needs_of(spec, job_spec_of(job), &target->needs);
-    if (!target->needs.count)
+    target->tell.run = probe_target_notify;
+    probe_requirements_of(spec, job_spec_of(job), &target->requirements);
+    if (!target->requirements.count)
         return target; /* nothing to look at */
     attach(target);
     probes->targets++;
@@ -119,7 +119,7 @@ void probe_target_free(struct probe_target *target)
             cluster_unwatch(probes->cluster, &probes->pods);
         }
     }
-    probe_needs_release(&target->needs);
+    probe_requirements_release(&target->requirements);
     object_unref(target->job);
     mem_free(target);
 }
@@ -134,8 +134,8 @@ void probe_target_job_changed(struct probe_target *target, const struct object *
     target->job = object_ref(job);
     if (target->watched && !target->verdict_passed && (renewed || rewritten)) {
         HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);
-        probe_needs_release(&target->needs);
-        probe_needs_of(target->spec, job_spec_of(job), &target->needs);
+        probe_requirements_release(&target->requirements);
+        probe_requirements_of(target->spec, job_spec_of(job), &target->requirements);
         cluster_each_owned(target->probes->cluster, &kind_pod, object_uid(job), visit_pod, target);
         settle(target);
     }
@@ -144,14 +144,14 @@ void probe_target_job_changed(struct probe_target *target, const struct object *
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target)
 {
-    if (!target->needs.count)
+    if (!target->requirements.count)
         return PROBE_NOT_APPLICABLE;
     return target->verdict_passed ? PROBE_PASSED : PROBE_OPEN;
 }
 
 bool probe_target_met_by_completion(const struct probe_target *target)
 {
-    return target->verdict_passed || probe_needs_met_by_completion(&target->needs);
+    return target->verdict_passed || probe_requirements_met_by_completion(&target->requirements);
 }
 
 /* ---- the whole ---- */
@@ -161,8 +161,8 @@ struct probes *probes_new(struct cluster *cluster, const struct probe_limits *li
     struct probes *probes = mem_alloc(sizeof *probes);
 
     probes->cluster = cluster;
-    probes->turns.at_once = limits && limits->at_once ? limits->at_once : 256;
-    probes->turns.per_group = limits && limits->per_group ? limits->per_group : 8;
+    probes->queue.at_once = limits && limits->at_once ? limits->at_once : 256;
+    probes->queue.per_group = limits && limits->per_group ? limits->per_group : 8;
     probes->refused = limits ? limits->refused : NULL;
     probes->host_address = limits ? limits->host_address : NULL;
     probes->sockets = limits ? limits->sockets : NULL;

@@ -15,11 +15,11 @@
 #include "api/cluster.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "probes/address.h"
-#include "probes/entries.h"
+#include "probes/requirements.h"
 
 struct probes;
 struct probe_target;
-struct probe_check;
+struct probe_poll;
 
 struct probe_limits {
     unsigned at_once;   /* 0 = 256 */
@@ -36,11 +36,11 @@ void probes_free(struct probes *probes); /* no target may be left; NULL is fine 
 
 /* A flow's share of the tries. Zeroed by its owner, who keeps it alive while targets use it. */
 struct probe_group {
-    unsigned flying;           /* private, all of them */
-    struct probe_check *first; /* waiting for their turn */
-    struct probe_check *last;
+    unsigned in_flight;       /* private, all of them */
+    struct probe_poll *first; /* waiting for their turn */
+    struct probe_poll *last;
     struct probe_group *next;
-    bool in_turn;
+    bool in_ring;
 };
 
 enum probe_verdict {

@@ -5,10 +5,10 @@
  * once while libuv finishes with the handles.
  */
 #include "base/mem.h"
-#include "probes/try.h"
+#include "probes/attempt.h"
 
 struct tcp_operation {
-    struct probe_try *attempt; /* NULL once answered or cancelled */
+    struct probe_attempt *attempt; /* NULL once answered or cancelled */
     struct loop *loop;
     uv_tcp_t socket;
     uv_timer_t limit;
@@ -26,9 +26,9 @@ static void on_close(uv_handle_t *handle)
 
 /* Closing the socket makes a pending connect call back with UV_ECANCELED; nobody is left to tell.
  */
-static struct probe_try *finish(struct tcp_operation *op)
+static struct probe_attempt *finish(struct tcp_operation *op)
 {
-    struct probe_try *attempt = op->attempt;
+    struct probe_attempt *attempt = op->attempt;
 
     if (!attempt)
         return NULL;
@@ -42,7 +42,7 @@ static struct probe_try *finish(struct tcp_operation *op)
 
 static void on_connect(uv_connect_t *connect, int status)
 {
-    struct probe_try *attempt = finish(connect->data);
+    struct probe_attempt *attempt = finish(connect->data);
 
     if (attempt)
         attempt->done(attempt, status == 0);
@@ -50,14 +50,14 @@ static void on_connect(uv_connect_t *connect, int status)
 
 static void on_limit(uv_timer_t *limit)
 {
-    struct probe_try *attempt = finish(limit->data);
+    struct probe_attempt *attempt = finish(limit->data);
 
     if (attempt)
         attempt->done(attempt, false);
 }
 
-bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct probe_tcp *entry,
-                     const struct probe_address *address)
+bool probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
+                     const struct probe_tcp *entry, const struct probe_address *address)
 {
     struct tcp_operation *op = mem_alloc(sizeof *op);
     int fd = probe_address_socket(address);
@@ -80,7 +80,7 @@ bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct 
     return true;
 }
 
-void probe_tcp_cancel(struct probe_try *attempt)
+void probe_tcp_cancel(struct probe_attempt *attempt)
 {
     if (attempt->operation)
         finish(attempt->operation);

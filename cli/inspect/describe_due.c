@@ -1,6 +1,6 @@
 /*
  * What a job will do unless something happens first: the delayed actions of its policies, read from
- * its status (job/delayed_notes.c).
+ * its status (job/delayed_annotations.c).
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probes/entries.h"
+#include "probes/requirements.h"
 
 struct step_probe *step_probe_new(const struct flow_depends *depends)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "job/plugins/wait.h"
+#include "job/plugins/wait_container.h"
 
 enum { PORT_DEFAULT = 22, TIMEOUT_DEFAULT_S = 300 };
 

@@ -9,7 +9,7 @@
  */
 #include "api/types/kinds/job/job.h"
 #include "job/plugins/args.h"
-#include "job/plugins/hosts.h"
+#include "job/plugins/host_names.h"
 #include "job/plugins/plan.h"
 
 /* Name of the constant and of the plugin, in the order in which hooks run: alphabetical, hcclrank
@@ -34,7 +34,7 @@ struct job_plugin_job {
     bool local;       /* pods run on this machine: loopback network, one known user */
     bool own_network; /* not that of loopback: theirs has interfaces */
     /** The pod of (task position, index) as it is now, or NULL. NULL itself where nobody knows
-     * pods; a plugin that asks says so in `sees_pods`. */
+     * pods; a plugin that asks says so in `uses_pod_addresses`. */
     const struct object *(*pod)(const void *pods, size_t task, int32_t index);
     const void *pods;
 };
@@ -71,7 +71,7 @@ struct job_plugin {
     size_t flags_size;                               /* of the struct they are read into */
     bool unrecorded; /* leaves a record in the job's status only when it has made objects */
     /** Do its objects depend on the addresses of pods? NULL: no. */
-    bool (*sees_pods)(const struct job_plugin_job *job);
+    bool (*uses_pod_addresses)(const struct job_plugin_job *job);
     /** The objects the job needs. May be NULL. */
     void (*objects)(const struct job_plugin_job *job, struct job_object_plan *plan);
     /** Additions for the pod of (task, index). May be NULL. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "job/plugins/plugin.h"
-#include "job/plugins/wait.h"
+#include "job/plugins/wait_container.h"
 
 #define WORKER_DEFAULT "worker"
 

@@ -10,9 +10,9 @@
 #include "base/base64.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
-#include "job/plugins/keys.h"
 #include "job/plugins/mpi.h"
 #include "job/plugins/plugin.h"
+#include "job/plugins/ssh_keys.h"
 
 enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 

@@ -3,7 +3,7 @@
  * What an action does in a phase: the table of spec/job.md 8.2 with the changes of 8.4.
  *
  * Deciding is pure. A kill of the whole job is the change of phase and version itself: which pods
- * die follows from the stored state (job/view.h), so a repetition or a restart of the process
+ * die follows from the stored state (job/model.h), so a repetition or a restart of the process
  * drives the same kill to its end.
  */
 #include "job/state/verdicts.h"

@@ -19,7 +19,7 @@ static struct job_verdict pending(const struct job_counts *c)
 /* Every pod has ended: did the job succeed? */
 static struct job_verdict ended(const struct job_counts *c)
 {
-    if (c->min_available >= c->task_minimums && c->short_tasks > 0)
+    if (c->min_available >= c->task_minimums && c->tasks_below_minimum > 0)
         return (struct job_verdict){JOB_FAILED, "TaskMinAvailableMissed"};
     if (c->min_success.set && c->succeeded < c->min_success.value)
         return (struct job_verdict){JOB_FAILED, "MinSuccessMissed"};
@@ -43,7 +43,7 @@ static struct job_verdict running(const struct job_counts *c)
 
 static struct job_verdict restarting(const struct job_counts *c)
 {
-    if (job_counts_spent(c))
+    if (job_counts_retries_used_up(c))
         return (struct job_verdict){JOB_FAILED, "MaxRetryReached"};
     if (c->replicas - c->terminating >= c->status_min_available)
         return (struct job_verdict){JOB_PENDING, "Restarted"};

@@ -15,11 +15,11 @@ struct job_counts {
     struct opt_i32 min_success;
     int32_t max_retry;
     int32_t retry_count;
-    int32_t resumes;    /* part of retry_count that is no failure (O-34) */
-    int32_t targeted;   /* part of retry_count that single slots answer for (O-77) */
-    int32_t worst_slot; /* most restarts of one of them */
+    int32_t resumes;            /* part of retry_count that is no failure (O-34) */
+    int32_t targeted;           /* part of retry_count that single slots answer for (O-77) */
+    int32_t most_slot_restarts; /* most restarts of one of them */
     int32_t
-        short_tasks; /* tasks with a minimum of their own that fewer pods have reached in success */
+        tasks_below_minimum; /* tasks with a minimum of their own that fewer pods have reached in success */
 };
 
 struct job_verdict {
@@ -33,12 +33,12 @@ static inline int64_t job_counts_alive(const struct job_counts *c)
     return (int64_t)c->pending + c->running + c->terminating + c->unknown;
 }
 /** There may be no further restart: of the job, without the resumes, or of a slot. */
-static inline bool job_counts_spent(const struct job_counts *c)
+static inline bool job_counts_retries_used_up(const struct job_counts *c)
 {
     int32_t failures = c->retry_count - c->resumes - c->targeted;
 
     return (failures > 0 ? failures : 0) >= c->max_retry ||
-           (c->worst_slot > 0 && c->worst_slot >= c->max_retry);
+           (c->most_slot_restarts > 0 && c->most_slot_restarts >= c->max_retry);
 }
 
 /** The verdict that a sync in counts->phase ends with. */

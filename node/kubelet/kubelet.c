@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "node/kubelet/internal.h"
 #include "node/machine/address_range.h"
-#include "probes/try.h"
+#include "probes/attempt.h"
 
 enum { GRACE_DEFAULT_S = 30 };
 

@@ -15,7 +15,7 @@
 #include "node/kubelet/internal.h"
 #include "node/kubelet/probe_rule.h"
 #include "node/runtime/handler.h"
-#include "probes/try.h"
+#include "probes/attempt.h"
 
 #define COMPONENT "kubelet"
 #define PROBES_N  AT_POST_START /* probes come first in enum action_place */
@@ -30,7 +30,7 @@ struct probe {
     struct probe_rule rule;
     struct probe_streak streak;
     struct timer next;
-    struct probe_try attempt;
+    struct probe_attempt attempt;
     uint64_t exec_id;  /* of the try under way, or 0 */
     char why[WHY_MAX]; /* the last failure */
 };
@@ -171,7 +171,7 @@ static void try_now(struct timer *timer)
     }
 }
 
-static void attempt_done(struct probe_try *attempt, bool passed)
+static void attempt_done(struct probe_attempt *attempt, bool passed)
 {
     tried(container_of(attempt, struct probe, attempt), passed);
 }

@@ -24,11 +24,11 @@
 #include "job/ttl.h"
 #include "tests/support/job_walk.h"
 
-/* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant */
+/* wraps: job_rule_of job_verdict_sync job_podgroup_admitted job_model_next_vacant */
 /* wraps: job_event_of job_policy_match job_pod_facts job_event_since_ms */
-/* wraps: job_delayed_holds job_delayed_on_event job_view_new_epoch */
-/* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
-/* wraps: job_delayed_clean job_delayed_load job_notes_load job_notes_restarted job_view_unkeep */
+/* wraps: job_delayed_still_valid job_delayed_on_event job_model_new_epoch */
+/* wraps: job_status_blob job_partition_of job_command_done job_ttl_update */
+/* wraps: job_delayed_cancel_covered job_delayed_annotations_load job_slot_annotations_load job_slot_annotations_count_restart job_model_forget_success */
 
 enum { SEEDS = 2000 };
 
@@ -100,27 +100,28 @@ WRAPPED(struct job_verdict, job_verdict_sync, const struct job_counts *given)
     if (planted == BUG_NO_MIN_SUCCESS)
         counts.min_success.set = false;
     if (planted == BUG_NO_TASK_MINIMUM)
-        counts.short_tasks = 0;
+        counts.tasks_below_minimum = 0;
     return __real_job_verdict_sync(&counts);
 }
 
-WRAPPED(bool, job_group_admitted, const struct job_view *view)
+WRAPPED(bool, job_podgroup_admitted, const struct job_model *model)
 {
-    return planted == BUG_GANG_IGNORED || __real_job_group_admitted(view);
+    return planted == BUG_GANG_IGNORED || __real_job_podgroup_admitted(model);
 }
 
-WRAPPED(bool, job_view_next_vacant, struct job_view *view, uint32_t task, struct slot_at *out)
+WRAPPED(bool, job_model_next_vacant, struct job_model *model, uint32_t task, struct slot_id *out)
 {
-    for (uint32_t t = 0; planted == BUG_ORDER_IGNORED && t < view->shape->spec->tasks.count; t++) {
-        const struct job_task_view *locked = &view->tasks[t];
+    for (uint32_t t = 0; planted == BUG_ORDER_IGNORED && t < model->compiled->spec->tasks.count;
+         t++) {
+        const struct job_task_model *locked = &model->tasks[t];
 
         for (int32_t i = 0; !locked->unlocked && i < locked->replicas; i++)
             if (!locked->slots[i].pod && locked->slots[i].op == SLOT_IDLE) {
-                *out = (struct slot_at){t, i};
+                *out = (struct slot_id){t, i};
                 return true;
             }
     }
-    return __real_job_view_next_vacant(view, task, out);
+    return __real_job_model_next_vacant(model, task, out);
 }
 
 WRAPPED(enum job_event, job_event_of, const struct pod_facts *before, const struct pod_facts *after,
@@ -134,7 +135,7 @@ WRAPPED(enum job_event, job_event_of, const struct pod_facts *before, const stru
     return __real_job_event_of(before, after, task);
 }
 
-WRAPPED(struct job_response, job_policy_match, const struct job_occurrence *what,
+WRAPPED(struct job_policy_result, job_policy_match, const struct job_policy_input *what,
         int32_t status_version, struct job_policy_rows task, struct job_policy_rows job)
 {
     if (planted == BUG_JOB_FIRST)
@@ -151,9 +152,9 @@ WRAPPED(bool, job_pod_facts, const struct object *pod, struct pod_facts *out)
     return known;
 }
 
-WRAPPED(bool, job_delayed_holds, const struct job_run *run, const struct job_request *expired)
+WRAPPED(bool, job_delayed_still_valid, const struct job_run *run, const struct job_request *expired)
 {
-    return planted == BUG_UNCHECKED_DELAY || __real_job_delayed_holds(run, expired);
+    return planted == BUG_UNCHECKED_DELAY || __real_job_delayed_still_valid(run, expired);
 }
 
 WRAPPED(int64_t, job_event_since_ms, enum job_event event, const struct object *known,
@@ -162,10 +163,10 @@ WRAPPED(int64_t, job_event_since_ms, enum job_event event, const struct object *
     return planted == BUG_DELAY_ANEW ? 0 : __real_job_event_since_ms(event, known, pod);
 }
 
-WRAPPED(void, job_delayed_load, struct job_run *run)
+WRAPPED(void, job_delayed_annotations_load, struct job_run *run)
 {
     if (planted != BUG_DELAY_FORGOTTEN && planted != BUG_DELAY_ANEW)
-        __real_job_delayed_load(run);
+        __real_job_delayed_annotations_load(run);
 }
 
 WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_request *request)
@@ -174,11 +175,11 @@ WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_reques
         __real_job_delayed_on_event(run, request);
 }
 
-WRAPPED(void, job_delayed_clean, struct job_run *run, enum job_action action,
+WRAPPED(void, job_delayed_cancel_covered, struct job_run *run, enum job_action action,
         const struct job_request *cause)
 {
     if (planted != BUG_LEVEL_LEFT || action == ACT_ABORT_JOB)
-        __real_job_delayed_clean(run, action, cause);
+        __real_job_delayed_cancel_covered(run, action, cause);
 }
 
 WRAPPED(struct blob *, job_status_blob, const struct job_status *given)
@@ -203,38 +204,39 @@ WRAPPED(void, job_command_done, struct job_run *run, const struct object *comman
         __real_job_command_done(run, command);
 }
 
-WRAPPED(void, job_ttl_look, struct job_ttl *ttl, const struct object *job)
+WRAPPED(void, job_ttl_update, struct job_ttl *ttl, const struct object *job)
 {
     if (planted != BUG_TTL_FORGOTTEN)
-        __real_job_ttl_look(ttl, job);
+        __real_job_ttl_update(ttl, job);
 }
 
-WRAPPED(void, job_view_new_epoch, struct job_view *view)
+WRAPPED(void, job_model_new_epoch, struct job_model *model)
 {
     if (planted != BUG_NOBODY_DOOMED)
-        __real_job_view_new_epoch(view);
+        __real_job_model_new_epoch(model);
 }
 
-WRAPPED(void, job_notes_load, struct job_view *view)
+WRAPPED(void, job_slot_annotations_load, struct job_model *model)
 {
     if (planted != BUG_SUCCESS_LOST) {
-        __real_job_notes_load(view);
+        __real_job_slot_annotations_load(model);
         return;
     }
-    job_notes_configure(view);
-    job_notes_reload_restarts(view);
+    job_slot_annotations_configure(model);
+    job_slot_annotations_reload_restarts(model);
 }
 
-WRAPPED(void, job_view_unkeep, struct job_view *view, struct slot_at at)
+WRAPPED(void, job_model_forget_success, struct job_model *model, struct slot_id at)
 {
     if (planted != BUG_SUCCESS_STAYS)
-        __real_job_view_unkeep(view, at);
+        __real_job_model_forget_success(model, at);
 }
 
-WRAPPED(void, job_notes_restarted, struct job_view *view, uint32_t task, int32_t from, int32_t to)
+WRAPPED(void, job_slot_annotations_count_restart, struct job_model *model, uint32_t task,
+        int32_t from, int32_t to)
 {
     if (planted != BUG_SLOT_UNCOUNTED)
-        __real_job_notes_restarted(view, task, from, to);
+        __real_job_slot_annotations_count_restart(model, task, from, to);
 }
 
 /* Ends the process: 0 when nothing was found. */

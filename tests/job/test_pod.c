@@ -9,29 +9,29 @@
 #include "tests/support/manifest.h"
 
 struct bench {
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
     struct object *job;
-    struct job_view view;
+    struct job_model model;
 };
 
 static struct bench set_up(struct object *job)
 {
-    struct bench bench = {job_shapes_new(), job};
+    struct bench bench = {job_spec_cache_new(), job};
 
-    job_view_init(&bench.view, job, job_shape_get(bench.shapes, job));
+    job_model_init(&bench.model, job, job_compiled_spec_get(bench.cache, job));
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
-    job_view_release(&bench->view);
-    job_shapes_free(bench->shapes);
+    job_model_release(&bench->model);
+    job_spec_cache_free(bench->cache);
     object_unref(bench->job);
 }
 
 static struct object *build(struct bench *bench, uint32_t task, int32_t index)
 {
-    return job_pod_build(&bench->view, (struct slot_at){task, index});
+    return job_pod_build(&bench->model, (struct slot_id){task, index});
 }
 
 #define HEAD         "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"

@@ -15,9 +15,9 @@
     "metadata: {name: j, namespace: ns, uid: u, labels: {team: a}, annotations: {note: b}}\n"
 
 struct bench {
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
     struct object *job, *group;
-    struct job_view view;
+    struct job_model model;
 };
 
 static int32_t worker_first(void *ctx, const char *priority_class)
@@ -27,18 +27,18 @@ static int32_t worker_first(void *ctx, const char *priority_class)
 
 static struct bench set_up(const char *yaml, bool staged)
 {
-    struct bench bench = {job_shapes_new(), manifest_raw(yaml)};
-    struct job_group_options options = {worker_first, NULL, staged};
+    struct bench bench = {job_spec_cache_new(), manifest_raw(yaml)};
+    struct job_podgroup_options options = {worker_first, NULL, staged};
 
-    job_view_init(&bench.view, bench.job, job_shape_get(bench.shapes, bench.job));
-    bench.group = job_group_build(&bench.view, job_group_body(&bench.view, &options));
+    job_model_init(&bench.model, bench.job, job_compiled_spec_get(bench.cache, bench.job));
+    bench.group = job_podgroup_build(&bench.model, job_podgroup_body(&bench.model, &options));
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
-    job_view_release(&bench->view);
-    job_shapes_free(bench->shapes);
+    job_model_release(&bench->model);
+    job_spec_cache_free(bench->cache);
     object_unref(bench->group);
     object_unref(bench->job);
 }
@@ -268,7 +268,7 @@ static void what_the_core_follows_is_compared_by_value(void **unused)
                                      rows[i].spec);
         scoped(object) struct object *group = manifest_raw(yaml);
 
-        check_int(rows[i].name, job_group_differs(group, bench.group->body), rows[i].differs);
+        check_int(rows[i].name, job_podgroup_differs(group, bench.group->body), rows[i].differs);
     }
     tear_down(&bench);
 }

@@ -15,7 +15,7 @@ struct given {
 /* Up to two policies at each level; a row without action ends the list. */
 struct policy_case {
     const char *name;
-    struct job_occurrence what;
+    struct job_policy_input what;
     int32_t status_version;
     struct given task[2], job[2];
     enum job_action want;
@@ -98,8 +98,8 @@ static void the_first_matching_rule_decides(void **unused)
     for (size_t i = 0; i < countof(cases); i++) {
         const struct policy_case *c = &cases[i];
         struct job_policy_row task[2], job[2];
-        struct job_response got = job_policy_match(&c->what, c->status_version,
-                                                   compile(c->task, task), compile(c->job, job));
+        struct job_policy_result got = job_policy_match(
+            &c->what, c->status_version, compile(c->task, task), compile(c->job, job));
 
         check_str(c->name, job_action_text(got.action), job_action_text(c->want));
         check_int(c->name, got.delay_ms, c->delay_ms);
@@ -116,7 +116,7 @@ static void no_event_and_no_row_is_out_of_bounds(void **unused)
 
     for (int event = 0; event < JOB_EVENT_N; event++)
         for (int32_t version = -1; version <= 1; version++) {
-            struct job_occurrence what = {.event = (enum job_event)event, .version = version};
+            struct job_policy_input what = {.event = (enum job_event)event, .version = version};
 
             assert_in_range(job_policy_match(&what, 0, all, none).action, 0, JOB_ACTION_N - 1);
             assert_in_range(job_policy_match(&what, 0, none, all).action, 0, JOB_ACTION_N - 1);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "tests/fake/faulty.h"
-#include "tests/support/flow_tries.h"
+#include "tests/support/flow_attempts.h"
 #include "tests/support/flow_walk_impl.h"
 
 enum { EVENTS = 40, QUIET_ROUNDS = 400, CALM_MS = 31000 };

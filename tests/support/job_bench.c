@@ -9,28 +9,28 @@
 
 struct job_bench job_bench_new(const char *yaml)
 {
-    struct job_bench bench = {job_shapes_new(), manifest_raw(yaml)};
+    struct job_bench bench = {job_spec_cache_new(), manifest_raw(yaml)};
 
-    job_view_init(&bench.view, bench.job, job_shape_get(bench.shapes, bench.job));
+    job_model_init(&bench.model, bench.job, job_compiled_spec_get(bench.cache, bench.job));
     return bench;
 }
 
 void job_bench_free(struct job_bench *bench)
 {
-    job_view_release(&bench->view);
-    job_shapes_free(bench->shapes);
+    job_model_release(&bench->model);
+    job_spec_cache_free(bench->cache);
     object_unref(bench->job);
     mem_free(bench->text);
 }
 
 json_t *job_bench_pod(struct job_bench *bench, const char *task, int32_t index)
 {
-    int32_t at = job_shape_task_at(bench->view.shape, task);
+    int32_t at = job_compiled_task_at(bench->model.compiled, task);
     scoped(object) struct object *pod = NULL;
     json_t *doc;
 
     check(task, at >= 0);
-    pod = job_pod_build(&bench->view, (struct slot_at){(uint32_t)at, index});
+    pod = job_pod_build(&bench->model, (struct slot_id){(uint32_t)at, index});
     doc = object_to_json(pod);
     return doc;
 }

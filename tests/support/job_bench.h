@@ -7,9 +7,9 @@
 #include "job/pod_plugins.h"
 
 struct job_bench {
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
     struct object *job;
-    struct job_view view;
+    struct job_model model;
     char *text; /* the last one of the functions below */
 };
 

@@ -7,7 +7,7 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "tests/fake/faulty.h"
-#include "tests/support/job_walk_impl.h"
+#include "tests/support/job_walk_internal.h"
 
 enum { STEPS = 22 };
 /* Of seven walks one is through the lives of crowds, one through those of mourners. */

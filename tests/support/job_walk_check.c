@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/pod/pod.h"
-#include "tests/support/job_walk_impl.h"
+#include "tests/support/job_walk_internal.h"
 
 /* ---- what delayed policies may answer ---- */
 

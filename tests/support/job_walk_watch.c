@@ -8,7 +8,7 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "job/names.h"
-#include "tests/support/job_walk_impl.h"
+#include "tests/support/job_walk_internal.h"
 
 void walk_violated(struct walk *walk, const char *format, ...)
 {

@@ -33,7 +33,7 @@ struct probe_address probe_bed_address(const struct canned_server *peer)
     return address;
 }
 
-static void on_done(struct probe_try *attempt, bool passed)
+static void on_done(struct probe_attempt *attempt, bool passed)
 {
     struct probe_outcome *outcome = container_of(attempt, struct probe_outcome, attempt);
 

@@ -2,7 +2,7 @@
 /*
  * Tries of probes at peers, on a loop and a real clock of their own.
  */
-#include "probes/try.h"
+#include "probes/attempt.h"
 #include "tests/support/canned_server.h"
 
 struct probe_bed {
@@ -17,7 +17,7 @@ SCOPED_DEFINE_PTR(probe_bed, struct probe_bed *, probe_bed_free)
 struct probe_address probe_bed_address(const struct canned_server *peer);
 
 struct probe_outcome {
-    struct probe_try attempt;
+    struct probe_attempt attempt;
     struct probe_bed *bed;
     int calls; /* of its done */
     bool passed;

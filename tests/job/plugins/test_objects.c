@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "base/base64.h"
-#include "job/plugins/keys.h"
+#include "job/plugins/ssh_keys.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"

@@ -172,7 +172,7 @@ static void ports_are_declared_once(void **unused)
         struct job_bench bench = job_bench_new(cases[i].yaml);
         json_t *pod;
 
-        bench.view.local_pods = cases[i].local;
+        bench.model.local_pods = cases[i].local;
         pod = job_bench_pod(&bench, cases[i].task, 0);
         check_str(cases[i].name, job_bench_ports(&bench, pod, cases[i].container), cases[i].ports);
         json_decref(pod);
@@ -238,7 +238,7 @@ static void ssh_mounts_its_four_files(void **unused)
         scoped(json) json_t *want = json_loads(volumes, 0, NULL);
         json_t *pod;
 
-        bench.view.local_pods = cases[i].local;
+        bench.model.local_pods = cases[i].local;
         pod = job_bench_pod(&bench, "w", 0);
         check(cases[i].name,
               json_equal(json_object_get(json_object_get(pod, "spec"), "volumes"), want));
@@ -259,7 +259,7 @@ static void mpi_is_told_to_use_the_loopback_of_one_machine(void **unused)
                       "OMPI_MCA_btl_tcp_if_include, value: eth0}]}]") "," TASK("worker", 1)));
     json_t *pod;
 
-    bench.view.local_pods = true;
+    bench.model.local_pods = true;
     pod = job_bench_pod(&bench, "master", 0);
     check_str("env", job_bench_env(&bench, pod, "c"),
               "OMPI_MCA_btl_tcp_if_include=eth0 MPI_HOST=j-worker-0.j "
@@ -455,7 +455,7 @@ static void the_same_pod_comes_out_every_time(void **unused)
                           TASK("master", 1) "," TASK_WITH("worker", 2, INIT C)));
     scoped(json) json_t *first = job_bench_pod(&bench, "worker", 1);
     scoped_str text = json_dumps(first, JSON_COMPACT);
-    struct job_pod_plan plan = job_pod_plan_of(&bench.view, (struct slot_at){1, 1});
+    struct job_pod_plan plan = job_pod_plan_of(&bench.model, (struct slot_id){1, 1});
 
     for (int i = 0; i < 1000; i++) {
         scoped(json) json_t *pod = job_bench_pod(&bench, "worker", 1);
@@ -475,7 +475,7 @@ static void a_host_list_beyond_the_kernels_limit_is_left_out(void **unused)
 {
     struct job_bench bench =
         job_bench_new(JOB_OF("abcdefghijklmnopqrstuvwxyzabcd", "{svc: []}", TASK("worker", 4000)));
-    struct job_plugin_job job = job_plugin_job_of(&bench.view);
+    struct job_plugin_job job = job_plugin_job_of(&bench.model);
     scoped(json) json_t *pod = job_bench_pod(&bench, "worker", 0);
     struct error_list warnings = {0};
 

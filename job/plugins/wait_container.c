@@ -3,7 +3,7 @@
  * has no /dev/tcp, and many images no nc, so one way alone would wait in vain for a master that is
  * there.
  */
-#include "job/plugins/wait.h"
+#include "job/plugins/wait_container.h"
 
 static const char script[] =
     "port=%lld limit=%lld waited=0\n"

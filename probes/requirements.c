@@ -1,7 +1,7 @@
 /*
  * Entries to needs, and the table of taskStatus phases.
  */
-#include "probes/entries.h"
+#include "probes/requirements.h"
 
 #include <string.h>
 #include <strings.h>
@@ -52,28 +52,28 @@ size_t probe_entry_count(const struct flow_probe *probe)
 }
 
 /* The entry at a position counted over all lists, as a need without task and threshold. */
-static struct probe_need need_at(const struct flow_probe *probe, size_t entry)
+static struct probe_requirement need_at(const struct flow_probe *probe, size_t entry)
 {
     if (entry < probe->http.count)
-        return (struct probe_need){
+        return (struct probe_requirement){
             .kind = PROBE_HTTP, .entry = (uint32_t)entry, .http = &probe->http.items[entry]};
     entry -= probe->http.count;
     if (entry < probe->tcp.count)
-        return (struct probe_need){
+        return (struct probe_requirement){
             .kind = PROBE_TCP, .entry = (uint32_t)entry, .tcp = &probe->tcp.items[entry]};
     entry -= probe->tcp.count;
-    return (struct probe_need){.kind = PROBE_TASK_STATUS,
-                               .entry = (uint32_t)entry,
-                               .status = &probe->task_status.items[entry]};
+    return (struct probe_requirement){.kind = PROBE_TASK_STATUS,
+                                      .entry = (uint32_t)entry,
+                                      .status = &probe->task_status.items[entry]};
 }
 
 const char *probe_entry_task(const struct flow_probe *probe, size_t entry)
 {
-    struct probe_need need = need_at(probe, entry);
-    const char *task = need.http     ? need.http->task
-                       : need.tcp    ? need.tcp->task
-                       : need.status ? need.status->task
-                                     : NULL;
+    struct probe_requirement requirement = need_at(probe, entry);
+    const char *task = requirement.http     ? requirement.http->task
+                       : requirement.tcp    ? requirement.tcp->task
+                       : requirement.status ? requirement.status->task
+                                            : NULL;
 
     return task && *task ? task : NULL;
 }
@@ -94,53 +94,56 @@ bool probe_entry_applies(const struct flow_probe *probe, size_t entry, const str
 }
 
 /* As many pods as a task-level dependency inside a job asks for; one where one tells enough. */
-static int32_t threshold_of(const struct probe_need *need, const struct job_task *task)
+static int32_t threshold_of(const struct probe_requirement *requirement,
+                            const struct job_task *task)
 {
-    const struct status_phase *row = need->status ? status_phase_of(need->status->phase) : NULL;
+    const struct status_phase *row =
+        requirement->status ? status_phase_of(requirement->status->phase) : NULL;
     int32_t pods = task->min_available.set ? task->min_available.value : task->replicas;
 
     return (row && row->one) || pods < 1 ? 1 : pods;
 }
 
-void probe_needs_of(const struct flow_probe *probe, const struct job_spec *job,
-                    struct probe_needs *out)
+void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
+                           struct probe_requirements *out)
 {
     for (size_t entry = 0; entry < probe_entry_count(probe); entry++)
         for (size_t t = 0; t < job->tasks.count; t++) {
             const struct job_task *task = &job->tasks.items[t];
-            struct probe_need need = need_at(probe, entry);
+            struct probe_requirement requirement = need_at(probe, entry);
 
             if (!names_task(probe_entry_task(probe, entry), task))
                 continue;
-            need.task = task->name ? task->name : "";
-            need.threshold = threshold_of(&need, task);
+            requirement.task = task->name ? task->name : "";
+            requirement.threshold = threshold_of(&requirement, task);
             mem_grow(out->items, out->count, out->cap);
-            out->items[out->count++] = need;
+            out->items[out->count++] = requirement;
         }
 }
 
-void probe_needs_release(struct probe_needs *needs)
+void probe_requirements_release(struct probe_requirements *requirements)
 {
-    mem_free(needs->items);
-    memset(needs, 0, sizeof *needs);
+    mem_free(requirements->items);
+    memset(requirements, 0, sizeof *requirements);
 }
 
-bool probe_needs_met(const struct probe_needs *needs)
+bool probe_requirements_met(const struct probe_requirements *requirements)
 {
-    for (size_t i = 0; i < needs->count; i++)
-        if (needs->items[i].passing < needs->items[i].threshold)
+    for (size_t i = 0; i < requirements->count; i++)
+        if (requirements->items[i].passing < requirements->items[i].threshold)
             return false;
-    return needs->count > 0;
+    return requirements->count > 0;
 }
 
-bool probe_needs_met_by_completion(const struct probe_needs *needs)
+bool probe_requirements_met_by_completion(const struct probe_requirements *requirements)
 {
-    for (size_t i = 0; i < needs->count; i++) {
-        const struct probe_need *need = &needs->items[i];
-        const struct status_phase *row = need->status ? status_phase_of(need->status->phase) : NULL;
-        bool implied = !need->status || (row && row->passed_on);
+    for (size_t i = 0; i < requirements->count; i++) {
+        const struct probe_requirement *requirement = &requirements->items[i];
+        const struct status_phase *row =
+            requirement->status ? status_phase_of(requirement->status->phase) : NULL;
+        bool implied = !requirement->status || (row && row->passed_on);
 
-        if (!implied && need->passing < need->threshold)
+        if (!implied && requirement->passing < requirement->threshold)
             return false;
     }
     return true;

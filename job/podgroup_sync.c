@@ -22,17 +22,17 @@ static bool is_staged(const struct job_run *run)
 {
     const char *text;
 
-    if (!run->view.shape->has_dependencies)
+    if (!run->model.compiled->has_dependencies)
         return false;
-    text = meta_annotation(run->view.job->meta, ANNOTATION_DEPENDSON_GANG);
+    text = meta_annotation(run->model.job->meta, ANNOTATION_DEPENDSON_GANG);
     return !run->ctl->options.whole_gang || (text && strcmp(text, "staged") == 0);
 }
 
 static struct blob *wanted_group_body(struct job_run *run)
 {
-    const struct job_group_options options = {priority_of, run->ctl->cluster, is_staged(run)};
+    const struct job_podgroup_options options = {priority_of, run->ctl->cluster, is_staged(run)};
 
-    return job_group_body(&run->view, &options);
+    return job_podgroup_body(&run->model, &options);
 }
 
 static void group_done(struct cluster_call *call, const struct object *group,
@@ -43,7 +43,7 @@ static void group_done(struct cluster_call *call, const struct object *group,
 
     run->group_op = GROUP_IDLE;
     if (run->gone) {
-        job_run_settle(run);
+        job_run_free_if_done(run);
         return;
     }
     if (op == GROUP_REMOVING && (!err || err->code == ERR_NOT_FOUND)) {
@@ -55,7 +55,7 @@ static void group_done(struct cluster_call *call, const struct object *group,
             work_add_backoff(&run->work);
     } else {
         run->group_checked = false; /* what it should say is still to be written */
-        job_apply_failed(run, "PodGroupError", "write the PodGroup", err);
+        job_write_failed(run, "PodGroupError", "write the PodGroup", err);
         if (err->code != ERR_CONFLICT)
             job_explain(run, "PodGroupError", err->message);
     }
@@ -69,9 +69,9 @@ static struct cluster_call *group_begin(struct job_run *run, enum group_op op)
     return &run->group_call;
 }
 
-void job_group_remove(struct job_run *run)
+void job_podgroup_remove(struct job_run *run)
 {
-    const struct object *group = run->view.group;
+    const struct object *group = run->model.group;
     const struct cluster_removal how = {
         .uid = object_uid(group), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
 
@@ -87,7 +87,7 @@ static void update_group(struct job_run *run, const struct blob *wanted)
 {
     static const char *const followed[] = {"minMember", "minResources", "priorityClassName",
                                            "subGroupPolicy"};
-    scoped(json) json_t *body = object_body_json(run->view.group);
+    scoped(json) json_t *body = object_body_json(run->model.group);
     scoped(json) json_t *want = json_loadb(wanted->text, wanted->len, 0, NULL);
     json_t *spec = json_object_get(body, "spec"), *from = json_object_get(want, "spec");
     json_t *minimums = json_object_get(spec, "minTaskMember");
@@ -109,33 +109,33 @@ static void update_group(struct job_run *run, const struct blob *wanted)
     else
         json_object_set(spec, "minTaskMember", json_object_get(from, "minTaskMember"));
     cluster_update(run->ctl->cluster, group_begin(run, GROUP_UPDATING),
-                   object_with_body(run->view.group, object_body_from_json(body)));
+                   object_with_body(run->model.group, object_body_from_json(body)));
 }
 
-bool job_group_is_there(struct job_run *run)
+bool job_podgroup_ensure(struct job_run *run)
 {
-    struct job_view *view = &run->view;
+    struct job_model *model = &run->model;
     struct blob *wanted;
 
     if (run->group_op != GROUP_IDLE)
         return false;
-    if (view->group && (object_deleting(view->group) || run->group_removed))
+    if (model->group && (object_deleting(model->group) || run->group_removed))
         return false;
-    if (view->group && job_group_outdated(view)) {
-        job_group_remove(run);
+    if (model->group && job_podgroup_outdated(model)) {
+        job_podgroup_remove(run);
         return false;
     }
-    if (view->group && run->group_checked && !view->gang_changed)
+    if (model->group && run->group_checked && !model->gang_changed)
         return true;
     wanted = wanted_group_body(run);
-    view->gang_changed = false;
+    model->gang_changed = false;
     run->group_checked = true;
-    if (!view->group) {
+    if (!model->group) {
         cluster_create(run->ctl->cluster, group_begin(run, GROUP_CREATING),
-                       job_group_build(view, wanted)); /* consumes `wanted` */
+                       job_podgroup_build(model, wanted)); /* consumes `wanted` */
         return false;
     }
-    if (job_group_differs(view->group, wanted)) {
+    if (job_podgroup_differs(model->group, wanted)) {
         update_group(run, wanted);
         blob_unref(wanted);
         return false;

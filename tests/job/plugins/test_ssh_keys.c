@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "job/plugins/keys.h"
+#include "job/plugins/ssh_keys.h"
 
 struct key_case {
     const char *name;

@@ -15,8 +15,8 @@
 struct pod_op {
     struct cluster_call call;
     struct job_run *run;
-    struct slot_at at;
-    enum mark_for mark_for;
+    struct slot_id at;
+    enum mark_purpose mark_purpose;
 };
 
 /* Upstream retries everything alike and gives up after 15; ours knows what a retry can mend. */
@@ -49,15 +49,15 @@ static void give_up(struct job_run *run, const char *what, const struct error *e
                                     .has_action = true,
                                     .action = ACT_TERMINATE_JOB,
                                     .partition = -1,
-                                    .version = run->view.state.version};
+                                    .version = run->model.state.version};
     run->permanent = 0;
     job_run_event(run, EVENT_NORMAL, "ExecuteAction",
                   "TerminateJob: gave up after %d retries: %s: %s", run->ctl->options.max_requeue,
                   what, err->message);
-    job_run_post(run, request);
+    job_request_post(run, request);
 }
 
-void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,
+void job_write_failed(struct job_run *run, const char *event_reason, const char *what,
                       const struct error *err)
 {
     enum failure failure = classify(err);
@@ -89,7 +89,7 @@ static void succeeded(struct job_run *run)
 }
 
 /* Take the record apart; true when the job is still there to be told. */
-static bool finish(struct cluster_call *call, struct job_run **out_run, struct slot_at *out_at)
+static bool finish(struct cluster_call *call, struct job_run **out_run, struct slot_id *out_at)
 {
     struct pod_op *op = container_of(call, struct pod_op, call);
     struct job_run *run = op->run;
@@ -99,34 +99,34 @@ static bool finish(struct cluster_call *call, struct job_run **out_run, struct s
     mem_free(op);
     run->ops--;
     if (run->gone) {
-        job_run_settle(run);
+        job_run_free_if_done(run);
         return false;
     }
     return true;
 }
 
 /* What was begun is answered. */
-static void end_op(struct job_run *run, struct slot_at at, enum slot_op op)
+static void end_op(struct job_run *run, struct slot_id at, enum slot_op op)
 {
-    const struct job_slot *slot = job_view_slot(&run->view, at);
+    const struct job_slot *slot = job_model_slot(&run->model, at);
 
     if (slot && slot->op == op)
-        job_view_set_op(&run->view, at, SLOT_IDLE);
+        job_model_set_op(&run->model, at, SLOT_IDLE);
 }
 
-static struct cluster_call *begin(struct job_run *run, struct slot_at at, enum slot_op what,
+static struct cluster_call *begin(struct job_run *run, struct slot_id at, enum slot_op what,
                                   cluster_done_fn done)
 {
     struct pod_op *op = mem_alloc(sizeof *op);
 
     *op = (struct pod_op){{.done = done}, run, at};
     run->ops++;
-    job_view_set_op(&run->view, at, what);
+    job_model_set_op(&run->model, at, what);
     return &op->call;
 }
 
 /* The state of a pod as an answer shows it. */
-static void take_pod(struct job_run *run, struct slot_at at, const struct object *pod)
+static void take_pod(struct job_run *run, struct slot_id at, const struct object *pod)
 {
     struct pod_facts facts;
 
@@ -135,11 +135,11 @@ static void take_pod(struct job_run *run, struct slot_at at, const struct object
 }
 
 /* The name is taken (O-42): by ourselves, by an earlier job of our name, or by a stranger. */
-static void name_taken(struct job_run *run, struct slot_at at, const struct error *err)
+static void name_taken(struct job_run *run, struct slot_id at, const struct error *err)
 {
-    const char *ns = object_namespace(run->view.job);
-    scoped_str name = job_pod_name(object_name(run->view.job),
-                                   run->view.shape->spec->tasks.items[at.task].name, at.index);
+    const char *ns = object_namespace(run->model.job);
+    scoped_str name = job_pod_name(object_name(run->model.job),
+                                   run->model.compiled->spec->tasks.items[at.task].name, at.index);
     const struct object *pod = cluster_get(run->ctl->cluster, &kind_pod, ns, name);
     const struct owner_ref *owner = pod ? meta_controller(pod->meta) : NULL;
     scoped_str message = NULL;
@@ -159,20 +159,20 @@ static void name_taken(struct job_run *run, struct slot_at at, const struct erro
     job_explain(run, "PodNameConflict", message);
     job_wait_for(run, &kind_pod, ns, name);
     if (!owner || strcmp(owner->kind, "Job") != 0 ||
-        strcmp(owner->name, object_name(run->view.job)) != 0)
+        strcmp(owner->name, object_name(run->model.job)) != 0)
         job_run_event(run, EVENT_WARNING, "FailedCreate", "%s", err->message);
 }
 
 static void created(struct cluster_call *call, const struct object *pod, const struct error *err)
 {
     struct job_run *run;
-    struct slot_at at;
+    struct slot_id at;
 
     if (!finish(call, &run, &at))
         return;
     end_op(run, at, SLOT_CREATING);
     if (!err) {
-        job_figures_pod_created(&run->ctl->figures, run->view.job, job_run_now_ms(run));
+        job_metrics_pod_created(&run->ctl->metrics, run->model.job, job_run_now_ms(run));
         take_pod(run, at, pod);
         succeeded(run);
     } else if (err->code == ERR_EXISTS) {
@@ -181,14 +181,14 @@ static void created(struct cluster_call *call, const struct object *pod, const s
         if (classify(err) == FAILURE_WAITING)
             job_explain(run, err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate",
                         err->message);
-        job_apply_failed(run, "FailedCreate", "create pod", err);
+        job_write_failed(run, "FailedCreate", "create pod", err);
     }
     job_run_sync(run);
 }
 
-void job_apply_create(struct job_run *run, struct slot_at at)
+void job_pod_create(struct job_run *run, struct slot_id at)
 {
-    struct object *pod = job_pod_build(&run->view, at);
+    struct object *pod = job_pod_build(&run->model, at);
 
     cluster_create(run->ctl->cluster, begin(run, at, SLOT_CREATING, created), pod);
 }
@@ -196,44 +196,44 @@ void job_apply_create(struct job_run *run, struct slot_at at)
 static void marked(struct cluster_call *call, const struct object *pod, const struct error *err)
 {
     struct job_run *run;
-    struct slot_at at;
+    struct slot_id at;
     const struct job_slot *slot;
-    enum mark_for mark_for = container_of(call, struct pod_op, call)->mark_for;
+    enum mark_purpose mark_purpose = container_of(call, struct pod_op, call)->mark_purpose;
     bool done;
 
     if (!finish(call, &run, &at))
         return;
     end_op(run, at, SLOT_MARKING);
-    slot = job_view_slot(&run->view, at);
+    slot = job_model_slot(&run->model, at);
     done = !err || (slot && slot->facts.marked); /* only the answer was lost */
     if (!err)
         take_pod(run, at, pod);
     else if (!done && err->code != ERR_NOT_FOUND)
         /* unmarked it stays: its end would look like an eviction */
-        job_apply_failed(run, "FailedDelete", "mark pod", err);
-    if (mark_for != MARK_ALONE) {
+        job_write_failed(run, "FailedDelete", "mark pod", err);
+    if (mark_purpose != MARK_UNTRACKED) {
         run->target.marks--;
-        run->target.marked += done && mark_for == MARK_TARGET;
+        run->target.marked += done && mark_purpose == MARK_TARGET;
         run->target.failed += !done && err->code != ERR_NOT_FOUND;
         if (run->target.marks == 0)
-            job_act_marked(run);
+            job_execute_marked(run);
     }
     job_run_sync(run);
 }
 
-void job_apply_mark(struct job_run *run, struct slot_at at, enum mark_for mark_for)
+void job_pod_mark(struct job_run *run, struct slot_id at, enum mark_purpose mark_purpose)
 {
-    struct object *pod = job_pod_marked(job_view_slot(&run->view, at)->pod);
+    struct object *pod = job_pod_marked(job_model_slot(&run->model, at)->pod);
     struct cluster_call *call = begin(run, at, SLOT_MARKING, marked);
 
-    container_of(call, struct pod_op, call)->mark_for = mark_for;
+    container_of(call, struct pod_op, call)->mark_purpose = mark_purpose;
     cluster_update(run->ctl->cluster, call, pod);
 }
 
 static void removed(struct cluster_call *call, const struct object *none, const struct error *err)
 {
     struct job_run *run;
-    struct slot_at at;
+    struct slot_id at;
     struct job_slot *slot;
 
     if (!finish(call, &run, &at))
@@ -243,19 +243,19 @@ static void removed(struct cluster_call *call, const struct object *none, const 
         return;
     }
     end_op(run, at, SLOT_REMOVING);
-    slot = job_view_slot(&run->view, at);
+    slot = job_model_slot(&run->model, at);
     if (err->code == ERR_NOT_FOUND && slot && slot->pod &&
         !cluster_get(run->ctl->cluster, &kind_pod, object_namespace(slot->pod),
                      object_name(slot->pod)))
         job_run_pod(run, at, NULL, NULL);
     else
-        job_apply_failed(run, "FailedDelete", "delete pod", err);
+        job_write_failed(run, "FailedDelete", "delete pod", err);
     job_run_sync(run);
 }
 
-void job_apply_remove(struct job_run *run, struct slot_at at)
+void job_pod_remove(struct job_run *run, struct slot_id at)
 {
-    const struct object *pod = job_view_slot(&run->view, at)->pod;
+    const struct object *pod = job_model_slot(&run->model, at)->pod;
     const struct cluster_removal how = {
         .uid = object_uid(pod), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
 

@@ -3,7 +3,7 @@
  * spec/job.md 6, 8, 10.
  *
  * A full kill is decided by storing phase and version; which pods die follows from that
- * (job/view.h), and sync drives it. A targeted kill marks its pods first, for the marks are the
+ * (job/model.h), and sync drives it. A targeted kill marks its pods first, for the marks are the
  * only durable record of the target; then the decision is stored, then sync deletes what is marked
  * (O-29).
  */
@@ -43,19 +43,19 @@ static bool has_target(const struct job_request *request, enum job_action action
 }
 
 /* True: the pod is a target. */
-static bool mark_slot(struct job_run *run, struct slot_at at)
+static bool mark_slot(struct job_run *run, struct slot_id at)
 {
-    const struct job_slot *slot = job_view_slot(&run->view, at);
+    const struct job_slot *slot = job_model_slot(&run->model, at);
 
     if (!slot || !slot->pod || slot->op != SLOT_IDLE || slot->facts.marked ||
         (slot->doomed && !slot->facts.deleting))
         return false;
     run->target.marks++;
     if (slot->doomed) { /* on its way out already: its end is no eviction now (10.1) */
-        job_apply_mark(run, at, MARK_BESIDE);
+        job_pod_mark(run, at, MARK_TARGET_LEAVING);
         return false;
     }
-    job_apply_mark(run, at, MARK_TARGET);
+    job_pod_mark(run, at, MARK_TARGET);
     return true;
 }
 
@@ -67,8 +67,8 @@ struct target_range {
 static struct target_range range_of(const struct job_run *run, const struct job_request *request,
                                     enum job_action action)
 {
-    const struct job_task_view *task = &run->view.tasks[request->at.task];
-    const struct job_task *spec = &run->view.shape->spec->tasks.items[request->at.task];
+    const struct job_task_model *task = &run->model.tasks[request->at.task];
+    const struct job_task *spec = &run->model.compiled->spec->tasks.items[request->at.task];
     int32_t from = 0, to = task->n_slots;
 
     if (action == ACT_RESTART_POD) {
@@ -90,14 +90,14 @@ static bool mark_target(struct job_run *run, const struct job_request *request,
     bool any = false;
 
     for (int32_t i = range.from; i < range.to; i++)
-        any |= mark_slot(run, (struct slot_at){request->at.task, i});
+        any |= mark_slot(run, (struct slot_id){request->at.task, i});
     return any;
 }
 
 /* The target is marked; what is left is the decision. */
 static void decide_target(struct job_run *run, struct job_request *request)
 {
-    struct job_rule rule = job_rule_of(run->view.state.phase, request->action);
+    struct job_rule rule = job_rule_of(run->model.state.phase, request->action);
     struct target_range range = range_of(run, request, request->action);
     scoped(buf) struct buf message = {0};
 
@@ -106,15 +106,15 @@ static void decide_target(struct job_run *run, struct job_request *request)
         run->sync_wanted = true;
         return;
     }
-    job_story_action(run, request, request->action, &message);
+    job_reason_of_action(run, request, request->action, &message);
     if (rule.retry) {
-        run->view.state.retry_count++;
-        job_notes_restarted(&run->view, request->at.task, range.from, range.to);
+        run->model.state.retry_count++;
+        job_slot_annotations_count_restart(&run->model, request->at.task, range.from, range.to);
     }
-    job_delayed_clean(run, request->action, request);
+    job_delayed_cancel_covered(run, request->action, request);
     for (int32_t i = range.from; i < range.to; i++)
-        job_delayed_escalate(run, (struct slot_at){request->at.task, i});
-    job_decide(run, rule.to, reason_of(request, request->action), message.data, request);
+        job_delayed_on_mark(run, (struct slot_id){request->at.task, i});
+    job_change_phase(run, rule.to, reason_of(request, request->action), message.data, request);
 }
 
 static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
@@ -137,7 +137,7 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
     }
 }
 
-void job_act_marked(struct job_run *run)
+void job_execute_marked(struct job_run *run)
 {
     struct job_request *request = run->target.request;
 
@@ -147,7 +147,7 @@ void job_act_marked(struct job_run *run)
     request->begun |= run->target.marked > 0;
     if (run->target.failed > 0 && request->rounds++ < MARK_ROUNDS) { /* the others first (O-51) */
         run->paused = true;
-        job_run_repeat(run, request);
+        job_request_repeat(run, request);
         return;
     }
     if (!request->begun) { /* all gone already */
@@ -158,37 +158,38 @@ void job_act_marked(struct job_run *run)
     decide_target(run, request);
 }
 
-static bool any_pod_of_this_epoch(const struct job_view *view)
+static bool any_pod_of_this_epoch(const struct job_model *model)
 {
-    return view->totals[SLOT_PENDING] + view->totals[SLOT_RUNNING] + view->totals[SLOT_SUCCEEDED] +
-               view->totals[SLOT_FAILED] + view->totals[SLOT_UNKNOWN] >
+    return model->totals[SLOT_PENDING] + model->totals[SLOT_RUNNING] +
+               model->totals[SLOT_SUCCEEDED] + model->totals[SLOT_FAILED] +
+               model->totals[SLOT_UNKNOWN] >
            0;
 }
 
 static void kill_all(struct job_run *run, struct job_request *request, enum job_action action,
                      const struct job_rule *rule)
 {
-    struct job_state *state = &run->view.state;
+    struct job_state *state = &run->model.state;
     scoped(buf) struct buf message = {0};
 
-    job_delayed_clean(run, action, request);
+    job_delayed_cancel_covered(run, action, request);
     if (rule->to == JOB_NONE) {
         run->sync_wanted = true;
-        if (!rule->version || !any_pod_of_this_epoch(&run->view)) {
+        if (!rule->version || !any_pod_of_this_epoch(&run->model)) {
             job_request_finish(run, request); /* the kill is under way (O-30) */
             return;
         }
         state->version++;
-        job_view_new_epoch(&run->view);
-        job_store(run, request);
+        job_model_new_epoch(&run->model);
+        job_store_status(run, request);
         return;
     }
-    job_story_action(run, request, action, &message);
+    job_reason_of_action(run, request, action, &message);
     if (rule->version)
         state->version++;
     if (rule->retry)
         state->retry_count++;
-    job_decide(run, rule->to, reason_of(request, action), message.data, request);
+    job_change_phase(run, rule->to, reason_of(request, action), message.data, request);
 }
 
 /* The resume is counted on the job before it is decided: annotations with the version it starts
@@ -197,20 +198,20 @@ static struct object *with_resume_noted(const struct job_run *run)
 {
     char count[16], version[16];
 
-    snprintf(count, sizeof count, "%d", run->view.resumes + 1);
-    snprintf(version, sizeof version, "%d", run->view.state.version);
+    snprintf(count, sizeof count, "%d", run->model.resumes + 1);
+    snprintf(version, sizeof version, "%d", run->model.state.version);
     return job_annotated(
-        run->view.job,
+        run->model.job,
         (const struct kv[]){{ANNOTATION_RESUME_COUNT, count}, {ANNOTATION_RESUME_VERSION, version}},
         2);
 }
 
 static bool resume_is_noted(const struct job_run *run)
 {
-    const char *text = meta_annotation(run->view.job->meta, ANNOTATION_RESUME_VERSION);
+    const char *text = meta_annotation(run->model.job->meta, ANNOTATION_RESUME_VERSION);
     int32_t version;
 
-    return text && job_parse_int(text, &version) && version == run->view.state.version;
+    return text && job_parse_int(text, &version) && version == run->model.state.version;
 }
 
 static void noted(struct cluster_call *call, const struct object *job, const struct error *err)
@@ -220,18 +221,18 @@ static void noted(struct cluster_call *call, const struct object *job, const str
 
     run->storing = false;
     if (run->gone) {
-        job_run_settle(run);
+        job_run_free_if_done(run);
         return;
     }
     run->deciding = NULL;
-    job_run_repeat(run, request); /* with the note in place it is decided */
+    job_request_repeat(run, request); /* with the note in place it is decided */
     if (!err) {
         job_run_job(run, job);
         job_run_sync(run);
         return;
     }
     run->paused = true;
-    job_apply_failed(run, "JobStatusError", "note the resume", err);
+    job_write_failed(run, "JobStatusError", "note the resume", err);
 }
 
 static void note_resume(struct job_run *run, struct job_request *request)
@@ -244,7 +245,7 @@ static void note_resume(struct job_run *run, struct job_request *request)
 
 static void execute(struct job_run *run, struct job_request *request, enum job_action action)
 {
-    struct job_rule rule = job_rule_of(run->view.state.phase, action);
+    struct job_rule rule = job_rule_of(run->model.state.phase, action);
 
     if (job_action_targeted(action) && !has_target(request, action)) { /* O-21 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
@@ -263,7 +264,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
     }
     if (rule.verb == DO_NOTHING) {
         job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s has no effect on a job that is %s",
-                      job_action_text(action), job_phase_text(run->view.state.phase));
+                      job_action_text(action), job_phase_text(run->model.state.phase));
         run->sync_wanted = true;
         job_request_finish(run, request);
         return;
@@ -271,7 +272,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
     if (!job_action_internal(action) && !request->begun && !request->marked) {
         scoped(buf) struct buf message = {0};
 
-        job_story_action(run, request, action, &message);
+        job_reason_of_action(run, request, action, &message);
         job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s", message.data);
     }
     switch (rule.verb) {
@@ -289,38 +290,38 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
     }
 }
 
-void job_act(struct job_run *run, struct job_request *request)
+void job_execute(struct job_run *run, struct job_request *request)
 {
     static const struct job_policy_rows none = {0};
-    const struct job_shape *shape = run->view.shape;
-    const struct job_occurrence what = {
+    const struct job_compiled_spec *compiled = run->model.compiled;
+    const struct job_policy_input what = {
         .event = request->event,
         .has_action = request->has_action,
         .action = request->action,
         .version = request->version,
         .exit_code = request->exit_code,
     };
-    struct job_response response;
+    struct job_policy_result response;
 
-    if (object_deleting(run->view.job) ||
-        (request->has_task && request->at.task >= shape->spec->tasks.count)) {
+    if (object_deleting(run->model.job) ||
+        (request->has_task && request->at.task >= compiled->spec->tasks.count)) {
         job_request_finish(run, request);
         return;
     }
     if (request->expired && !request->marked && !request->begun) {
         if (job_delayed_must_wait(run, request)) {
-            job_run_postpone(run, request);
+            job_request_postpone(run, request);
             return;
         }
-        if (!job_delayed_holds(run, request)) {
+        if (!job_delayed_still_valid(run, request)) {
             job_request_finish(run, request);
             return;
         }
     }
     job_delayed_on_event(run, request);
-    response = job_policy_match(&what, run->view.state.version,
-                                request->has_task ? shape->tasks[request->at.task].policies : none,
-                                shape->policies);
+    response = job_policy_match(
+        &what, run->model.state.version,
+        request->has_task ? compiled->tasks[request->at.task].policies : none, compiled->policies);
     if (response.delay_ms >
         0) { /* and a sync, so that counters and pods are right meanwhile (O-25) */
         job_delayed_add(run, request, &response);

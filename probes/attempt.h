@@ -20,8 +20,8 @@ enum {
     PROBE_HEADER_VALUE_MAX = 4 * 1024
 };
 
-struct probe_try {
-    void (*done)(struct probe_try *attempt, bool passed);
+struct probe_attempt {
+    void (*done)(struct probe_attempt *attempt, bool passed);
     void *operation; /* private to the kind; NULL = none under way */
 };
 
@@ -31,21 +31,21 @@ void probe_http_client_free(struct probe_http_client *client); /* no try may be 
 
 /** False when the entry cannot be asked at all (bad header, bad path): a failed try, `done` does
  * not run. */
-bool probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+bool probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_http *entry, const struct probe_address *address);
-void probe_http_cancel(struct probe_try *attempt); /* `done` will not run; idle is fine */
+void probe_http_cancel(struct probe_attempt *attempt); /* `done` will not run; idle is fine */
 
 struct probe_grpc {
     const char *service; /* NULL or "": the server as a whole */
     int32_t timeout_s;
 };
 /** Ended by probe_http_cancel. */
-bool probe_grpc_start(struct probe_http_client *client, struct probe_try *attempt,
+bool probe_grpc_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_grpc *entry, const struct probe_address *address);
 
-bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct probe_tcp *entry,
-                     const struct probe_address *address);
-void probe_tcp_cancel(struct probe_try *attempt);
+bool probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
+                     const struct probe_tcp *entry, const struct probe_address *address);
+void probe_tcp_cancel(struct probe_attempt *attempt);
 
 static inline int64_t probe_timeout_ms(int32_t timeout_s)
 {

@@ -3,7 +3,7 @@
  * endian, strings have their length before them. Ref: RFC 4253 6.6, RFC 8709, PROTOCOL.key of
  * OpenSSH.
  */
-#include "job/plugins/keys.h"
+#include "job/plugins/ssh_keys.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

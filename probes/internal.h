@@ -6,14 +6,14 @@
  * watcher on pods exists only while a target does.
  */
 #include "base/hash.h"
+#include "probes/fair_queue.h"
 #include "probes/probe.h"
-#include "probes/turns.h"
 
 struct probe_pod {
     struct probe_target *target;
     int64_t revision;
     bool *passes; /* [target->needs.count] */
-    struct probe_check **checks;
+    struct probe_poll **checks;
     char *ip; /* as last seen */
     UT_hash_handle hh;
     char uid[];
@@ -31,8 +31,8 @@ struct probe_target {
     struct probe_group *group;
     const struct flow_probe *spec;
     struct object *job;
-    struct probe_needs needs; /* borrow from both */
-    struct probe_pod *pods;   /* hash by uid */
+    struct probe_requirements requirements; /* borrow from both */
+    struct probe_pod *pods;                 /* hash by uid */
     struct watched_job *watched;
     struct probe_target *prev, *next; /* of the same job */
     void (*passed)(void *ctx);
@@ -43,7 +43,7 @@ struct probe_target {
 
 struct probes {
     struct cluster *cluster;
-    struct probe_turns turns;
+    struct probe_queue queue;
     const char *const *refused;
     const char *host_address;
     const struct probe_sockets *sockets;
@@ -58,17 +58,17 @@ struct probes {
 /* probe_pods.c */
 struct probe_pod *probe_target_pod(const struct probe_target *target, const char *uid);
 /** Take in a version of a pod; one that is older than what is known changes nothing. */
-void probe_target_see(struct probe_target *target, const struct object *object);
+void probe_target_update_pod(struct probe_target *target, const struct object *object);
 void probe_pod_free(struct probe_pod *pod); /* cancels its checks; it counts no more */
-void probe_pod_set_passing(struct probe_pod *pod, uint32_t need, bool passing);
+void probe_pod_set_passing(struct probe_pod *pod, uint32_t requirement, bool passing);
 /** Turn the verdict PASSED if the needs are met now, and have it told by target->tell. */
-void probe_target_judge(struct probe_target *target);
-void probe_target_tell(struct task *tell);
+void probe_target_evaluate(struct probe_target *target);
+void probe_target_notify(struct task *tell);
 void probes_count(struct probes *probes, enum probe_kind kind, bool passed);
 
-/* probe_check.c */
+/* probe_poll.c */
 /** Poll a pod for one need, from its turn on, until it passes; then the check is gone. */
-struct probe_check *probe_check_new(struct probe_pod *pod, uint32_t need);
-void probe_check_cancel(struct probe_check *check);
+struct probe_poll *probe_poll_new(struct probe_pod *pod, uint32_t requirement);
+void probe_poll_cancel(struct probe_poll *check);
 /** Start what may start. A try that cannot even begin has failed. */
-void probes_fly(struct probes *probes);
+void probes_start_waiting(struct probes *probes);

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tests/support/job_walk_impl.h"
+#include "tests/support/job_walk_internal.h"
 
 /* ---- reading what the status says ---- */
 
@@ -125,8 +125,8 @@ static void count_restarts(struct walk *walk, const struct job_status *now, bool
                               walk->slot_restarts[t][i], restarts[i]);
             any |= more > 0 && (walk->slot_restarts[t][i] != SLOT_ANEW || restarts[i] > 0);
             walk->slot_restarts[t][i] = restarts[i];
-            if (restarts[i] > walk->worst_slot)
-                walk->worst_slot = restarts[i];
+            if (restarts[i] > walk->most_slot_restarts)
+                walk->most_slot_restarts = restarts[i];
         }
         tasks += any;
     }
@@ -146,7 +146,7 @@ int walk_worst(const struct walk *walk)
 {
     int failures = walk_failures(walk);
 
-    return failures > walk->worst_slot ? failures : walk->worst_slot;
+    return failures > walk->most_slot_restarts ? failures : walk->most_slot_restarts;
 }
 
 void walk_notes_restarted(struct walk *walk, const struct job_status *now, bool new_epoch)
@@ -161,5 +161,5 @@ void walk_notes_clear(struct walk *walk)
 {
     memset(walk->kept, 0, sizeof walk->kept);
     memset(walk->slot_restarts, 0, sizeof walk->slot_restarts);
-    walk->targeted = walk->worst_slot = 0;
+    walk->targeted = walk->most_slot_restarts = 0;
 }

@@ -8,7 +8,7 @@
 #include "job/names.h"
 #include "job/run.h"
 
-struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
+struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_id at,
                                        const struct object *pod, const struct pod_facts *facts)
 {
     struct job_request *request = mem_alloc(sizeof *request);
@@ -18,9 +18,9 @@ struct job_request *job_request_of_pod(struct job_run *run, enum job_event event
         .has_task = true,
         .has_pod = true,
         .at = at,
-        .partition = job_view_partition(&run->view, at),
+        .partition = job_model_partition(&run->model, at),
         .exit_code = event == EVENT_POD_FAILED && facts ? facts->exit_code : 0,
-        .version = facts ? facts->version : run->view.state.version,
+        .version = facts ? facts->version : run->model.state.version,
         .pod = object_ref(pod),
     };
     return request;
@@ -38,11 +38,11 @@ void job_request_free(struct job_request *request)
 void job_request_finish(struct job_run *run, struct job_request *request)
 {
     if (request && request->command) {
-        const char *noted = job_state_resource(&run->view.state, RESOURCE_COMMAND_UID);
+        const char *noted = job_state_resource(&run->model.state, RESOURCE_COMMAND_UID);
 
-        if (!object_deleting(run->view.job) &&
+        if (!object_deleting(run->model.job) &&
             (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
-            job_store(run, request); /* and when that is done, here again */
+            job_store_status(run, request); /* and when that is done, here again */
             return;
         }
         job_command_done(run, request->command);
@@ -50,7 +50,7 @@ void job_request_finish(struct job_run *run, struct job_request *request)
     job_request_free(request);
 }
 
-void job_run_post(struct job_run *run, struct job_request *request)
+void job_request_post(struct job_run *run, struct job_request *request)
 {
     if (run->gone) {
         job_request_free(request);
@@ -66,7 +66,7 @@ void job_run_post(struct job_run *run, struct job_request *request)
         work_add(&run->work);
 }
 
-void job_run_repeat(struct job_run *run, struct job_request *request)
+void job_request_repeat(struct job_run *run, struct job_request *request)
 {
     request->next = run->first;
     run->first = request;
@@ -98,14 +98,15 @@ static bool cull(struct job_request **link,
     return any;
 }
 
-void job_run_cull(struct job_run *run,
-                  bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
+void job_request_drop_expired(struct job_run *run,
+                              bool (*unwanted)(const struct job_request *due, const void *arg),
+                              const void *arg)
 {
     run->delays_changed |= cull(&run->first, unwanted, arg, &run->last);
     run->delays_changed |= cull(&run->postponed, unwanted, arg, NULL);
 }
 
-void job_run_postpone(struct job_run *run, struct job_request *request)
+void job_request_postpone(struct job_run *run, struct job_request *request)
 {
     struct job_request **link = &run->postponed;
 
@@ -115,17 +116,17 @@ void job_run_postpone(struct job_run *run, struct job_request *request)
     *link = request;
 }
 
-void job_run_resume_postponed(struct job_run *run)
+void job_request_resume_postponed(struct job_run *run)
 {
     while (run->postponed) {
         struct job_request *request = run->postponed;
 
         run->postponed = request->next;
-        job_run_post(run, request);
+        job_request_post(run, request);
     }
 }
 
-struct job_request *job_run_take(struct job_run *run)
+struct job_request *job_request_take(struct job_run *run)
 {
     struct job_request *request = run->first;
 

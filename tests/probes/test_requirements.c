@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 
 #include "probes/address.h"
-#include "probes/entries.h"
+#include "probes/requirements.h"
 
 static struct job_task tasks[] = {
     {.name = "ps", .replicas = 2},
@@ -21,19 +21,19 @@ static void threshold_is_min_available(void **state)
     struct probe_tcp tcp[] = {{.port = 1}};
     struct probe_task_status status[] = {{"worker", "Failed"}, {"ps", "Running"}};
     const struct flow_probe probe = {.tcp = {tcp, 1}, .task_status = {status, 2}};
-    struct probe_needs needs = {0};
+    struct probe_requirements requirements = {0};
     static const struct {
         const char *task;
         int32_t threshold;
     } want[] = {{"ps", 2}, {"worker", 3}, {"idle", 1}, {"worker", 1}, {"ps", 2}};
 
-    probe_needs_of(&probe, &job, &needs);
-    check_int("an entry without a task is for each", needs.count, countof(want));
+    probe_requirements_of(&probe, &job, &requirements);
+    check_int("an entry without a task is for each", requirements.count, countof(want));
     for (size_t i = 0; i < countof(want); i++) {
-        check_str("task", needs.items[i].task, want[i].task);
-        check_int(want[i].task, needs.items[i].threshold, want[i].threshold);
+        check_str("task", requirements.items[i].task, want[i].task);
+        check_int(want[i].task, requirements.items[i].threshold, want[i].threshold);
     }
-    probe_needs_release(&needs);
+    probe_requirements_release(&requirements);
 }
 
 /* covers: see 6.2 "which target" */
@@ -93,16 +93,18 @@ static void completion_stands_in_where_it_can(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         struct probe_task_status status[] = {{"ps", cases[i].phase}};
         const struct flow_probe probe = {.task_status = {status, 1}};
-        struct probe_needs needs = {0};
+        struct probe_requirements requirements = {0};
 
-        probe_needs_of(&probe, &job, &needs);
-        check_int(cases[i].phase, probe_needs_met_by_completion(&needs), cases[i].by_completion);
+        probe_requirements_of(&probe, &job, &requirements);
+        check_int(cases[i].phase, probe_requirements_met_by_completion(&requirements),
+                  cases[i].by_completion);
         check_int(cases[i].phase, probe_wants_failure(&probe, &job), cases[i].wants_failure);
         check_int(cases[i].phase, probe_wants_failure(&probe, NULL), cases[i].wants_failure);
-        check("not met", !probe_needs_met(&needs));
-        needs.items[0].passing = needs.items[0].threshold;
-        check("met", probe_needs_met(&needs) && probe_needs_met_by_completion(&needs));
-        probe_needs_release(&needs);
+        check("not met", !probe_requirements_met(&requirements));
+        requirements.items[0].passing = requirements.items[0].threshold;
+        check("met", probe_requirements_met(&requirements) &&
+                         probe_requirements_met_by_completion(&requirements));
+        probe_requirements_release(&requirements);
     }
 }
 

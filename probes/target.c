@@ -3,14 +3,14 @@
  */
 #include <string.h>
 
-#include "probes/probe_impl.h"
+#include "probes/internal.h"
 
-void probe_pod_set_passing(struct probe_pod *pod, uint32_t need, bool passing)
+void probe_pod_set_passing(struct probe_pod *pod, uint32_t requirement, bool passing)
 {
-    if (pod->passes[need] == passing)
+    if (pod->passes[requirement] == passing)
         return;
-    pod->passes[need] = passing;
-    pod->target->needs.items[need].passing += passing ? 1 : -1;
+    pod->passes[requirement] = passing;
+    pod->target->requirements.items[requirement].passing += passing ? 1 : -1;
 }
 
 void probes_count(struct probes *probes, enum probe_kind kind, bool passed)
@@ -25,9 +25,9 @@ void probe_pod_free(struct probe_pod *pod)
 {
     struct probe_target *target = pod->target;
 
-    for (uint32_t i = 0; i < target->needs.count; i++) {
+    for (uint32_t i = 0; i < target->requirements.count; i++) {
         if (pod->checks[i])
-            probe_check_cancel(pod->checks[i]);
+            probe_poll_cancel(pod->checks[i]);
         probe_pod_set_passing(pod, i, false);
     }
     HASH_DELETE(hh, target->pods, pod);
@@ -52,26 +52,26 @@ static struct probe_pod *add_pod(struct probe_target *target, const char *uid)
 
     memcpy(pod->uid, uid, len + 1);
     pod->target = target;
-    pod->passes = mem_array(target->needs.count, sizeof *pod->passes);
-    pod->checks = mem_array(target->needs.count, sizeof(struct probe_check *));
+    pod->passes = mem_array(target->requirements.count, sizeof *pod->passes);
+    pod->checks = mem_array(target->requirements.count, sizeof(struct probe_poll *));
     HASH_ADD_KEYPTR(hh, target->pods, pod->uid, len, pod);
     return pod;
 }
 
-static void poll_need(struct probe_pod *pod, uint32_t need, bool running)
+static void poll_need(struct probe_pod *pod, uint32_t requirement, bool running)
 {
-    struct probe_check *check = pod->checks[need];
+    struct probe_poll *check = pod->checks[requirement];
 
     if (!running || !pod->ip) {
         if (check)
-            probe_check_cancel(check);
-        pod->checks[need] = NULL;
-        probe_pod_set_passing(pod, need, false);
+            probe_poll_cancel(check);
+        pod->checks[requirement] = NULL;
+        probe_pod_set_passing(pod, requirement, false);
         return;
     }
-    if (check || pod->passes[need])
+    if (check || pod->passes[requirement])
         return;
-    pod->checks[need] = probe_check_new(pod, need);
+    pod->checks[requirement] = probe_poll_new(pod, requirement);
 }
 
 /* A pod belongs to an older version of its job when both say so. */
@@ -98,14 +98,14 @@ static void take_address(struct probe_pod *pod, const char *ip)
     pod->ip = ip ? mem_strdup(ip) : NULL;
 }
 
-static void see_phase(struct probe_pod *pod, uint32_t need, bool reached)
+static void see_phase(struct probe_pod *pod, uint32_t requirement, bool reached)
 {
-    if (pod->passes[need] != reached)
+    if (pod->passes[requirement] != reached)
         probes_count(pod->target->probes, PROBE_TASK_STATUS, reached);
-    probe_pod_set_passing(pod, need, reached);
+    probe_pod_set_passing(pod, requirement, reached);
 }
 
-void probe_target_see(struct probe_target *target, const struct object *object)
+void probe_target_update_pod(struct probe_target *target, const struct object *object)
 {
     const struct pod_status *status = pod_status_of(object);
     const char *task = meta_label(object->meta, LABEL_TASK_SPEC);
@@ -122,13 +122,13 @@ void probe_target_see(struct probe_target *target, const struct object *object)
         pod = add_pod(target, object_uid(object));
     pod->revision = object->revision;
     take_address(pod, address_of(target->probes, status));
-    for (uint32_t i = 0; i < target->needs.count; i++) {
-        const struct probe_need *need = &target->needs.items[i];
+    for (uint32_t i = 0; i < target->requirements.count; i++) {
+        const struct probe_requirement *requirement = &target->requirements.items[i];
 
-        if (!task || strcmp(need->task, task) != 0)
+        if (!task || strcmp(requirement->task, task) != 0)
             continue;
-        if (need->kind == PROBE_TASK_STATUS)
-            see_phase(pod, i, probe_phase_reached(need->status->phase, status->phase));
+        if (requirement->kind == PROBE_TASK_STATUS)
+            see_phase(pod, i, probe_phase_reached(requirement->status->phase, status->phase));
         else
             poll_need(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
     }
@@ -136,7 +136,7 @@ void probe_target_see(struct probe_target *target, const struct object *object)
 
 /* ---- the verdict ---- */
 
-void probe_target_tell(struct task *task)
+void probe_target_notify(struct task *task)
 {
     struct probe_target *target = container_of(task, struct probe_target, tell);
 
@@ -144,11 +144,11 @@ void probe_target_tell(struct task *task)
 }
 
 /* PASSED is final: nothing needs to be looked at any more. */
-void probe_target_judge(struct probe_target *target)
+void probe_target_evaluate(struct probe_target *target)
 {
     struct probe_pod *pod, *next;
 
-    if (target->verdict_passed || !probe_needs_met(&target->needs))
+    if (target->verdict_passed || !probe_requirements_met(&target->requirements))
         return;
     target->verdict_passed = true;
     HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);

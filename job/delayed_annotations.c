@@ -26,7 +26,7 @@ static const char *const sources[] = {[POLICY_OF_TASK] = "task", [POLICY_OF_JOB]
 struct writer {
     const struct job_run *run;
     struct buf text;
-    struct job_delayed_note last;
+    struct job_delayed_annotation last;
     int32_t from; /* of the entry that `last` is the end of */
     bool any;
 };
@@ -40,7 +40,7 @@ static void put_last(struct writer *w)
     buf_printf(&w->text, "%s%s/%s[%u]", w->text.len ? "," : "", job_event_text(w->last.event),
                sources[key->source], key->position);
     if (key->task != UINT32_MAX) {
-        buf_printf(&w->text, "/%s/%d", w->run->view.shape->spec->tasks.items[key->task].name,
+        buf_printf(&w->text, "/%s/%d", w->run->model.compiled->spec->tasks.items[key->task].name,
                    w->from);
         if (key->index > w->from)
             buf_printf(&w->text, "-%d", key->index);
@@ -48,21 +48,23 @@ static void put_last(struct writer *w)
     buf_printf(&w->text, "@%" PRId64, w->last.cause_ms);
 }
 
-static bool continues(const struct job_delayed_note *last, const struct job_delayed_note *note)
+static bool continues(const struct job_delayed_annotation *last,
+                      const struct job_delayed_annotation *note)
 {
     return note->event == last->event && note->cause_ms == last->cause_ms &&
            note->key.task == last->key.task && note->key.index == last->key.index + 1 &&
            note->key.source == last->key.source && note->key.position == last->key.position;
 }
 
-bool job_delayed_is_noted(enum job_event event, const struct object *pod, int64_t cause_ms)
+bool job_delayed_is_annotated(enum job_event event, const struct object *pod, int64_t cause_ms)
 {
     return event != EVENT_POD_PENDING || !pod || meta_created_ms(pod->meta) != cause_ms;
 }
 
-static void put(struct writer *w, const struct job_delayed_note *note, const struct object *pod)
+static void put(struct writer *w, const struct job_delayed_annotation *note,
+                const struct object *pod)
 {
-    if (!job_delayed_is_noted(note->event, pod, note->cause_ms))
+    if (!job_delayed_is_annotated(note->event, pod, note->cause_ms))
         return;
     if (!w->any || !continues(&w->last, note)) {
         put_last(w);
@@ -76,7 +78,7 @@ static void put(struct writer *w, const struct job_delayed_note *note, const str
 static void put_expired(struct writer *w, const struct job_request *first)
 {
     for (const struct job_request *due = first; due; due = due->next) {
-        const struct job_delayed_note note = {
+        const struct job_delayed_annotation note = {
             {due->has_pod ? due->at.task : UINT32_MAX, due->has_pod ? due->at.index : 0,
              due->source, due->position},
             due->event,
@@ -88,7 +90,7 @@ static void put_expired(struct writer *w, const struct job_request *first)
     }
 }
 
-bool job_delayed_note(struct job_run *run)
+bool job_delayed_annotations_write(struct job_run *run)
 {
     struct writer w = {.run = run};
     bool changed;
@@ -99,10 +101,11 @@ bool job_delayed_note(struct job_run *run)
     put_expired(&w, run->first);
     put_expired(&w, run->postponed);
     for (const struct job_delayed *entry = run->delayed; entry; entry = entry->hh.next)
-        put(&w, &(struct job_delayed_note){entry->key, entry->event, entry->cause_ms}, entry->pod);
+        put(&w, &(struct job_delayed_annotation){entry->key, entry->event, entry->cause_ms},
+            entry->pod);
     put_last(&w);
-    changed = w.text.len ? job_state_control(&run->view.state, RESOURCE_DELAYED, w.text.data)
-                         : job_state_drop(&run->view.state, RESOURCE_DELAYED);
+    changed = w.text.len ? job_state_control(&run->model.state, RESOURCE_DELAYED, w.text.data)
+                         : job_state_drop(&run->model.state, RESOURCE_DELAYED);
     buf_release(&w.text);
     return changed;
 }
@@ -162,7 +165,7 @@ static bool take_pods(const struct job_run *run, const char **at, struct job_del
     *out_to = from;
     if (**at == '-' && (++*at, !take_number(at, INT32_MAX, out_to)))
         return false;
-    task = job_shape_task_at(run->view.shape, name);
+    task = job_compiled_task_at(run->model.compiled, name);
     out->task = (uint32_t)task;
     out->index = (int32_t)from;
     return task >= 0;
@@ -171,7 +174,7 @@ static bool take_pods(const struct job_run *run, const char **at, struct job_del
 /* One entry; `*at` is at its end then. False when it makes no sense. */
 static bool rearm(struct job_run *run, const char **at)
 {
-    struct job_delayed_note note;
+    struct job_delayed_annotation note;
     char event[32];
     int64_t to = 0;
 
@@ -184,19 +187,19 @@ static bool rearm(struct job_run *run, const char **at)
         return false;
     if (*(*at)++ != '@' || !take_number(at, INT64_MAX, &note.cause_ms))
         return false;
-    if (note.key.task != UINT32_MAX && to >= run->view.tasks[note.key.task].n_slots)
-        to = run->view.tasks[note.key.task].n_slots - 1;
+    if (note.key.task != UINT32_MAX && to >= run->model.tasks[note.key.task].n_slots)
+        to = run->model.tasks[note.key.task].n_slots - 1;
     for (; note.key.index <= to; note.key.index++)
         job_delayed_rearm(run, &note);
     return true;
 }
 
-void job_delayed_load(struct job_run *run)
+void job_delayed_annotations_load(struct job_run *run)
 {
-    const char *noted = job_state_resource(&run->view.state, RESOURCE_DELAYED);
+    const char *noted = job_state_resource(&run->model.state, RESOURCE_DELAYED);
     scoped_str text = NULL;
 
-    if (!noted || !job_phase_active(run->view.state.phase))
+    if (!noted || !job_phase_active(run->model.state.phase))
         return;
     text = mem_strdup(noted);
     for (char *entry = text, *next; entry; entry = next) {

@@ -1,7 +1,7 @@
 /*
  * A hash table from the name waited for to the list of its jobs.
  */
-#include "job/waits.h"
+#include "job/waiters.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "job/run.h"
 
-struct wait_list {
+struct waiter_list {
     char *key;
     struct job_run *first;
     UT_hash_handle hh;
@@ -20,9 +20,9 @@ static char *key_of(const struct kind *kind, const char *ns, const char *name)
     return mem_printf("%s/%s/%s", kind->name, ns, name);
 }
 
-static struct wait_list *find(const struct job_waits *waits, const char *key)
+static struct waiter_list *find(const struct job_waiters *waits, const char *key)
 {
-    struct wait_list *list;
+    struct waiter_list *list;
 
     HASH_FIND(hh, waits->lists, key, strlen(key), list);
     return list;
@@ -30,9 +30,9 @@ static struct wait_list *find(const struct job_waits *waits, const char *key)
 
 void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, const char *name)
 {
-    struct job_waits *waits = &run->ctl->waits;
+    struct job_waiters *waits = &run->ctl->waits;
     char *key = key_of(kind, ns, name);
-    struct wait_list *list = find(waits, key);
+    struct waiter_list *list = find(waits, key);
 
     if (list && run->wait.list == list) {
         mem_free(key);
@@ -47,7 +47,7 @@ void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, 
         list->key = key;
         HASH_ADD_KEYPTR(hh, waits->lists, list->key, strlen(list->key), list);
     }
-    run->wait = (struct job_wait){list, list->first, NULL};
+    run->wait = (struct job_waiter){list, list->first, NULL};
     if (list->first)
         list->first->wait.prev = run;
     list->first = run;
@@ -55,8 +55,8 @@ void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, 
 
 void job_wait_end(struct job_run *run)
 {
-    struct job_wait *wait = &run->wait;
-    struct wait_list *list = wait->list;
+    struct job_waiter *wait = &run->wait;
+    struct waiter_list *list = wait->list;
 
     if (!list)
         return;
@@ -66,7 +66,7 @@ void job_wait_end(struct job_run *run)
         list->first = wait->next;
     if (wait->next)
         wait->next->wait.prev = wait->prev;
-    *wait = (struct job_wait){0};
+    *wait = (struct job_waiter){0};
     if (!list->first) {
         HASH_DEL(run->ctl->waits.lists, list);
         mem_free(list->key);
@@ -74,10 +74,10 @@ void job_wait_end(struct job_run *run)
     }
 }
 
-void job_waits_wake(struct job_waits *waits, const struct kind *kind, const char *ns,
-                    const char *name)
+void job_waiters_wake(struct job_waiters *waits, const struct kind *kind, const char *ns,
+                      const char *name)
 {
-    struct wait_list *list;
+    struct waiter_list *list;
     char *key;
 
     if (!waits->lists)

@@ -4,15 +4,15 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
+#include "job/model.h"
 #include "job/names.h"
 #include "job/pod.h"
-#include "job/view.h"
 #include "tests/support/manifest.h"
 
 struct record {
-    struct job_shapes *shapes;
+    struct job_spec_cache *cache;
     struct object *job;
-    struct job_view view;
+    struct job_model model;
     int64_t revision;
 };
 
@@ -23,16 +23,16 @@ static struct record record_new(const char *tasks)
                                  "spec: {tasks: [%s]}\n"
                                  "status: {state: {phase: Running}}\n",
                                  tasks);
-    struct record record = {job_shapes_new(), manifest_raw(yaml), {0}, 1};
+    struct record record = {job_spec_cache_new(), manifest_raw(yaml), {0}, 1};
 
-    job_view_init(&record.view, record.job, job_shape_get(record.shapes, record.job));
+    job_model_init(&record.model, record.job, job_compiled_spec_get(record.cache, record.job));
     return record;
 }
 
 static void record_free(struct record *record)
 {
-    job_view_release(&record->view);
-    job_shapes_free(record->shapes);
+    job_model_release(&record->model);
+    job_spec_cache_free(record->cache);
     object_unref(record->job);
 }
 
@@ -46,7 +46,7 @@ static struct object *pod_at(struct record *record, uint32_t task, int32_t index
 {
     struct container_status container = {.name = "main", .ready = ready};
     scoped(object) struct object *draft =
-        job_pod_build(&record->view, (struct slot_at){task, index});
+        job_pod_build(&record->model, (struct slot_id){task, index});
     struct meta meta = *draft->meta;
     struct object *pod;
 
@@ -63,11 +63,11 @@ static struct object *pod_at(struct record *record, uint32_t task, int32_t index
 static enum job_event put(struct record *record, const struct object *pod)
 {
     struct pod_facts facts;
-    struct slot_at at;
+    struct slot_id at;
 
     assert_true(job_pod_facts(pod, &facts));
-    assert_true(job_view_locate(&record->view, pod, &at));
-    return job_view_put(&record->view, at, pod, &facts);
+    assert_true(job_model_locate(&record->model, pod, &at));
+    return job_model_set_pod(&record->model, at, pod, &facts);
 }
 
 static enum job_event put_new(struct record *record, uint32_t task, int32_t index,
@@ -83,7 +83,7 @@ static int pods_of(const struct record *record)
     int sum = 0;
 
     for (int c = SLOT_PENDING; c < SLOT_CLASS_N; c++)
-        sum += record->view.totals[c];
+        sum += record->model.totals[c];
     return sum;
 }
 
@@ -92,25 +92,25 @@ static void a_pod_is_in_the_record_once(void **unused)
 {
     struct record record = record_new(TASK("t", "replicas: 2"));
     scoped(object) struct object *old = pod_at(&record, 0, 0, POD_PENDING, false, false);
-    const struct slot_at first = {0, 0}, second = {0, 1};
+    const struct slot_id first = {0, 0}, second = {0, 1};
 
     assert_int_equal(put(&record, old), EVENT_POD_PENDING);
     assert_int_equal(put(&record, old), EVENT_NONE); /* again */
     assert_int_equal(pods_of(&record), 1);
     assert_int_equal(put_new(&record, 0, 0, POD_RUNNING, true, false), EVENT_POD_RUNNING);
-    assert_int_equal(record.view.totals[SLOT_RUNNING], 1);
+    assert_int_equal(record.model.totals[SLOT_RUNNING], 1);
     assert_int_equal(put(&record, old), EVENT_NONE); /* older than what is known */
-    assert_int_equal(record.view.totals[SLOT_RUNNING], 1);
+    assert_int_equal(record.model.totals[SLOT_RUNNING], 1);
     assert_int_equal(put_new(&record, 0, 1, POD_PENDING, false, false), EVENT_POD_PENDING);
     assert_int_equal(put_new(&record, 0, 1, POD_FAILED, false, false), EVENT_POD_FAILED);
-    assert_int_equal(record.view.totals[SLOT_FAILED], 1);
+    assert_int_equal(record.model.totals[SLOT_FAILED], 1);
 
-    assert_int_equal(job_view_put(&record.view, first, NULL, NULL), EVENT_POD_EVICTED);
-    assert_int_equal(job_view_put(&record.view, first, NULL, NULL),
+    assert_int_equal(job_model_set_pod(&record.model, first, NULL, NULL), EVENT_POD_EVICTED);
+    assert_int_equal(job_model_set_pod(&record.model, first, NULL, NULL),
                      EVENT_OUT_OF_SYNC); /* unknown */
-    assert_int_equal(job_view_put(&record.view, second, NULL, NULL), EVENT_POD_EVICTED);
+    assert_int_equal(job_model_set_pod(&record.model, second, NULL, NULL), EVENT_POD_EVICTED);
     assert_int_equal(pods_of(&record), 0);
-    assert_int_equal(record.view.vacant, 2);
+    assert_int_equal(record.model.vacant, 2);
     record_free(&record);
 }
 
@@ -122,9 +122,9 @@ static void a_pod_on_its_way_out_is_in_the_record(void **unused)
     put_new(&record, 0, 0, POD_RUNNING, true, true); /* when first seen */
     put_new(&record, 0, 1, POD_RUNNING, true, false);
     put_new(&record, 0, 1, POD_RUNNING, true, true); /* later */
-    assert_int_equal(record.view.totals[SLOT_TERMINATING], 2);
+    assert_int_equal(record.model.totals[SLOT_TERMINATING], 2);
     assert_int_equal(pods_of(&record), 2);
-    assert_int_equal(record.view.vacant, 0);
+    assert_int_equal(record.model.vacant, 0);
     record_free(&record);
 }
 
@@ -151,7 +151,7 @@ static void a_pod_is_known_by_task_version_and_name(void **unused)
         struct meta meta = *known->meta;
         scoped(object) struct object *pod = NULL;
         struct pod_facts facts;
-        struct slot_at at;
+        struct slot_id at;
 
         meta.name = c->pod_name;
         meta.annotations = annotations;
@@ -165,7 +165,7 @@ static void a_pod_is_known_by_task_version_and_name(void **unused)
                 annotations[meta.n_annotations++] = row;
         }
         pod = object_new(&kind_pod, meta_new(&meta), blob_ref(known->body), NULL);
-        check(c->name, !job_pod_facts(pod, &facts) || !job_view_locate(&record.view, pod, &at));
+        check(c->name, !job_pod_facts(pod, &facts) || !job_model_locate(&record.model, pod, &at));
     }
     record_free(&record);
 }
@@ -192,10 +192,10 @@ static void readiness_of_what_a_task_depends_on(void **unused)
         struct record record = record_new(TASK("task1", "replicas: 1, minAvailable: 1") ", " TASK(
             "task2", "replicas: 1, dependsOn: {name: [task1]}"));
 
-        check("before", !record.view.tasks[1].unlocked);
+        check("before", !record.model.tasks[1].unlocked);
         put_new(&record, 0, 0, cases[i].phase, cases[i].ready, false);
-        check_int(cases[i].name, job_view_task_ready(&record.view, 0), cases[i].want);
-        check_int(cases[i].name, record.view.tasks[1].unlocked, cases[i].want);
+        check_int(cases[i].name, job_model_task_ready(&record.model, 0), cases[i].want);
+        check_int(cases[i].name, record.model.tasks[1].unlocked, cases[i].want);
         record_free(&record);
     }
 }
@@ -223,18 +223,18 @@ static void partitions_follow_from_the_slots(void **unused)
         check_int("label", partition_label(pod), i / 2);
         check_int("label", partition_label(pod), job_partition_of(i, 2));
     }
-    assert_int_equal(record.view.tasks[0].by_class[SLOT_RUNNING], 3);
+    assert_int_equal(record.model.tasks[0].by_class[SLOT_RUNNING], 3);
     put_new(&record, 1, 0, POD_RUNNING, true, false);
-    assert_int_equal(partition_label(record.view.tasks[1].slots[0].pod), -1);
+    assert_int_equal(partition_label(record.model.tasks[1].slots[0].pod), -1);
 
     /* the last pod of partition 2 goes: its slots are vacant again, nothing else remembers it */
-    job_view_put(&record.view, (struct slot_at){0, 4}, NULL, NULL);
-    assert_int_equal(record.view.tasks[0].vacant, 4);
+    job_model_set_pod(&record.model, (struct slot_id){0, 4}, NULL, NULL);
+    assert_int_equal(record.model.tasks[0].vacant, 4);
     /* the job object changes: the slots stay as they are */
     again = object_with_meta(record.job, meta_ref(record.job->meta));
-    job_view_reshape(&record.view, again, job_shape_get(record.shapes, again));
-    assert_int_equal(record.view.tasks[0].by_class[SLOT_RUNNING], 2);
-    assert_int_equal(record.view.tasks[0].vacant, 4);
+    job_model_set_spec(&record.model, again, job_compiled_spec_get(record.cache, again));
+    assert_int_equal(record.model.tasks[0].by_class[SLOT_RUNNING], 2);
+    assert_int_equal(record.model.tasks[0].vacant, 4);
     object_unref(again);
     record_free(&record);
 }

@@ -80,10 +80,10 @@ struct walk {
     int64_t evicted_ms[GEN_TASKS][GEN_REPLICAS + 1], failed_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int64_t appeared_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int failed_code[GEN_TASKS][GEN_REPLICAS + 1];
-    /* what is remembered of slots beyond their pods (job_walk_notes.c) */
+    /* what is remembered of slots beyond their pods (job_walk_annotations.c) */
     bool kept[GEN_TASKS][GEN_REPLICAS + 1];
     int slot_restarts[GEN_TASKS][GEN_REPLICAS + 1];
-    int targeted, worst_slot;
+    int targeted, most_slot_restarts;
     /* evictions that nothing has answered for since: while their slot waits they must be */
     bool evicted_surely[GEN_TASKS][GEN_REPLICAS + 1];
 };
@@ -104,7 +104,7 @@ void walk_sight_release(struct sight *sight);
 const struct object *walk_job_of(const struct walk *walk); /* NULL when it is gone */
 bool walk_gang_admitted(struct walk *walk);
 
-/* ---- job_walk_notes.c: what is remembered of slots ---- */
+/* ---- job_walk_annotations.c: what is remembered of slots ---- */
 /** Successes without a pod count as their pods would. */
 void walk_count_kept(const struct sight *sight, struct rule_counts *counts);
 /** Restarts that the job as a whole answers for, and the most that anybody does. */

@@ -2,17 +2,17 @@
  * Tries of probes in a world without sockets: each answers after a while of virtual time, in turns
  * with no and with yes. Tests whose linker sends the calls here (see their "wraps:") have them.
  */
-#include "tests/support/flow_tries.h"
+#include "tests/support/flow_attempts.h"
 
 #include "base/mem.h"
-#include "probes/try.h"
+#include "probes/attempt.h"
 
 enum { ANSWER_MS = 200 };
 
 struct try_operation {
     struct timer timer;
     struct loop *loop;
-    struct probe_try *attempt;
+    struct probe_attempt *attempt;
 };
 
 static unsigned tries;
@@ -27,13 +27,13 @@ static void end(struct try_operation *operation)
 static void answer(struct timer *timer)
 {
     struct try_operation *operation = container_of(timer, struct try_operation, timer);
-    struct probe_try *attempt = operation->attempt;
+    struct probe_attempt *attempt = operation->attempt;
 
     end(operation);
     attempt->done(attempt, tries++ % 2);
 }
 
-static bool begin(struct loop *loop, struct probe_try *attempt)
+static bool begin(struct loop *loop, struct probe_attempt *attempt)
 {
     struct try_operation *operation = mem_alloc(sizeof *operation);
 
@@ -44,7 +44,7 @@ static bool begin(struct loop *loop, struct probe_try *attempt)
     return true;
 }
 
-static void cancel(struct probe_try *attempt)
+static void cancel(struct probe_attempt *attempt)
 {
     if (attempt->operation)
         end(attempt->operation);
@@ -57,16 +57,16 @@ void flow_tries_begin(void)
 
 /* ---- where the linker sends the calls ---- */
 
-bool __wrap_probe_tcp_start(struct loop *loop, struct probe_try *attempt,
+bool __wrap_probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
                             const struct probe_tcp *entry, const struct probe_address *address);
-bool __wrap_probe_tcp_start(struct loop *loop, struct probe_try *attempt,
+bool __wrap_probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
                             const struct probe_tcp *entry, const struct probe_address *address)
 {
     return begin(loop, attempt);
 }
 
-void __wrap_probe_tcp_cancel(struct probe_try *attempt);
-void __wrap_probe_tcp_cancel(struct probe_try *attempt)
+void __wrap_probe_tcp_cancel(struct probe_attempt *attempt);
+void __wrap_probe_tcp_cancel(struct probe_attempt *attempt)
 {
     cancel(attempt);
 }
@@ -83,16 +83,16 @@ void __wrap_probe_http_client_free(struct probe_http_client *client)
 {
 }
 
-bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                              const struct probe_http *entry, const struct probe_address *address);
-bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                              const struct probe_http *entry, const struct probe_address *address)
 {
     return begin((struct loop *)client, attempt);
 }
 
-void __wrap_probe_http_cancel(struct probe_try *attempt);
-void __wrap_probe_http_cancel(struct probe_try *attempt)
+void __wrap_probe_http_cancel(struct probe_attempt *attempt);
+void __wrap_probe_http_cancel(struct probe_attempt *attempt)
 {
     cancel(attempt);
 }

@@ -13,7 +13,7 @@
 /* In the order of the entries: all of httpGetList, then tcpSocketList, then taskStatusList. */
 enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS, PROBE_KIND_N };
 
-struct probe_need {
+struct probe_requirement {
     enum probe_kind kind;
     uint32_t entry;                /* index within the list of its kind */
     const char *task;              /* borrowed from the job */
@@ -24,8 +24,8 @@ struct probe_need {
     const struct probe_task_status *status;
 };
 
-struct probe_needs {
-    struct probe_need *items;
+struct probe_requirements {
+    struct probe_requirement *items;
     size_t count, cap;
 };
 
@@ -36,14 +36,14 @@ const char *probe_entry_task(const struct flow_probe *probe, size_t entry);
 bool probe_entry_applies(const struct flow_probe *probe, size_t entry, const struct job_spec *job);
 
 /** Append the needs of every entry that applies to the job. Both are borrowed by the needs. */
-void probe_needs_of(const struct flow_probe *probe, const struct job_spec *job,
-                    struct probe_needs *out);
-void probe_needs_release(struct probe_needs *needs);
-bool probe_needs_met(const struct probe_needs *needs);
+void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
+                           struct probe_requirements *out);
+void probe_requirements_release(struct probe_requirements *requirements);
+bool probe_requirements_met(const struct probe_requirements *requirements);
 
 /** Whether a target that has completed counts as met although a probe has not passed: every need
  * would have held on the way. */
-bool probe_needs_met_by_completion(const struct probe_needs *needs);
+bool probe_requirements_met_by_completion(const struct probe_requirements *requirements);
 /** Whether an entry that applies to the job waits for the failure of a task; `job` NULL = it is
  * gone and may have had any task. */
 bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job);

@@ -1,7 +1,7 @@
 /*
  * Names are put together from the job's, the task's and the index, or taken from the template.
  */
-#include "job/plugins/hosts.h"
+#include "job/plugins/host_names.h"
 
 #include <ctype.h>
 #include <string.h>

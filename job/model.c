@@ -1,0 +1,463 @@
+/*
+ * Slots and counters. Every change of a slot goes through slot_open and slot_close, which take its
+ * share out of the counters and put the new one in.
+ */
+#include "job/model.h"
+
+#include <string.h>
+
+#include "api/types/kinds/job/job.h"
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/slot_annotations.h"
+
+/* Nobody runs more replicas of a task; a forged pod with a higher index is none of ours. */
+enum { INDEX_MAX = 1000000 };
+
+static const struct job_task *spec_of(const struct job_model *model, uint32_t task)
+{
+    return &model->compiled->spec->tasks.items[task];
+}
+
+/* The pod dies although nobody marked it: the rules of the epoch. */
+static bool outlived(const struct job_model *model, const struct pod_facts *pod)
+{
+    const struct job_state *state = &model->state;
+    bool finished = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+    int32_t failures = state->retry_count - model->resumes - model->targeted;
+
+    if (!job_phase_active(state->phase))
+        return !finished;
+    if (pod->version >= state->version)
+        return false;
+    if (!finished)
+        return true;
+    if (model->resumed && pod->phase == POD_SUCCEEDED) /* work that is done stays done (O-35) */
+        return false;
+    /* The restart that may not be: its failed and succeeded pods stay for inspection (lastRetry).
+     */
+    return !(state->phase == JOB_RESTARTING && failures >= model->compiled->spec->max_retry);
+}
+
+static bool is_doomed(const struct job_model *model, const struct job_task_model *task,
+                      const struct job_slot *slot, int32_t index)
+{
+    if (!slot->pod)
+        return false;
+    if (slot->facts.marked || slot->facts.deleting)
+        return true;
+    if (index >= task->replicas && job_phase_active(model->state.phase))
+        return true;
+    return outlived(model, &slot->facts);
+}
+
+static bool is_vacant(const struct job_task_model *task, const struct job_slot *slot, int32_t index)
+{
+    return slot->class == SLOT_EMPTY && !slot->pod && slot->op == SLOT_IDLE &&
+           index < task->replicas;
+}
+
+static void classify(const struct job_model *model, const struct job_task_model *task,
+                     struct job_slot *slot, int32_t index)
+{
+    bool counts = slot->pod || (slot->kept && index < task->replicas &&
+                                !outlived(model, &slot->facts)); /* as the pod would */
+
+    slot->doomed = is_doomed(model, task, slot, index);
+    slot->class = !counts        ? SLOT_EMPTY
+                  : slot->doomed ? SLOT_TERMINATING
+                                 : (uint8_t)(SLOT_PENDING + slot->facts.phase);
+}
+
+static bool is_reapable(const struct job_slot *slot)
+{
+    return slot->doomed && slot->op == SLOT_IDLE && !slot->facts.deleting;
+}
+
+static void count(struct job_model *model, struct job_task_model *task, const struct job_slot *slot,
+                  int32_t index, int32_t sign)
+{
+    if (slot->class != SLOT_EMPTY) {
+        model->totals[slot->class] += sign;
+        task->by_class[slot->class] += sign;
+        if (slot->class == SLOT_PENDING || slot->class == SLOT_RUNNING)
+            task->restarts += (int64_t)sign * slot->facts.restarts;
+        if (slot->class != SLOT_TERMINATING && slot->facts.ready)
+            task->ready += sign;
+    }
+    if (is_vacant(task, slot, index)) {
+        task->vacant += sign;
+        if (task->unlocked)
+            model->vacant += sign;
+        if (sign > 0 && (task->vacant == 1 || index < task->vacant_from))
+            task->vacant_from = index;
+    }
+    if (is_reapable(slot)) {
+        task->reap += sign;
+        model->reap += sign;
+        if (sign > 0 && (task->reap == 1 || index > task->reap_to))
+            task->reap_to = index;
+    }
+}
+
+static void set_unlocked(struct job_model *model, uint32_t at)
+{
+    const struct job_compiled_task *needs = &model->compiled->tasks[at];
+    struct job_task_model *task = &model->tasks[at];
+    uint32_t met = 0;
+    bool unlocked;
+
+    for (uint32_t i = 0; i < needs->n_needs; i++)
+        met += job_model_task_ready(model, needs->needs[i]);
+    unlocked = needs->n_needs == 0 || (needs->needs_any ? met > 0 : met == needs->n_needs);
+    if (unlocked != task->unlocked) {
+        task->unlocked = unlocked;
+        model->vacant += unlocked ? task->vacant : -task->vacant;
+    }
+    if (!task->started && (unlocked || task->vacant < task->replicas)) {
+        task->started = true;
+        model->gang_changed = true;
+    }
+}
+
+static void update_short(struct job_model *model, uint32_t at)
+{
+    struct job_task_model *task = &model->tasks[at];
+    const struct job_task *spec = spec_of(model, at);
+    bool now =
+        spec->min_available.set && task->by_class[SLOT_SUCCEEDED] < spec->min_available.value;
+
+    model->tasks_below_minimum += now - task->below_minimum;
+    task->below_minimum = now;
+}
+
+static struct job_slot *slot_open(struct job_model *model, struct slot_id at)
+{
+    struct job_task_model *task = &model->tasks[at.task];
+    struct job_slot *slot = &task->slots[at.index];
+
+    count(model, task, slot, at.index, -1);
+    return slot;
+}
+
+static void slot_close(struct job_model *model, struct slot_id at, bool was_ready)
+{
+    struct job_task_model *task = &model->tasks[at.task];
+    struct job_slot *slot = &task->slots[at.index];
+    const struct job_compiled_task *compiled = &model->compiled->tasks[at.task];
+
+    classify(model, task, slot, at.index);
+    count(model, task, slot, at.index, +1);
+    update_short(model, at.task);
+    if (compiled->n_dependents > 0 && was_ready != job_model_task_ready(model, at.task))
+        for (uint32_t i = 0; i < compiled->n_dependents; i++)
+            set_unlocked(model, compiled->dependents[i]);
+    if (!task->started && slot->pod)
+        set_unlocked(model, at.task);
+}
+
+bool job_model_task_ready(const struct job_model *model, uint32_t task)
+{
+    return model->tasks[task].ready >= job_task_wanted_ready(spec_of(model, task));
+}
+
+/* Make room up to `n_slots`, and count what is vacant there. */
+static void grow(struct job_model *model, uint32_t at, int32_t n_slots)
+{
+    struct job_task_model *task = &model->tasks[at];
+    int32_t old = task->n_slots;
+
+    if (n_slots <= old)
+        return;
+    task->slots = mem_resize(task->slots, (size_t)n_slots * sizeof *task->slots);
+    memset(task->slots + old, 0, (size_t)(n_slots - old) * sizeof *task->slots);
+    task->n_slots = n_slots;
+    for (int32_t i = old; i < n_slots; i++)
+        count(model, task, &task->slots[i], i, +1);
+}
+
+static int32_t annotation_int(const struct object *object, const char *key, int32_t otherwise)
+{
+    const char *text = meta_annotation(object->meta, key);
+    int32_t value;
+
+    return text && job_parse_int(text, &value) ? value : otherwise;
+}
+
+/* Resumes are counted in annotations, each with the version it started from, so that a repeated
+ * write counts once. */
+static void read_resumes(struct job_model *model)
+{
+    int32_t resumes = 0, from = -1;
+
+    if (model->state.retry_count > 0) {
+        resumes = annotation_int(model->job, ANNOTATION_RESUME_COUNT, 0);
+        from = annotation_int(model->job, ANNOTATION_RESUME_VERSION, -1);
+    }
+    model->resumes = resumes < 0 ? 0 : resumes;
+    /* Noted, but the decision itself was not stored. */
+    if (model->resumes > 0 && from == model->state.version)
+        model->resumes--;
+    model->resumed = from >= 0 && from == model->state.version - 1;
+}
+
+/* Count everything anew: for changes that touch every slot. */
+static void recount(struct job_model *model)
+{
+    model->counted_version = model->state.version;
+    memset(model->totals, 0, sizeof model->totals);
+    model->vacant = model->reap = model->tasks_below_minimum = 0;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        struct job_task_model *task = &model->tasks[t];
+
+        memset(task->by_class, 0, sizeof task->by_class);
+        task->restarts = 0;
+        task->ready = task->vacant = task->reap = 0;
+        task->below_minimum = false;
+        for (int32_t i = 0; i < task->n_slots; i++) {
+            struct job_slot *slot = &task->slots[i];
+
+            classify(model, task, slot, i);
+            count(model, task, slot, i, +1);
+        }
+        update_short(model, t);
+    }
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
+        set_unlocked(model, t);
+}
+
+void job_model_init(struct job_model *model, const struct object *job,
+                    struct job_compiled_spec *compiled)
+{
+    *model = (struct job_model){.job = object_ref(job), .compiled = compiled};
+    job_state_load(&model->state, job_status_of(job));
+    model->counted_version = model->state.version;
+    read_resumes(model);
+    model->tasks = mem_array(compiled->spec->tasks.count, sizeof *model->tasks);
+    for (uint32_t t = 0; t < compiled->spec->tasks.count; t++) {
+        model->tasks[t].replicas = spec_of(model, t)->replicas;
+        grow(model, t, model->tasks[t].replicas);
+    }
+    job_slot_annotations_load(model);
+    recount(model);
+}
+
+void job_model_release(struct job_model *model)
+{
+    size_t n_tasks = model->compiled ? model->compiled->spec->tasks.count : 0;
+
+    for (size_t t = 0; t < n_tasks; t++) {
+        for (int32_t i = 0; i < model->tasks[t].n_slots; i++)
+            object_unref(model->tasks[t].slots[i].pod);
+        mem_free(model->tasks[t].slots);
+    }
+    mem_free(model->tasks);
+    job_state_release(&model->state);
+    job_compiled_spec_put(model->compiled);
+    object_unref(model->group);
+    object_unref(model->job);
+    *model = (struct job_model){0};
+}
+
+void job_model_set_job(struct job_model *model, const struct object *job)
+{
+    struct object *old = model->job;
+
+    model->job = object_ref(job);
+    if (old->meta != job->meta) {
+        read_resumes(model);
+        job_slot_annotations_configure(model);
+    }
+    object_unref(old);
+}
+
+void job_model_set_spec(struct job_model *model, const struct object *job,
+                        struct job_compiled_spec *compiled)
+{
+    size_t before = model->compiled->spec->tasks.count, after = compiled->spec->tasks.count;
+
+    for (size_t t = after; t < before;
+         t++) { /* admission forbids it; a foreign API server may not */
+        for (int32_t i = 0; i < model->tasks[t].n_slots; i++)
+            object_unref(model->tasks[t].slots[i].pod);
+        mem_free(model->tasks[t].slots);
+    }
+    model->tasks = mem_resize(model->tasks, (after ? after : 1) * sizeof *model->tasks);
+    if (after > before)
+        memset(model->tasks + before, 0, (after - before) * sizeof *model->tasks);
+    job_compiled_spec_put(model->compiled);
+    model->compiled = compiled;
+    job_model_set_job(model, job);
+    for (uint32_t t = 0; t < after; t++) {
+        model->tasks[t].replicas = spec_of(model, t)->replicas;
+        grow(model, t, model->tasks[t].replicas);
+    }
+    recount(model);
+    job_slot_annotations_mark_changed(model);
+    model->gang_changed = true;
+}
+
+void job_model_new_epoch(struct job_model *model)
+{
+    read_resumes(model);
+    recount(model);
+    job_slot_annotations_mark_changed(model); /* what was kept may have gone with the epoch */
+}
+
+struct job_slot *job_model_slot(const struct job_model *model, struct slot_id at)
+{
+    if (at.task >= model->compiled->spec->tasks.count || at.index < 0 ||
+        at.index >= model->tasks[at.task].n_slots)
+        return NULL;
+    return &model->tasks[at.task].slots[at.index];
+}
+
+int32_t job_model_partition(const struct job_model *model, struct slot_id at)
+{
+    const struct job_partition *partition = spec_of(model, at.task)->partition;
+
+    return partition ? job_partition_of(at.index, partition->size) : -1;
+}
+
+bool job_model_locate(const struct job_model *model, const struct object *pod, struct slot_id *out)
+{
+    const char *name = meta_annotation(pod->meta, ANNOTATION_TASK_SPEC);
+    const char *index = strrchr(object_name(pod), '-');
+    int32_t task, number;
+
+    if (!name || !index)
+        return false;
+    task = model->compiled->spec->tasks.count == 1 && strcmp(name, spec_of(model, 0)->name) == 0
+               ? 0
+               : job_compiled_task_at(model->compiled, name);
+    if (task < 0 || !job_parse_int(index + 1, &number) || number < 0 || number >= INDEX_MAX)
+        return false;
+    *out = (struct slot_id){(uint32_t)task, number};
+    return true;
+}
+
+/* Its success outlives the pod that somebody deletes (O-61). */
+static bool keeps_success(const struct job_model *model, const struct job_slot *slot,
+                          const struct object *pod)
+{
+    const struct pod_facts *facts = &slot->facts;
+
+    return !pod && slot->pod && model->keeps_succeeded && facts->phase == POD_SUCCEEDED &&
+           !facts->marked && !outlived(model, facts);
+}
+
+static struct task_facts task_facts_of(const struct job_model *model, uint32_t at)
+{
+    const struct job_task_model *task = &model->tasks[at];
+
+    return (struct task_facts){task->replicas, spec_of(model, at)->max_retry, task->restarts,
+                               task->by_class[SLOT_SUCCEEDED]};
+}
+
+enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
+                                 const struct object *pod, const struct pod_facts *facts)
+{
+    struct job_slot *slot;
+    struct object *old;
+    struct pod_facts before;
+    struct task_facts task;
+    bool was_ready, keeps;
+
+    grow(model, at.task, at.index + 1);
+    slot = &model->tasks[at.task].slots[at.index];
+    if (pod && slot->pod && strcmp(object_uid(pod), object_uid(slot->pod)) == 0 &&
+        pod->revision <= slot->pod->revision)
+        return EVENT_NONE;
+    was_ready = job_model_task_ready(model, at.task);
+    slot_open(model, at);
+    old = slot->pod;
+    before = slot->facts;
+    keeps = keeps_success(model, slot, pod);
+    slot->pod = pod ? object_ref(pod) : NULL;
+    slot->facts = pod ? *facts : keeps ? before : (struct pod_facts){0};
+    slot->kept = keeps;
+    model->annotations_changed |= keeps;
+    /* A finished creation or removal shows itself here, whichever comes first, this or its answer.
+     */
+    if (!pod || slot->op == SLOT_CREATING)
+        slot->op = SLOT_IDLE;
+    slot_close(model, at, was_ready);
+    task = task_facts_of(model, at.task);
+    object_unref(old);
+    if (keeps)
+        return EVENT_OUT_OF_SYNC; /* nothing is lost */
+    return job_event_of(old ? &before : NULL, pod ? &slot->facts : NULL, &task);
+}
+
+void job_model_set_op(struct job_model *model, struct slot_id at, enum slot_op op)
+{
+    bool was_ready = job_model_task_ready(model, at.task);
+
+    slot_open(model, at)->op = (uint8_t)op;
+    slot_close(model, at, was_ready);
+}
+
+void job_model_forget_success(struct job_model *model, struct slot_id at)
+{
+    bool was_ready = job_model_task_ready(model, at.task);
+
+    slot_open(model, at)->kept = false;
+    slot_close(model, at, was_ready);
+}
+
+bool job_model_next_vacant(struct job_model *model, uint32_t at, struct slot_id *out)
+{
+    struct job_task_model *task = &model->tasks[at];
+
+    if (task->vacant == 0 || !task->unlocked)
+        return false;
+    for (int32_t i = task->vacant_from; i < task->replicas; i++)
+        if (is_vacant(task, &task->slots[i], i)) {
+            task->vacant_from = i;
+            *out = (struct slot_id){at, i};
+            return true;
+        }
+    return false;
+}
+
+bool job_model_next_removal(struct job_model *model, uint32_t at, struct slot_id *out)
+{
+    struct job_task_model *task = &model->tasks[at];
+
+    if (task->reap == 0)
+        return false;
+    for (int32_t i = task->reap_to; i >= 0; i--)
+        if (is_reapable(&task->slots[i])) {
+            task->reap_to = i;
+            *out = (struct slot_id){at, i};
+            return true;
+        }
+    return false;
+}
+
+struct job_counts job_model_counts(const struct job_model *model)
+{
+    const struct job_spec *spec = model->compiled->spec;
+    const struct job_state *state = &model->state;
+
+    return (struct job_counts){
+        .phase = state->phase,
+        .pending = model->totals[SLOT_PENDING],
+        .running = model->totals[SLOT_RUNNING],
+        .succeeded = model->totals[SLOT_SUCCEEDED],
+        .failed = model->totals[SLOT_FAILED],
+        .terminating = model->totals[SLOT_TERMINATING],
+        .unknown = model->totals[SLOT_UNKNOWN],
+        .replicas = model->compiled->replicas,
+        .task_minimums = model->compiled->task_minimums,
+        .min_available = spec->min_available,
+        .status_min_available = state->min_available,
+        .min_success = spec->min_success,
+        .max_retry = spec->max_retry,
+        .retry_count = state->retry_count,
+        .resumes = model->resumes,
+        .targeted = model->targeted,
+        .most_slot_restarts = model->most_slot_restarts,
+        .tasks_below_minimum = model->tasks_below_minimum,
+    };
+}

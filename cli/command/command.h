@@ -80,9 +80,11 @@ int command_run(const struct command *command, int argc, char **argv);
 bool command_options_again(void *options, struct arena *arena, struct error *err);
 
 void command_help(const struct command *command, FILE *out); /* NULL: the overview */
-void command_completion(const char *shell, FILE *out);       /* bash or zsh */
-void command_reference(FILE *out);                           /* the API, as Markdown */
-void command_man_page(FILE *out);                            /* roff */
+/** The completion script of bash, zsh or fish. False for any other shell. */
+bool command_completion(const char *shell, FILE *out);
+void command_reference(FILE *out); /* the API, as Markdown */
+/** A manual page as roff: of one command, or jobflow(1) for NULL. */
+void command_man_page(const struct command *command, FILE *out);
 
 /** Print "error: …" the one way the program does it, with the field when there is one. */
 void cli_error(const struct error *err);

@@ -1,9 +1,10 @@
 /*
  * Shell completion, made from the command tables.
  *
- * Both shells get one function: the first word completes to a command, a word that begins with a
- * dash to the command's flags, a word after a flag with choices to those, and everything else by
- * the command's operands: files, commands, kinds, and behind "KIND/" the names there are.
+ * bash and zsh get one function, fish gets rules. The first word completes to a command, a word that
+ * begins with a dash to the flags of the command, a word after a flag with choices to those. Other
+ * words complete to operands of the command: files, commands, kinds, and after "KIND/" the names of
+ * stored objects.
  */
 #include <string.h>
 
@@ -36,7 +37,7 @@ static const char *operand_words(const struct command *command)
     } rows[] = {
         {"command", "candidates=\"$commands\""},
         {"resource", "resources=1"},
-        {"shell", "candidates=\"bash zsh\""},
+        {"shell", "candidates=\"bash zsh fish\""},
         {"file", "files=1"},
     };
 
@@ -46,14 +47,17 @@ static const char *operand_words(const struct command *command)
     return "files=1";
 }
 
+/* The word people type for a kind. */
+static const char *kind_word(const struct kind *kind)
+{
+    return kind->short_names ? kind->short_names[0] : kind->plural;
+}
+
 static void print_kinds(FILE *out)
 {
     fputs("  local kinds=\"", out);
-    for (size_t i = 0; i < KIND_N; i++) {
-        const struct kind *kind = kind_by_id((enum kind_id)i);
-
-        fprintf(out, "%s%s", i ? " " : "", kind->short_names ? kind->short_names[0] : kind->plural);
-    }
+    for (size_t i = 0; i < KIND_N; i++)
+        fprintf(out, "%s%s", i ? " " : "", kind_word(kind_by_id((enum kind_id)i)));
     fputs("\"\n", out);
 }
 
@@ -123,10 +127,103 @@ static void completion_zsh(FILE *out)
             cli_program, cli_program);
 }
 
-void command_completion(const char *shell, FILE *out)
+/* Text inside single quotes of fish. */
+static void fish_quoted(const char *text, FILE *out)
 {
-    if (strcmp(shell, "zsh") == 0)
-        completion_zsh(out);
-    else
-        completion_bash(out);
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+static void fish_rule(const struct command *command, FILE *out)
+{
+    fprintf(out, "complete -c %s -n '__fish_seen_subcommand_from %s' ", cli_program, command->name);
+}
+
+static void fish_flag(const struct command *command, const struct flag *flag, FILE *out)
+{
+    fish_rule(command, out);
+    fprintf(out, "-l %s", flag->name);
+    if (flag->letter)
+        fprintf(out, " -s %c", flag->letter);
+    if (flag->type != FLAG_BOOL)
+        fputs(flag->choices ? " -x" : " -r", out);
+    if (flag->choices) {
+        fputs(" -a '", out);
+        for (size_t i = 0; flag->choices[i]; i++)
+            fprintf(out, "%s%s", i ? " " : "", flag->choices[i]);
+        fputc('\'', out);
+    }
+    fputs(" -d ", out);
+    fish_quoted(flag->help, out);
+    fputc('\n', out);
+}
+
+/* What the operands of a kind complete to, in fish. */
+static const char *fish_operand_words(const struct command *command)
+{
+    static const struct {
+        const char *kind, *words;
+    } rows[] = {
+        {"command", "-f -a '(__jobflow_commands)'"},
+        {"resource", "-f -a '(__jobflow_resources)'"},
+        {"shell", "-f -a 'bash zsh fish'"},
+    };
+
+    for (size_t i = 0; command->operand_kind && i < countof(rows); i++)
+        if (strcmp(rows[i].kind, command->operand_kind) == 0)
+            return rows[i].words;
+    return "-F";
+}
+
+static void completion_fish(FILE *out)
+{
+    fputs("function __jobflow_commands\n  printf '%s\\n'", out);
+    for (size_t i = 0; commands[i]; i++)
+        fprintf(out, " %s", commands[i]->name);
+    fprintf(out,
+            "\nend\n"
+            "function __jobflow_resources\n"
+            "  set -l current (commandline -ct)\n"
+            "  if string match -q '*/*' -- $current\n"
+            "    set -l kind (string split -m1 / -- $current)[1]\n"
+            "    %s get $kind -o name 2>/dev/null | string replace -r '.*/' \"$kind/\"\n"
+            "  else\n"
+            "    printf '%%s\\n'",
+            cli_program);
+    for (size_t i = 0; i < KIND_N; i++)
+        fprintf(out, " %s", kind_word(kind_by_id((enum kind_id)i)));
+    fputs("\n  end\nend\n", out);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(out, "complete -c %s -f -n __fish_use_subcommand -a %s -d ", cli_program,
+                commands[i]->name);
+        fish_quoted(commands[i]->summary, out);
+        fputc('\n', out);
+        for (const struct flag *flag = commands[i]->flags; flag && flag->type != FLAG_END; flag++)
+            fish_flag(commands[i], flag, out);
+        fish_rule(commands[i], out);
+        fputs("-s h -l help -d 'show a short help text'\n", out);
+        fish_rule(commands[i], out);
+        fprintf(out, "%s\n", fish_operand_words(commands[i]));
+    }
+}
+
+bool command_completion(const char *shell, FILE *out)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out);
+    } shells[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
+
+    for (size_t i = 0; i < countof(shells); i++) {
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].print(out);
+            return true;
+        }
+    }
+    return false;
 }

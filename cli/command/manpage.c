@@ -1,5 +1,5 @@
 /*
- * The manual page as roff, made from the same command tables as the help texts.
+ * Manual pages as roff, made from the same command tables as the help texts.
  */
 #include <string.h>
 
@@ -65,47 +65,77 @@ static void roff_flag(const struct flag *flag, FILE *out)
     fputs(".\n", out);
 }
 
-static void roff_command(const struct command *command, FILE *out)
+static const char section_exit[] =
+    ".SH EXIT STATUS\n"
+    ".TP\n0\nevery flow ended in Succeed\n"
+    ".TP\n1\na flow or job failed, or a query found nothing\n"
+    ".TP\n2\nthe input or the command line was refused; nothing was started\n"
+    ".TP\n3\ninternal error\n"
+    ".TP\n4\ntimed out\n"
+    ".TP\n130\ninterrupted\n";
+
+static void roff_title(const char *name, FILE *out)
 {
-    fprintf(out, ".SS %s", command->name);
+    fputs(".TH ", out);
+    for (; *name; name++)
+        fputc(*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, out);
+    fprintf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n", cli_program, JOBFLOW_VERSION);
+}
+
+static void page_of_command(const struct command *command, FILE *out)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s-%s", cli_program, command->name);
+    roff_title(name, out);
+    fputs(".SH NAME\n", out);
+    roff_text(name, out);
+    fputs(" \\- ", out);
+    roff_text(command->summary, out);
+    fprintf(out, "\n.SH SYNOPSIS\n.B %s %s\n[\\fIFLAGS\\fR]", cli_program, command->name);
     if (command->operands)
         fputc(' ', out);
     roff_text(command->operands ? command->operands : "", out);
-    fputc('\n', out);
-    roff_text(command->summary, out);
-    fputs(".\n", out);
-    if (command->details) {
-        fputs(".PP\n", out);
-        roff_text(command->details, out);
-        fputc('\n', out);
-    }
+    fputs("\n.SH DESCRIPTION\n", out);
+    roff_text(command->details ? command->details : command->summary, out);
+    fputs(command->details ? "\n" : ".\n", out);
+    fputs(".SH OPTIONS\n", out);
     for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
         roff_flag(flag, out);
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow a short help text.\n", out);
     if (command->examples) {
-        fputs(".PP\nExamples:\n.PP\n.nf\n", out);
+        fputs(".SH EXAMPLES\n.nf\n", out);
         roff_text(command->examples, out);
         fputs("\n.fi\n", out);
     }
+    fprintf(out, "%s.SH SEE ALSO\n.BR %s (1)\n", section_exit, cli_program);
 }
 
-void command_man_page(FILE *out)
+static void page_of_program(FILE *out)
 {
+    roff_title(cli_program, out);
     fprintf(out,
-            ".TH JOBFLOW 1 \"\" \"%s %s\" \"User Commands\"\n"
             ".SH NAME\n%s \\- run DAGs of batch jobs written as Kubernetes resources\n"
             ".SH SYNOPSIS\n.B %s\n\\fICOMMAND\\fR [\\fIFLAGS\\fR] [\\fIOPERANDS\\fR]\n"
             ".SH DESCRIPTION\n"
             "Runs JobFlow, JobTemplate and Job resources of the Volcano API groups on one machine, "
-            "as processes.\n"
+            "as processes.\nEach command has a page of its own, such as\n.BR %s\\-run (1).\n"
             ".SH COMMANDS\n",
-            cli_program, JOBFLOW_VERSION, cli_program, cli_program);
-    for (size_t i = 0; commands[i]; i++)
-        roff_command(commands[i], out);
-    fputs(".SH EXIT STATUS\n"
-          ".TP\n0\nevery flow ended in Succeed\n.TP\n1\na flow or job failed\n"
-          ".TP\n2\nthe input or the command line was refused; nothing was "
-          "started\n.TP\n3\ninternal error\n"
-          ".TP\n4\ntimed out\n.TP\n130\ninterrupted\n",
-          out);
+            cli_program, cli_program, cli_program);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR ", commands[i]->name);
+        roff_text(commands[i]->operands ? commands[i]->operands : "", out);
+        fputc('\n', out);
+        roff_text(commands[i]->summary, out);
+        fputs(".\n", out);
+    }
+    fputs(section_exit, out);
+}
+
+void command_man_page(const struct command *command, FILE *out)
+{
+    if (command)
+        page_of_command(command, out);
+    else
+        page_of_program(out);
 }

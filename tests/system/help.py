@@ -1,5 +1,6 @@
 """Help, completion and the manual page, made from one table: they name the same commands and flags, and the shells understand them.
 """
+import json
 import os
 import re
 import sys
@@ -100,7 +101,7 @@ def bash_completes_commands_flags_choices_and_files():
     os.environ["PATH"] = os.path.dirname(JOBFLOW) + ":" + os.environ["PATH"]
     check_equal("names", complete("jobflow", "describe", "jf/"), ["jf/first", "jf/second"])
     check_equal("a name", complete("jobflow", "logs", "jf/s"), ["jf/second"])
-    check_equal("shells", sorted(complete("jobflow", "completion", "")), ["bash", "zsh"])
+    check_equal("shells", sorted(complete("jobflow", "completion", "")), ["bash", "fish", "zsh"])
 
 
 def bash_loads_the_completion():
@@ -119,27 +120,58 @@ def zsh_completes_too():
     check_equal("stdout", done.stdout, "_jobflow: function\n_jobflow\n")
 
 
+def fish_completes_commands_flags_choices_and_files():
+    if not shutil.which("fish"):
+        raise Skip("fish is not installed")
+
+    def fish(line):
+        script = '%s completion fish | source; complete -C %s' % (JOBFLOW, json.dumps(line))
+        done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=False,
+                              env=dict(os.environ, HOME=os.getcwd()))
+        check_equal("stderr", done.stderr, "")
+        return [candidate.split("\t")[0] for candidate in done.stdout.splitlines()]
+
+    write("flow.yaml", "")
+    check_in("commands", "validate", fish("jobflow val"))
+    check_in("flags", "--max-pods", fish("jobflow run --max"))
+    check_equal("choices", fish("jobflow run --output pl"), ["plain"])
+    check_equal("files", fish("jobflow run flow"), ["flow.yaml"])
+    check_in("commands after help", "completion", fish("jobflow help comp"))
+    check_in("kinds", "jf", fish("jobflow get j"))
+
+
 def a_shell_without_completion_is_refused():
-    check_in("stderr", "bash", jobflow("completion", "fish", code=2).stderr)
+    check_in("stderr", "fish", jobflow("completion", "tcsh", code=2).stderr)
     jobflow("completion", code=2)
 
 
 # ---- the manual page ----
 
-def the_manual_page_renders_without_a_warning():
-    page = jobflow("help", "man").stdout
-    write("jobflow.1", page)
+def rendered(*words):
+    """A manual page as text, which groff makes of it without a warning."""
+    write("page.1", jobflow("help", "man", *words).stdout)
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=100n", "page.1"], capture_output=True, timeout=DEADLINE, check=False)
+    check_equal("warnings", done.stderr.decode(), "")
+    return re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout.decode())
+
+
+def manual_pages_render_without_a_warning():
     if not shutil.which("groff"):
         raise Skip("groff is not installed")
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=100n", "jobflow.1"], capture_output=True, timeout=DEADLINE, check=False)
-    check_equal("warnings", done.stderr.decode(), "")
-    text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout.decode())
+    text = rendered()
     for part in ("NAME", "SYNOPSIS", "EXIT STATUS", "130"):
         check_in("the page", part, text)
     for name in command_names():
         check_in("the page", name, text)
+        page = rendered(name)
+        check_in("the page of %s" % name, "jobflow-%s" % name, page.replace("\u2010", "-"))
         for flag in flags_of(name):
-            check_in("the page about %s" % name, flag, text)
+            check_in("the page of %s" % name, flag, page)
+
+
+def a_manual_page_of_no_command_is_refused():
+    check_in("stderr", "validate", jobflow("help", "man", "validat", code=2).stderr)
+    check_in("stderr", "get", jobflow("help", "run", "get", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 
 jobs=$(nproc)
 began=$SECONDS
+echo "check: builds with and without sanitizers, every test, linters: 20 to 45 minutes on two cores"
 log=build/check
 step_name=
 

@@ -8,21 +8,24 @@ data=build/demo # the run's records and logs; look around afterwards
 [ "${DEMO_SKIP_DEPS:-0}" = 1 ] || scripts/deps.sh
 build() { cmake --preset release && cmake --build --preset release --target jobflow; }
 
-echo "demo: building build/release/jobflow (a minute or two the first time)"
 mkdir -p build
+began=$SECONDS
+echo "demo: 1 of 2: building build/release/jobflow (one to three minutes on two free cores the first time)"
 if [ -t 1 ]; then
     build # its own progress
-elif ! build >build/demo-build.log 2>&1; then
-    cat build/demo-build.log
-    echo "demo: the build failed" >&2
-    exit 1
+else
+    # One line for each tenth of the build, so that a slow machine shows what it is doing.
+    build 2>&1 | tee build/demo-build.log | awk -v FS='[][/]' '
+        $2 > 0 && $3 > 0 && int(10 * $2 / $3) > tenth { tenth = int(10 * $2 / $3); printf "demo: built %d of %d files\n", $2, $3; fflush() }' ||
+        { cat build/demo-build.log; echo "demo: the build failed" >&2; exit 1; }
 fi
+echo "demo: built after $((SECONDS - began)) s"
 
 files=(examples/ml-pipeline/*.yaml)
 [ -e "${files[0]}" ] || { echo "demo: examples/ml-pipeline has no manifests" >&2; exit 1; }
 rm -rf "$data"
 mkdir -p "$data"
-echo "demo: build/release/jobflow run --data-dir $data ${files[*]}"
+echo "demo: 2 of 2: build/release/jobflow run --data-dir $data ${files[*]}"
 build/release/jobflow run --data-dir "$data" "${files[@]}"
 
 printf '\ndemo: the report of the last step (jobflow logs --data-dir %s job/ml-pipeline-report)\n' "$data"

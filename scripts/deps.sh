@@ -32,7 +32,9 @@ check=(
     git binutils file procps e2fsprogs mount
     clang libclang-rt-14-dev clang-format clang-tidy cppcheck
     openssl curl             # clients in system tests
-    openssh-client openssh-server
+    openssh-client openssh-server # sshd of pods; its service is never started, see below
+    zsh fish man-db groff-base    # completions and manual pages
+    debootstrap                   # a bare Debian for the test of the package
 )
 
 # kubectl, unless there is one already: tests/system/kubectl*.py take every version they find
@@ -93,6 +95,29 @@ if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || ask_administrator "installing packages needs root, and there is no sudo"
     as_root=(sudo)
 fi
+# Nothing that is installed here may start a service on this machine: not now (policy-rc.d) and not at the next boot
+# (the units of openssh-server are masked, unless sshd was there before).
+without_services() {
+    local policy=/usr/sbin/policy-rc.d made_policy=0 failed=0
+    case " ${missing[*]} " in
+        *" openssh-server "*) ;;
+        *) "$@"; return ;;
+    esac
+    if [ ! -e $policy ]; then
+        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+        "${as_root[@]}" chmod 755 $policy
+        made_policy=1
+    fi
+    "${as_root[@]}" mkdir -p /etc/systemd/system
+    for unit in ssh.service ssh.socket; do
+        [ -e /etc/systemd/system/$unit ] || [ -L /etc/systemd/system/$unit ] ||
+            "${as_root[@]}" ln -s /dev/null /etc/systemd/system/$unit
+    done
+    "$@" || failed=1
+    [ $made_policy = 0 ] || "${as_root[@]}" rm -f $policy
+    [ $failed = 1 ] || echo "deps: openssh-server is installed without its service (systemctl unmask ssh.service allows it again)"
+    return $failed
+}
 apt_get() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -qq "$@"
 }
@@ -102,8 +127,8 @@ install() {
 
 # A package list that is there may be old: then once more, with a new one.
 lists=$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' 2>/dev/null | head -n 1)
-if [ -z "$lists" ] || ! install; then
+if [ -z "$lists" ] || ! without_services install; then
     [ -z "$lists" ] || echo "deps: trying again with fresh package lists" >&2
-    apt_get update && install || ask_administrator "the packages could not be installed"
+    apt_get update && without_services install || ask_administrator "the packages could not be installed"
 fi
 echo "deps: installed ${#missing[@]} packages"

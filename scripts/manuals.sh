@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Writes what is installed beside the program and made by it: manual pages and completions.
+#
+#   scripts/manuals.sh PROGRAM FOLDER    FOLDER/man/*.1, FOLDER/jobflow.bash, .zsh, .fish
+set -euo pipefail
+program=$1 folder=$2
+
+mkdir -p "$folder/man"
+rm -f "$folder"/man/*.1
+"$program" help man >"$folder/man/jobflow.1"
+for shell in bash zsh fish; do
+    "$program" completion "$shell" >"$folder/jobflow.$shell"
+done
+for command in $(sed -n 's/^  local commands="\(.*\)"$/\1/p' "$folder/jobflow.bash"); do
+    "$program" help man "$command" >"$folder/man/jobflow-$command.1"
+done

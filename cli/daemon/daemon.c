@@ -132,7 +132,7 @@ static void limit_clients(const struct daemon *daemon)
     size_t watches = (size_t)daemon->options.max_watches;
     const struct traffic_limits traffic = {.watching = watches, .watching_per_user = watches / 5};
 
-    listener_limit(serving_listener(daemon->serving), connections, connections / 8);
+    listener_set_limits(serving_listener(daemon->serving), connections, connections / 8);
     api_set_limits(serving_api(daemon->serving), &traffic);
 }
 

@@ -1,8 +1,9 @@
 /*
- * The life of a connection: its states, its deadline, and when it takes further requests.
+ * The states of a connection, its deadline, and the decision when it takes further requests.
  *
- * One timer serves whatever is waited for. Its time is that of the whole: it begins anew when
- * something else is waited for, or when something has come of it (connection_progress).
+ * One timer serves everything a connection can wait for. Its time is for the whole of what is
+ * awaited: it starts anew only when the connection waits for something else, or when
+ * connection_progress reports progress.
  */
 #include "api/server/http/internal.h"
 #include "api/server/message/request_head.h"
@@ -44,30 +45,28 @@ void connection_set_peer(struct connection *c, struct identity *identity, char *
     c->socket_identity = identity;
 }
 
-/* ---- what it waits for ---- */
-
 static enum connection_awaits awaited(const struct connection *c)
 {
     if (c->state == LINGERING)
-        return AWAITS_GOODBYE;
+        return AWAITS_PEER_CLOSE;
     if (c->io.in_flight > 0)
-        return AWAITS_READER;
+        return AWAITS_WRITE;
     if (c->first)
-        return c->first->request && !c->first->has_head && !c->first->long_running ? AWAITS_ANSWER
-                                                                                   : AWAITS_NOTHING;
+        return c->first->stream && !c->first->has_head && !c->first->long_running ? AWAITS_RESPONSE
+                                                                                  : AWAITS_NOTHING;
     if (c->state == READING_BODY)
         return AWAITS_BODY;
     if (c->in.len > 0)
         return AWAITS_HEAD;
-    return c->io.tls && !c->heard ? AWAITS_HANDSHAKE : AWAITS_REQUEST;
+    return c->io.tls && !c->has_received ? AWAITS_HANDSHAKE : AWAITS_REQUEST;
 }
 
-static void await(struct connection *c)
+static void set_deadline(struct connection *c)
 {
     static const int wait_ms[] = {
-        [AWAITS_HANDSHAKE] = HEAD_MS, [AWAITS_REQUEST] = IDLE_MS,  [AWAITS_HEAD] = HEAD_MS,
-        [AWAITS_BODY] = BODY_MS,      [AWAITS_ANSWER] = ANSWER_MS, [AWAITS_READER] = STALL_MS,
-        [AWAITS_GOODBYE] = LINGER_MS,
+        [AWAITS_HANDSHAKE] = HEAD_MS,    [AWAITS_REQUEST] = IDLE_MS,      [AWAITS_HEAD] = HEAD_MS,
+        [AWAITS_BODY] = BODY_MS,         [AWAITS_RESPONSE] = RESPONSE_MS, [AWAITS_WRITE] = STALL_MS,
+        [AWAITS_PEER_CLOSE] = LINGER_MS,
     };
     enum connection_awaits what = awaited(c);
 
@@ -94,13 +93,11 @@ static void on_deadline(struct timer *timer)
     c->awaits = AWAITS_NOTHING;
     if (what == AWAITS_HEAD || what == AWAITS_BODY)
         response_refuse_slow(c);
-    else if (what == AWAITS_ANSWER)
+    else if (what == AWAITS_RESPONSE)
         response_refuse_late(c);
     else
         connection_close(c);
 }
-
-/* ---- closing ---- */
 
 static void on_closed(struct connection_io *io)
 {
@@ -133,10 +130,11 @@ void connection_stop(struct connection *c)
     connection_close(c);
 }
 
-/* Closing with bytes unread could take the answer back: let the client read it first. */
-static void part(struct connection *c)
+/* Closes a finished connection. With unread bytes in the socket, closing at once would send a reset
+ * that can destroy the response on its way, so the client gets time to read it first. */
+static void linger_or_close(struct connection *c)
 {
-    if (!c->parting || !c->lingers || c->peer_ended) {
+    if (!c->sent_last || !c->lingers || c->peer_ended) {
         connection_close(c);
         return;
     }
@@ -145,25 +143,23 @@ static void part(struct connection *c)
     io_read_start(&c->io);
 }
 
-/* ---- from one request to the next ---- */
-
 static bool takes_requests(const struct connection *c)
 {
-    return !c->parting && !c->draining && exchange_has_room(c);
+    return !c->sent_last && !c->draining && exchange_has_room(c);
 }
 
-static bool is_over(const struct connection *c)
+static bool is_finished(const struct connection *c)
 {
-    bool may_come = c->state != CLOSING && !c->parting && !c->draining && !c->peer_ended;
+    bool may_come = c->state != CLOSING && !c->sent_last && !c->draining && !c->peer_ended;
 
     return !c->first && c->io.in_flight == 0 && !may_come;
 }
 
 void connection_advance(struct connection *c)
 {
-    if (c->io.in_flight == 0 && c->first && c->first->request && !c->flush.posted)
-        api_drained(c->first->request);
-    if (c->state == ANSWERING && takes_requests(c)) {
+    if (c->io.in_flight == 0 && c->first && c->first->stream && !c->flush.posted)
+        api_drained(c->first->stream);
+    if (c->state == RESPONDING && takes_requests(c)) {
         c->state = READING_HEAD;
         if (!c->peer_ended)
             io_read_start(&c->io); /* already reading is fine */
@@ -171,17 +167,15 @@ void connection_advance(struct connection *c)
     }
     if (c->state == CLOSING || c->state == LINGERING)
         return;
-    if (is_over(c))
-        part(c);
+    if (is_finished(c))
+        linger_or_close(c);
     else
-        request_continue(c);
+        request_send_continue(c);
     if (c->state != CLOSING)
-        await(c);
+        set_deadline(c);
 }
 
-/* ---- what happens to it ---- */
-
-/* The client has no more to say. It may still wait for its answers, but not for a long-running one. */
+/* The client sends no more. It may still wait for its responses, except for a long-running one. */
 static void on_end(struct connection_io *io)
 {
     struct connection *c = of_io(io);
@@ -189,7 +183,7 @@ static void on_end(struct connection_io *io)
     io_read_stop(io);
     c->peer_ended = true;
     if (c->state == LINGERING || (!c->first && io->in_flight == 0) ||
-        (c->first && c->first->request && c->first->long_running))
+        (c->first && c->first->stream && c->first->long_running))
         connection_close(c);
 }
 
@@ -202,34 +196,32 @@ static void on_received(struct connection_io *io)
 {
     struct connection *c = of_io(io);
 
-    c->heard = true;
+    c->has_received = true;
     if (c->state == LINGERING) {
         buf_clear(&c->in);
         return;
     }
-    if (c->state != ANSWERING)
+    if (c->state != RESPONDING)
         request_consume(c);
-    if (c->state == ANSWERING && c->in.len > REQUEST_HEAD_BYTES_MAX) /* pipelining has its bounds */
+    if (c->state == RESPONDING && c->in.len > REQUEST_HEAD_BYTES_MAX) /* bounds pipelining */
         io_read_stop(io);
     if (c->state != CLOSING)
-        await(c);
+        set_deadline(c);
 }
 
-/* The kernel has taken what was in flight, or some of it. */
+/* The kernel has taken some or all of the bytes in flight. */
 static void on_written(struct connection_io *io)
 {
     struct connection *c = of_io(io);
 
     connection_progress(c);
-    if (c->first && c->first->lines.n && !c->first->batch_entry.link)
+    if (c->first && c->first->blobs.n && !c->first->batch_entry.link)
         response_flush(c);
     if (c->state != CLOSING)
         connection_advance(c);
 }
 
 static const struct io_events io_events = {on_received, on_end, on_failed, on_written, on_closed};
-
-/* ---- life ---- */
 
 struct connection *connection_new(const struct connection_env *env,
                                   const struct connection_peer *peer)
@@ -252,7 +244,7 @@ void connection_start(struct connection *c)
 {
     io_read_start(&c->io);
     if (c->state != CLOSING)
-        await(c);
+        set_deadline(c);
 }
 
 void connection_refuse_busy(struct connection *c)
@@ -272,5 +264,5 @@ void connection_drain(struct connection *c)
     if (!c->first && c->state != LINGERING)
         connection_close(c);
     else if (c->state != LINGERING && c->state != CLOSING)
-        c->state = ANSWERING;
+        c->state = RESPONDING;
 }

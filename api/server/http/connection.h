@@ -2,15 +2,15 @@
 /*
  * One HTTP/1.1 connection.
  *
- *   reading head ─► reading body ─► answering ─┬─► reading head … (keep-alive)
- *        │  refused, too slow           │      └─► closing
- *        └──────────────► answering ────┴─► lingering ─► closing
+ *   reading head ─► reading body ─► responding ─┬─► reading head … (keep-alive)
+ *        │ refused, timed out           │       └─► closing
+ *        └──────────────► responding ───┴─► lingering ─► closing
  *
- * Pipelined requests are taken while those before them wait for the disk and for nothing else, so
- * that one commit serves them all; behind a longer answer they wait in the buffer. Both are
- * bounded, and answers go out in order. A client that leaves ends its watch. An answer that is
- * complete within the turn goes out with its length, one that goes on is chunked. Deadlines are on
- * the whole of a head, of a body and of the wait for an answer (SEC-10, L-23, L-24).
+ * Pipelined requests are taken while those before them wait for nothing but the disk, so that one
+ * commit serves them all; behind a longer response they wait in the input buffer. Both are bounded,
+ * and responses go out in order. A watch ends when its client disconnects. A response that is
+ * complete within one turn of the loop carries its length; one that goes on is chunked. Deadlines
+ * apply to a head, to a body and to the wait for a response as a whole (SEC-10, L-23, L-24).
  */
 #include "api/server/api.h"
 #include "api/server/auth/authn.h"
@@ -20,45 +20,46 @@
 
 struct connection;
 
-/* Bodies beyond LARGE_BODY_BYTES are for flows of many steps: a few at a time (P-13). */
+/* Only flows with many steps need a body above LARGE_BODY_BYTES, so few are read at once (P-13). */
 enum { LARGE_BODY_BYTES = 4 << 20, LARGE_BODIES_MAX = 4 };
 
 /* What the connections of a listener have in common; borrowed. */
 struct connection_env {
     struct loop *loop;
     struct api *api;
-    struct authn *authn;           /* NULL: whoever gets here may do everything */
-    const struct host_list *hosts; /* of TCP; may be NULL for unix sockets */
-    size_t *large_bodies; /* of all listeners together, how many are being read; may be NULL */
+    struct authn *authn;           /* NULL: every client may do everything */
+    const struct host_list *hosts; /* checked for TCP; may be NULL for unix sockets */
+    size_t *large_bodies; /* number being read over all connections; may be NULL: not counted */
     void (*closed)(void *ctx, struct connection *c);
     void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
     void *ctx;
 };
 
-/* Who is at the other end. */
+/* The other end of a connection. */
 struct connection_peer {
     enum io_socket socket;
     struct tls_context *tls;   /* NULL: plain */
-    struct identity *identity; /* unix socket; a reference, consumed; NULL */
+    struct identity *identity; /* user of a unix socket; a reference, consumed; NULL */
     char *name;                /* address or user, for logs and counting; consumed */
 };
 
-/** Accept into, or open, its stream, then start. `closed` runs when it is gone. */
+/** Creates a connection. The caller accepts into, or opens, its stream and then starts it. `closed`
+ * runs when it is gone. */
 struct connection *connection_new(const struct connection_env *env,
                                   const struct connection_peer *peer);
 uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
-/** The token of somebody who is being answered there has been revoked. */
+/** True when a request in progress was authenticated by a token that is now revoked. */
 bool connection_is_revoked(const struct connection *connection);
-/** Somebody there has shown that he is an administrator. */
+/** True once a request on this connection was authenticated as an administrator. */
 bool connection_is_admin(const struct connection *connection);
-/** What becomes known of the peer once it was accepted; consumed. */
+/** Sets what accepting reveals of the peer; both are consumed. */
 void connection_set_peer(struct connection *connection, struct identity *identity, char *name);
 void connection_start(struct connection *connection);
-/** Answer 503 without reading anything, and close. */
+/** Responds with 503 without reading anything, and closes. */
 void connection_refuse_busy(struct connection *connection);
-/** No new request: close now when idle, end a watch, finish an answer. */
+/** Takes no new request: closes an idle connection at once, others after their responses. */
 void connection_drain(struct connection *connection);
-/** Send what is ready, as far as the socket takes it at once, and close. */
+/** Sends what is ready, as far as the socket takes it at once, and closes. */
 void connection_stop(struct connection *connection);
 void connection_close(struct connection *connection); /* at once */

@@ -1,19 +1,19 @@
 /*
- * Exchanges: a request and its answer, in the order in which they were asked.
+ * Exchanges: requests and their responses, in the order in which the requests came.
  *
- *   head read ─► asking ─► asked: first … last ─► answered, and handed to the socket ─► spare
+ *   head complete ─► reading ─► pending: first … last ─► response handed to the socket ─► spare
  *
- * More than one is under way only while all of them are answered in one piece and wait for the disk
- * alone: what was decided stands in the order in which it was asked, and a commit serves them all.
+ * Several exchanges are pending at once only while each response is complete and waits for nothing
+ * but the disk. Such requests have been decided in their order, and one commit serves them all.
  */
 #include "api/server/http/internal.h"
 #include "api/types/blob.h"
 #include "base/mem.h"
 
 enum {
-    KEPT_BYTES_MAX = 16 << 10,     /* buffers above it are not kept for the next one */
-    EXCHANGES_MAX = 64,            /* asked and not yet answered */
-    WAITING_BYTES_MAX = 256 << 10, /* of their answers together */
+    KEPT_BYTES_MAX = 16 << 10,     /* larger buffers are freed, not kept for the next exchange */
+    PENDING_MAX = 64,              /* exchanges without a response */
+    PENDING_BYTES_MAX = 256 << 10, /* of their responses together */
 };
 
 static void each_buffer(struct exchange *x, void (*act)(struct buf *buf))
@@ -31,29 +31,29 @@ static void empty(struct buf *buf)
         buf_release(buf);
 }
 
-static void drop_lines(struct exchange_lines *lines)
+static void drop_blobs(struct exchange_blobs *blobs)
 {
-    for (size_t i = 0; i < lines->n; i++)
-        blob_unref(lines->at[i]);
-    mem_free(lines->at);
-    *lines = (struct exchange_lines){0};
+    for (size_t i = 0; i < blobs->n; i++)
+        blob_unref(blobs->at[i]);
+    mem_free(blobs->at);
+    *blobs = (struct exchange_blobs){0};
 }
 
 static void exchange_free(struct exchange *x)
 {
     if (!x)
         return;
-    if (x->request)
-        api_cancel(take(x->request));
+    if (x->stream)
+        api_cancel(take(x->stream));
     exchange_record(x);
     watch_batcher_remove(&x->batch_entry);
-    drop_lines(&x->lines);
+    drop_blobs(&x->blobs);
     identity_unref(x->identity);
     each_buffer(x, buf_release);
     mem_free(x);
 }
 
-/* As new, but for the memory of its buffers. */
+/* Resets an exchange to its initial state but keeps the memory of its buffers. */
 static void clean(struct exchange *x)
 {
     struct exchange fresh = {.connection = x->connection};
@@ -64,7 +64,7 @@ static void clean(struct exchange *x)
     fresh.head = x->head;
     fresh.out = x->out;
     fresh.object = x->object;
-    drop_lines(&x->lines);
+    drop_blobs(&x->blobs);
     identity_unref(x->identity);
     *x = fresh;
 }
@@ -81,13 +81,13 @@ struct exchange *exchange_begin(struct connection *c)
     x->began_ms = c->began_ms;
     x->began_ns = c->began_ns;
     response_init(x);
-    c->asking = x;
+    c->reading = x;
     return x;
 }
 
 void exchange_enqueue(struct connection *c)
 {
-    struct exchange *x = take(c->asking);
+    struct exchange *x = take(c->reading);
 
     *c->last = x;
     c->last = &x->next;
@@ -118,7 +118,7 @@ void exchange_drop_all(struct connection *c)
         exchange_free(x);
     }
     c->last = &c->first;
-    exchange_free(take(c->asking));
+    exchange_free(take(c->reading));
     exchange_free(take(c->spare));
 }
 
@@ -127,14 +127,14 @@ bool exchange_has_room(const struct connection *c)
     size_t n = 0, bytes = 0;
 
     for (const struct exchange *x = c->first; x; x = x->next) {
-        size_t held = x->request ? api_response_size(x->request) : 0;
+        size_t size = x->stream ? api_response_size(x->stream) : 0;
 
-        if (!x->keep_alive || held == API_SIZE_UNKNOWN)
+        if (!x->keep_alive || size == API_SIZE_UNKNOWN)
             return false;
-        bytes += held + x->out.len;
+        bytes += size + x->out.len;
         n++;
     }
-    return n < EXCHANGES_MAX && bytes <= WAITING_BYTES_MAX && c->io.in_flight <= WAITING_BYTES_MAX;
+    return n < PENDING_MAX && bytes <= PENDING_BYTES_MAX && c->io.in_flight <= PENDING_BYTES_MAX;
 }
 
 void exchange_record(struct exchange *x)

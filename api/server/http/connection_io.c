@@ -1,6 +1,6 @@
 /*
- * Bytes between a socket and its connection. With TLS, OpenSSL works on memory buffers in between,
- * so all reading and writing stays with libuv.
+ * Moves bytes between a socket and its connection with libuv. With TLS the session (tls.c) works on
+ * memory buffers in between, so libuv does all reading and writing.
  */
 #include "api/server/http/connection_io.h"
 
@@ -9,7 +9,8 @@
 
 enum { READ_BYTES = 64 << 10 };
 
-/* One loop, one read at a time: what is read is taken in before the next one. */
+/* Shared by all connections: the loop reads one socket at a time and the bytes are copied out before
+ * the next read. */
 static char scratch[READ_BYTES];
 
 struct write {
@@ -37,13 +38,11 @@ void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
     io->events = events;
 }
 
-/* ---- out ---- */
-
 void io_packet_release(struct io_packet *packet)
 {
-    for (size_t i = 0; i < packet->n_lines; i++)
-        blob_unref(packet->lines[i]);
-    mem_free(packet->lines);
+    for (size_t i = 0; i < packet->n_blobs; i++)
+        blob_unref(packet->blobs[i]);
+    mem_free(packet->blobs);
     buf_release(&packet->bytes);
     buf_release(&packet->after);
     *packet = (struct io_packet){0};
@@ -70,7 +69,7 @@ static void on_written(uv_write_t *req, int status)
         io->events->written(io);
 }
 
-/* The parts of a packet, in order, and how many bytes they are. */
+/* The parts of a packet in order, as libuv takes them. */
 struct parts {
     uv_buf_t few[20], *at; /* `at` is `few` or allocated */
     unsigned n;
@@ -89,16 +88,16 @@ static void parts_init(struct parts *parts, const struct io_packet *packet)
 {
     parts->n = 0;
     parts->len = 0;
-    parts->at = packet->n_lines + 2 > countof(parts->few)
-                    ? mem_array(packet->n_lines + 2, sizeof *parts->at)
+    parts->at = packet->n_blobs + 2 > countof(parts->few)
+                    ? mem_array(packet->n_blobs + 2, sizeof *parts->at)
                     : parts->few;
     add_part(parts, packet->bytes.data, packet->bytes.len);
-    for (size_t i = 0; i < packet->n_lines; i++)
-        add_part(parts, packet->lines[i]->text, packet->lines[i]->len);
+    for (size_t i = 0; i < packet->n_blobs; i++)
+        add_part(parts, packet->blobs[i]->text, packet->blobs[i]->len);
     add_part(parts, packet->after.data, packet->after.len);
 }
 
-/* Go on behind the first `taken` bytes; the first part that is left. */
+/* Skips the first `taken` bytes; returns the index of the first part that is left. */
 static unsigned parts_skip(struct parts *parts, size_t taken)
 {
     unsigned i = 0;
@@ -113,7 +112,7 @@ static unsigned parts_skip(struct parts *parts, size_t taken)
     return i;
 }
 
-/* What the socket does not take at once stays in flight. */
+/* Writes as much as the socket takes at once and queues the rest, which is then in flight. */
 static bool write_parts(struct connection_io *io, struct io_packet *packet, struct parts *parts)
 {
     int taken = io->in_flight ? 0 : uv_try_write(&io->uv.stream, parts->at, parts->n);
@@ -155,14 +154,14 @@ static bool send_bytes(struct connection_io *io, struct buf *bytes)
     return send_wire(io, &packet);
 }
 
-/* Records of TLS are made of one stretch of bytes. */
+/* TLS encrypts one contiguous stretch of bytes, so the blobs are copied into it. */
 static bool send_tls(struct connection_io *io, struct io_packet *packet)
 {
     struct buf wire = {0};
     bool ok;
 
-    for (size_t i = 0; i < packet->n_lines; i++)
-        buf_add(&packet->bytes, packet->lines[i]->text, packet->lines[i]->len);
+    for (size_t i = 0; i < packet->n_blobs; i++)
+        buf_add(&packet->bytes, packet->blobs[i]->text, packet->blobs[i]->len);
     buf_add(&packet->bytes, packet->after.data, packet->after.len);
     ok = tls_send(io->tls, &packet->bytes, &wire);
     io_packet_release(packet);
@@ -177,21 +176,20 @@ void io_send(struct connection_io *io, struct io_packet *packet)
         io->events->failed(io);
 }
 
-/* ---- in ---- */
-
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     *out = uv_buf_init(scratch, READ_BYTES);
 }
 
-/* TLS begins with a byte that is no letter, a request with its method. */
-static bool is_request(const char *bytes, size_t n)
+/* A TLS handshake begins with a byte that is not a letter, an HTTP request with its method. */
+static bool looks_like_http(const char *bytes, size_t n)
 {
     return n > 0 && bytes[0] >= 'A' && bytes[0] <= 'Z';
 }
 
-/* Whoever speaks plain HTTP understands no alarm of TLS. */
-static void refuse_plain(struct connection_io *io)
+/* Answers a plain HTTP request on a TLS port in plain HTTP, because the client would not understand
+ * a TLS alert. */
+static void refuse_plain_http(struct connection_io *io)
 {
     struct buf bytes = {0};
 
@@ -201,7 +199,7 @@ static void refuse_plain(struct connection_io *io)
     io->events->failed(io);
 }
 
-static void take_tls(struct connection_io *io, size_t n)
+static void receive_tls(struct connection_io *io, size_t n)
 {
     struct buf wire = {0};
     size_t before = io->in->len;
@@ -228,11 +226,11 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
         io->events->ended(io);
     } else if (n < 0) {
         io->events->failed(io);
-    } else if (n > 0 && io->tls && !io->heard && is_request(bytes->base, (size_t)n)) {
-        refuse_plain(io);
+    } else if (n > 0 && io->tls && !io->has_received && looks_like_http(bytes->base, (size_t)n)) {
+        refuse_plain_http(io);
     } else if (n > 0 && io->tls) {
-        io->heard = true;
-        take_tls(io, (size_t)n);
+        io->has_received = true;
+        receive_tls(io, (size_t)n);
     } else if (n > 0) {
         buf_add(io->in, bytes->base, (size_t)n);
         io->events->received(io);
@@ -252,11 +250,9 @@ void io_read_stop(struct connection_io *io)
     uv_read_stop(&io->uv.stream);
 }
 
-/* ---- the end ---- */
-
 static void on_shutdown(uv_shutdown_t *req, int status)
 {
-    /* what matters is that the client sees our end; the owner's deadline does the rest */
+    /* nothing to do: the owner's deadline closes the connection if the client does not */
 }
 
 void io_end(struct connection_io *io)
@@ -280,8 +276,8 @@ static void on_closed(uv_handle_t *handle)
     io->events->closed(io);
 }
 
-/* The end of a TLS session is told as far as the socket takes it at once. */
-static void say_goodbye(struct connection_io *io)
+/* Sends the close_notify of a TLS session if the socket takes it at once. */
+static void send_close_notify(struct connection_io *io)
 {
     scoped(buf) struct buf wire = {0};
     uv_buf_t vector;
@@ -298,6 +294,6 @@ void io_close(struct connection_io *io)
         return;
     io->closing = true;
     if (io->tls && io->in_flight == 0)
-        say_goodbye(io);
+        send_close_notify(io);
     uv_close(&io->uv.handle, on_closed);
 }

@@ -1,10 +1,9 @@
 #pragma once
 /*
- * The two ends of a connection: a socket of the loop (unix or TCP), with TLS or without, and plain
- * bytes.
+ * The socket of a connection, unix or TCP, with or without TLS: delivers and takes plain bytes.
  *
- * Everything that comes is appended to the owner's buffer and told; everything that goes is counted
- * until the kernel has it.
+ * Received bytes are appended to the owner's buffer before the owner is told. Sent bytes count as
+ * in flight until the kernel has taken them.
  */
 #include <uv.h>
 
@@ -21,10 +20,10 @@ struct connection_io {
         uv_stream_t stream;
         uv_handle_t handle;
     } uv;
-    struct tls *tls;  /* NULL: plain */
-    bool heard;       /* something has come */
-    struct buf *in;   /* plain bytes that came; borrowed */
-    size_t in_flight; /* bytes handed to libuv and not yet written */
+    struct tls *tls;   /* NULL: plain */
+    bool has_received; /* at least one byte has come */
+    struct buf *in;    /* plain bytes that came; borrowed */
+    size_t in_flight;  /* bytes handed to libuv and not yet written */
     bool closing;
     uv_shutdown_t shutdown;
     const struct io_events *events;
@@ -32,20 +31,20 @@ struct connection_io {
 
 struct blob;
 
-/* Bytes to send: some of its own, the texts of blobs, some more. */
+/* Bytes to send, in this order: bytes of its own, the texts of blobs, more bytes of its own. */
 struct io_packet {
     struct buf bytes;
-    struct blob **lines; /* [n_lines] references */
-    size_t n_lines;
+    struct blob **blobs; /* [n_blobs] references */
+    size_t n_blobs;
     struct buf after;
 };
 void io_packet_release(struct io_packet *packet);
 
-/* None of them is called once the io is closing, but `closed`. */
+/* Only `closed` is called once the io is closing. */
 struct io_events {
     void (*received)(struct connection_io *io);
-    void (*ended)(struct connection_io *io);  /* the peer has no more to say */
-    void (*failed)(struct connection_io *io); /* close it */
+    void (*ended)(struct connection_io *io);  /* the peer sends no more */
+    void (*failed)(struct connection_io *io); /* the owner must close it */
     void (*written)(struct connection_io *io);
     void (*closed)(struct connection_io *io); /* the last call */
 };
@@ -56,9 +55,9 @@ void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
 /** Both may be called again at any time. */
 void io_read_start(struct connection_io *io);
 void io_read_stop(struct connection_io *io);
-/** Take what is in the packet, leave it empty. What the socket takes at once was never in flight,
- * and `written` is told of the rest. May end in `failed` at once. */
+/** Sends a packet and leaves it empty. Bytes that the socket takes at once are never in flight;
+ * `written` reports the others. May call `failed` at once. */
 void io_send(struct connection_io *io, struct io_packet *packet);
-/** Say that nothing more comes from us. */
+/** Tells the peer that no more bytes come from this side. */
 void io_end(struct connection_io *io);
 void io_close(struct connection_io *io); /* idempotent */

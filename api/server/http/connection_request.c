@@ -1,11 +1,11 @@
 /*
- * The request of a connection: from bytes to a call of the API.
+ * Reads the requests of a connection: from received bytes to a call of the API.
  *
- *   in ─► head: whole, checked as raw bytes ─► llhttp: framing, body ─► who asks ─► api_handle
+ *   in ─► complete head, checked as raw bytes ─► llhttp: framing, body ─► authn ─► api_handle
  *
- * A head is looked at once it is complete, and what of it we act on is copied; the parser then has
- * only the framing to find out. Bytes behind the end of a request stay in `in`: they are the next
- * one. Whatever is wrong ends in a refusal (connection_response.c) and the end of the connection.
+ * A head is checked once it is complete, and the headers that matter are copied; llhttp then only
+ * finds the framing. Bytes behind the end of a request stay in `in`: they belong to the next one.
+ * Any error ends in a refusal (connection_response.c) and closes the connection.
  */
 #include <string.h>
 #include <strings.h>
@@ -15,9 +15,9 @@
 #include "base/mem.h"
 
 enum {
-    AGENT_BYTES_MAX = 256, /* of the User-Agent */
-    /* Chunk sizes, extensions and trailers beside a body, head included: as much as chunks of
-     * single bytes need, and this. */
+    AGENT_BYTES_MAX = 256, /* kept of the User-Agent header */
+    /* The bytes beside the body (head, chunk sizes, extensions, trailers) may be this many more
+     * than a body sent in chunks of one byte needs. */
     FRAMING_BYTES_MAX = REQUEST_HEAD_BYTES_MAX + (32 << 10),
     FRAMING_PER_BYTE = 8,
 };
@@ -39,15 +39,13 @@ static enum api_method method_of(const llhttp_t *parser)
     return API_OTHER;
 }
 
-/* ---- who asks, for what ---- */
-
 static const char *text_or_null(const struct buf *buf)
 {
     return buf->len ? buf->data : NULL;
 }
 
-/* Who the client's certificate names: asked once, when the handshake is over. */
-static void look_at_certificate(struct connection *c)
+/* Makes an identity from the client's certificate; once, after the handshake. */
+static void check_certificate(struct connection *c)
 {
     enum { GROUPS_MAX = 32 };
     scoped(buf) struct buf user = {0}, groups = {0};
@@ -55,11 +53,11 @@ static void look_at_certificate(struct connection *c)
     enum tls_certificate shown;
     size_t n = 0;
 
-    if (c->looked_at_certificate || !c->io.tls)
+    if (c->certificate_checked || !c->io.tls)
         return;
-    c->looked_at_certificate = true;
+    c->certificate_checked = true;
     shown = tls_peer(c->io.tls, &user, &groups);
-    c->certificate_refused = shown == TLS_CERTIFICATE_UNKNOWN;
+    c->certificate_unknown = shown == TLS_CERTIFICATE_UNKNOWN;
     if (shown != TLS_CERTIFICATE_GOOD)
         return;
     for (size_t at = 0; at < groups.len && n < GROUPS_MAX; at += strlen(groups.data + at) + 1)
@@ -71,23 +69,23 @@ static bool authenticate(struct connection *c, struct error *err)
 {
     struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
 
-    if (!c->env->authn || c->asking->identity)
+    if (!c->env->authn || c->reading->identity)
         return true;
-    look_at_certificate(c);
+    check_certificate(c);
     credentials.certificate = c->certificate;
-    credentials.certificate_refused = c->certificate_refused;
+    credentials.certificate_refused = c->certificate_unknown;
     if (c->authorization.len)
         credentials.authorization =
             (struct header_value){c->authorization.data, c->authorization.len};
-    c->asking->identity = authn_authenticate(c->env->authn, &credentials, err);
-    if (c->asking->identity && identity_role(c->asking->identity, NULL) == ROLE_ADMIN)
+    c->reading->identity = authn_authenticate(c->env->authn, &credentials, err);
+    if (c->reading->identity && identity_role(c->reading->identity, NULL) == ROLE_ADMIN)
         c->is_admin = true;
-    return c->asking->identity != NULL;
+    return c->reading->identity != NULL;
 }
 
 static struct api_request request_of(const struct connection *c)
 {
-    const struct exchange *x = c->asking;
+    const struct exchange *x = c->reading;
 
     return (struct api_request){
         .method = x->method,
@@ -102,12 +100,13 @@ static struct api_request request_of(const struct connection *c)
     };
 }
 
-/* The API's answer to it has begun, whatever it is. */
-static void ask_api(struct connection *c,
-                    struct api_stream *(*ask)(struct connection *c,
-                                              const struct api_request *request))
+/* Authenticates the request that is being read and passes it to `call`. The exchange has a stream
+ * afterwards unless `call` returned none. */
+static void call_api(struct connection *c,
+                     struct api_stream *(*call)(struct connection *c,
+                                                const struct api_request *request))
 {
-    struct exchange *x = c->asking;
+    struct exchange *x = c->reading;
     struct api_request request;
     struct error err = {0};
 
@@ -115,62 +114,60 @@ static void ask_api(struct connection *c,
     x->method_name = llhttp_method_name((llhttp_method_t)c->parser.method);
     x->head_only = x->method == API_HEAD;
     if (!authenticate(c, &err)) {
-        x->request = api_refuse(c->env->api, &err, &x->response);
+        x->stream = api_refuse(c->env->api, &err, &x->response);
         return;
     }
     request = request_of(c);
-    x->request = ask(c, &request);
+    x->stream = call(c, &request);
 }
 
-static struct api_stream *judge(struct connection *c, const struct api_request *request)
+static struct api_stream *authorize(struct connection *c, const struct api_request *request)
 {
-    return api_authorize(c->env->api, request, &c->asking->response, &c->body_max);
+    return api_authorize(c->env->api, request, &c->reading->response, &c->body_max);
 }
 
 static struct api_stream *handle(struct connection *c, const struct api_request *request)
 {
-    return api_handle(c->env->api, request, &c->asking->response);
+    return api_handle(c->env->api, request, &c->reading->response);
 }
 
 static void dispatch(struct connection *c)
 {
-    struct exchange *x = c->asking;
+    struct exchange *x = c->reading;
 
     x->bytes_in = c->body.len;
-    ask_api(c, handle);
-    x->long_running = api_is_long_running(x->request);
+    call_api(c, handle);
+    x->long_running = api_is_long_running(x->stream);
     exchange_enqueue(c);
     request_reset(c);
-    c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : ANSWERING;
+    c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : RESPONDING;
 }
-
-/* ---- the parser's callbacks ---- */
 
 static int on_target(llhttp_t *parser, const char *at, size_t len)
 {
     struct connection *c = parser->data;
 
-    buf_add(&c->asking->target, at, len);
+    buf_add(&c->reading->target, at, len);
     return 0;
 }
 
-/* Where it is said: few connections ever need the room. */
-static struct error *why_refused(struct connection *c)
+/* Allocates c->refusal on first use, because few connections need it. */
+static struct error *refusal_of(struct connection *c)
 {
-    if (!c->refused)
-        c->refused = mem_alloc(sizeof *c->refused);
-    return c->refused;
+    if (!c->refusal)
+        c->refusal = mem_alloc(sizeof *c->refusal);
+    return c->refusal;
 }
 
 static int refuse_size(struct connection *c)
 {
-    error_set(why_refused(c), ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+    error_set(refusal_of(c), ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
               c->body_max);
     return -1;
 }
 
-/* A body that is on its way is read only when its sender may send it. One that is here already is
- * judged with its request, so that the connection can go on. */
+/* Authorizes a request before its body is read, if the body is still on its way. A body that has
+ * arrived already is left to api_handle, so that the connection survives a refusal. */
 static int on_headers(llhttp_t *parser)
 {
     struct connection *c = parser->data;
@@ -178,25 +175,25 @@ static int on_headers(llhttp_t *parser)
 
     c->body_max = c->in.len;
     if (parser->http_major != 1) {
-        error_set(why_refused(c), ERR_BAD_REQUEST, "",
+        error_set(refusal_of(c), ERR_BAD_REQUEST, "",
                   "the request line names no version of HTTP that is spoken here: HTTP/1.1");
         return -1;
     }
     if (!chunked && parser->content_length <= c->in.len - c->head_len)
         return 0;
-    ask_api(c, judge);
-    if (c->asking->request)
+    call_api(c, authorize);
+    if (c->reading->stream)
         return -1;
     return parser->content_length > c->body_max ? refuse_size(c) : 0;
 }
 
-/* Whether one more large body may be read. */
-static bool become_large(struct connection *c)
+/* Counts the body as a large one; false when too many large bodies are being read. */
+static bool count_large_body(struct connection *c)
 {
     if (!c->env->large_bodies || c->is_large)
         return true;
     if (*c->env->large_bodies >= LARGE_BODIES_MAX)
-        return error_set(why_refused(c), ERR_TOO_MANY, "",
+        return error_set(refusal_of(c), ERR_TOO_MANY, "",
                          "%d bodies of more than %d bytes are being read already; try again later",
                          LARGE_BODIES_MAX, LARGE_BODY_BYTES);
     ++*c->env->large_bodies;
@@ -210,7 +207,7 @@ static int on_body(llhttp_t *parser, const char *at, size_t len)
 
     if (c->body.len + len > c->body_max)
         return refuse_size(c);
-    if (c->body.len + len > LARGE_BODY_BYTES && !become_large(c))
+    if (c->body.len + len > LARGE_BODY_BYTES && !count_large_body(c))
         return -1;
     buf_add(&c->body, at, len);
     return 0;
@@ -221,11 +218,9 @@ static int on_message(llhttp_t *parser)
     struct connection *c = parser->data;
 
     c->message_done = true;
-    c->asking->keep_alive = llhttp_should_keep_alive(parser);
-    return HPE_PAUSED; /* what follows is the next request */
+    c->reading->keep_alive = llhttp_should_keep_alive(parser);
+    return HPE_PAUSED; /* the bytes that follow belong to the next request */
 }
-
-/* ---- reading ---- */
 
 static void drop_consumed(struct connection *c, size_t n)
 {
@@ -234,14 +229,14 @@ static void drop_consumed(struct connection *c, size_t n)
     c->searched = 0;
 }
 
-static void keep_value(struct buf *to, struct header_value value)
+static void copy_value(struct buf *to, struct header_value value)
 {
     buf_clear(to);
     buf_add(to, value.text, value.len);
 }
 
-/* Whether the head is there, and good. */
-static bool take_head(struct connection *c)
+/* Checks the head and starts its exchange; false when it is incomplete or refused. */
+static bool read_head(struct connection *c)
 {
     size_t len = request_head_length(c->in.data, c->in.len, c->searched), searched = c->searched;
     size_t seen = len ? len : c->in.len;
@@ -269,19 +264,19 @@ static bool take_head(struct connection *c)
     }
     exchange_begin(c);
     c->head_len = len;
-    keep_value(&c->accept, head.accept);
-    keep_value(&c->accept_encoding, head.accept_encoding);
-    keep_value(&c->content_type, head.content_type);
-    keep_value(&c->authorization, head.authorization);
+    copy_value(&c->accept, head.accept);
+    copy_value(&c->accept_encoding, head.accept_encoding);
+    copy_value(&c->content_type, head.content_type);
+    copy_value(&c->authorization, head.authorization);
     if (head.user_agent.len > AGENT_BYTES_MAX)
         head.user_agent.len = AGENT_BYTES_MAX;
-    keep_value(&c->asking->user_agent, head.user_agent);
+    copy_value(&c->reading->user_agent, head.user_agent);
     c->wants_continue =
         head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
     return true;
 }
 
-void request_continue(struct connection *c)
+void request_send_continue(struct connection *c)
 {
     struct io_packet go_on = {0};
 
@@ -302,8 +297,9 @@ static bool is_framed_well(const struct connection *c, enum llhttp_errno result,
                      "chunk extensions and trailers are many times larger than the body");
 }
 
-/* Feed the parser; a complete request is dispatched. True when it has come to an end. */
-static bool take_body(struct connection *c)
+/* Feeds the parser and dispatches a complete request. True when the request has ended, refused or
+ * not. */
+static bool read_body(struct connection *c)
 {
     enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);
     size_t taken =
@@ -316,18 +312,18 @@ static bool take_body(struct connection *c)
         if (c->message_done)
             dispatch(c);
         else
-            request_continue(c);
+            request_send_continue(c);
         return c->state != READING_BODY;
     }
-    if (c->asking->request) {
+    if (c->reading->stream) {
         response_end_early(c);
         return true;
     }
-    response_refuse(c, c->refused ? c->refused : &err);
+    response_refuse(c, c->refusal ? c->refusal : &err);
     return true;
 }
 
-/* Empty lines before a request are no part of it (RFC 9112, 2.2). */
+/* Empty lines before a request are ignored (RFC 9112, 2.2). */
 static void drop_empty_lines(struct connection *c)
 {
     size_t n = 0;
@@ -338,16 +334,16 @@ static void drop_empty_lines(struct connection *c)
         drop_consumed(c, n);
 }
 
-static bool begin(struct connection *c)
+static bool begin_request(struct connection *c)
 {
     drop_empty_lines(c);
     if (c->in.len == 0)
         return false;
-    if (c->searched == 0) { /* its first bytes */
+    if (c->searched == 0) { /* the first bytes of the head */
         c->began_ms = loop_wall_ms(c->loop);
         c->began_ns = loop_mono_ns(c->loop);
     }
-    if (!take_head(c))
+    if (!read_head(c))
         return false;
     c->state = READING_BODY;
     return true;
@@ -356,14 +352,12 @@ static bool begin(struct connection *c)
 void request_consume(struct connection *c)
 {
     while (c->in.len > 0) {
-        if (c->state == READING_HEAD && !begin(c))
+        if (c->state == READING_HEAD && !begin_request(c))
             return;
-        if (c->state != READING_BODY || !take_body(c))
+        if (c->state != READING_BODY || !read_body(c))
             return;
     }
 }
-
-/* ---- life ---- */
 
 static const llhttp_settings_t *settings(void)
 {
@@ -390,7 +384,7 @@ static void each_buffer(struct connection *c, void (*act)(struct buf *buf))
 
 static void empty(struct buf *buf)
 {
-    enum { KEPT_BYTES_MAX = 16 << 10 }; /* larger ones are not kept from request to request */
+    enum { KEPT_BYTES_MAX = 16 << 10 }; /* larger buffers are freed between requests */
 
     buf_clear(buf);
     if (buf->cap > KEPT_BYTES_MAX)
@@ -405,7 +399,7 @@ void request_reset(struct connection *c)
     llhttp_init(&c->parser, HTTP_REQUEST, settings());
     c->parser.data = c;
     c->searched = c->parsed = 0;
-    mem_free(take(c->refused));
+    mem_free(take(c->refusal));
     c->message_done = c->wants_continue = false;
     if (c->is_large)
         --*c->env->large_bodies;

@@ -1,16 +1,16 @@
 /*
- * The answers of a connection: what the API says, as bytes of HTTP/1.1.
+ * Sends the responses of a connection: turns the API's callbacks into bytes of HTTP/1.1.
  *
- *   head ───┐              end of the turn
- *   data  ──┼─► head, out ──────────────────┬─► packet ─► socket (in flight) ─► written ─► the API
- *   lines ──┘   lines ─► round of the pacer ┘                                              goes on
+ *   head() ─► head ──┐ end of the turn
+ *   data() ─► out  ──┼──────────────────────► packet ─► socket (in flight) ─► written ─► stream
+ *   blob() ─► blobs ─┘ round of the batcher                                              continues
  *
- * What is said within one turn goes out as one packet, and so do the answers to several requests.
- * If what is said is the whole answer, it has its length; if not, it and all that follow are
- * chunks. Lines are bytes that many are told: they are kept by reference until the socket takes
- * them, so that a thousand slow readers hold one copy. The API sees as backlog what waits here and
- * what the kernel has not taken yet. What is refused before it reaches the API is answered from
- * here, and the connection then closes.
+ * Everything produced within one turn of the loop goes out as one packet, even if it belongs to
+ * several responses. A response that is complete within the turn has a Content-Length; otherwise it
+ * is sent in chunks. Blobs are bytes shared by many connections: they are kept by reference until
+ * the socket takes them, so that a thousand slow clients of a watch hold one copy. The backlog that
+ * the API sees is what waits here plus what the kernel has not taken. Requests that are refused
+ * before they reach the API are answered here, and the connection then closes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,20 +21,19 @@
 #include "api/types/blob.h"
 #include "base/mem.h"
 
-enum { LINES_IN_FLIGHT_MAX = 64 << 10 };
+enum { BLOBS_IN_FLIGHT_MAX = 64 << 10 };
 
 static struct exchange *of(const struct api_response *response)
 {
     return container_of((struct api_response *)(size_t)response, struct exchange, response);
 }
 
-/* ---- out ---- */
-
-/* Room before the bytes of a chunk, for its length: what has gathered goes out as it lies. */
+/* A placeholder for the length of a chunk, written before its bytes, so that `out` can be sent
+ * without copying. */
 static const char chunk_room[] = "00000000\r\n";
 enum { CHUNK_ROOM = sizeof chunk_room - 1, CHUNK_DIGITS = 8 };
 
-static void take_chunk(struct exchange *x, struct io_packet *packet)
+static void move_chunk(struct exchange *x, struct io_packet *packet)
 {
     char digits[CHUNK_DIGITS + 1];
 
@@ -50,15 +49,16 @@ static void take_chunk(struct exchange *x, struct io_packet *packet)
     x->out = (struct buf){0};
 }
 
-/* The first flush of an answer that is not complete decides for chunks. */
-static void take_head(struct exchange *x, struct buf *packet)
+/* Writes the head, with what has gathered of the body. A response that is not complete by now is
+ * sent in chunks. */
+static void write_head(struct exchange *x, struct buf *packet)
 {
-    enum { FRAME_BYTES = 64 }; /* more than a length, or the marks of a chunk, take */
+    enum { FRAME_BYTES = 64 }; /* enough for Content-Length, or the framing of a chunk */
 
     buf_reserve(packet, x->head.len + x->out.len + FRAME_BYTES);
     buf_add(packet, x->head.data, x->head.len);
     buf_clear(&x->head);
-    x->chunked = !x->ended || x->lines.n > 0;
+    x->chunked = !x->ended || x->blobs.n > 0;
     if (x->chunked)
         buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
     else
@@ -72,48 +72,48 @@ static void take_head(struct exchange *x, struct buf *packet)
     buf_clear(&x->out);
 }
 
-/* The lines are one chunk more. */
-static void take_lines(struct exchange *x, struct io_packet *packet)
+/* Adds the blobs as one more chunk. */
+static void move_blobs(struct exchange *x, struct io_packet *packet)
 {
-    buf_printf(&packet->bytes, "%zx\r\n", x->lines.bytes);
-    packet->lines = x->lines.at;
-    packet->n_lines = x->lines.n;
+    buf_printf(&packet->bytes, "%zx\r\n", x->blobs.bytes);
+    packet->blobs = x->blobs.at;
+    packet->n_blobs = x->blobs.n;
     buf_str(&packet->after, "\r\n");
-    x->lines = (struct exchange_lines){0};
+    x->blobs = (struct exchange_blobs){0};
 }
 
-/* What has gathered, as bytes of HTTP; true when nothing of it is left. */
-static bool take_answer(struct exchange *x, struct io_packet *packet)
+/* Moves the bytes that are ready into the packet; true when that completes the response. */
+static bool fill_from_exchange(struct exchange *x, struct io_packet *packet)
 {
-    bool may_take = !packet->n_lines && x->connection->io.in_flight < LINES_IN_FLIGHT_MAX;
+    bool may_move = !packet->n_blobs && x->connection->io.in_flight < BLOBS_IN_FLIGHT_MAX;
 
     if (x->head.len)
-        take_head(x, &packet->bytes);
+        write_head(x, &packet->bytes);
     else if (x->out.len && !x->head_only)
-        take_chunk(x, packet);
+        move_chunk(x, packet);
     buf_clear(&x->out);
-    if (x->lines.n && !may_take)
+    if (x->blobs.n && !may_move)
         return false;
-    if (x->lines.n)
-        take_lines(x, packet);
+    if (x->blobs.n)
+        move_blobs(x, packet);
     if (x->ended && x->chunked && !x->head_only)
-        buf_str(packet->n_lines ? &packet->after : &packet->bytes, "0\r\n\r\n");
+        buf_str(packet->n_blobs ? &packet->after : &packet->bytes, "0\r\n\r\n");
     return x->ended;
 }
 
-/* Behind lines nothing can follow in the same packet but their end. */
-static void take_packet(struct connection *c, struct io_packet *packet)
+/* Fills the packet from the pending exchanges in order. A packet ends with the first blobs. */
+static void fill_packet(struct connection *c, struct io_packet *packet)
 {
-    while (c->first && !packet->n_lines) {
+    while (c->first && !packet->n_blobs) {
         struct exchange *x = c->first;
 
-        if (!take_answer(x, packet))
+        if (!fill_from_exchange(x, packet))
             return;
-        c->parting = !x->keep_alive;
+        c->sent_last = !x->keep_alive;
         c->lingers = x->lingers;
         exchange_pop(c);
         connection_progress(c);
-        if (c->parting)
+        if (c->sent_last)
             return;
     }
 }
@@ -122,7 +122,7 @@ void response_flush(struct connection *c)
 {
     struct io_packet packet = {0};
 
-    take_packet(c, &packet);
+    fill_packet(c, &packet);
     if (packet.bytes.len)
         io_send(&c->io, &packet);
     io_packet_release(&packet);
@@ -145,15 +145,13 @@ static void on_round(struct watch_batch_entry *batch_entry)
     send_all(container_of(batch_entry, struct exchange, batch_entry)->connection);
 }
 
-/* What has been said goes out when the turn is over. */
+/* Sends at the end of the turn. */
 static void flush_later(struct exchange *x)
 {
     loop_post(x->connection->loop, &x->connection->flush);
 }
 
-/* ---- what the API says ---- */
-
-/* Headers of its own that an answer brings take the place of ours. */
+/* A header that the API sets replaces the default. */
 static bool has_header(const char *const *headers, size_t n_headers, const char *name)
 {
     for (size_t i = 0; i < n_headers; i++)
@@ -162,8 +160,8 @@ static bool has_header(const char *const *headers, size_t n_headers, const char 
     return false;
 }
 
-/* The same for a second: most answers of a busy server are of one that has been. */
-static const char *date_of(time_t now)
+/* The Date header, cached for the current second. */
+static const char *http_date(time_t now)
 {
     static time_t last = -1;
     static char text[64];
@@ -186,7 +184,7 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
                "Date: %s\r\n"
                "Audit-Id: %s\r\n"
                "X-Content-Type-Options: nosniff\r\n",
-               status, status_http_phrase(status), date_of((time_t)(loop_wall_ms(loop) / 1000)),
+               status, status_http_phrase(status), http_date((time_t)(loop_wall_ms(loop) / 1000)),
                x->id);
     if (content_type)
         buf_printf(&x->head, "Content-Type: %s\r\n", content_type);
@@ -195,8 +193,8 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
     x->has_head = true;
 }
 
-static void answer_head(struct api_response *response, int status, const char *content_type,
-                        const char *const *headers, size_t n_headers)
+static void on_head(struct api_response *response, int status, const char *content_type,
+                    const char *const *headers, size_t n_headers)
 {
     struct exchange *x = of(response);
 
@@ -208,31 +206,32 @@ static void answer_head(struct api_response *response, int status, const char *c
     flush_later(x);
 }
 
-static void answer_line(struct api_response *response, struct blob *line)
+static void on_blob(struct api_response *response, struct blob *blob)
 {
     struct exchange *x = of(response);
 
-    mem_grow(x->lines.at, x->lines.n, x->lines.cap);
-    x->lines.at[x->lines.n++] = blob_ref(line);
-    x->lines.bytes += line->len;
-    x->bytes_out += line->len;
+    mem_grow(x->blobs.at, x->blobs.n, x->blobs.cap);
+    x->blobs.at[x->blobs.n++] = blob_ref(blob);
+    x->blobs.bytes += blob->len;
+    x->bytes_out += blob->len;
     if (x->long_running)
         watch_batcher_add(api_watch_batcher(x->connection->env->api), &x->batch_entry);
     else
         flush_later(x);
 }
 
-/* Behind lines, other bytes are one more. No bytes are none: a chunk of them would be the end. */
-static void answer_data(struct api_response *response, const void *bytes, size_t len)
+/* Once blobs wait, further bytes become a blob, too, to keep the order. An empty piece is skipped:
+ * an empty chunk would end the response. */
+static void on_data(struct api_response *response, const void *bytes, size_t len)
 {
     struct exchange *x = of(response);
 
     if (!len)
         return;
-    if (x->lines.n) {
-        scoped(blob) struct blob *line = blob_new(bytes, len);
+    if (x->blobs.n) {
+        scoped(blob) struct blob *blob = blob_new(bytes, len);
 
-        answer_line(response, line);
+        on_blob(response, blob);
         return;
     }
     if (x->chunked && x->out.len == 0)
@@ -242,7 +241,7 @@ static void answer_data(struct api_response *response, const void *bytes, size_t
     flush_later(x);
 }
 
-static void answer_about(struct api_response *response, const struct object *object)
+static void on_object(struct api_response *response, const struct object *object)
 {
     struct exchange *x = of(response);
     const char *ns = object_namespace(object);
@@ -252,48 +251,47 @@ static void answer_about(struct api_response *response, const struct object *obj
     x->revision = object->revision;
 }
 
-static void answer_end(struct api_response *response)
+static void on_end(struct api_response *response)
 {
     struct exchange *x = of(response);
 
-    x->request = NULL;
+    x->stream = NULL;
     x->ended = true;
     x->long_running = false;
     watch_batcher_remove(&x->batch_entry);
     exchange_record(x);
     if (x->has_head)
         flush_later(x);
-    else /* the API is being taken down before it could say anything */
+    else /* the API stops before it could respond */
         connection_close(x->connection);
 }
 
-static void answer_cut(struct api_response *response)
+static void on_abort(struct api_response *response)
 {
     struct exchange *x = of(response);
 
-    x->request = NULL;
+    x->stream = NULL;
     x->long_running = false;
     watch_batcher_remove(&x->batch_entry);
     exchange_record(x);
     connection_close(x->connection);
 }
 
-static size_t answer_backlog(const struct api_response *response)
+static size_t on_backlog(const struct api_response *response)
 {
     const struct exchange *x = of(response);
 
-    return x->connection->io.in_flight + x->out.len + x->lines.bytes;
+    return x->connection->io.in_flight + x->out.len + x->blobs.bytes;
 }
 
-/* ---- refusals ---- */
-
-/* The answer that ends the connection. */
-static struct exchange *last_words(struct connection *c, int status, const char *content_type)
+/* Starts the response that ends the connection. */
+static struct exchange *begin_final_response(struct connection *c, int status,
+                                             const char *content_type)
 {
-    struct exchange *x = c->asking ? c->asking : exchange_begin(c);
+    struct exchange *x = c->reading ? c->reading : exchange_begin(c);
 
     io_read_stop(&c->io);
-    c->state = ANSWERING;
+    c->state = RESPONDING;
     x->keep_alive = false;
     x->ended = true;
     begin_head(x, status, content_type);
@@ -302,7 +300,7 @@ static struct exchange *last_words(struct connection *c, int status, const char 
 
 void response_refuse(struct connection *c, const struct error *err)
 {
-    struct exchange *x = last_words(c, error_http_status(err->code), "application/json");
+    struct exchange *x = begin_final_response(c, error_http_status(err->code), "application/json");
 
     x->lingers = true;
     status_write_error(err, &(struct status_subject){0}, &x->out);
@@ -314,33 +312,33 @@ void response_refuse(struct connection *c, const struct error *err)
 void response_end_early(struct connection *c)
 {
     io_read_stop(&c->io);
-    c->state = ANSWERING;
-    c->asking->keep_alive = false;
-    c->asking->lingers = true;
+    c->state = RESPONDING;
+    c->reading->keep_alive = false;
+    c->reading->lingers = true;
     exchange_enqueue(c);
 }
 
 void response_refuse_slow(struct connection *c)
 {
-    struct exchange *x = last_words(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
+    struct exchange *x = begin_final_response(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
 
     exchange_record(x);
     exchange_enqueue(c);
     flush_later(x);
 }
 
-/* What was asked for may still happen: it is in the store's hands. */
+/* The store may still carry out the request. */
 void response_refuse_late(struct connection *c)
 {
     struct exchange *x = c->first;
     struct error err = {0};
 
-    api_cancel(take(x->request));
+    api_cancel(take(x->stream));
     error_set(&err, ERR_TIMEOUT, "",
               "the request was not answered in %d s; whether it takes effect is not known",
-              ANSWER_MS / 1000);
+              RESPONSE_MS / 1000);
     io_read_stop(&c->io);
-    c->state = ANSWERING;
+    c->state = RESPONDING;
     x->keep_alive = false;
     x->lingers = x->ended = true;
     begin_head(x, error_http_status(err.code), "application/json");
@@ -349,19 +347,17 @@ void response_refuse_late(struct connection *c)
     flush_later(x);
 }
 
-/* ---- life ---- */
-
 void response_init(struct exchange *x)
 {
     x->batch_entry.send = on_round;
     x->response = (struct api_response){
-        .head = answer_head,
-        .data = answer_data,
-        .blob = answer_line,
-        .end = answer_end,
-        .backlog = answer_backlog,
-        .abort = answer_cut,
-        .object = answer_about,
+        .head = on_head,
+        .data = on_data,
+        .blob = on_blob,
+        .end = on_end,
+        .backlog = on_backlog,
+        .abort = on_abort,
+        .object = on_object,
     };
 }
 

@@ -1,12 +1,13 @@
 /*
- * Compares the Host header, without its port, with the names the server answers to.
+ * Compares the Host header, without its port, with the names of this server, and the Origin header
+ * with the allowed origins.
  */
 #include "api/server/http/host_check.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* "name", "name:port", "[::1]:port": the name's part. */
+/* The name in "name", "name:port" or "[::1]:port". */
 static struct header_value without_port(struct header_value host)
 {
     const char *end;

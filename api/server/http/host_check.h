@@ -1,17 +1,17 @@
 #pragma once
 /*
- * Requests that a web page makes a browser send (SEC-05): a Host that is not ours (a DNS name bent
- * to our address) and any Origin that was not allowed are refused before anything else is looked
- * at.
+ * Refuses requests that a web page makes a browser send (SEC-05): a Host header that is not a name
+ * of this server (a DNS name rebound to its address), and an Origin header that is not allowed.
+ * The check comes before any other use of the request.
  */
 #include "api/server/message/request_head.h"
 
 struct host_list {
-    const char *const *hosts; /* [n_hosts] names and addresses we answer to, without ports */
+    const char *const *hosts; /* [n_hosts] names and addresses of this server, without ports */
     size_t n_hosts;
     const char *const *origins; /* [n_origins] "https://ui.example:8443" */
     size_t n_origins;
 };
 
-/** FORBIDDEN. */
+/** False with FORBIDDEN when the request must be refused. */
 bool host_check(const struct host_list *list, const struct request_head *head, struct error *err);

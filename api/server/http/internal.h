@@ -1,8 +1,9 @@
 #pragma once
 /*
- * What the parts of a connection share. The connection itself (connection.c) owns the state, the
- * deadline and the order of its exchanges; connection_request.c fills an exchange's request from
- * the bytes that come, connection_response.c empties its answer into the socket.
+ * What the parts of a connection share. connection.c owns the state, the deadline and the decision
+ * when to take further requests; connection_exchange.c keeps the order of its exchanges;
+ * connection_request.c fills an exchange's request from received bytes; connection_response.c
+ * sends an exchange's response.
  */
 #include <llhttp.h>
 
@@ -10,47 +11,48 @@
 #include "api/server/rest/watch_batcher.h"
 
 enum {
-    HEAD_MS = 10000,   /* from the first byte of a head to its end */
-    BODY_MS = 30000,   /* from the end of the head to the end of the body */
-    IDLE_MS = 60000,   /* L-24 */
-    ANSWER_MS = 60000, /* L-24: until an answer begins */
-    STALL_MS = 30000,  /* bytes wait and none goes out */
-    LINGER_MS = 1000,  /* for the answer to be read before what was sent is dropped */
+    HEAD_MS = 10000,     /* from the first byte of a head to its end */
+    BODY_MS = 30000,     /* from the end of the head to the end of the body */
+    IDLE_MS = 60000,     /* L-24 */
+    RESPONSE_MS = 60000, /* L-24: until a response begins */
+    STALL_MS = 30000,    /* the client reads none of the bytes that wait for it */
+    LINGER_MS = 1000,    /* for the client to read the response before its input is dropped */
     AUDIT_ID_MAX = 20,
 };
 
-/* ANSWERING: no further request is taken until what was asked has been answered. */
-enum connection_state { READING_HEAD, READING_BODY, ANSWERING, LINGERING, CLOSING };
+/* RESPONDING: no further request is taken until the pending ones have their responses. */
+enum connection_state { READING_HEAD, READING_BODY, RESPONDING, LINGERING, CLOSING };
 
-/* Bytes that go to many, in the order in which they are to be sent. */
-struct exchange_lines {
+/* Bytes shared with other connections, in the order in which they are to be sent. */
+struct exchange_blobs {
     struct blob **at; /* [n] references */
     size_t n, cap, bytes;
 };
 
-/* A request and its answer, from the end of its head to the last byte handed to the socket. */
+/* A request and its response, from the end of the request's head until the last byte of the
+ * response is handed to the socket. */
 struct exchange {
     struct connection *connection;
-    struct exchange *next; /* asked after this one, answered after it */
+    struct exchange *next; /* the request that came after this one */
 
     /* the request, as far as it outlives the call of the API */
     struct buf target, user_agent;
     enum api_method method;
     const char *method_name;
-    struct identity *identity; /* who asks; a reference */
+    struct identity *identity; /* the sender; a reference */
     int64_t began_ms, began_ns;
     uint64_t bytes_in;
 
-    /* the answer */
+    /* the response */
     struct api_response response;
-    struct api_stream *request;  /* being answered; NULL: all is said */
+    struct api_stream *stream;   /* produces the response; NULL: it is complete or not begun */
     struct buf head, out;        /* status line and headers; body bytes: not yet handed over */
-    struct exchange_lines lines; /* go after `out` */
+    struct exchange_blobs blobs; /* follow `out` */
     struct watch_batch_entry batch_entry;
     bool head_only, keep_alive, lingers, has_head, chunked, ended, long_running;
     int status;
     char id[AUDIT_ID_MAX];
-    struct buf object; /* what a change was about: "namespace/name" */
+    struct buf object; /* "namespace/name" of the object that a write changed */
     int64_t revision;
     uint64_t bytes_out;
 };
@@ -62,9 +64,9 @@ enum connection_awaits {
     AWAITS_REQUEST,
     AWAITS_HEAD,
     AWAITS_BODY,
-    AWAITS_ANSWER,
-    AWAITS_READER,
-    AWAITS_GOODBYE
+    AWAITS_RESPONSE,  /* from the API */
+    AWAITS_WRITE,     /* the client reads what was sent */
+    AWAITS_PEER_CLOSE /* while lingering */
 };
 
 struct connection {
@@ -79,75 +81,75 @@ struct connection {
     char *peer;
     struct identity *socket_identity; /* unix socket; NULL */
     struct identity *certificate;     /* TLS; NULL */
-    bool looked_at_certificate, certificate_refused;
-    bool is_admin; /* somebody who came this way */
+    bool certificate_checked, certificate_unknown;
+    bool is_admin; /* a request was authenticated as an administrator */
 
     /* the request that is being read */
     llhttp_t parser;
     struct buf in;   /* bytes not yet consumed */
-    size_t searched; /* of them, for the end of a head */
+    size_t searched; /* how many of them are known to hold no end of a head */
     struct buf accept, accept_encoding, content_type, authorization, body;
     size_t head_len, body_max;
     size_t parsed;              /* bytes of its head, body and framing so far */
-    int64_t began_ms, began_ns; /* its first byte */
-    bool message_done, wants_continue, is_large, heard;
-    struct error *refused;   /* what is wrong with it; NULL: nothing */
-    struct exchange *asking; /* NULL: its head is not there yet */
+    int64_t began_ms, began_ns; /* when its first byte came */
+    bool message_done, wants_continue, is_large, has_received;
+    struct error *refusal;    /* what is wrong with it; NULL: nothing */
+    struct exchange *reading; /* NULL until its head is complete */
 
-    /* those that have been asked and not yet answered, in order */
+    /* the pending exchanges, in order: read, and not yet answered */
     struct exchange *first, **last;
     struct exchange *spare; /* kept for its buffers; NULL */
     struct task flush;
-    bool parting, lingers; /* the last answer has been sent */
+    bool sent_last, lingers; /* the response after which the connection closes has been sent */
     bool draining, peer_ended;
 };
 
-/* ---- connection.c ---- */
+/* http/connection.c */
 
-/** Something has changed: take further requests if there is room for them, part if all is done, and
- * set the deadline of what is waited for now. */
+/** Reacts to any change: takes further requests if there is room, closes the connection if it is
+ * finished, and sets the deadline of what it waits for now. */
 void connection_advance(struct connection *c);
-/** Some of what was waited for has come: its time begins anew. */
+/** Restarts the deadline, because some of what was waited for has come. */
 void connection_progress(struct connection *c);
 
-/* ---- connection_exchange.c ---- */
+/* http/connection_exchange.c */
 
-/** The exchange of the request whose head has been read. */
+/** Starts the exchange of the request whose head is complete, as c->reading. */
 struct exchange *exchange_begin(struct connection *c);
-/** It has been asked: it takes its place in the order. */
+/** Makes c->reading the last of the pending exchanges. */
 void exchange_enqueue(struct connection *c);
-/** The first is over. */
+/** Removes the first pending exchange, whose response is sent. */
 void exchange_pop(struct connection *c);
-/** All of them end without an answer, so do those that were being asked. */
+/** Drops all exchanges without a response. */
 void exchange_drop_all(struct connection *c);
-/** Whether one more may be asked before the others are answered. */
+/** Whether one more request may be taken before the pending ones have their responses. */
 bool exchange_has_room(const struct connection *c);
-/** Those who keep a record are told, once. */
+/** Reports the exchange to the metrics and the logs; once. */
 void exchange_record(struct exchange *x);
 
-/* ---- connection_request.c ---- */
+/* http/connection_request.c */
 
-/** Be ready for the next one; its buffers are empty. */
+/** Prepares for the next request; the buffers are emptied. */
 void request_reset(struct connection *c);
 void request_release(struct connection *c);
-/** Bytes came: take what is there of requests, as far as the state allows. Complete ones are handed
- * to the API. */
+/** Reads requests from the received bytes as far as the state allows, and hands complete ones to
+ * the API. */
 void request_consume(struct connection *c);
-/** Whoever waits with his body may send it. */
-void request_continue(struct connection *c);
+/** Sends 100 Continue if the client expects it and no earlier request is pending. */
+void request_send_continue(struct connection *c);
 
-/* ---- connection_response.c ---- */
+/* http/connection_response.c */
 
 void response_init_connection(struct connection *c);
-/** How the API answers in this exchange. */
+/** Sets the callbacks by which the API responds in this exchange. */
 void response_init(struct exchange *x);
-/** Send what has gathered, whether the turn is over or not. */
+/** Sends the bytes that are ready, without waiting for the end of the turn. */
 void response_flush(struct connection *c);
-/** A request that cannot be understood: say why, then close. */
+/** Refuses a malformed request, then closes. */
 void response_refuse(struct connection *c, const struct error *err);
-/** The API has refused what has not been read to its end: answer, then close. */
+/** Sends the API's refusal of a request whose body was not read to its end, then closes. */
 void response_end_early(struct connection *c);
-/** It did not come to its end in time: 408, then close. */
+/** Sends 408 for a request that did not arrive in time, then closes. */
 void response_refuse_slow(struct connection *c);
-/** The API has not begun to answer the first in time. */
+/** Sends an error because the API has not begun to respond in time, then closes. */
 void response_refuse_late(struct connection *c);

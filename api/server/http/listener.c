@@ -1,6 +1,6 @@
 /*
- * Accepts connections and counts them by peer; draining closes the doors first and lets answers
- * finish.
+ * Accepts connections, identifies their peers and enforces the bounds on their number. Draining
+ * closes the listening sockets first and lets pending responses finish.
  */
 #include "api/server/http/listener.h"
 
@@ -22,8 +22,8 @@ enum {
     CONNECTIONS_MAX = 1024, /* L-22 */
     CONNECTIONS_PER_PEER = 128,
     LISTEN_BACKLOG = 1024,
-    SPARE_FILES = 64, /* L-42: descriptors for the store, pods and logs */
-    KEEPALIVE_S = 60, /* a peer that has vanished is noticed */
+    SPARE_FILES = 64, /* L-42: file descriptors kept free for the store, pods and logs */
+    KEEPALIVE_S = 60, /* until TCP probes a silent peer */
 };
 
 struct listen_socket {
@@ -48,13 +48,13 @@ struct listener {
     size_t open_sockets;
     struct connection **connections; /* [count] */
     size_t count, cap;
-    struct metric *turned_away;
+    struct metric *refused;
     size_t large_bodies;
     bool draining, stopping;
     struct task *drained;
 };
 
-static const struct metric_def turned_away_def = {
+static const struct metric_def refused_def = {
     "jobflow_api_connections_refused_total",
     "Connections turned away for there was no room (L-22, L-42).", METRIC_COUNTER};
 
@@ -88,7 +88,8 @@ static void on_answered(void *ctx, const struct request_record *record)
     listener->options.answered(listener->options.ctx, record);
 }
 
-void listener_limit(struct listener *listener, size_t connections_max, size_t connections_per_peer)
+void listener_set_limits(struct listener *listener, size_t connections_max,
+                         size_t connections_per_peer)
 {
     listener->options.connections_max = connections_max ? connections_max : CONNECTIONS_MAX;
     listener->options.connections_per_peer =
@@ -102,10 +103,10 @@ struct listener *listener_new(struct loop *loop, struct api *api,
 
     if (options)
         listener->options = *options;
-    listener_limit(listener, listener->options.connections_max,
-                   listener->options.connections_per_peer);
+    listener_set_limits(listener, listener->options.connections_max,
+                        listener->options.connections_per_peer);
     listener->loop = loop;
-    listener->turned_away = metric_of(metrics_family(loop_metrics(loop), &turned_away_def), NULL);
+    listener->refused = metric_of(metrics_family(loop_metrics(loop), &refused_def), NULL);
     listener->env[IO_UNIX] = (struct connection_env){
         .loop = loop,
         .api = api,
@@ -138,9 +139,8 @@ void listener_set_tls(struct listener *listener, struct tls_context *tls)
     listener->tls = tls_context_ref(tls);
 }
 
-/* ---- accepting ---- */
-
-/* SEC-01: the socket's mode keeps others out; the peer's identity is asked all the same. */
+/* Identifies the user of a unix socket. SEC-01: the socket's mode keeps other users out, and the
+ * peer's user is checked all the same. */
 static bool identify_unix(const struct listener *listener, struct connection *connection)
 {
     struct identity *identity = NULL;
@@ -174,7 +174,7 @@ static bool identify_tcp(struct connection *connection)
     return true;
 }
 
-/* Of an address, without those by which an administrator has come. */
+/* Counts the connections of an address, except those of administrators. */
 static size_t count_peer(const struct listener *listener, const char *name)
 {
     size_t n = 0;
@@ -187,7 +187,7 @@ static size_t count_peer(const struct listener *listener, const char *name)
     return n;
 }
 
-/* Numbers are given from the lowest, so a high one says that few are left. */
+/* The kernel assigns the lowest free descriptor, so a high one means that few are left. */
 static bool files_are_scarce(struct connection *connection)
 {
     struct rlimit files;
@@ -198,10 +198,10 @@ static bool files_are_scarce(struct connection *connection)
            (rlim_t)fd + SPARE_FILES >= files.rlim_cur;
 }
 
-/* NULL, or what there is too much of. Administrators and the owner's own commands are bounded by
- * the whole alone. */
-static const char *too_many(const struct listener *listener, struct connection *connection,
-                            bool owner)
+/* The log text of the limit that a new connection exceeds, or NULL. The unix socket is not bounded
+ * by peer: the owner's own commands use it. */
+static const char *limit_exceeded(const struct listener *listener, struct connection *connection,
+                                  bool owner)
 {
     if (listener->count > listener->options.connections_max)
         return "too many connections";
@@ -235,17 +235,15 @@ static void on_connection(uv_stream_t *server, int status)
     if (!known) {
         log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if ((excess = too_many(listener, connection, sock->socket == IO_UNIX))) {
+    } else if ((excess = limit_exceeded(listener, connection, sock->socket == IO_UNIX))) {
         log_warn(excess, kv_str("peer", connection_peer_name(connection)),
                  kv_int("connections", (int64_t)listener->count));
-        metric_add(listener->turned_away, 1);
+        metric_add(listener->refused, 1);
         connection_refuse_busy(connection);
     } else {
         connection_start(connection);
     }
 }
-
-/* ---- doors ---- */
 
 static void on_socket_closed(uv_handle_t *handle)
 {
@@ -287,7 +285,7 @@ static bool start_listening(struct listen_socket *sock, int result)
     return true;
 }
 
-/* A bound socket that only we may open: the mode is that of the socket, whatever the umask. */
+/* Binds a unix socket with exactly this mode, whatever the umask is. */
 static int bind_socket(const char *path, unsigned mode, struct error *err)
 {
     scoped(unix_path) struct unix_path short_path = {.directory = -1};
@@ -301,7 +299,7 @@ static int bind_socket(const char *path, unsigned mode, struct error *err)
     if (fd < 0 || fchmod(fd, mode) < 0) {
         error_errno(err, errno, "cannot make a socket");
     } else {
-        unlink(address.sun_path); /* the data directory's lock is ours: nobody listens there */
+        unlink(address.sun_path); /* stale: this process holds the data directory's lock */
         if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0)
             return fd;
         error_errno(err, errno, "cannot listen on %s", path);
@@ -366,8 +364,6 @@ bool listener_add_tcp(struct listener *listener, const char *address, int port,
     *out_port = port_of(sock);
     return true;
 }
-
-/* ---- the end ---- */
 
 static void close_sockets(struct listener *listener)
 {

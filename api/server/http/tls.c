@@ -1,7 +1,7 @@
 /*
- * OpenSSL through a BIO that keeps nothing: what it reads are the bytes of the call at hand, what
- * it writes goes into the buffer of that call. OpenSSL's own memory BIOs would keep as much as they
- * ever held, for each of a thousand watches.
+ * TLS sessions with OpenSSL and a BIO that holds no memory: it reads the bytes passed to the current
+ * call and writes into the buffer passed to it. OpenSSL's own memory BIOs keep the largest size they
+ * ever had, which adds up over a thousand watches.
  */
 #include "api/server/http/tls.h"
 
@@ -11,11 +11,9 @@
 
 #include "base/mem.h"
 
-enum { PIECE_BYTES = 16 << 10 }; /* a record's worth */
+enum { PIECE_BYTES = 16 << 10 }; /* the largest TLS record */
 
-/* ---- contexts ---- */
-
-/* The context is OpenSSL's own, which counts. */
+/* A tls_context is OpenSSL's SSL_CTX, which counts references itself. */
 static SSL_CTX *ctx_of(struct tls_context *context)
 {
     return (SSL_CTX *)(void *)context;
@@ -59,8 +57,8 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* The verdict is kept with the session and asked for by tls_peer. */
-static int note_verdict(int good, X509_STORE_CTX *store)
+/* Accepts every certificate; the session keeps the verdict for tls_peer. */
+static int accept_any(int good, X509_STORE_CTX *store)
 {
     return 1;
 }
@@ -86,7 +84,7 @@ static bool ask_for_certificates(SSL_CTX *ctx, const char *ca_pem)
               SSL_CTX_add_client_CA(ctx, ca) == 1;
 
     X509_free(ca);
-    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, note_verdict);
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, accept_any);
     return ok;
 }
 
@@ -126,13 +124,11 @@ void tls_context_unref(struct tls_context *context)
     SSL_CTX_free(ctx_of(context));
 }
 
-/* ---- sessions ---- */
-
 struct tls {
     SSL *ssl;
-    const char *in; /* of the wire; borrowed for the call */
+    const char *in; /* bytes of the wire not yet read; borrowed for the call */
     size_t in_len;
-    struct buf *out; /* likewise */
+    struct buf *out; /* where to write; borrowed for the call */
 };
 
 static int http_fixture_read(BIO *bio, char *to, int len)
@@ -141,7 +137,7 @@ static int http_fixture_read(BIO *bio, char *to, int len)
     size_t n = tls->in_len < (size_t)len ? tls->in_len : (size_t)len;
 
     BIO_clear_retry_flags(bio);
-    if (n == 0) { /* empty is not the end */
+    if (n == 0) { /* more may come: not the end */
         BIO_set_retry_read(bio);
         return -1;
     }
@@ -224,7 +220,7 @@ enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struc
             break;
         plain->len += n;
     }
-    tls->in_len = 0; /* all of it is taken, unless the session has failed */
+    tls->in_len = 0; /* all was read, unless the session has failed */
     if (plain->data)
         plain->data[plain->len] = '\0';
     switch (SSL_get_error(tls->ssl, 0)) {
@@ -259,13 +255,12 @@ void tls_end(struct tls *tls, struct buf *wire)
         SSL_shutdown(tls->ssl);
 }
 
-/* ---- who is there ---- */
-
 static bool add_text(const ASN1_STRING *from, struct buf *out)
 {
     unsigned char *text = NULL;
     int len = ASN1_STRING_to_UTF8(&text, from);
-    bool ok = len > 0 && strlen((const char *)text) == (size_t)len; /* a NUL hides a suffix */
+    bool ok = len > 0 &&
+              strlen((const char *)text) == (size_t)len; /* a NUL could hide a suffix of the name */
 
     if (ok)
         buf_add(out, text, (size_t)len);
@@ -273,11 +268,15 @@ static bool add_text(const ASN1_STRING *from, struct buf *out)
     return ok;
 }
 
-static void add_names(const X509_NAME *name, int nid, int limit, struct buf *out, bool nul)
+enum name_end { UNTERMINATED, NUL_TERMINATED };
+
+/* Appends up to `limit` entries of a subject, such as its organisations. */
+static void add_names(const X509_NAME *name, int nid, int limit, enum name_end end, struct buf *out)
 {
     for (int at = -1, n = 0; n < limit && (at = X509_NAME_get_index_by_NID(name, nid, at)) >= 0;
          n++)
-        if (add_text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)), out) && nul)
+        if (add_text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)), out) &&
+            end == NUL_TERMINATED)
             buf_char(out, '\0');
 }
 
@@ -290,7 +289,8 @@ enum tls_certificate tls_peer(const struct tls *tls, struct buf *user, struct bu
         return TLS_NO_CERTIFICATE;
     if (SSL_get_verify_result(tls->ssl) != X509_V_OK)
         return TLS_CERTIFICATE_UNKNOWN;
-    add_names(X509_get_subject_name(certificate), NID_commonName, 1, user, false);
-    add_names(X509_get_subject_name(certificate), NID_organizationName, GROUPS_MAX, groups, true);
+    add_names(X509_get_subject_name(certificate), NID_commonName, 1, UNTERMINATED, user);
+    add_names(X509_get_subject_name(certificate), NID_organizationName, GROUPS_MAX, NUL_TERMINATED,
+              groups);
     return user->len ? TLS_CERTIFICATE_GOOD : TLS_CERTIFICATE_UNKNOWN;
 }

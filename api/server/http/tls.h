@@ -1,49 +1,49 @@
 #pragma once
 /*
- * TLS without sockets: bytes of the wire in, plain bytes out, and the other way round.
+ * TLS without sockets: encrypted bytes of the wire in, plain bytes out, and the reverse.
  *
- * TLS 1.2 or later, HTTP/1.1 alone by ALPN: a client that offers only something else is refused in
- * the handshake, one that offers nothing is taken for HTTP/1.1. A client may show a certificate;
- * whether it is one of ours is told afterwards, so that a wrong one is answered with 401 and not
- * with a broken handshake.
+ * TLS 1.2 or later. ALPN offers HTTP/1.1 alone: a client that offers only other protocols fails the
+ * handshake, one that sends no ALPN is taken for HTTP/1.1. A client may send a certificate. The
+ * handshake accepts any certificate and tls_peer reports afterwards whether the CA signed it, so
+ * that a wrong certificate gets status 401 and not a failed handshake.
  */
 #include <stdbool.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Certificate, key, and the CA of client certificates; counted. */
+/* Certificate, key, and the CA of client certificates; reference-counted. */
 struct tls_context;
 
-/** INVALID when the texts (PEM) are no certificate and key that belong together. `client_ca` may be
- * NULL: then no certificate is asked for. */
+/** INVALID when the texts (PEM) are not a certificate and its key. `client_ca` may be NULL: then
+ * clients are not asked for a certificate. */
 struct tls_context *tls_context_new(const char *certificate, const char *key, const char *client_ca,
                                     struct error *err);
 struct tls_context *tls_context_ref(struct tls_context *context);
 void tls_context_unref(struct tls_context *context); /* NULL is fine */
 
-struct tls; /* one session, server side */
+struct tls; /* the server side of one session */
 
-struct tls *tls_new(struct tls_context *context); /* keeps the context */
+struct tls *tls_new(struct tls_context *context); /* keeps a reference */
 void tls_free(struct tls *tls);                   /* NULL is fine */
 
 enum tls_state {
     TLS_OPEN,
-    TLS_ENDED, /* the peer has said its last */
-    TLS_FAILED /* no TLS, or not one we speak; what is to be sent says so */
+    TLS_ENDED, /* the peer has closed the session */
+    TLS_FAILED /* not TLS, or an unsupported version; `wire` holds the alert to send */
 };
 
-/** Take bytes of the wire; append plain ones to `plain`, and what the protocol has to say to
+/** Takes bytes of the wire; appends plain bytes to `plain` and the protocol's own messages to
  * `wire`. */
 enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struct buf *plain,
                            struct buf *wire);
-/** Append `plain`, enciphered, to `wire`; false when the session has failed. */
+/** Appends `plain`, encrypted, to `wire`; false when the session has failed. */
 bool tls_send(struct tls *tls, const struct buf *plain, struct buf *wire);
-/** Append the end of our side. */
+/** Appends the message that closes this side of the session. */
 void tls_end(struct tls *tls, struct buf *wire);
-bool tls_handshake_done(const struct tls *tls); /* the handshake is over */
+bool tls_handshake_done(const struct tls *tls);
 
 enum tls_certificate { TLS_NO_CERTIFICATE, TLS_CERTIFICATE_UNKNOWN, TLS_CERTIFICATE_GOOD };
-/** Who the peer's certificate names, once ready: CN to `user`, every O, each with a NUL, to
- * `groups`. Only for GOOD. */
+/** Reports the client's certificate once the handshake is done. For GOOD its CN is appended to
+ * `user`, and each O followed by a NUL to `groups`. */
 enum tls_certificate tls_peer(const struct tls *tls, struct buf *user, struct buf *groups);

@@ -1,5 +1,6 @@
 /*
- * A long path is opened as a directory descriptor plus a short name below /proc/self/fd.
+ * Shortens the path of a unix socket that exceeds sun_path: opens its directory and names the
+ * socket below /proc/self/fd.
  */
 #include "api/server/http/unix_path.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * Paths of unix sockets of any length. The kernel takes at most 107 bytes; a longer path is reached
- * through the descriptor of its directory (/proc/self/fd/N/NAME).
+ * through a descriptor of its directory (/proc/self/fd/N/NAME).
  */
 #include <sys/un.h>
 
@@ -13,7 +13,7 @@ struct unix_path {
     char text[sizeof((struct sockaddr_un){0}).sun_path];
 };
 
-/** NOT_FOUND when the directory is not there; INVALID when even the name is too long. */
+/** NOT_FOUND when the directory does not exist; INVALID when even the name is too long. */
 bool unix_path_open(const char *path, struct unix_path *out, struct error *err);
 void unix_path_release(struct unix_path *path);
 SCOPED_DEFINE(unix_path, struct unix_path, unix_path_release)

@@ -1,6 +1,6 @@
 /*
  * Walks the clauses of an Accept header in their order and takes the first form that the endpoint
- * can give.
+ * can produce.
  */
 #include "api/server/message/accept.h"
 
@@ -30,7 +30,7 @@ static bool is(struct span span, const char *word)
     return strlen(word) == span.len && strncasecmp(span.text, word, span.len) == 0;
 }
 
-/* The part of `rest` up to `stop`; `rest` moves behind it. */
+/* Returns the part of `rest` up to `stop`, trimmed, and moves `rest` behind it. */
 static struct span next_part(struct span *rest, char stop)
 {
     const char *end = memchr(rest->text, stop, rest->len);
@@ -43,7 +43,7 @@ static struct span next_part(struct span *rest, char stop)
     return part;
 }
 
-/* Versions of the groups that forms are of. */
+/* The versions of meta.k8s.io and apidiscovery.k8s.io that are served. */
 static const struct {
     const char *name;
     bool discovery;
@@ -60,7 +60,7 @@ static bool take_version(struct span value, enum accept_endpoint endpoint, struc
     return false;
 }
 
-/* What a parameter says about the form. */
+/* Applies one parameter (as=, v=, g=) to the form; false when the endpoint cannot produce it. */
 static bool take_parameter(struct span parameter, enum accept_endpoint endpoint, struct media *out)
 {
     static const struct {

@@ -1,22 +1,23 @@
 #pragma once
 /*
- * Which of the forms an endpoint can give the client takes. Ref: spec/kube-api.md 2.1.
+ * Content negotiation: which of the forms that an endpoint can produce the client accepts. Ref:
+ * spec/kube-api.md 2.1.
  */
 #include <stdbool.h>
 
 #include "base/error.h"
 
 enum media_form {
-    MEDIA_JSON,      /* the object, the list, the text */
+    MEDIA_JSON,      /* the object, the list or the text itself */
     MEDIA_TABLE,     /* as=Table */
-    MEDIA_PARTIAL,   /* as=PartialObjectMetadata or …List: metadata alone */
+    MEDIA_PARTIAL,   /* as=PartialObjectMetadata or …List: the metadata alone */
     MEDIA_DISCOVERY, /* as=APIGroupDiscoveryList */
 };
 
 struct media {
     enum media_form form;
-    const char
-        *version; /* of the form's group: "v1", "v1beta1"; discovery "v2", "v2beta1"; static */
+    /* Version of the form's group: "v1", "v1beta1"; for discovery "v2", "v2beta1". A constant. */
+    const char *version;
 };
 
 enum accept_endpoint {
@@ -26,7 +27,7 @@ enum accept_endpoint {
     ACCEPT_DISCOVERY,
 };
 
-/** The first clause of an Accept header (NULL = anything) that the endpoint can give; quality
- * values are not looked at. NOT_ACCEPTABLE when there is none. */
+/** Chooses the first clause of an Accept header (NULL = anything) that the endpoint can produce;
+ * quality values are ignored. NOT_ACCEPTABLE when there is none. */
 bool accept_negotiate(const char *accept, enum accept_endpoint endpoint, struct media *out,
                       struct error *err);

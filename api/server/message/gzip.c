@@ -1,5 +1,6 @@
 /*
- * Gzip by zlib, at its fastest: lists are repetitive, and the time is the loop's.
+ * Gzip with zlib at its fastest level: lists are repetitive, so they shrink well at any level, and
+ * the loop must not be blocked.
  */
 #include "api/server/message/gzip.h"
 
@@ -56,7 +57,8 @@ void gzip_free(struct gzip *gzip)
     mem_free(gzip);
 }
 
-void gzip_add(struct gzip *gzip, const void *bytes, size_t len, bool last, struct buf *out)
+void gzip_add(struct gzip *gzip, const void *bytes, size_t len, enum gzip_part part,
+              struct buf *out)
 {
     enum { ROOM = 16 << 10 };
     z_stream *z = &gzip->stream;
@@ -67,7 +69,7 @@ void gzip_add(struct gzip *gzip, const void *bytes, size_t len, bool last, struc
         buf_reserve(out, ROOM);
         z->next_out = (Bytef *)out->data + out->len;
         z->avail_out = ROOM;
-        deflate(z, last ? Z_FINISH : Z_NO_FLUSH);
+        deflate(z, part == GZIP_LAST ? Z_FINISH : Z_NO_FLUSH);
         out->len += ROOM - z->avail_out;
         out->data[out->len] = '\0';
     } while (z->avail_out == 0);

@@ -1,8 +1,8 @@
 /*
- * Decoding protobuf.
+ * A decoder for protobuf messages that are described by tables.
  *
- * Bytes come from outside: every length is checked against what is left, and messages nest no
- * deeper than their tables do.
+ * The input is untrusted: every length is checked against the bytes that are left, and messages
+ * nest no deeper than their tables do.
  */
 #include "api/server/message/protobuf.h"
 
@@ -21,20 +21,18 @@ struct span {
     size_t len;
 };
 
-/* One field as it stands on the wire. */
+/* One field as encoded on the wire. */
 struct item {
     uint64_t number;
     enum wire wire;
-    uint64_t value;    /* of WIRE_VARINT */
-    struct span bytes; /* of WIRE_BYTES */
+    uint64_t value;    /* for WIRE_VARINT */
+    struct span bytes; /* for WIRE_BYTES, WIRE_32 and WIRE_64 */
 };
 
 static bool broken(struct error *err, const char *why)
 {
     return error_set(err, ERR_BAD_REQUEST, "", "the protobuf message is damaged: %s", why);
 }
-
-/* ---- wire format ---- */
 
 static bool take_varint(struct span *rest, uint64_t *out)
 {
@@ -63,7 +61,7 @@ static bool take_bytes(struct span *rest, uint64_t len, struct span *out)
     return true;
 }
 
-/* The next field; false at the end and, with `err` set, when there is no field. */
+/* Takes the next field; false at the end and, with `err` set, when the bytes are malformed. */
 static bool take_item(struct span *rest, struct item *out, struct error *err)
 {
     uint64_t key, len;
@@ -89,7 +87,7 @@ static bool take_item(struct span *rest, struct item *out, struct error *err)
     return broken(err, "a field has no wire type");
 }
 
-/* The fields 1 to n of a small message: those that repeat, the last one counts. */
+/* Takes the fields 1 to n of a small message; of a repeated field the last one counts. */
 static bool take_small(struct span message, struct item *out, size_t n, struct error *err)
 {
     struct item item;
@@ -101,7 +99,7 @@ static bool take_small(struct span message, struct item *out, size_t n, struct e
     return err->code == ERR_NONE;
 }
 
-/* ---- values; each is owned, NULL with err ---- */
+/* Converters of values. Each returns an owned value, or NULL with `err`. */
 
 static json_t *text_of(struct span bytes, struct error *err)
 {
@@ -121,7 +119,7 @@ static json_t *base64_of(struct span bytes, struct error *err)
     return json_string(text.len ? text.data : "");
 }
 
-static json_t *time_of(struct span bytes, bool micro, struct error *err)
+static json_t *time_of(struct span bytes, enum pb_type type, struct error *err)
 {
     struct item parts[2];
     char text[40], whole[TIME_TEXT_MAX];
@@ -137,7 +135,7 @@ static json_t *time_of(struct span bytes, bool micro, struct error *err)
         return NULL;
     }
     time_format(seconds * 1000, whole);
-    if (!micro)
+    if (type == PB_TIME)
         return json_string(whole);
     snprintf(text, sizeof text, "%.*s.%06uZ", (int)strcspn(whole, "Z"), whole,
              (unsigned)(parts[1].value / 1000 % 1000000));
@@ -181,7 +179,7 @@ static json_t *value_of(const struct pb_field *field, const struct item *item, s
         return base64_of(item->bytes, err);
     case PB_TIME:
     case PB_MICRO_TIME:
-        return time_of(item->bytes, field->type == PB_MICRO_TIME, err);
+        return time_of(item->bytes, field->type, err);
     case PB_INT_OR_STR:
         return int_or_text_of(item->bytes, err);
     case PB_JSON:
@@ -193,9 +191,7 @@ static json_t *value_of(const struct pb_field *field, const struct item *item, s
     return json_null();
 }
 
-/* ---- messages ---- */
-
-/* An entry of a map. */
+/* Adds one entry of a map to the object. */
 static bool add_entry(const struct pb_field *field, const struct item *item, json_t *object,
                       struct error *err)
 {
@@ -269,9 +265,7 @@ static json_t *message_of(const struct pb_message *message, struct span rest, st
     return err->code == ERR_NONE ? take(object) : NULL;
 }
 
-/* ---- the envelope ---- */
-
-/* runtime.Unknown: {1 typeMeta {1 apiVersion, 2 kind}, 2 raw} behind four bytes */
+/* The envelope: four magic bytes, then runtime.Unknown {1 typeMeta {1 apiVersion, 2 kind}, 2 raw}. */
 json_t *protobuf_parse(const void *bytes, size_t len, struct error *err)
 {
     static const unsigned char magic[] = {'k', '8', 's', 0};

@@ -1,5 +1,6 @@
 /*
- * Messages. Ref: k8s.io/api, generated.proto of each group.
+ * The protobuf messages of the built-in kinds, of reviews and of DeleteOptions. Ref: k8s.io/api,
+ * generated.proto of each group.
  */
 #include "api/server/message/protobuf_tables.h"
 
@@ -12,8 +13,6 @@
     static const struct pb_message name = {name##_fields};
 
 /* clang-format off */
-
-/* ---- meta ---- */
 
 MESSAGE(owner_reference,
     {1, "kind", PB_STR}, {3, "name", PB_STR}, {4, "uid", PB_STR}, {5, "apiVersion", PB_STR},
@@ -48,8 +47,6 @@ MESSAGE(local_reference,
     {1, "name", PB_STR},
 )
 
-/* ---- core ---- */
-
 MESSAGE(namespace_spec,
     {1, "finalizers", PB_STR, .repeated = true},
 )
@@ -60,7 +57,7 @@ MESSAGE(namespace_condition,
 MESSAGE(namespace_status,
     {1, "phase", PB_STR}, {2, "conditions", PB_MESSAGE, &namespace_condition, .repeated = true},
 )
-MESSAGE(namespace_,
+MESSAGE(namespace,
     {1, "metadata", PB_MESSAGE, &object_meta}, {2, "spec", PB_MESSAGE, &namespace_spec},
     {3, "status", PB_MESSAGE, &namespace_status},
 )
@@ -107,8 +104,6 @@ MESSAGE(event,
     {15, "reportingInstance", PB_STR},
 )
 
-/* ---- others ---- */
-
 MESSAGE(lease_spec,
     {1, "holderIdentity", PB_STR, .keeps_zero = true}, {2, "leaseDurationSeconds", PB_INT, .keeps_zero = true},
     {3, "acquireTime", PB_MICRO_TIME}, {4, "renewTime", PB_MICRO_TIME},
@@ -149,7 +144,7 @@ static const struct {
     const char *kind;
     const struct pb_message *message;
 } messages[] = {
-    {"Namespace",                &namespace_},
+    {"Namespace",                &namespace},
     {"ConfigMap",                &config_map},
     {"Secret",                   &secret},
     {"ServiceAccount",           &service_account},

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Field numbers of the messages that are understood.
+ * Tables of the protobuf messages that are decoded: number, JSON name and type of each field.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +26,12 @@ struct pb_field {
     enum pb_type type;
     const struct pb_message *of;
     bool repeated;
-    bool keeps_zero; /* of a pointer: zero was meant. Others are left out when zero, as in JSON */
+    bool keeps_zero; /* a pointer in Go: zero is a value. Other fields are left out when zero */
 };
 
 struct pb_message {
     const struct pb_field *fields;
 };
 
-/** The message of a kind that comes in an envelope; NULL if there is none. */
+/** The message of a kind; NULL when the kind has no table. */
 const struct pb_message *pb_message_of(const char *kind);

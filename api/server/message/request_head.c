@@ -1,6 +1,6 @@
 /*
- * One pass over the raw bytes: line by line, each header checked and, if we act on it, kept as a
- * reference into the buffer.
+ * One pass over the raw bytes, line by line: each header is checked and, if the server uses it, kept
+ * as a reference into the buffer.
  */
 #include "api/server/message/request_head.h"
 
@@ -23,7 +23,7 @@ size_t request_head_length(const char *bytes, size_t len, size_t searched)
 
 bool request_head_too_large(const char *bytes, size_t len, struct error *err)
 {
-    if (!memchr(bytes, '\n', len)) /* still in its first line */
+    if (!memchr(bytes, '\n', len)) /* the request line itself is too long */
         return request_target_too_long(err);
     return error_set(err, ERR_HEAD_TOO_LARGE, "", "the head of the request is larger than %d bytes",
                      REQUEST_HEAD_BYTES_MAX);
@@ -45,8 +45,6 @@ bool request_head_check_lines(const char *bytes, size_t len, size_t searched, st
     }
     return true;
 }
-
-/* ---- headers that are looked at ---- */
 
 static bool check_length(struct header_value value, struct error *err)
 {
@@ -120,15 +118,16 @@ static bool take_header(size_t which, struct header_value value, struct seen *se
     return true;
 }
 
-/* Left out in silence it would give the asker's own rights where he asked for those of another. */
-static bool acts_for_another(const char *name, size_t len)
+/* Impersonation headers must not be ignored: the request would run with the rights of its sender
+ * instead of those it asks for. */
+static bool is_impersonation(const char *name, size_t len)
 {
     static const char begins[] = "Impersonate-";
 
     return len >= sizeof begins - 1 && strncasecmp(name, begins, sizeof begins - 1) == 0;
 }
 
-static bool refuse_acting(struct error *err)
+static bool refuse_impersonation(struct error *err)
 {
     return error_set(err, ERR_NOT_IMPLEMENTED, "",
                      "acting for somebody else (Impersonate-User, kubectl --as) is not offered: "
@@ -157,10 +156,8 @@ static bool take_line(const char *line, size_t len, struct seen *seen, struct re
     for (size_t i = 0; i < countof(known); i++)
         if (strlen(known[i].name) == name_len && strncasecmp(line, known[i].name, name_len) == 0)
             return take_header(i, value, seen, out, err);
-    return !acts_for_another(line, name_len) || refuse_acting(err);
+    return !is_impersonation(line, name_len) || refuse_impersonation(err);
 }
-
-/* ---- the whole ---- */
 
 static bool check_bytes(const char *bytes, size_t len, struct error *err)
 {
@@ -187,7 +184,7 @@ static bool check_target(const char *line, size_t len, struct error *err)
            request_target_too_long(err);
 }
 
-static bool check_together(const struct seen *seen, bool is_1_1, struct error *err)
+static bool check_combination(const struct seen *seen, bool is_1_1, struct error *err)
 {
     if (seen->of[CONTENT_LENGTH] && seen->of[TRANSFER_ENCODING])
         return refuse(err, "Content-Length and Transfer-Encoding exclude each other");
@@ -224,7 +221,7 @@ bool request_head_parse(const char *bytes, size_t len, struct request_head *out,
             return false;
         line = eol + 2;
     }
-    if (!check_together(&seen, is_1_1, err))
+    if (!check_combination(&seen, is_1_1, err))
         return false;
     *out = head;
     return true;

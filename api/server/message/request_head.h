@@ -1,8 +1,8 @@
 #pragma once
 /*
- * The head of a request, checked as raw bytes before the HTTP parser sees it: whatever parsers and
- * proxies are known to disagree about is refused (SEC-08). The few headers we act on are found on
- * the way; the parser is left with the framing.
+ * Checks the head of a request as raw bytes before the HTTP parser sees it: everything that parsers
+ * and proxies are known to disagree about is refused (SEC-08). The headers that the server uses are
+ * found on the way, so the parser only has to find the framing.
  */
 #include <stdbool.h>
 
@@ -10,8 +10,8 @@
 
 enum { REQUEST_HEAD_BYTES_MAX = 32 << 10, REQUEST_HEADERS_MAX = 100 }; /* L-03 */
 
-/* A header's value within the head, without the blanks around it; len 0 when it is not there. The
- * first one counts. */
+/* The value of a header within the head, without surrounding blanks; `text` is NULL when the header
+ * is absent. The first of several counts. */
 struct header_value {
     const char *text;
     size_t len;
@@ -22,17 +22,17 @@ struct request_head {
         user_agent;
 };
 
-/** Length of the head including its empty line; 0 when it is not complete yet. `searched` bytes at
- * the beginning are known to hold no end. */
+/** Length of the head including its empty line; 0 when it is not complete. The first `searched`
+ * bytes are known to hold no end. */
 size_t request_head_length(const char *bytes, size_t len, size_t searched);
 
-/** Whether what has come of a head may still become one: all its lines end with CR LF. BAD_REQUEST
- * otherwise, at once: nobody would send what is missing. */
+/** Whether every line received so far ends with CR LF. Otherwise BAD_REQUEST, at once, because
+ * waiting for the rest of such a head would be in vain. */
 bool request_head_check_lines(const char *bytes, size_t len, size_t searched, struct error *err);
 
-/** What is wrong with a head that has come to more than REQUEST_HEAD_BYTES_MAX; false. */
+/** Sets the error for a head that exceeds REQUEST_HEAD_BYTES_MAX; false. */
 bool request_head_too_large(const char *bytes, size_t len, struct error *err);
 
-/** Check a complete head. BAD_REQUEST, NOT_IMPLEMENTED or one of the sizes; the connection is
- * closed after the answer. `out` points into `bytes`. */
+/** Checks a complete head. BAD_REQUEST, NOT_IMPLEMENTED, TARGET_TOO_LONG or HEAD_TOO_LARGE; the
+ * connection must be closed after the response. `out` points into `bytes`. */
 bool request_head_parse(const char *bytes, size_t len, struct request_head *out, struct error *err);

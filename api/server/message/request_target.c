@@ -1,6 +1,6 @@
 /*
- * Parses the path and the query of a request target into segments and pairs in an arena. See
- * request_target.h for the order of splitting and decoding.
+ * Parses the path and the query of a request target into segments and pairs in an arena, and
+ * converts query parameters.
  */
 #include "api/server/message/request_target.h"
 
@@ -12,8 +12,10 @@
 
 #include "base/hex.h"
 
-/* Decode one segment or query part of `len` bytes. In a query '+' is a space. */
-static const char *decode(const char *text, size_t len, bool query, struct arena *arena,
+enum part { PATH_SEGMENT, QUERY_PART };
+
+/* Decodes one segment, or one key or value of the query, of `len` bytes. In a query '+' is a space. */
+static const char *decode(const char *text, size_t len, enum part part, struct arena *arena,
                           struct error *err)
 {
     char *out = arena_alloc(arena, len + 1), *write = out;
@@ -31,12 +33,12 @@ static const char *decode(const char *text, size_t len, bool query, struct arena
             }
             c = (unsigned char)(high * 16 + low);
             i += 2;
-            if (!query && c == '/') {
+            if (part == PATH_SEGMENT && c == '/') {
                 error_set(err, ERR_BAD_REQUEST, "",
                           "an encoded / is not allowed in a path segment");
                 return NULL;
             }
-        } else if (query && c == '+') {
+        } else if (part == QUERY_PART && c == '+') {
             c = ' ';
         }
         if (c < 0x20 || c == 0x7f) {
@@ -59,7 +61,7 @@ static bool parse_path(const char *path, size_t len, struct arena *arena,
     for (const char *start = path + 1; start < end;) {
         const char *slash = memchr(start, '/', (size_t)(end - start));
         size_t n = (size_t)((slash ? slash : end) - start);
-        const char *segment = decode(start, n, false, arena, err);
+        const char *segment = decode(start, n, PATH_SEGMENT, arena, err);
 
         if (!segment)
             return false;
@@ -87,9 +89,9 @@ static bool parse_query(const char *query, struct arena *arena, struct request_t
             if (out->n_pairs == REQUEST_QUERY_PAIRS_MAX)
                 return error_set(err, ERR_BAD_REQUEST, "", "more than %d query parameters",
                                  REQUEST_QUERY_PAIRS_MAX);
-            out->keys[out->n_pairs] = decode(query, key_len, true, arena, err);
+            out->keys[out->n_pairs] = decode(query, key_len, QUERY_PART, arena, err);
             out->values[out->n_pairs] =
-                equals ? decode(equals + 1, n - key_len - 1, true, arena, err) : "";
+                equals ? decode(equals + 1, n - key_len - 1, QUERY_PART, arena, err) : "";
             if (!out->keys[out->n_pairs] || !out->values[out->n_pairs])
                 return false;
             out->n_pairs++;

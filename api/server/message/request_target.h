@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Request targets: the path split on '/' first and each segment decoded afterwards, once; the query
- * as decoded pairs (SEC-08, SEC-09).
+ * Parses request targets. The path is split on '/' first, then each segment is decoded once; the
+ * query becomes decoded pairs (SEC-08, SEC-09).
  */
 #include <stdint.h>
 
@@ -21,24 +21,24 @@ struct request_target {
     size_t n_pairs;
 };
 
-/** Set TARGET_TOO_LONG; false. */
+/** Sets TARGET_TOO_LONG; false. */
 bool request_target_too_long(struct error *err);
 
-/** Parse into memory of `arena`. TARGET_TOO_LONG; BAD_REQUEST for empty, "." and ".." segments,
+/** Parses into memory of `arena`. TARGET_TOO_LONG; BAD_REQUEST for empty, "." and ".." segments,
  * encoded '/' or control bytes, and bad escapes. One '/' at the end of the path is ignored. */
 bool request_target_parse(const char *text, struct arena *arena, struct request_target *out,
                           struct error *err);
 
-/** NULL if absent; the first counts. */
+/** The value of a query parameter, or NULL; the first of several counts. */
 const char *request_query(const struct request_target *target, const char *key);
-/** Present, and anything but 0 and false. */
+/** True when the parameter is present and neither 0 nor false. */
 bool request_query_bool(const struct request_target *target, const char *key);
-/** A whole number; `absent` when the parameter is not there or empty. BAD_REQUEST when it is no
+/** A whole number; `absent` when the parameter is missing or empty. BAD_REQUEST when it is not a
  * number. */
 bool request_query_int(const struct request_target *target, const char *key, int64_t absent,
                        int64_t *out, struct error *err);
-/** The same with a least value; INVALID, naming the parameter, below it. */
+/** The same with a lower bound; INVALID, naming the parameter, below `min`. */
 bool request_query_int_min(const struct request_target *target, const char *key, int64_t absent,
                            int64_t min, int64_t *out, struct error *err);
-/** The parameter resourceVersion; 0 when it is not there. BAD_REQUEST when it is no revision. */
+/** The parameter resourceVersion; 0 when it is absent. BAD_REQUEST when it is not a revision. */
 bool request_query_revision(const struct request_target *target, int64_t *out, struct error *err);

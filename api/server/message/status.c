@@ -1,6 +1,6 @@
 /*
- * Builds a Status from an error or a list of them: reason, details and causes as kube-apiserver
- * words them, which clients and kubectl match on.
+ * Builds a Status from an error or a list of errors. Reason, details and causes have the words of
+ * kube-apiserver, which clients and kubectl match.
  */
 #include "api/server/message/status.h"
 
@@ -9,9 +9,9 @@
 
 #include "base/jsonw.h"
 
-#define IN_BODY " in body must be of type " /* in the finding of a wrong JSON type */
+#define IN_BODY " in body must be of type " /* part of every message about a wrong JSON type */
 
-/* How findings are told apart: by how their texts begin. The first row that fits counts. */
+/* The reason of a cause follows from how its message begins; the first row that fits counts. */
 static const struct {
     const char *begins, *reason;
 } cause_reasons[] = {
@@ -32,8 +32,8 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* What others hold of what is applied; each error is a path, those of one manager stand together.
- */
+/* True for a conflict of server-side apply. The error's field is the path of a field that another
+ * manager owns; errors of one manager are adjacent. */
 static bool is_apply_conflict(const struct error *err)
 {
     return err->code == ERR_CONFLICT && err->field[0] == '.';
@@ -103,8 +103,6 @@ const char *status_http_phrase(int http_status)
     return "";
 }
 
-/* ---- message ---- */
-
 static void add_finding(const struct error *err, struct buf *out)
 {
     if (err->field[0])
@@ -112,7 +110,7 @@ static void add_finding(const struct error *err, struct buf *out)
     buf_str(out, err->message);
 }
 
-/* Options of a pod's log are of the pod's group; all others are of every kind. */
+/* PodLogOptions belong to the pod's own group; all other options to meta.k8s.io. */
 static bool options_of_object(const struct status_subject *about)
 {
     return about->options && strcmp(about->options, "PodLogOptions") == 0;
@@ -164,7 +162,7 @@ bool status_is_strict(const struct error *err)
             begins_with(err->message, "duplicate field"));
 }
 
-/* Found while decoding: whatever else is wrong would be looked at later. */
+/* Strict errors decide the whole Status, because kube-apiserver finds them while decoding. */
 static bool any_strict(const struct error_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++)
@@ -173,8 +171,8 @@ static bool any_strict(const struct error_list *errors)
     return false;
 }
 
-/* Members nobody knows, or given twice: their texts name the field themselves. What else is wrong
- * stands among the causes. */
+/* Lists the unknown and duplicate fields, whose messages name the field themselves. Other errors
+ * appear only among the causes. */
 static void add_strict(const struct error_list *errors, const struct status_subject *about,
                        struct buf *out)
 {
@@ -213,7 +211,7 @@ static void add_conflicts(const struct error_list *errors, struct buf *out)
     }
 }
 
-/* Values that are read while decoding: what the finding says, and what a decoder does. */
+/* Messages about values that kube-apiserver parses while decoding, and its words for them. */
 static const struct {
     const char *in_finding, *says;
 } read_values[] = {
@@ -230,7 +228,6 @@ static const char *unreadable(const struct error *err)
     return NULL;
 }
 
-/* Built-in kinds are decoded before anything is checked: a wrong type is no object of theirs. */
 bool status_is_undecodable(const struct error *err, const struct kind *kind)
 {
     return !kind_is_custom(kind) && (is_wrong_type(err) || unreadable(err));
@@ -241,7 +238,8 @@ static bool is_undecodable(const struct error_list *errors, const struct status_
     return about->kind && !about->options && status_is_undecodable(&errors->items[0], about->kind);
 }
 
-/* In the words of Go's decoder: "spec.containers[0].name" is "spec.containers.name" there. */
+/* Uses the words of Go's JSON decoder, which names "spec.containers[0].name" without the index:
+ * "spec.containers.name". */
 static void add_undecodable(const struct error *err, const struct status_subject *about,
                             struct buf *out)
 {
@@ -288,27 +286,26 @@ static void add_message(const struct error_list *errors, const struct status_sub
         buf_str(out, errors->items[0].message);
 }
 
-/* ---- document ---- */
-
 static void write_head(struct jsonw *w, const char *outcome, const struct status_subject *about)
 {
     jsonw_open(w);
     jsonw_member_str(w, "kind", "Status");
     jsonw_member_str(w, "apiVersion", "v1");
     jsonw_member_open(w, "metadata");
-    jsonw_member_str_opt(w, "continue", about->continue_);
+    jsonw_member_str_opt(w, "continue", about->continue_token);
     jsonw_close(w);
     jsonw_member_str(w, "status", outcome);
 }
 
-/* What was asked wrongly is about no object. */
+/* Whether the details name the object: not for an error of the request itself. */
 static bool has_subject(enum error_code code)
 {
     return code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED && code != ERR_NOT_ACCEPTABLE &&
            code != ERR_MEDIA_TYPE && code != ERR_TIMEOUT;
 }
 
-/* Of a delete whose condition did not hold; other conflicts are the resource's. */
+/* True for a delete whose precondition failed: its details name the kind. Other conflicts name the
+ * resource. */
 static bool names_kind(const struct error *err, const struct status_subject *about)
 {
     static const char unfulfilled[] = "Operation cannot be fulfilled on ";
@@ -317,8 +314,9 @@ static bool names_kind(const struct error *err, const struct status_subject *abo
            begins_with(err->message + sizeof unfulfilled - 1, about->kind->name);
 }
 
-/* Invalid objects are named by their kind, everything else by the resource of the URL. */
-static void write_subject(struct jsonw *w, const struct status_subject *about, bool by_kind)
+enum subject_name { BY_KIND, BY_RESOURCE };
+
+static void write_subject(struct jsonw *w, const struct status_subject *about, enum subject_name by)
 {
     if (about->options) {
         if (options_of_object(about))
@@ -332,7 +330,7 @@ static void write_subject(struct jsonw *w, const struct status_subject *about, b
         return;
     jsonw_member_str_opt(w, "name", about->name);
     jsonw_member_str_opt(w, "group", about->kind->group);
-    jsonw_member_str(w, "kind", by_kind ? about->kind->name : about->kind->plural);
+    jsonw_member_str(w, "kind", by == BY_KIND ? about->kind->name : about->kind->plural);
     jsonw_member_str_opt(w, "uid", about->uid);
 }
 
@@ -384,7 +382,9 @@ static void write_details(struct jsonw *w, const struct error_list *errors,
 
     jsonw_member_open(w, "details");
     if (has_subject(status_code(errors, about)) && !is_apply_conflict(first))
-        write_subject(w, about, first->code == ERR_INVALID || names_kind(first, about));
+        write_subject(w, about,
+                      first->code == ERR_INVALID || names_kind(first, about) ? BY_KIND
+                                                                             : BY_RESOURCE);
     write_causes(w, errors);
     jsonw_member_int_opt(w, "retryAfterSeconds", status_retry_after_s(first->code));
     jsonw_close(w);
@@ -423,7 +423,7 @@ void status_write_error(const struct error *err, const struct status_subject *ab
     error_list_release(&errors);
 }
 
-void status_write_done(int http_status, struct buf *out)
+void status_write_success(int http_status, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
 
@@ -432,13 +432,13 @@ void status_write_done(int http_status, struct buf *out)
     jsonw_close(&w);
 }
 
-void status_write_success(const struct status_subject *about, struct buf *out)
+void status_write_deleted(const struct status_subject *about, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
 
     write_head(&w, "Success", about);
     jsonw_member_open(&w, "details");
-    write_subject(&w, about, false);
+    write_subject(&w, about, BY_RESOURCE);
     jsonw_close(&w);
     jsonw_close(&w);
 }

@@ -87,7 +87,7 @@ static void code_body(struct reply_stream *reply, const struct api_call *call)
         !gzip_is_accepted(call->request->accept_encoding))
         return;
     gzip = gzip_new();
-    gzip_add(gzip, reply->body.data, reply->body.len, true, &coded);
+    gzip_add(gzip, reply->body.data, reply->body.len, GZIP_LAST, &coded);
     buf_release(&reply->body);
     reply->body = coded;
     for (size_t i = 0; i < countof(gzip_headers); i++)
@@ -204,7 +204,7 @@ struct api_stream *reply_deleted(const struct api_call *call, const char *uid)
     const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
     struct reply with = {.status = 200};
 
-    status_write_success(&about, &with.body);
+    status_write_deleted(&about, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }
@@ -213,7 +213,7 @@ struct api_stream *reply_success(const struct api_call *call, int status)
 {
     struct reply with = {.status = status};
 
-    status_write_done(status, &with.body);
+    status_write_success(status, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }

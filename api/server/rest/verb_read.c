@@ -141,7 +141,7 @@ static struct api_stream *reply_expired(const struct api_call *call, const struc
     struct api_stream *stream;
 
     continue_token_write(&token, &text);
-    about.continue_ = text.data;
+    about.continue_token = text.data;
     error_list_add(&errors, ERR_GONE, "",
                    "The provided continue parameter is too old to display a consistent list "
                    "result. You can start a new list without the continue parameter, or use the "
@@ -276,7 +276,7 @@ static void run(struct api_stream *stream)
     bool last = list->begun ? write_piece(list, PIECE_BYTES, &piece) : begin(list, &piece);
 
     if (list->gzip)
-        gzip_add(list->gzip, piece.data, piece.len, last, &coded);
+        gzip_add(list->gzip, piece.data, piece.len, last ? GZIP_LAST : GZIP_MORE, &coded);
     if (list->gzip)
         stream->response->data(stream->response, coded.data, coded.len);
     else

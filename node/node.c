@@ -37,7 +37,7 @@ static void adopted(void *ctx)
 
     node->writer =
         machine_write(node->cluster, &node->machine, node->runtime->ops->describe(node->runtime),
-                      node->runtime->ops->abilities(node->runtime));
+                      node->runtime->ops->capabilities(node->runtime));
 }
 
 static void start_parts(struct node *node, const struct node_options *options)
@@ -47,7 +47,7 @@ static void start_parts(struct node *node, const struct node_options *options)
     const struct kubelet_options kubelet = {
         .node_name = node->machine.name,
         .capacity = node->machine.allocatable,
-        .ahead = scheduler_ahead(node->machine.allocatable.pods),
+        .intents_ahead = scheduler_ahead(node->machine.allocatable.pods),
         .volumes = {.data_dir = node->data_dir,
                     .host_paths = options->host_paths,
                     .empty_dir_bytes = options->empty_dir_bytes,
@@ -55,7 +55,7 @@ static void start_parts(struct node *node, const struct node_options *options)
         .isolate_all = !options->sim && (options->host.isolate_all || private_network),
         .private_network = private_network,
         .lock_addresses = !options->sim && !private_network,
-        .serve = !options->sim,
+        .service_addresses = !options->sim,
         .machine_restarted = machine_restarted(node->cluster, &node->machine),
         .adopted = adopted,
         .ctx = node,

@@ -193,7 +193,8 @@ static void write_condition(struct jsonw *w, const struct node_condition *condit
 }
 
 /* What pods get here: each found out by trying it. */
-static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, int64_t now_ms)
+static void write_capabilities(struct jsonw *w, const struct runtime_capabilities *a,
+                               int64_t now_ms)
 {
     bool all = a->limits_memory && a->limits_cpu && a->limits_processes;
     scoped_str limits = mem_printf("memory: %s; cpu: %s; processes: %s",
@@ -210,8 +211,9 @@ static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, 
                                              a->private_network ? "pods have a network of their own"
                                                                 : a->rewrites},
                     now_ms);
-    write_condition(w, &(struct node_condition){"PodNames", !a->told_addresses, "Probed", a->names},
-                    now_ms);
+    write_condition(
+        w, &(struct node_condition){"PodNames", !a->hosts_as_addresses, "Probed", a->names},
+        now_ms);
     write_condition(w,
                     &(struct node_condition){"ResourceLimits", all,
                                              all ? "ControlGroups" : "NotAllEnforced", limits},
@@ -219,7 +221,7 @@ static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, 
 }
 
 static struct blob *status_blob(const struct machine *m, const char *runtime,
-                                const struct runtime_abilities *abilities, int64_t now_ms)
+                                const struct runtime_capabilities *capabilities, int64_t now_ms)
 {
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
@@ -229,8 +231,8 @@ static struct blob *status_blob(const struct machine *m, const char *runtime,
     write_amount(&w, "allocatable", m->allocatable, &m->extras);
     jsonw_member_open_list(&w, "conditions");
     write_condition(&w, &(struct node_condition){"Ready", true, "KubeletReady", runtime}, now_ms);
-    if (abilities)
-        write_abilities(&w, abilities, now_ms);
+    if (capabilities)
+        write_capabilities(&w, capabilities, now_ms);
     jsonw_close_list(&w);
     jsonw_member_open_list(&w, "addresses");
     write_address(&w, "InternalIP", "127.0.0.1");
@@ -247,7 +249,7 @@ struct machine_writer {
     struct cluster *cluster;
     const struct machine *machine;
     char *runtime;
-    const struct runtime_abilities *abilities;
+    const struct runtime_capabilities *capabilities;
     struct cluster_call call;
     bool busy, freed;
 };
@@ -273,7 +275,7 @@ static void write_status(struct machine_writer *writer, const struct object *nod
 {
     writer->call.done = written;
     cluster_update_status(writer->cluster, &writer->call, node,
-                          status_blob(writer->machine, writer->runtime, writer->abilities,
+                          status_blob(writer->machine, writer->runtime, writer->capabilities,
                                       loop_wall_ms(writer->cluster->loop)));
 }
 
@@ -288,7 +290,8 @@ static void created(struct cluster_call *call, const struct object *node, const 
 }
 
 struct machine_writer *machine_write(struct cluster *cluster, const struct machine *m,
-                                     const char *runtime, const struct runtime_abilities *abilities)
+                                     const char *runtime,
+                                     const struct runtime_capabilities *capabilities)
 {
     static const char body[] = "{\"spec\":{}}";
     struct machine_writer *writer = mem_alloc(sizeof *writer);
@@ -297,7 +300,7 @@ struct machine_writer *machine_write(struct cluster *cluster, const struct machi
     writer->cluster = cluster;
     writer->machine = m;
     writer->runtime = mem_strdup(runtime);
-    writer->abilities = abilities;
+    writer->capabilities = capabilities;
     writer->busy = true;
     if (node) {
         write_status(writer, node);

@@ -32,12 +32,12 @@ void machine_read(struct machine *machine, const struct machine_options *options
 bool machine_restarted(struct cluster *cluster, const struct machine *machine);
 
 /**
- * Create or update the Node object; `runtime` says how pods run here, `abilities` (borrowed; NULL =
+ * Create or update the Node object; `runtime` says how pods run here, `capabilities` (borrowed; NULL =
  * simulated) what they get. Whatever depends on
  * machine_restarted must have been written before: the new boot id lies behind it in the log.
  */
 struct machine_writer;
 struct machine_writer *machine_write(struct cluster *cluster, const struct machine *machine,
                                      const char *runtime,
-                                     const struct runtime_abilities *abilities);
+                                     const struct runtime_capabilities *capabilities);
 void machine_writer_free(struct machine_writer *writer); /* waits for nothing; NULL is fine */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "node/kubelet/env.h"
 #include "node/kubelet/internal.h"
@@ -19,11 +20,11 @@ enum { KEY_MAX = 600 };
 
 struct reference {
     struct kubelet_pod *pod;
-    struct source_object *object;
+    struct config_object *object;
     LIST_ENTRY(reference) of_object;
 };
 
-struct source_object {
+struct config_object {
     UT_hash_handle hh;
     LIST_HEAD(references, reference) pods;
     char key[];
@@ -52,7 +53,7 @@ static struct following *following_of(struct kubelet_pod *pod)
 static void add(struct kubelet_pod *pod, const struct kind *kind, const char *name)
 {
     struct kubelet *k = pod->kubelet;
-    struct source_object *object;
+    struct config_object *object;
     struct reference *reference;
     struct following *following;
     char key[KEY_MAX];
@@ -79,10 +80,10 @@ static void add(struct kubelet_pod *pod, const struct kind *kind, const char *na
 static void add_source(struct kubelet_pod *pod, const json_t *source)
 {
     const json_t *secret = json_object_get(source, "secret");
-    const char *secret_name = source_text(secret, "secretName");
+    const char *secret_name = doc_text(secret, "secretName");
 
-    add(pod, &kind_config_map, source_text(json_object_get(source, "configMap"), "name"));
-    add(pod, &kind_secret, secret_name ? secret_name : source_text(secret, "name"));
+    add(pod, &kind_config_map, doc_text(json_object_get(source, "configMap"), "name"));
+    add(pod, &kind_secret, secret_name ? secret_name : doc_text(secret, "name"));
     if (json_object_get(source, "downwardAPI"))
         following_of(pod)->itself = true;
 }
@@ -100,7 +101,7 @@ static bool runs_again(const struct pod_spec *spec)
 
 static const char *name_in(const json_t *doc, const char *member)
 {
-    return source_text(json_object_get(doc, member), "name");
+    return doc_text(json_object_get(doc, member), "name");
 }
 
 static void add_variables(struct kubelet_pod *pod, const struct pod_container *container)
@@ -129,11 +130,11 @@ static void follow_variables(struct kubelet_pod *pod, const struct pod_spec *spe
         add_variables(pod, &spec->init_containers.items[i]);
     for (size_t i = 0; i < spec->containers.count; i++)
         add_variables(pod, &spec->containers.items[i]);
-    if (kubelet_tells_addresses(pod)) /* what any of them says may be another one's address */
+    if (kubelet_hosts_as_addresses(pod)) /* what any of them says may be another one's address */
         following_of(pod)->variables = true;
 }
 
-static void refresh_list(struct kubelet_pod *pod, const struct source *source,
+static void refresh_list(struct kubelet_pod *pod, const struct value_source *source,
                          const struct pod_container *containers, size_t n, uint32_t first)
 {
     struct runtime *runtime = pod->kubelet->runtime;
@@ -142,7 +143,7 @@ static void refresh_list(struct kubelet_pod *pod, const struct source *source,
     for (size_t i = 0; i < n; i++) {
         struct runtime_container now = {0};
 
-        if (kubelet_env(source, &containers[i], &now) == SOURCE_OK)
+        if (kubelet_env(source, &containers[i], &now) == RESOLVED)
             runtime->ops->set_program(runtime, &shown, first + (uint32_t)i, &now);
     }
 }
@@ -170,7 +171,7 @@ void kubelet_follow(struct kubelet_pod *pod)
 
 static void drop(struct kubelet *k, struct reference *reference)
 {
-    struct source_object *object = reference->object;
+    struct config_object *object = reference->object;
 
     LIST_REMOVE(reference, of_object);
     mem_free(reference);
@@ -249,9 +250,9 @@ void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before)
         kubelet_stale(pod);
 }
 
-void kubelet_source_changed(struct kubelet *k, const struct object *changed)
+void kubelet_config_changed(struct kubelet *k, const struct object *changed)
 {
-    struct source_object *object;
+    struct config_object *object;
     struct reference *reference;
     char key[KEY_MAX];
 
@@ -268,8 +269,8 @@ static void refresh(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
     scoped(arena) struct arena *arena = arena_new(0);
-    struct source_gap gap = {0};
-    const struct source source = kubelet_source_of(pod, arena, &gap);
+    struct resolve_problem problem = {0};
+    const struct value_source source = kubelet_value_source(pod, arena, &problem);
     const struct pod_spec *spec = source.spec;
     struct runtime_volume *volumes;
     size_t n;
@@ -279,7 +280,7 @@ static void refresh(struct kubelet_pod *pod)
         refresh_list(pod, &source, spec->containers.items, spec->containers.count,
                      (uint32_t)spec->init_containers.count);
     }
-    if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != SOURCE_OK)
+    if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != RESOLVED)
         return;
     for (size_t i = 0; i < n; i++)
         if (volumes[i].kind == VOLUME_FILES)

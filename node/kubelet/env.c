@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/volume_check.h"
+#include "api/types/text/doc.h"
 #include "base/hash.h"
 #include "node/kubelet/service_env.h"
 
@@ -124,21 +125,21 @@ static bool usable_name(const char *name)
     return *name && !strchr(name, '=');
 }
 
-static enum source_verdict add_source(const struct source *source, struct variables *vars,
+static enum resolve_result add_source(const struct value_source *source, struct variables *vars,
                                       const json_t *from)
 {
     const json_t *map = json_object_get(from, "configMapRef");
     const json_t *ref = map ? map : json_object_get(from, "secretRef");
     const struct kind *kind = map ? &kind_config_map : &kind_secret;
-    const char *name = source_text(ref, "name"), *prefix = source_text(from, "prefix");
-    struct source_items items;
+    const char *name = doc_text(ref, "name"), *prefix = doc_text(from, "prefix");
+    struct value_items items;
 
     if (!name)
-        return SOURCE_OK;
-    if (!source_data(source, kind, name, SOURCE_TEXTS, NULL, &items)) {
-        if (source_flag(ref, "optional"))
-            return SOURCE_OK;
-        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+        return RESOLVED;
+    if (!value_data(source, kind, name, VALUE_TEXTS, NULL, &items)) {
+        if (value_flag(ref, "optional"))
+            return RESOLVED;
+        return resolve_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
     }
     for (size_t i = 0; i < items.count && !too_large(vars); i++) {
         const char *key = items.items[i].key;
@@ -148,36 +149,36 @@ static enum source_verdict add_source(const struct source *source, struct variab
         if (usable_name(key))
             define(vars, key, items.items[i].bytes);
     }
-    return SOURCE_OK;
+    return RESOLVED;
 }
 
 /* valueFrom. */
 
-static enum source_verdict key_value(const struct source *source, const struct kind *kind,
+static enum resolve_result key_value(const struct value_source *source, const struct kind *kind,
                                      const json_t *ref, const char **out)
 {
-    const char *name = source_text(ref, "name"), *key = source_text(ref, "key");
-    struct source_items items;
+    const char *name = doc_text(ref, "name"), *key = doc_text(ref, "key");
+    struct value_items items;
 
     *out = NULL;
     if (!name || !key)
-        return SOURCE_OK;
-    if (!source_data(source, kind, name, SOURCE_TEXTS, key, &items)) {
-        if (source_flag(ref, "optional"))
-            return SOURCE_OK;
-        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+        return RESOLVED;
+    if (!value_data(source, kind, name, VALUE_TEXTS, key, &items)) {
+        if (value_flag(ref, "optional"))
+            return RESOLVED;
+        return resolve_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
     }
     if (items.count) {
         *out = items.items[0].bytes;
-        return SOURCE_OK;
+        return RESOLVED;
     }
-    if (source_flag(ref, "optional"))
-        return SOURCE_OK;
-    return source_wait(source, kind, name, "couldn't find key %s in %s %s/%s", key, kind->name,
-                       object_namespace(source->pod), name);
+    if (value_flag(ref, "optional"))
+        return RESOLVED;
+    return resolve_wait(source, kind, name, "couldn't find key %s in %s %s/%s", key, kind->name,
+                        object_namespace(source->pod), name);
 }
 
-static enum source_verdict value_from(const struct source *source,
+static enum resolve_result value_from(const struct value_source *source,
                                       const struct pod_container *container,
                                       const struct env_var *var, const char **out)
 {
@@ -188,45 +189,46 @@ static enum source_verdict value_from(const struct source *source,
     if ((ref = json_object_get(var->value_from, "secretKeyRef")))
         return key_value(source, &kind_secret, ref, out);
     if ((ref = json_object_get(var->value_from, "fieldRef"))) {
-        *out = source_field(source, source_text(ref, "fieldPath"));
+        *out = value_field(source, doc_text(ref, "fieldPath"));
         if (!*out)
-            return source_never(source, "InvalidFieldPath",
-                                "container %s: env %s: fieldPath %s is not supported",
-                                container->name, var->name, source_text(ref, "fieldPath"));
-        return SOURCE_OK;
+            return resolve_invalid(source, "InvalidFieldPath",
+                                   "container %s: env %s: fieldPath %s is not supported",
+                                   container->name, var->name, doc_text(ref, "fieldPath"));
+        return RESOLVED;
     }
     ref = json_object_get(var->value_from, "resourceFieldRef");
-    *out = ref ? source_resource(source, ref, container) : NULL;
+    *out = ref ? value_resource(source, ref, container) : NULL;
     if (ref && !*out)
-        return source_never(source, "InvalidResourceField",
-                            "container %s: env %s: resource %s is not supported", container->name,
-                            var->name, source_text(ref, "resource"));
-    return SOURCE_OK;
+        return resolve_invalid(source, "InvalidResourceField",
+                               "container %s: env %s: resource %s is not supported",
+                               container->name, var->name, doc_text(ref, "resource"));
+    return RESOLVED;
 }
 
-static bool goes_on(const struct variables *vars, enum source_verdict verdict)
+static bool goes_on(const struct variables *vars, enum resolve_result result)
 {
-    return verdict == SOURCE_OK && !too_large(vars);
+    return result == RESOLVED && !too_large(vars);
 }
 
-static enum source_verdict define_all(const struct source *source,
+static enum resolve_result define_all(const struct value_source *source,
                                       const struct pod_container *container, struct variables *vars)
 {
-    enum source_verdict verdict = SOURCE_OK;
+    enum resolve_result result = RESOLVED;
 
     service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
-    for (size_t i = 0; i < json_array_size(container->env_from) && goes_on(vars, verdict); i++)
-        verdict = add_source(source, vars, json_array_get(container->env_from, i));
-    for (size_t i = 0; i < container->env.count && goes_on(vars, verdict); i++) {
+    for (size_t i = 0; i < json_array_size(container->env_from) && goes_on(vars, result); i++)
+        result = add_source(source, vars, json_array_get(container->env_from, i));
+    for (size_t i = 0; i < container->env.count && goes_on(vars, result); i++) {
         const struct env_var *var = &container->env.items[i];
-        const char *value = var->value ? source_told(source, expand(vars, var->value)) : "";
+        const char *value =
+            var->value ? value_hosts_as_addresses(source, expand(vars, var->value)) : "";
 
         if (var->value_from)
-            verdict = value_from(source, container, var, &value);
-        if (verdict == SOURCE_OK && value) /* NULL: optional and absent */
+            result = value_from(source, container, var, &value);
+        if (result == RESOLVED && value) /* NULL: optional and absent */
             define(vars, var->name, value);
     }
-    return verdict;
+    return result;
 }
 
 /* The result. */
@@ -242,11 +244,11 @@ static void take_env(const struct variables *vars, struct runtime_container *out
     out->n_env = n;
 }
 
-static const char **add_texts(const struct source *source, struct variables *vars, const char *what,
-                              const struct str_list *texts, const char **out)
+static const char **add_texts(const struct value_source *source, struct variables *vars,
+                              const char *what, const struct str_list *texts, const char **out)
 {
     for (size_t i = 0; i < texts->count && !too_large(vars); i++) {
-        const char *text = source_told(source, expand(vars, texts->items[i]));
+        const char *text = value_hosts_as_addresses(source, expand(vars, texts->items[i]));
 
         count_text(vars, what, strlen(text));
         *out++ = text;
@@ -254,7 +256,7 @@ static const char **add_texts(const struct source *source, struct variables *var
     return out;
 }
 
-static void take_argv(const struct source *source, struct variables *vars,
+static void take_argv(const struct value_source *source, struct variables *vars,
                       const struct pod_container *container, struct runtime_container *out)
 {
     size_t n = container->command.count + container->args.count;
@@ -266,18 +268,20 @@ static void take_argv(const struct source *source, struct variables *vars,
     out->n_argv = n;
 }
 
-static enum source_verdict refuse_size(const struct source *source, const struct variables *vars,
+static enum resolve_result refuse_size(const struct value_source *source,
+                                       const struct variables *vars,
                                        const struct pod_container *container)
 {
     if (vars->too_long)
-        return source_never(source, "ArgumentsTooLong",
-                            "container %s: %s has more than %d bytes once its references are "
-                            "resolved: mount it as a file instead",
-                            container->name, vars->too_long, TEXT_BYTES_MAX);
-    return source_never(source, "ArgumentsTooLong",
-                        "container %s: its variables and arguments have more than %d bytes in all "
-                        "once their references are resolved: mount what is large as a file instead",
-                        container->name, ALL_BYTES_MAX);
+        return resolve_invalid(source, "ArgumentsTooLong",
+                               "container %s: %s has more than %d bytes once its references are "
+                               "resolved: mount it as a file instead",
+                               container->name, vars->too_long, TEXT_BYTES_MAX);
+    return resolve_invalid(
+        source, "ArgumentsTooLong",
+        "container %s: its variables and arguments have more than %d bytes in all "
+        "once their references are resolved: mount what is large as a file instead",
+        container->name, ALL_BYTES_MAX);
 }
 
 /* subPathExpr. */
@@ -291,7 +295,8 @@ static bool has_expressions(const struct pod_container *container)
 }
 
 /* What a variable holds may lead anywhere, so it is looked at again. */
-static enum source_verdict take_sub_paths(const struct source *source, const struct variables *vars,
+static enum resolve_result take_sub_paths(const struct value_source *source,
+                                          const struct variables *vars,
                                           const struct pod_container *container,
                                           struct runtime_container *out)
 {
@@ -303,30 +308,32 @@ static enum source_verdict take_sub_paths(const struct source *source, const str
 
         paths[i] = mount->sub_path_expr ? expand(vars, mount->sub_path_expr) : mount->sub_path;
         if (mount->sub_path_expr && (strstr(paths[i], "$(") || !path_descends(paths[i])))
-            return source_never(source, "InvalidSubPath",
-                                "container %s: subPathExpr %s becomes \"%s\", which is no relative "
-                                "path without '..' and with all its variables known",
-                                container->name, mount->sub_path_expr, paths[i]);
+            return resolve_invalid(
+                source, "InvalidSubPath",
+                "container %s: subPathExpr %s becomes \"%s\", which is no relative "
+                "path without '..' and with all its variables known",
+                container->name, mount->sub_path_expr, paths[i]);
     }
     out->sub_paths = paths;
-    return SOURCE_OK;
+    return RESOLVED;
 }
 
-enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
+enum resolve_result kubelet_env(const struct value_source *source,
+                                const struct pod_container *container,
                                 struct runtime_container *out)
 {
     struct variables vars = {.arena = source->arena, .tail = &vars.first};
-    enum source_verdict verdict = define_all(source, container, &vars);
+    enum resolve_result result = define_all(source, container, &vars);
 
     out->spec = container;
-    if (goes_on(&vars, verdict)) {
+    if (goes_on(&vars, result)) {
         take_env(&vars, out);
         take_argv(source, &vars, container, out);
     }
-    if (verdict == SOURCE_OK && too_large(&vars))
-        verdict = refuse_size(source, &vars, container);
-    if (verdict == SOURCE_OK && has_expressions(container))
-        verdict = take_sub_paths(source, &vars, container, out);
+    if (result == RESOLVED && too_large(&vars))
+        result = refuse_size(source, &vars, container);
+    if (result == RESOLVED && has_expressions(container))
+        result = take_sub_paths(source, &vars, container, out);
     HASH_CLEAR(hh, vars.by_name);
-    return verdict;
+    return result;
 }

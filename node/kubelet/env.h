@@ -12,5 +12,6 @@
  * makes (ArgumentsTooLong). Ref: kubelet makeEnvironmentVariables,
  * third_party/forked/golang/expansion.
  */
-enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
+enum resolve_result kubelet_env(const struct value_source *source,
+                                const struct pod_container *container,
                                 struct runtime_container *out);

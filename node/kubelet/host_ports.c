@@ -30,15 +30,15 @@ static struct port_owner *owner_of(const struct kubelet *k, int32_t port)
 static bool shares(const struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     struct runtime *rt = pod->kubelet->runtime;
-    const struct runtime_abilities *abilities;
+    const struct runtime_capabilities *capabilities;
     bool any = false;
 
     for (size_t i = 0; i < spec->containers.count; i++)
         any = any || spec->containers.items[i].ports.count;
     if (!any || pod->kubelet->options.volumes.sim)
         return false;
-    abilities = rt->ops->abilities(rt);
-    return spec->host_network || (abilities && !abilities->own_addresses);
+    capabilities = rt->ops->capabilities(rt);
+    return spec->host_network || (capabilities && !capabilities->own_addresses);
 }
 
 /* Each declared port once; `visit` false ends it, and is the result. */

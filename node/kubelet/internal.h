@@ -135,7 +135,7 @@ struct kubelet {
     struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
     struct held *held;
-    struct source_object *followed; /* what files of running pods come from */
+    struct config_object *followed; /* what files of running pods come from */
     STAILQ_HEAD(stale_pods, kubelet_pod) stale;
     struct task refresh;
     struct port_owner *ports;       /* in use by pods that share them with all others */
@@ -191,7 +191,7 @@ void kubelet_pump_run(struct task *task);
 bool kubelet_slot_waits(const struct kubelet *kubelet);
 void kubelet_room_take(struct kubelet_pod *pod);
 void kubelet_room_give(struct kubelet_pod *pod);
-void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap);
+void kubelet_hold(struct kubelet_pod *pod, const struct resolve_problem *problem);
 void kubelet_unhold(struct kubelet *kubelet, const struct object *object);
 /** The same by a name of the caller's: it must be no plural of a kind. */
 void kubelet_hold_for(struct kubelet_pod *pod, const char *key);
@@ -212,7 +212,7 @@ void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before)
 void kubelet_tell_deadline(struct kubelet_pod *pod);
 void kubelet_follow_end(struct kubelet_pod *pod); /* no-op when nothing is followed */
 /** A ConfigMap or Secret has another content. */
-void kubelet_source_changed(struct kubelet *kubelet, const struct object *object);
+void kubelet_config_changed(struct kubelet *kubelet, const struct object *object);
 void kubelet_stale(struct kubelet_pod *pod); /* its files may be old ones */
 void kubelet_refresh_run(struct task *task);
 
@@ -221,9 +221,9 @@ void kubelet_refresh_run(struct task *task);
 void kubelet_start_pod(struct kubelet_pod *pod);
 /** The pod as the runtime is told of it, without its containers and volumes. Borrowed from it. */
 struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod);
-/** Where its look-ups go; `gap` is borrowed. */
-struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
-                                struct source_gap *gap);
+/** Where its look-ups go; `problem` is borrowed. */
+struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *arena,
+                                         struct resolve_problem *problem);
 /** A pod no start can help: NULL, or an owned message with `reason`. */
 char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
                          const char **reason);
@@ -232,13 +232,13 @@ bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *s
 /** The pod gets a hosts file of its own. */
 void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec);
 /** Is it told addresses where others are told names? */
-bool kubelet_tells_addresses(const struct kubelet_pod *pod);
+bool kubelet_hosts_as_addresses(const struct kubelet_pod *pod);
 /** Has none of its own, and could want to look up a Service. */
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
 
 /* security_context.c */
 /** It is started: tell by an event what its securityContext asks for in vain. */
-void kubelet_tell_rights(const struct kubelet_pod *pod);
+void kubelet_check_security_context(const struct kubelet_pod *pod);
 
 /* pod_services.c */
 void kubelet_serve(struct kubelet *kubelet); /* before pods are looked at */
@@ -257,7 +257,7 @@ void kubelet_probe(struct kubelet_pod *pod, struct pod_status *status);
 /** `status` is what is written last; told again when a probe changes something. */
 void kubelet_probe_told(struct kubelet_pod *pod, struct blob *status);
 void kubelet_probe_end(struct kubelet_pod *pod); /* no-op without probes */
-void kubelet_executed(void *ctx, const struct runtime_executed *executed);
+void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed);
 
 /* write.c */
 void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */

@@ -301,7 +301,7 @@ static void source_changed(struct kubelet *k, enum cluster_change change, const 
         return;
     kubelet_unhold(k, object);
     if (!old || old->body != object->body)
-        kubelet_source_changed(k, object);
+        kubelet_config_changed(k, object);
 }
 
 static void config_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -339,7 +339,7 @@ static void hosts_changed(void *ctx, struct host_entry *entry, const char *text)
     struct kubelet_pod *pod = container_of(entry, struct kubelet_pod, hosts);
 
     pod->kubelet->runtime->ops->set_hosts(pod->kubelet->runtime, pod->meta->uid, text);
-    if (kubelet_tells_addresses(pod))
+    if (kubelet_hosts_as_addresses(pod))
         kubelet_stale(pod);
 }
 
@@ -399,7 +399,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     watch(k, &k->claim_watcher, &kind_pvc, claim_changed);
     watch(k, &k->service_watcher, &kind_service, service_changed);
     runtime->report = on_report;
-    runtime->executed = kubelet_executed;
+    runtime->exec_done = kubelet_exec_done;
     runtime->ctx = k;
     runtime->ops->adopt(runtime, kubelet_pod_found, &k->adoption_done);
     return k;

@@ -24,12 +24,12 @@ struct kubelet;
 struct kubelet_options {
     const char *node_name; /* borrowed for the kubelet's life, as all texts here */
     struct amount capacity;
-    int64_t ahead; /* start intents written in advance of free slots */
+    int64_t intents_ahead; /* start intents written in advance of free slots */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own, */
     bool private_network;   /* in another network than the machine's */
     bool lock_addresses;    /* other nodes of this machine get others */
-    bool serve;             /* Services have addresses that lead to their pods */
+    bool service_addresses; /* Services have addresses that lead to their pods */
     bool machine_restarted; /* since the last life here: intents of that life are lost */
     /** Pods of earlier lives are judged: those that were lost have been written as failed. */
     void (*adopted)(void *ctx);

@@ -25,7 +25,7 @@ static void line_of(void *ctx, struct netns_holder *out)
 {
     struct runtime *runtime = ((struct kubelet *)ctx)->runtime;
 
-    runtime->ops->line(runtime, out);
+    runtime->ops->connect_holder(runtime, out);
 }
 
 static void service_opened(void *ctx, const struct object *service)
@@ -57,7 +57,7 @@ void kubelet_serve(struct kubelet *k)
         .ctx = k,
     };
 
-    if (!k->options.serve)
+    if (!k->options.service_addresses)
         return;
     k->low_ports_move = !k->options.private_network && rewrite_low_ports_move();
     cluster_each(k->cluster, &kind_pod, NULL, see_range, k);

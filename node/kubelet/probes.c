@@ -18,15 +18,15 @@
 #include "probes/attempt.h"
 
 #define COMPONENT "kubelet"
-#define PROBES_N  AT_POST_START /* probes come first in enum action_place */
+#define PROBES_N  POST_START_HOOK /* probes come first in enum handler_use */
 
 enum { WHY_MAX = 256, GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
 
 /* One probe of one container. */
 struct probe {
     struct probed *of;
-    enum action_place place;
-    struct action action; /* kind ACTION_NONE: there is none */
+    enum handler_use use;
+    struct handler handler; /* kind HANDLER_NONE: there is none */
     struct probe_rule rule;
     struct probe_streak streak;
     struct timer next;
@@ -65,9 +65,9 @@ static struct loop *loop_of(const struct probe *probe)
 static void cancel(struct probe *probe)
 {
     timer_stop(loop_of(probe), &probe->next);
-    if (probe->action.kind == ACTION_HTTP || probe->action.kind == ACTION_GRPC)
+    if (probe->handler.kind == HANDLER_HTTP || probe->handler.kind == HANDLER_GRPC)
         probe_http_cancel(&probe->attempt);
-    if (probe->action.kind == ACTION_TCP)
+    if (probe->handler.kind == HANDLER_TCP)
         probe_tcp_cancel(&probe->attempt);
     probe->exec_id = 0;
 }
@@ -76,7 +76,7 @@ static bool address_of(const struct probe *probe, struct probe_address *out)
 {
     const char *ip = probe->of->probing->pod->address_text;
 
-    if (!probe_address_of(*ip ? ip : HOST_IP, probe->action.port, NULL, out, NULL))
+    if (!probe_address_of(*ip ? ip : HOST_IP, probe->handler.port, NULL, out, NULL))
         return false;
     out->sockets = &probe->of->probing->pod->kubelet->sockets;
     return true;
@@ -93,7 +93,7 @@ static struct probe_http_client *client_of(const struct probe *probe)
 
 static bool ask_http(struct probe *probe)
 {
-    struct probe_http http = probe->action.http;
+    struct probe_http http = probe->handler.http;
     struct probe_address address;
 
     http.timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S);
@@ -106,7 +106,7 @@ static bool ask_http(struct probe *probe)
 
 static bool ask_grpc(struct probe *probe)
 {
-    const struct probe_grpc grpc = {.service = probe->action.service,
+    const struct probe_grpc grpc = {.service = probe->handler.service,
                                     .timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S)};
     struct probe_address address;
 
@@ -141,8 +141,8 @@ static bool ask_program(struct probe *probe)
                                      &(struct runtime_exec){.uid = pod->meta->uid,
                                                             .container = (uint32_t)probe->of->index,
                                                             .id = probe->exec_id,
-                                                            .argv = probe->action.argv,
-                                                            .n_argv = probe->action.n_argv,
+                                                            .argv = probe->handler.argv,
+                                                            .n_argv = probe->handler.n_argv,
                                                             .limit_ms = probe->rule.timeout_ms});
     return true;
 }
@@ -151,10 +151,10 @@ static void tried(struct probe *probe, bool passed);
 
 static void try_now(struct timer *timer)
 {
-    static bool (*const asks[])(struct probe *) = {[ACTION_EXEC] = ask_program,
-                                                   [ACTION_HTTP] = ask_http,
-                                                   [ACTION_TCP] = ask_tcp,
-                                                   [ACTION_GRPC] = ask_grpc};
+    static bool (*const asks[])(struct probe *) = {[HANDLER_EXEC] = ask_program,
+                                                   [HANDLER_HTTP] = ask_http,
+                                                   [HANDLER_TCP] = ask_tcp,
+                                                   [HANDLER_GRPC] = ask_grpc};
     struct probe *probe = container_of(timer, struct probe, next);
 
     timer_start(loop_of(probe), &probe->next, probe->rule.period_ms);
@@ -165,7 +165,7 @@ static void try_now(struct timer *timer)
         snprintf(probe->why, sizeof probe->why, "no answer within %lld ms",
                  (long long)probe->rule.timeout_ms);
         tried(probe, false);
-    } else if (!asks[probe->action.kind](probe)) {
+    } else if (!asks[probe->handler.kind](probe)) {
         snprintf(probe->why, sizeof probe->why, "cannot be asked: a path or header is not allowed");
         tried(probe, false);
     }
@@ -178,40 +178,40 @@ static void attempt_done(struct probe_attempt *attempt, bool passed)
 
 /* ---- what they amount to ---- */
 
-static bool has(const struct probed *c, enum action_place place)
+static bool has(const struct probed *c, enum handler_use use)
 {
-    return c->probes[place].action.kind != ACTION_NONE;
+    return c->probes[use].handler.kind != HANDLER_NONE;
 }
 
 static bool has_started(const struct probed *c)
 {
-    return !has(c, AT_STARTUP) || c->probes[AT_STARTUP].streak.good;
+    return !has(c, STARTUP_PROBE) || c->probes[STARTUP_PROBE].streak.good;
 }
 
 static bool is_ready(const struct probed *c)
 {
-    return has_started(c) && (!has(c, AT_READINESS) || c->probes[AT_READINESS].streak.good);
+    return has_started(c) && (!has(c, READINESS_PROBE) || c->probes[READINESS_PROBE].streak.good);
 }
 
-static void begin(struct probed *c, enum action_place place)
+static void begin(struct probed *c, enum handler_use use)
 {
-    struct probe *probe = &c->probes[place];
+    struct probe *probe = &c->probes[use];
     int64_t ran_ms = loop_wall_ms(loop_of(probe)) - c->started_ms;
 
-    if (has(c, place))
+    if (has(c, use))
         timer_start(loop_of(probe), &probe->next, probe_first_ms(&probe->rule, ran_ms));
 }
 
 static void begin_rest(struct probed *c)
 {
-    begin(c, AT_LIVENESS);
-    begin(c, AT_READINESS);
+    begin(c, LIVENESS_PROBE);
+    begin(c, READINESS_PROBE);
 }
 
 static void end(struct probed *c)
 {
-    for (enum action_place place = 0; place < PROBES_N; place++)
-        cancel(&c->probes[place]);
+    for (enum handler_use use = 0; use < PROBES_N; use++)
+        cancel(&c->probes[use]);
     c->runs = false;
 }
 
@@ -246,7 +246,7 @@ static void tell_failure(const struct probe *probe)
     const struct kubelet_pod *pod = probe->of->probing->pod;
 
     cluster_event(pod->kubelet->cluster, pod->object, EVENT_WARNING, "Unhealthy", COMPONENT,
-                  "Container %s: %s probe failed: %s", probe->of->spec->name, names[probe->place],
+                  "Container %s: %s probe failed: %s", probe->of->spec->name, names[probe->use],
                   probe->why);
 }
 
@@ -258,16 +258,16 @@ static void end_container(struct probe *probe)
     int64_t grace_s = probe->rule.grace_s >= 0 ? probe->rule.grace_s
                       : spec->grace_s.set      ? spec->grace_s.value
                                                : GRACE_DEFAULT_S;
-    scoped_str why = mem_printf("%s failed %d times: %s", action_place_text(probe->place),
+    scoped_str why = mem_printf("%s failed %d times: %s", handler_use_text(probe->use),
                                 (int)probe->rule.failures, probe->why);
 
-    for (enum action_place place = 0; place < PROBES_N; place++)
-        cancel(&c->probes[place]);
+    for (enum handler_use use = 0; use < PROBES_N; use++)
+        cancel(&c->probes[use]);
     cluster_event(pod->kubelet->cluster, pod->object, EVENT_NORMAL, "Killing", COMPONENT,
                   "Container %s failed its %s, it is ended", c->spec->name,
-                  action_place_text(probe->place));
-    pod->kubelet->runtime->ops->kill(pod->kubelet->runtime, pod->meta->uid, (uint32_t)c->index,
-                                     grace_s * MS_PER_S, why);
+                  handler_use_text(probe->use));
+    pod->kubelet->runtime->ops->kill_container(pod->kubelet->runtime, pod->meta->uid,
+                                               (uint32_t)c->index, grace_s * MS_PER_S, why);
 }
 
 /* The containers behind a sidecar wait for that. */
@@ -276,8 +276,8 @@ static void tell_passed(const struct probed *c)
     const struct kubelet_pod *pod = c->probing->pod;
 
     if (c->index < pod_spec_of(pod->object)->init_containers.count)
-        pod->kubelet->runtime->ops->passed(pod->kubelet->runtime, pod->meta->uid,
-                                           (uint32_t)c->index);
+        pod->kubelet->runtime->ops->startup_passed(pod->kubelet->runtime, pod->meta->uid,
+                                                   (uint32_t)c->index);
 }
 
 static void tried(struct probe *probe, bool passed)
@@ -289,9 +289,9 @@ static void tried(struct probe *probe, bool passed)
         tell_failure(probe);
     if (!turned)
         return;
-    if (!passed && probe->place != AT_READINESS) {
+    if (!passed && probe->use != READINESS_PROBE) {
         end_container(probe);
-    } else if (passed && probe->place == AT_STARTUP) {
+    } else if (passed && probe->use == STARTUP_PROBE) {
         cancel(probe);
         begin_rest(c);
         tell_passed(c);
@@ -299,21 +299,21 @@ static void tried(struct probe *probe, bool passed)
     tell_again(c->probing);
 }
 
-void kubelet_executed(void *ctx, const struct runtime_executed *executed)
+void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
 {
     struct kubelet *k = ctx;
     struct kubelet_pod *pod;
 
     HASH_FIND(hh, k->pods, executed->uid, strlen(executed->uid), pod);
     for (size_t i = 0; pod && pod->probing && i < pod->probing->n; i++)
-        for (enum action_place place = 0; place < PROBES_N; place++) {
-            struct probe *probe = &pod->probing->containers[i].probes[place];
+        for (enum handler_use use = 0; use < PROBES_N; use++) {
+            struct probe *probe = &pod->probing->containers[i].probes[use];
 
             if (!probe->exec_id || probe->exec_id != executed->id)
                 continue;
             probe->exec_id = 0;
             snprintf(probe->why, sizeof probe->why, "%s ended with %d: %.200s",
-                     probe->action.argv[0], executed->code, executed->text);
+                     probe->handler.argv[0], executed->code, executed->text);
             tried(probe, executed->code == 0);
             return;
         }
@@ -348,16 +348,17 @@ static void fill(struct probed *c, struct probing *probing, const struct pod_spe
                  size_t index)
 {
     *c = (struct probed){.probing = probing, .spec = spec_at(spec, index), .index = index};
-    for (enum action_place place = 0; place < PROBES_N; place++) {
-        struct probe *probe = &c->probes[place];
-        const json_t *doc = action_doc(c->spec, place);
+    for (enum handler_use use = 0; use < PROBES_N; use++) {
+        struct probe *probe = &c->probes[use];
+        const json_t *doc = handler_doc(c->spec, use);
 
         probe->of = c;
-        probe->place = place;
+        probe->use = use;
         probe->rule = probe_rule_of(doc);
         probe->next.fire = try_now;
         probe->attempt.done = attempt_done;
-        action_of(c->spec, doc, probing->arena, &probe->action, NULL); /* action_check has been */
+        handler_read(c->spec, doc, probing->arena, &probe->handler,
+                     NULL); /* handlers_check has been */
     }
 }
 
@@ -414,15 +415,15 @@ static void run_began(struct probed *c, const struct container_status *status)
     c->runs = true;
     c->run = status->restart_count;
     c->started_ms = status->started_ms;
-    for (enum action_place place = 0; place < PROBES_N; place++)
-        c->probes[place].streak = (struct probe_streak){.good = place == AT_LIVENESS || before};
-    c->probes[AT_READINESS].streak.good = before && before->ready;
+    for (enum handler_use use = 0; use < PROBES_N; use++)
+        c->probes[use].streak = (struct probe_streak){.good = use == LIVENESS_PROBE || before};
+    c->probes[READINESS_PROBE].streak.good = before && before->ready;
     if (!has_started(c)) {
-        begin(c, AT_STARTUP);
+        begin(c, STARTUP_PROBE);
         return;
     }
     begin_rest(c);
-    if (has(c, AT_STARTUP))
+    if (has(c, STARTUP_PROBE))
         tell_passed(c); /* whether the shim was told before we were restarted nobody knows */
 }
 

@@ -11,7 +11,7 @@
 /* False: nothing is executed. */
 static bool user_of_programs(const struct kubelet *k, long long *out)
 {
-    const struct runtime_abilities *can = k->runtime->ops->abilities(k->runtime);
+    const struct runtime_capabilities *can = k->runtime->ops->capabilities(k->runtime);
 
     if (can)
         *out = strcmp(can->level, "full") != 0 ? (long long)geteuid() : 0;
@@ -55,7 +55,7 @@ static bool tell_container(const struct kubelet_pod *pod, const struct pod_conta
     return true;
 }
 
-void kubelet_tell_rights(const struct kubelet_pod *pod)
+void kubelet_check_security_context(const struct kubelet_pod *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
     bool told = false;

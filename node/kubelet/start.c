@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "node/kubelet/env.h"
 #include "node/kubelet/internal.h"
@@ -35,7 +36,7 @@ char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, c
         *reason = "NoContainers";
         return mem_strdup("the pod has no containers");
     }
-    if (!idle && !k->options.volumes.sim && !action_check(spec, &err)) {
+    if (!idle && !k->options.volumes.sim && !handlers_check(spec, &err)) {
         *reason = "UnsupportedProbe";
         return mem_strdup(err.message);
     }
@@ -50,8 +51,8 @@ char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, c
 static bool refers_to_address(const struct pod_container *container)
 {
     for (size_t i = 0; i < container->env.count; i++) {
-        const char *path = source_text(
-            json_object_get(container->env.items[i].value_from, "fieldRef"), "fieldPath");
+        const char *path =
+            doc_text(json_object_get(container->env.items[i].value_from, "fieldRef"), "fieldPath");
 
         if (path && strncmp(path, "status.podIP", 12) == 0)
             return true;
@@ -61,7 +62,8 @@ static bool refers_to_address(const struct pod_container *container)
 
 static bool container_needs_address(const struct pod_container *container)
 {
-    return container->ports.count || action_any(container) || refers_to_address(container);
+    return container->ports.count || container_has_handlers(container) ||
+           refers_to_address(container);
 }
 
 bool kubelet_needs_hosts(const struct kubelet *k, const struct pod_spec *spec)
@@ -78,7 +80,7 @@ static char *alias_lines(const struct pod_spec *spec)
     for (size_t i = 0; i < json_array_size(spec->host_aliases); i++) {
         const json_t *alias = json_array_get(spec->host_aliases, i);
         const json_t *names = json_object_get(alias, "hostnames");
-        const char *ip = source_text(alias, "ip");
+        const char *ip = doc_text(alias, "ip");
 
         if (!ip || !json_array_size(names) || strpbrk(ip, "\n #"))
             continue;
@@ -115,12 +117,13 @@ bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *s
            hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
 }
 
-bool kubelet_tells_addresses(const struct kubelet_pod *pod)
+bool kubelet_hosts_as_addresses(const struct kubelet_pod *pod)
 {
     struct runtime *rt = pod->kubelet->runtime;
-    const struct runtime_abilities *abilities = pod->hosts.group ? rt->ops->abilities(rt) : NULL;
+    const struct runtime_capabilities *capabilities =
+        pod->hosts.group ? rt->ops->capabilities(rt) : NULL;
 
-    return abilities && abilities->told_addresses;
+    return capabilities && capabilities->hosts_as_addresses;
 }
 
 /* Services lead there, or send it elsewhere. */
@@ -149,36 +152,36 @@ bool kubelet_needs_address(const struct kubelet *k, const struct object *pod)
 
 /* Resolving. */
 
-static enum source_verdict resolve_containers(const struct source *source,
+static enum resolve_result resolve_containers(const struct value_source *source,
                                               const struct pod_container *from, size_t n,
                                               const struct runtime_container **out)
 {
     struct runtime_container *containers = arena_array(source->arena, n + 1, sizeof *containers);
-    enum source_verdict verdict = SOURCE_OK;
+    enum resolve_result result = RESOLVED;
 
-    for (size_t i = 0; i < n && verdict == SOURCE_OK; i++)
-        verdict = kubelet_env(source, &from[i], &containers[i]);
+    for (size_t i = 0; i < n && result == RESOLVED; i++)
+        result = kubelet_env(source, &from[i], &containers[i]);
     *out = containers;
-    return verdict;
+    return result;
 }
 
-static enum source_verdict resolve(struct kubelet_pod *pod, const struct source *source,
+static enum resolve_result resolve(struct kubelet_pod *pod, const struct value_source *source,
                                    struct runtime_pod *out)
 {
     const struct pod_spec *spec = source->spec;
     struct runtime_volume *volumes;
-    enum source_verdict verdict =
+    enum resolve_result result =
         kubelet_volumes(source, &pod->kubelet->options.volumes, &volumes, &out->n_volumes);
 
     out->volumes = volumes;
     out->n_init = spec->init_containers.count;
     out->n_containers = spec->containers.count;
-    if (verdict == SOURCE_OK)
-        verdict = resolve_containers(source, spec->init_containers.items, out->n_init, &out->init);
-    if (verdict == SOURCE_OK)
-        verdict =
+    if (result == RESOLVED)
+        result = resolve_containers(source, spec->init_containers.items, out->n_init, &out->init);
+    if (result == RESOLVED)
+        result =
             resolve_containers(source, spec->containers.items, out->n_containers, &out->containers);
-    return verdict;
+    return result;
 }
 
 struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
@@ -207,7 +210,7 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, 
     hosts_run(k->hosts, &pod->hosts, true);
     kubelet_room_take(pod);
     kubelet_follow(pod);
-    kubelet_tell_rights(pod);
+    kubelet_check_security_context(pod);
     k->runtime->ops->start(k->runtime, start);
 }
 
@@ -218,15 +221,15 @@ static const struct services *told_services(const struct kubelet_pod *pod)
     return spec->service_links ? pod->kubelet->services : NULL;
 }
 
-struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
-                                struct source_gap *gap)
+struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *arena,
+                                         struct resolve_problem *problem)
 {
     const struct kubelet *k = pod->kubelet;
-    const struct host_names *names = kubelet_tells_addresses(pod)
+    const struct host_names *names = kubelet_hosts_as_addresses(pod)
                                          ? host_names_new(arena, hosts_text(k->hosts, &pod->hosts))
                                          : NULL;
 
-    return (struct source){
+    return (struct value_source){
         .cluster = k->cluster,
         .arena = arena,
         .pod = pod->object,
@@ -238,34 +241,34 @@ struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
         .memory_bytes = k->options.capacity.memory_bytes,
         .names = names,
         .services = told_services(pod),
-        .gap = gap,
+        .problem = problem,
     };
 }
 
 void kubelet_start_pod(struct kubelet_pod *pod)
 {
     scoped(arena) struct arena *arena = arena_new(0);
-    struct source_gap gap = {0};
+    struct resolve_problem problem = {0};
     struct runtime_pod start = kubelet_runtime_pod(pod);
-    struct source source;
+    struct value_source source;
 
     if (!kubelet_ports_take(pod))
         return;
     if (kubelet_may_look_up(pod, start.spec))
         kubelet_join_hosts(pod, start.spec);
-    source = kubelet_source_of(pod, arena, &gap);
+    source = kubelet_value_source(pod, arena, &problem);
     switch (resolve(pod, &source, &start)) {
-    case SOURCE_OK:
+    case RESOLVED:
         give_to_runtime(pod, &start, arena);
         break;
-    case SOURCE_WAIT:
+    case RESOLVE_WAIT:
         kubelet_ports_give(pod);
-        kubelet_hold(pod, &gap);
-        kubelet_write_waiting(pod, "CreateContainerConfigError", gap.message);
+        kubelet_hold(pod, &problem);
+        kubelet_write_waiting(pod, "CreateContainerConfigError", problem.message);
         break;
-    case SOURCE_NEVER:
+    case RESOLVE_INVALID:
         kubelet_ports_give(pod);
-        kubelet_write_failed(pod, gap.reason, gap.message);
+        kubelet_write_failed(pod, problem.reason, problem.message);
         break;
     }
 }

@@ -109,7 +109,7 @@ bool kubelet_slot_waits(const struct kubelet *k)
 /* As many intents ahead as may be; they are on disk when their turn comes. */
 static void write_intents(struct kubelet *k)
 {
-    while (k->first_queued && k->intents < k->options.ahead) {
+    while (k->first_queued && k->intents < k->options.intents_ahead) {
         struct kubelet_pod *pod = k->first_queued;
 
         k->first_queued = TAILQ_NEXT(pod, queue);
@@ -167,11 +167,11 @@ void kubelet_hold_for(struct kubelet_pod *pod, const char *key)
     STAILQ_INSERT_TAIL(&held->pods, pod, next_held);
 }
 
-void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap)
+void kubelet_hold(struct kubelet_pod *pod, const struct resolve_problem *problem)
 {
     char key[KEY_MAX];
 
-    held_key(key, gap->kind, pod->meta->namespace_, gap->name);
+    held_key(key, problem->kind, pod->meta->namespace_, problem->name);
     kubelet_hold_for(pod, key);
 }
 

@@ -188,8 +188,8 @@ static const char *limits_note(const struct kubelet_pod *pod)
     const struct pod_spec *spec = pod_spec_of(pod->object);
     struct runtime *rt = pod->kubelet->runtime;
     bool memory = limits(spec, "memory"), cpu = limits(spec, "cpu");
-    const struct runtime_abilities *a =
-        memory || cpu ? rt->ops->abilities(rt) : NULL; /* asked only when it matters */
+    const struct runtime_capabilities *a =
+        memory || cpu ? rt->ops->capabilities(rt) : NULL; /* asked only when it matters */
 
     return a ? notes[(memory && !a->limits_memory) + 2 * (cpu && !a->limits_cpu)] : NULL;
 }

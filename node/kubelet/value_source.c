@@ -7,53 +7,49 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
 #include "base/base64.h"
 #include "base/buf.h"
 
-enum source_verdict source_wait(const struct source *source, const struct kind *kind,
-                                const char *name, const char *format, ...)
+enum resolve_result resolve_wait(const struct value_source *source, const struct kind *kind,
+                                 const char *name, const char *format, ...)
 {
     va_list args;
 
-    source->gap->kind = kind;
-    snprintf(source->gap->name, sizeof source->gap->name, "%s", name);
+    source->problem->kind = kind;
+    snprintf(source->problem->name, sizeof source->problem->name, "%s", name);
     va_start(args, format);
-    vsnprintf(source->gap->message, sizeof source->gap->message, format, args);
+    vsnprintf(source->problem->message, sizeof source->problem->message, format, args);
     va_end(args);
-    return SOURCE_WAIT;
+    return RESOLVE_WAIT;
 }
 
-enum source_verdict source_never(const struct source *source, const char *reason,
-                                 const char *format, ...)
+enum resolve_result resolve_invalid(const struct value_source *source, const char *reason,
+                                    const char *format, ...)
 {
     va_list args;
 
-    source->gap->reason = reason;
+    source->problem->reason = reason;
     va_start(args, format);
-    vsnprintf(source->gap->message, sizeof source->gap->message, format, args);
+    vsnprintf(source->problem->message, sizeof source->problem->message, format, args);
     va_end(args);
-    return SOURCE_NEVER;
+    return RESOLVE_INVALID;
 }
 
-const char *source_text(const json_t *doc, const char *member)
-{
-    return json_string_value(json_object_get(doc, member));
-}
-
-bool source_flag(const json_t *doc, const char *member)
+bool value_flag(const json_t *doc, const char *member)
 {
     return json_is_true(json_object_get(doc, member));
 }
 
-int source_mode(const json_t *doc, const char *member, int otherwise)
+int value_mode(const json_t *doc, const char *member, int otherwise)
 {
     const json_t *mode = json_object_get(doc, member);
 
     return json_is_integer(mode) ? (int)json_integer_value(mode) & 0777 : otherwise;
 }
 
-const char *source_told(const struct source *source, const char *text)
+const char *value_hosts_as_addresses(const struct value_source *source, const char *text)
 {
     size_t len = strlen(text);
 
@@ -62,26 +58,26 @@ const char *source_told(const struct source *source, const char *text)
 
 /* Data of ConfigMaps and Secrets. */
 
-static struct source_item base64_item(struct arena *arena, const char *key, const json_t *value)
+static struct value_item base64_item(struct arena *arena, const char *key, const json_t *value)
 {
     scoped(buf) struct buf bytes = {0};
 
     base64_decode(json_string_value(value), json_string_length(value), &bytes);
-    return (struct source_item){arena_strdup(arena, key),
-                                arena_strndup(arena, bytes.data ? bytes.data : "", bytes.len),
-                                bytes.len};
+    return (struct value_item){arena_strdup(arena, key),
+                               arena_strndup(arena, bytes.data ? bytes.data : "", bytes.len),
+                               bytes.len};
 }
 
-static struct source_item text_item(struct arena *arena, const char *key, const json_t *value)
+static struct value_item text_item(struct arena *arena, const char *key, const json_t *value)
 {
     size_t len = json_string_length(value);
 
-    return (struct source_item){arena_strdup(arena, key),
-                                arena_strndup(arena, json_string_value(value), len), len};
+    return (struct value_item){arena_strdup(arena, key),
+                               arena_strndup(arena, json_string_value(value), len), len};
 }
 
-static void add_members(const struct source *source, json_t *members, bool base64,
-                        const char *only_key, struct source_items *out)
+static void add_members(const struct value_source *source, json_t *members, bool base64,
+                        const char *only_key, struct value_items *out)
 {
     const char *key;
     json_t *value;
@@ -90,7 +86,7 @@ static void add_members(const struct source *source, json_t *members, bool base6
     {
         if (!json_is_string(value) || (only_key && strcmp(key, only_key) != 0))
             continue;
-        struct source_item *item = &out->items[out->count++];
+        struct value_item *item = &out->items[out->count++];
 
         *item =
             base64 ? base64_item(source->arena, key, value) : text_item(source->arena, key, value);
@@ -98,19 +94,19 @@ static void add_members(const struct source *source, json_t *members, bool base6
     }
 }
 
-bool source_data(const struct source *source, const struct kind *kind, const char *name,
-                 enum source_part part, const char *only_key, struct source_items *out)
+bool value_data(const struct value_source *source, const struct kind *kind, const char *name,
+                enum value_part part, const char *only_key, struct value_items *out)
 {
     const struct object *object =
         cluster_get(source->cluster, kind, object_namespace(source->pod), name);
 
-    *out = (struct source_items){0};
+    *out = (struct value_items){0};
     if (!object)
         return false;
 
     scoped(json) json_t *body = object_body_json(object);
     json_t *data = json_object_get(body, "data");
-    json_t *binary = part == SOURCE_ALL ? json_object_get(body, "binaryData") : NULL;
+    json_t *binary = part == VALUE_ALL ? json_object_get(body, "binaryData") : NULL;
 
     out->items = arena_array(source->arena, json_object_size(data) + json_object_size(binary) + 1,
                              sizeof *out->items);
@@ -139,7 +135,7 @@ static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_
 }
 
 /* metadata.labels['key'] */
-static const char *subscript(const struct source *source, const char *path)
+static const char *subscript(const struct value_source *source, const char *path)
 {
     const struct meta *meta = source->pod->meta;
     const char *open = strstr(path, "['"), *close = open ? strstr(open, "']") : NULL;
@@ -157,7 +153,7 @@ static const char *subscript(const struct source *source, const char *path)
     return value ? value : "";
 }
 
-const char *source_field(const struct source *source, const char *path)
+const char *value_field(const struct value_source *source, const char *path)
 {
     const struct meta *meta = source->pod->meta;
     const struct {
@@ -209,8 +205,9 @@ static bool amount_of(const struct str_map *map, const char *name, quantity_nano
 
 /* A limit that is not set is all the node has; a request that is not set is the limit, or nothing.
  */
-static quantity_nano resource_of(const struct source *source, const struct pod_container *container,
-                                 bool limit, const char *name)
+static quantity_nano resource_of(const struct value_source *source,
+                                 const struct pod_container *container, bool limit,
+                                 const char *name)
 {
     quantity_nano value = 0;
 
@@ -224,11 +221,11 @@ static quantity_nano resource_of(const struct source *source, const struct pod_c
     return 0;
 }
 
-const char *source_resource(const struct source *source, const json_t *ref,
-                            const struct pod_container *container)
+const char *value_resource(const struct value_source *source, const json_t *ref,
+                           const struct pod_container *container)
 {
-    const char *resource = source_text(ref, "resource"), *name = source_text(ref, "containerName");
-    const char *divisor_text = source_text(ref, "divisor");
+    const char *resource = doc_text(ref, "resource"), *name = doc_text(ref, "containerName");
+    const char *divisor_text = doc_text(ref, "divisor");
     quantity_nano divisor = 0, value;
     bool limit;
 

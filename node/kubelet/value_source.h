@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "node/machine/host_names.h"
 
-enum source_verdict { SOURCE_OK, SOURCE_WAIT, SOURCE_NEVER };
+enum resolve_result { RESOLVED, RESOLVE_WAIT, RESOLVE_INVALID };
 
-struct source_gap {
+struct resolve_problem {
     const struct kind *kind; /* WAIT: what is missed, */
     char name[256];          /* in the pod's namespace */
     const char *reason;      /* NEVER: a constant */
@@ -21,7 +21,7 @@ struct source_gap {
 };
 
 /* What the look-ups of one pod need. Results live in the arena; the rest is borrowed. */
-struct source {
+struct value_source {
     struct cluster *cluster;
     struct arena *arena;
     const struct object *pod;
@@ -30,42 +30,41 @@ struct source {
     int64_t cpu_milli, memory_bytes; /* of the node: limits that are not set */
     const struct host_names *names;  /* that become addresses; NULL = none do */
     const struct services *services; /* it is told of (services.h); NULL = of none */
-    struct source_gap *gap;          /* written when the verdict is not OK */
+    struct resolve_problem *problem; /* written when the verdict is not OK */
 };
 
-struct source_item {
+struct value_item {
     const char *key;
     const char *bytes; /* NUL-terminated after `len` */
     size_t len;
 };
-struct source_items {
-    struct source_item *items;
+struct value_items {
+    struct value_item *items;
     size_t count;
 };
 
-enum source_verdict source_wait(const struct source *source, const struct kind *kind,
-                                const char *name, const char *format, ...) PRINTF_LIKE(4, 5);
-enum source_verdict source_never(const struct source *source, const char *reason,
-                                 const char *format, ...) PRINTF_LIKE(3, 4);
+enum resolve_result resolve_wait(const struct value_source *source, const struct kind *kind,
+                                 const char *name, const char *format, ...) PRINTF_LIKE(4, 5);
+enum resolve_result resolve_invalid(const struct value_source *source, const char *reason,
+                                    const char *format, ...) PRINTF_LIKE(3, 4);
 
 /** A text for the pod: with addresses for names where that is how it is told of others. */
-const char *source_told(const struct source *source, const char *text);
+const char *value_hosts_as_addresses(const struct value_source *source, const char *text);
 
 /* Variables are made of texts alone: no binaryData. */
-enum source_part { SOURCE_ALL, SOURCE_TEXTS };
+enum value_part { VALUE_ALL, VALUE_TEXTS };
 
 /** The data of a ConfigMap or Secret, decoded; all keys, or `only_key`. False: no such object. */
-bool source_data(const struct source *source, const struct kind *kind, const char *name,
-                 enum source_part part, const char *only_key, struct source_items *out);
+bool value_data(const struct value_source *source, const struct kind *kind, const char *name,
+                enum value_part part, const char *only_key, struct value_items *out);
 
 /** A `fieldRef` path; NULL when the path is none we know. */
-const char *source_field(const struct source *source, const char *path);
+const char *value_field(const struct value_source *source, const char *path);
 /** A `resourceFieldRef`; `container` is meant where it names none. NULL when it is not understood.
  */
-const char *source_resource(const struct source *source, const json_t *ref,
-                            const struct pod_container *container);
+const char *value_resource(const struct value_source *source, const json_t *ref,
+                           const struct pod_container *container);
 
 /* Members of documents admission has checked. */
-const char *source_text(const json_t *doc, const char *member); /* NULL when absent */
-bool source_flag(const json_t *doc, const char *member);        /* false when absent */
-int source_mode(const json_t *doc, const char *member, int otherwise);
+bool value_flag(const json_t *doc, const char *member); /* false when absent */
+int value_mode(const json_t *doc, const char *member, int otherwise);

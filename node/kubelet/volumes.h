@@ -14,8 +14,9 @@ struct volume_rules {
 };
 
 /** Resolve every volume of the pod into `out` ([n], in the source's arena). */
-enum source_verdict kubelet_volumes(const struct source *source, const struct volume_rules *rules,
-                                    struct runtime_volume **out, size_t *n);
+enum resolve_result kubelet_volumes(const struct value_source *source,
+                                    const struct volume_rules *rules, struct runtime_volume **out,
+                                    size_t *n);
 
 /** The directory of a claim, owned. */
 char *kubelet_claim_path(const char *data_dir, const char *ns, const char *uid);

@@ -24,7 +24,7 @@ static enum rewrite_way choose_rewrite(const struct host *host)
 {
     enum sandbox_level level = (enum sandbox_level)host->config.level;
 
-    if (host->config.private_network || host->keep_addresses)
+    if (host->config.private_network)
         return REWRITE_NONE;
     if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
         return REWRITE_BY_KERNEL;
@@ -32,20 +32,20 @@ static enum rewrite_way choose_rewrite(const struct host *host)
 }
 
 /* By name where a program can look one up. */
-static void choose_names(struct host *host, struct runtime_abilities *abilities)
+static void choose_names(struct host *host, struct runtime_capabilities *capabilities)
 {
     const bool own_files = host->config.level != SANDBOX_PLAIN;
     const char *why;
 
-    if (!own_files && !host->config.tell_addresses)
-        host->config.tell_addresses = !name_library_probe(&why);
-    abilities->told_addresses = host->config.tell_addresses;
-    if (abilities->told_addresses)
-        abilities->names = "pods are told addresses where they would be told names";
+    if (!own_files && !host->config.hosts_as_addresses)
+        host->config.hosts_as_addresses = !name_library_probe(&why);
+    capabilities->hosts_as_addresses = host->config.hosts_as_addresses;
+    if (capabilities->hosts_as_addresses)
+        capabilities->names = "pods are told addresses where they would be told names";
     else if (own_files)
-        abilities->names = "pods find names in an /etc/hosts of their own";
+        capabilities->names = "pods find names in an /etc/hosts of their own";
     else
-        abilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
+        capabilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
 }
 
 /* Found out when it is needed: most flows have no pod that asks for a box. */
@@ -60,20 +60,20 @@ bool host_probe(struct host *host, struct error *err)
     if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
         return false;
     host->config.level = level;
-    host->abilities = (struct runtime_abilities){
+    host->capabilities = (struct runtime_capabilities){
         .level = sandbox_level_text(level),
         .why = host->described,
         .private_network = host->config.private_network,
     };
     host->config.rewrite = choose_rewrite(host);
-    host->abilities.own_addresses =
+    host->capabilities.own_addresses =
         host->config.private_network || host->config.rewrite != REWRITE_NONE;
-    host->abilities.rewrites = rewrite_means[host->config.rewrite];
-    choose_names(host, &host->abilities);
-    cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
-               &host->abilities.limits_processes);
+    host->capabilities.rewrites = rewrite_means[host->config.rewrite];
+    choose_names(host, &host->capabilities);
+    cgroup_try(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
+               &host->capabilities.limits_processes);
     if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/pids_limit.c) */
-        host->abilities.limits_memory = host->abilities.limits_cpu = false;
+        host->capabilities.limits_memory = host->capabilities.limits_cpu = false;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);

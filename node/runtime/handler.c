@@ -7,34 +7,35 @@
 
 #include "api/types/text/doc.h"
 
-const json_t *action_doc(const struct pod_container *container, enum action_place place)
+const json_t *handler_doc(const struct pod_container *container, enum handler_use use)
 {
-    switch (place) {
-    case AT_STARTUP:
+    switch (use) {
+    case STARTUP_PROBE:
         return container->startup;
-    case AT_LIVENESS:
+    case LIVENESS_PROBE:
         return container->liveness;
-    case AT_READINESS:
+    case READINESS_PROBE:
         return container->readiness;
-    case AT_POST_START:
+    case POST_START_HOOK:
         return json_object_get(container->lifecycle, "postStart");
-    case AT_PRE_STOP:
+    case PRE_STOP_HOOK:
         return json_object_get(container->lifecycle, "preStop");
-    case AT_N:
+    case HANDLER_USE_N:
         break;
     }
     return NULL;
 }
 
-const char *action_place_text(enum action_place place)
+const char *handler_use_text(enum handler_use use)
 {
-    static const char *const texts[AT_N] = {"startupProbe", "livenessProbe", "readinessProbe",
-                                            "lifecycle.postStart", "lifecycle.preStop"};
+    static const char *const texts[HANDLER_USE_N] = {"startupProbe", "livenessProbe",
+                                                     "readinessProbe", "lifecycle.postStart",
+                                                     "lifecycle.preStop"};
 
-    return texts[place];
+    return texts[use];
 }
 
-bool action_any(const struct pod_container *container)
+bool container_has_handlers(const struct pod_container *container)
 {
     return container->startup || container->liveness || container->readiness ||
            container->lifecycle;
@@ -69,7 +70,7 @@ static bool own_host(const json_t *doc, struct error *err)
 }
 
 static bool exec_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                    struct action *out, struct error *err)
+                    struct handler *out, struct error *err)
 {
     const json_t *command = json_object_get(doc, "command");
 
@@ -81,7 +82,7 @@ static bool exec_of(const struct pod_container *container, const json_t *doc, st
 }
 
 static bool http_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                    struct action *out, struct error *err)
+                    struct handler *out, struct error *err)
 {
     const json_t *headers = json_object_get(doc, "httpHeaders");
     size_t n = json_array_size(headers);
@@ -100,20 +101,20 @@ static bool http_of(const struct pod_container *container, const json_t *doc, st
 }
 
 static bool tcp_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                   struct action *out, struct error *err)
+                   struct handler *out, struct error *err)
 {
     return own_host(doc, err) && port_of(container, doc, &out->port, err);
 }
 
 static bool sleep_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                     struct action *out, struct error *err)
+                     struct handler *out, struct error *err)
 {
     out->sleep_s = json_integer_value(json_object_get(doc, "seconds"));
     return true;
 }
 
 static bool grpc_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                    struct action *out, struct error *err)
+                    struct handler *out, struct error *err)
 {
     out->service = doc_text(doc, "service");
     return port_of(container, doc, &out->port, err);
@@ -121,19 +122,19 @@ static bool grpc_of(const struct pod_container *container, const json_t *doc, st
 
 static const struct {
     const char *member;
-    enum action_kind kind;
+    enum handler_kind kind;
     bool (*read)(const struct pod_container *container, const json_t *doc, struct arena *arena,
-                 struct action *out, struct error *err);
+                 struct handler *out, struct error *err);
 } handlers[] = {
-    {"exec", ACTION_EXEC, exec_of},    {"httpGet", ACTION_HTTP, http_of},
-    {"tcpSocket", ACTION_TCP, tcp_of}, {"sleep", ACTION_SLEEP, sleep_of},
-    {"grpc", ACTION_GRPC, grpc_of},
+    {"exec", HANDLER_EXEC, exec_of},    {"httpGet", HANDLER_HTTP, http_of},
+    {"tcpSocket", HANDLER_TCP, tcp_of}, {"sleep", HANDLER_SLEEP, sleep_of},
+    {"grpc", HANDLER_GRPC, grpc_of},
 };
 
-bool action_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-               struct action *out, struct error *err)
+bool handler_read(const struct pod_container *container, const json_t *doc, struct arena *arena,
+                  struct handler *out, struct error *err)
 {
-    *out = (struct action){0};
+    *out = (struct handler){0};
     for (size_t i = 0; i < countof(handlers); i++) {
         const json_t *handler = json_object_get(doc, handlers[i].member);
 
@@ -149,24 +150,24 @@ bool action_of(const struct pod_container *container, const json_t *doc, struct 
 
 static bool check_one(const struct pod_container *container, struct arena *arena, struct error *err)
 {
-    struct action action;
+    struct handler handler;
 
-    for (enum action_place place = 0; place < AT_N; place++) {
-        bool hook = place == AT_POST_START || place == AT_PRE_STOP;
-        bool ok = action_of(container, action_doc(container, place), arena, &action, err);
+    for (enum handler_use use = 0; use < HANDLER_USE_N; use++) {
+        bool hook = use == POST_START_HOOK || use == PRE_STOP_HOOK;
+        bool ok = handler_read(container, handler_doc(container, use), arena, &handler, err);
 
-        if (ok && hook && action.kind == ACTION_TCP)
+        if (ok && hook && handler.kind == HANDLER_TCP)
             ok = error_set(err, ERR_INVALID, "tcpSocket",
                            "tcpSocket is no hook; use exec, httpGet or sleep");
         if (!ok) {
-            error_prefix(err, "container %s: %s: ", container->name, action_place_text(place));
+            error_prefix(err, "container %s: %s: ", container->name, handler_use_text(use));
             return false;
         }
     }
     return true;
 }
 
-bool action_check(const struct pod_spec *spec, struct error *err)
+bool handlers_check(const struct pod_spec *spec, struct error *err)
 {
     struct arena *arena = NULL;
     bool ok = true;
@@ -177,7 +178,7 @@ bool action_check(const struct pod_spec *spec, struct error *err)
                 ? &spec->init_containers.items[i]
                 : &spec->containers.items[i - spec->init_containers.count];
 
-        if (!action_any(c))
+        if (!container_has_handlers(c))
             continue;
         if (!arena)
             arena = arena_new(0);

@@ -7,10 +7,17 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/arena.h"
 
-enum action_kind { ACTION_NONE, ACTION_EXEC, ACTION_HTTP, ACTION_TCP, ACTION_GRPC, ACTION_SLEEP };
+enum handler_kind {
+    HANDLER_NONE,
+    HANDLER_EXEC,
+    HANDLER_HTTP,
+    HANDLER_TCP,
+    HANDLER_GRPC,
+    HANDLER_SLEEP
+};
 
-struct action {
-    enum action_kind kind;
+struct handler {
+    enum handler_kind kind;
     const char **argv; /* EXEC: [n_argv] */
     size_t n_argv;
     int32_t port;           /* HTTP, TCP, GRPC; names are resolved */
@@ -20,19 +27,26 @@ struct action {
 };
 
 /**
- * Read the handler in a probe or hook of `container`. `doc` NULL is no action. Texts live in `doc`
+ * Read the handler in a probe or hook of `container`. `doc` NULL is no handler. Texts live in `doc`
  * and `arena`. False with INVALID for what cannot be done here: another host, a port name
  * that the container does not declare.
  */
-bool action_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
-               struct action *out, struct error *err);
+bool handler_read(const struct pod_container *container, const json_t *doc, struct arena *arena,
+                  struct handler *out, struct error *err);
 
 /* The probes and hooks a container may have, with the words people know them by. */
-enum action_place { AT_STARTUP, AT_LIVENESS, AT_READINESS, AT_POST_START, AT_PRE_STOP, AT_N };
-const json_t *action_doc(const struct pod_container *container, enum action_place place);
-const char *action_place_text(enum action_place place); /* "livenessProbe" */
+enum handler_use {
+    STARTUP_PROBE,
+    LIVENESS_PROBE,
+    READINESS_PROBE,
+    POST_START_HOOK,
+    PRE_STOP_HOOK,
+    HANDLER_USE_N
+};
+const json_t *handler_doc(const struct pod_container *container, enum handler_use use);
+const char *handler_use_text(enum handler_use use); /* "livenessProbe" */
 /** Has it any probe or hook? Free of look-ups. */
-bool action_any(const struct pod_container *container);
+bool container_has_handlers(const struct pod_container *container);
 
 /** Checks them all: false with the first thing that cannot be done, and where. */
-bool action_check(const struct pod_spec *spec, struct error *err);
+bool handlers_check(const struct pod_spec *spec, struct error *err);

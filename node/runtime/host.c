@@ -102,7 +102,7 @@ static void host_set_deadline(struct runtime *rt, const char *uid, int64_t deadl
           &(struct shim_command){.uid = uid, .deadline_ms = deadline_ms});
 }
 
-static void host_passed(struct runtime *rt, const char *uid, uint32_t index)
+static void host_startup_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
     order(host_pod_find(host_of(rt), uid), SHIM_PASSED,
           &(struct shim_command){.uid = uid, .container = index});
@@ -122,8 +122,8 @@ static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
                                                 .n_argv = (uint32_t)exec->n_argv}});
 }
 
-static void host_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
-                      const char *why)
+static void host_kill_container(struct runtime *rt, const char *uid, uint32_t container,
+                                int64_t grace_ms, const char *why)
 {
     order(host_pod_find(host_of(rt), uid), SHIM_KILL,
           &(struct shim_command){
@@ -144,12 +144,12 @@ static const char *host_describe(struct runtime *rt)
     return host->described ? host->described : "unknown";
 }
 
-static const struct runtime_abilities *host_abilities(struct runtime *rt)
+static const struct runtime_capabilities *host_capabilities(struct runtime *rt)
 {
     struct host *host = host_of(rt);
 
     host_probe(host, NULL);
-    return &host->abilities;
+    return &host->capabilities;
 }
 
 static void flush_links(struct turn_hook *hook)
@@ -215,7 +215,7 @@ static int host_socket_to(struct runtime *rt, const struct sockaddr *to, int typ
     return host->config.private_network && network_has(to) ? host_network_socket(host, type) : -1;
 }
 
-static void host_line(struct runtime *rt, struct netns_holder *out)
+static void host_connect_holder(struct runtime *rt, struct netns_holder *out)
 {
     struct host *host = host_of(rt);
 
@@ -232,14 +232,14 @@ static const struct runtime_ops ops = {
     .set_files = host_set_files,
     .set_program = host_set_program,
     .set_deadline = host_set_deadline,
-    .passed = host_passed,
+    .startup_passed = host_startup_passed,
     .exec = host_exec,
-    .kill = host_kill,
+    .kill_container = host_kill_container,
     .read_log = host_read_log,
     .socket_to = host_socket_to,
-    .line = host_line,
+    .connect_holder = host_connect_holder,
     .describe = host_describe,
-    .abilities = host_abilities,
+    .capabilities = host_capabilities,
     .free = host_free,
 };
 
@@ -270,7 +270,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
         .backoff_ms =
             options->restart_backoff_ms > 0 ? options->restart_backoff_ms : BACKOFF_DEFAULT_MS,
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
-        .tell_addresses = options->tell_addresses,
+        .hosts_as_addresses = options->hosts_as_addresses,
         .private_tmp = options->isolate_all,
         .private_network = options->network && strcmp(options->network, "private") == 0,
     };
@@ -317,7 +317,6 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     }
     host->base = (struct runtime){.ops = &ops, .loop = loop, .report = report_fn, .ctx = ctx};
     host->isolate_all = options->isolate_all;
-    host->keep_addresses = options->keep_addresses;
     host->tell.run = host_tell_verdicts;
     host->flush.end = flush_links;
     boot_id_read(host->boot_id);

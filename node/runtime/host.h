@@ -56,8 +56,8 @@ struct host {
     char *directory; /* <data>/node, absolute */
     char *isolation; /* what was asked for */
     char *described; /* NULL until it is known what we can do */
-    struct runtime_abilities abilities;
-    bool isolate_all, keep_addresses;
+    struct runtime_capabilities capabilities;
+    bool isolate_all;
     struct netns_holder holder;  /* of the private network, where that is asked for */
     pid_t holder_pid;            /* if it is our child; else 0 */
     struct id_ranges *id_ranges; /* NULL until the first pod of level full */
@@ -117,20 +117,20 @@ void host_bury(struct host *host, struct link *link);
 void host_burials_leave(struct host *host); /* what is under way goes on without us */
 
 /* start.c */
-enum shim_pod_kind runtime_choose(const struct runtime_pod *pod, bool isolate_all);
+enum shim_pod_kind runtime_choose_way(const struct runtime_pod *pod, bool isolate_all);
 void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
 void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
                          const struct runtime_container *container);
-struct runtime_rights {
+struct runtime_isolation {
     enum sandbox_level level;
     uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
 };
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
-                       struct runtime_rights rights, int64_t now_ms);
+                       struct runtime_isolation rights, int64_t now_ms);
 
 /* capabilities.c */
-/** Find out, once: fills config and abilities. False when a level asked for does not work. */
+/** Find out, once: fills config and capabilities. False when a level asked for does not work. */
 bool host_probe(struct host *host, struct error *err);
 /** A level or a network that was asked for must be had. */
 bool host_have_what_is_asked(struct host *host, struct error *err);

@@ -172,7 +172,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
     struct host *host = container_of(rt, struct host, base);
     struct host_pod *known = host_pod_find(host, pod->uid);
     struct error err = {0};
-    struct runtime_rights rights = {0};
+    struct runtime_isolation rights = {0};
     enum shim_pod_kind kind;
 
     if (known)
@@ -182,7 +182,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         host_fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
         return;
     }
-    kind = runtime_choose(pod, host->isolate_all || host->config.private_network);
+    kind = runtime_choose_way(pod, host->isolate_all || host->config.private_network);
     if (kind == SHIM_POD_SANDBOXED && !host_probe(host, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;

@@ -91,7 +91,7 @@ struct runtime_exec {
     size_t n_argv;
     int64_t limit_ms;
 };
-struct runtime_executed {
+struct runtime_exec_result {
     const char *uid;
     uint64_t id;
     int code;         /* as of a container; -1: it was not run to its end */
@@ -99,14 +99,14 @@ struct runtime_executed {
 };
 
 /* What pods get here, as found by trying it. Texts live as long as the runtime. */
-struct runtime_abilities {
-    const char *level;    /* of isolation: plain, mounts, user, full */
-    const char *why;      /* one line: what that means, and why it is no higher one */
-    bool own_addresses;   /* pods may listen on the same ports: addresses are rewritten, */
-    bool private_network; /* or they have a network of their own */
-    bool told_addresses;  /* they are told addresses where others are told names */
-    const char *names;    /* one line: how their programs find the names of others */
-    const char *rewrites; /* one line: how that is done */
+struct runtime_capabilities {
+    const char *level;       /* of isolation: plain, mounts, user, full */
+    const char *why;         /* one line: what that means, and why it is no higher one */
+    bool own_addresses;      /* pods may listen on the same ports: addresses are rewritten, */
+    bool private_network;    /* or they have a network of their own */
+    bool hosts_as_addresses; /* they are told addresses where others are told names */
+    const char *names;       /* one line: how their programs find the names of others */
+    const char *rewrites;    /* one line: how that is done */
     bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
 };
 
@@ -135,13 +135,13 @@ struct runtime_ops {
     /** Counted from its start; 0: it has none any more. */
     void (*set_deadline)(struct runtime *rt, const char *uid, int64_t deadline_ms);
     /** The startup probe of a sidecar has passed: the containers behind it may start. */
-    void (*passed)(struct runtime *rt, const char *uid, uint32_t index);
+    void (*startup_passed)(struct runtime *rt, const char *uid, uint32_t index);
     /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when
      * the pod ends or we are restarted meanwhile. */
     void (*exec)(struct runtime *rt, const struct runtime_exec *exec);
     /** End one container, as stop does a pod; its pod's policy says whether it runs again. */
-    void (*kill)(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
-                 const char *why);
+    void (*kill_container)(struct runtime *rt, const char *uid, uint32_t container,
+                           int64_t grace_ms, const char *why);
     /** Append log text to `out`; `*offset` (0 at first) moves on, for followers. False with
      * NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
@@ -151,12 +151,12 @@ struct runtime_ops {
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
     /** A connection of its own to the holder of the pods' network, for a thread that needs sockets
      * there; NETNS_HOLDER_NONE when any socket will do. */
-    void (*line)(struct runtime *rt, struct netns_holder *out);
+    void (*connect_holder)(struct runtime *rt, struct netns_holder *out);
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);
     /** What pods get here; borrowed. NULL: nothing is executed. */
-    const struct runtime_abilities *(*abilities)(struct runtime *rt);
+    const struct runtime_capabilities *(*capabilities)(struct runtime *rt);
     void (*free)(struct runtime *rt); /* pods go on */
 };
 
@@ -164,19 +164,18 @@ struct runtime {
     const struct runtime_ops *ops;
     struct loop *loop;
     runtime_report_fn report;
-    void (*executed)(void *ctx, const struct runtime_executed *executed); /* may be NULL */
+    void (*exec_done)(void *ctx, const struct runtime_exec_result *executed); /* may be NULL */
     void *ctx;
     bool machine_restarted; /* set by adopt: the machine was restarted since the last life here, so
                                an intent that adopt did not find counts as started and lost */
 };
 
 struct runtime_host_options {
-    const char *directory; /* the data directory */
-    const char *isolation; /* auto | full | user | mounts | plain */
-    const char *network;   /* shared | private */
-    bool isolate_all;      /* every pod gets a private root and namespaces */
-    bool keep_addresses;   /* of pods' calls are not rewritten: two pods cannot share a port */
-    bool tell_addresses;   /* never names */
+    const char *directory;   /* the data directory */
+    const char *isolation;   /* auto | full | user | mounts | plain */
+    const char *network;     /* shared | private */
+    bool isolate_all;        /* every pod gets a private root and namespaces */
+    bool hosts_as_addresses; /* never names */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
 };

@@ -128,12 +128,12 @@ static void take_frames(struct link *link)
             host_take_status(link->host, link, &status);
         else if (frame.type == SHIM_LISTED)
             host_listed(link->host, link);
-        else if (frame.type == SHIM_EXECUTED && link->host->base.executed &&
+        else if (frame.type == SHIM_EXECUTED && link->host->base.exec_done &&
                  shim_get_executed(&frame.fields, &executed))
-            link->host->base.executed(
+            link->host->base.exec_done(
                 link->host->base.ctx,
-                &(struct runtime_executed){executed.uid, executed.id, executed.code,
-                                           executed.text ? executed.text : ""});
+                &(struct runtime_exec_result){executed.uid, executed.id, executed.code,
+                                              executed.text ? executed.text : ""});
         else if (frame.type == SHIM_HELLO)
             take_hello(link, &frame);
         at += frame.size;

@@ -416,7 +416,7 @@ static void sim_set_deadline(struct runtime *rt, const char *uid, int64_t deadli
         arm_deadline(pod, deadline_ms);
 }
 
-static void sim_passed(struct runtime *rt, const char *uid, uint32_t index)
+static void sim_startup_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
 }
 
@@ -425,8 +425,8 @@ static void sim_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
 }
 
-static void sim_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
-                     const char *why)
+static void sim_kill_container(struct runtime *rt, const char *uid, uint32_t container,
+                               int64_t grace_ms, const char *why)
 {
 }
 
@@ -441,7 +441,7 @@ static const char *sim_describe(struct runtime *rt)
     return "sim: nothing is executed, time is virtual";
 }
 
-static const struct runtime_abilities *sim_abilities(struct runtime *rt)
+static const struct runtime_capabilities *sim_capabilities(struct runtime *rt)
 {
     return NULL;
 }
@@ -478,13 +478,13 @@ static const struct runtime_ops sim_ops = {
     .set_files = sim_set_files,
     .set_program = sim_set_program,
     .set_deadline = sim_set_deadline,
-    .passed = sim_passed,
+    .startup_passed = sim_startup_passed,
     .exec = sim_exec,
-    .kill = sim_kill,
+    .kill_container = sim_kill_container,
     .read_log = sim_read_log,
     .socket_to = sim_socket_to,
     .describe = sim_describe,
-    .abilities = sim_abilities,
+    .capabilities = sim_capabilities,
     .free = sim_free,
 };
 

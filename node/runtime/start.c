@@ -69,9 +69,9 @@ static bool has_message(const struct pod_container *container)
            speaks_of(&container->args, usual);
 }
 
-static bool asks_actions(const struct runtime_pod *pod)
+static bool asks_handlers(const struct runtime_pod *pod)
 {
-    return any_container(pod, action_any);
+    return any_container(pod, container_has_handlers);
 }
 
 static bool asks_message(const struct runtime_pod *pod)
@@ -90,10 +90,10 @@ static bool asks_limits(const struct runtime_pod *pod)
 }
 
 static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
-    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_actions,
+    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_handlers,
 };
 
-enum shim_pod_kind runtime_choose(const struct runtime_pod *pod, bool isolate_all)
+enum shim_pod_kind runtime_choose_way(const struct runtime_pod *pod, bool isolate_all)
 {
     if (isolate_all)
         return SHIM_POD_SANDBOXED;
@@ -155,25 +155,25 @@ static char **env_of(struct arena *arena, const struct runtime_pod *pod,
     return env;
 }
 
-static void fill_hook(struct arena *arena, const struct pod_container *spec,
-                      enum action_place place, struct shim_action *out)
+static void fill_hook(struct arena *arena, const struct pod_container *spec, enum handler_use use,
+                      struct shim_action *out)
 {
-    static const enum shim_act acts[] = {[ACTION_EXEC] = ACT_EXEC,
-                                         [ACTION_HTTP] = ACT_HTTP,
-                                         [ACTION_TCP] = ACT_NONE,
-                                         [ACTION_GRPC] = ACT_NONE,
-                                         [ACTION_SLEEP] = ACT_SLEEP};
-    struct action action;
+    static const enum shim_act acts[] = {[HANDLER_EXEC] = ACT_EXEC,
+                                         [HANDLER_HTTP] = ACT_HTTP,
+                                         [HANDLER_TCP] = ACT_NONE,
+                                         [HANDLER_GRPC] = ACT_NONE,
+                                         [HANDLER_SLEEP] = ACT_SLEEP};
+    struct handler handler;
 
-    if (!action_of(spec, action_doc(spec, place), arena, &action, NULL))
+    if (!handler_read(spec, handler_doc(spec, use), arena, &handler, NULL))
         return; /* the kubelet starts no such pod */
     *out = (struct shim_action){
-        .act = acts[action.kind],
-        .argv = (char **)action.argv, /* only read */
-        .n_argv = (uint32_t)action.n_argv,
-        .path = action.http.path ? action.http.path : "/",
-        .port = (uint32_t)action.port,
-        .sleep_ms = action.sleep_s * MS_PER_S,
+        .act = acts[handler.kind],
+        .argv = (char **)handler.argv, /* only read */
+        .n_argv = (uint32_t)handler.n_argv,
+        .path = handler.http.path ? handler.http.path : "/",
+        .port = (uint32_t)handler.port,
+        .sleep_ms = handler.sleep_s * MS_PER_S,
     };
 }
 
@@ -205,8 +205,8 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
     out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
     out->limits.cpu_milli = limit_of(&spec->limits, "cpu", true);
     if (spec->lifecycle) {
-        fill_hook(arena, spec, AT_POST_START, &out->post_start);
-        fill_hook(arena, spec, AT_PRE_STOP, &out->pre_stop);
+        fill_hook(arena, spec, POST_START_HOOK, &out->post_start);
+        fill_hook(arena, spec, PRE_STOP_HOOK, &out->pre_stop);
     }
 }
 
@@ -269,13 +269,13 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
  * expect it. */
 static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
 {
-    struct action action;
+    struct handler handler;
 
     for (size_t p = 0; p < spec->ports.count; p++)
         out->ports[out->n_ports++] = (uint32_t)spec->ports.items[p].port;
-    for (enum action_place place = 0; place < AT_N && action_any(spec); place++)
-        if (action_of(spec, action_doc(spec, place), arena, &action, NULL) && action.port)
-            out->ports[out->n_ports++] = (uint32_t)action.port;
+    for (enum handler_use use = 0; use < HANDLER_USE_N && container_has_handlers(spec); use++)
+        if (handler_read(spec, handler_doc(spec, use), arena, &handler, NULL) && handler.port)
+            out->ports[out->n_ports++] = (uint32_t)handler.port;
 }
 
 static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struct shim_pod *out)
@@ -283,9 +283,9 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
     size_t count = pod->n_ports;
 
     for (size_t i = 0; i < pod->n_init; i++)
-        count += pod->init[i].spec->ports.count + AT_N;
+        count += pod->init[i].spec->ports.count + HANDLER_USE_N;
     for (size_t i = 0; i < pod->n_containers; i++)
-        count += pod->containers[i].spec->ports.count + AT_N;
+        count += pod->containers[i].spec->ports.count + HANDLER_USE_N;
     out->ports = arena_array(arena, count, sizeof *out->ports);
     for (size_t i = 0; i < pod->n_init; i++)
         add_ports(arena, pod->init[i].spec, out);
@@ -306,7 +306,7 @@ static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *
 }
 
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
-                       struct runtime_rights rights, int64_t now_ms)
+                       struct runtime_isolation rights, int64_t now_ms)
 {
     scoped(buf) struct buf private = {0}, public = {0};
     struct arena *arena = arena_new(0);

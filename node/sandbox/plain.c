@@ -78,7 +78,7 @@ const char *plain_name_library(void)
 
 static void add_names(struct box *box)
 {
-    const char *library = box->tell_addresses ? NULL : plain_name_library();
+    const char *library = box->hosts_as_addresses ? NULL : plain_name_library();
 
     add_env(box, mem_printf("VC_HOSTS_FILE=%s/run/hosts", box->dir));
     add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir)); /* for who preloads it */

@@ -255,7 +255,7 @@ struct box *box_new(int pods_fd, const char *pods_dir, const struct shim_pod *po
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
-    box->tell_addresses = config->tell_addresses;
+    box->hosts_as_addresses = config->hosts_as_addresses;
     box->private_network = config->private_network;
     box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
     box->contents = mem_array(pod->n_volumes, sizeof *box->contents);

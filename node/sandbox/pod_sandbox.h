@@ -21,7 +21,7 @@ enum { BOX_ENV_MAX = 8 };
 struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
-    bool private_tmp, private_network, tell_addresses;
+    bool private_tmp, private_network, hosts_as_addresses;
     struct rewrite rewrite;     /* of the addresses its programs use, */
     const struct hook *hook;    /* by the kernel, borrowed; NULL: by asking us (box_asks) */
     bool own_mounts;            /* the shim is in a mount namespace of its own */

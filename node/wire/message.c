@@ -59,7 +59,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     frame_put_i64(out, config->backoff_ms);
     frame_put_i64(out, config->log_max_bytes);
     frame_put_u32(out, config->level);
-    frame_put_u8(out, config->tell_addresses);
+    frame_put_u8(out, config->hosts_as_addresses);
     frame_put_u8(out, config->private_tmp);
     frame_put_u32(out, config->rewrite);
     frame_put_u8(out, config->private_network);
@@ -73,7 +73,7 @@ bool shim_get_config(struct frame_reader *r, struct arena *arena, struct shim_co
     out->backoff_ms = frame_get_i64(r);
     out->log_max_bytes = frame_get_i64(r);
     out->level = frame_get_u32(r);
-    out->tell_addresses = frame_get_u8(r);
+    out->hosts_as_addresses = frame_get_u8(r);
     out->private_tmp = frame_get_u8(r);
     out->rewrite = frame_get_u32(r);
     out->private_network = frame_get_u8(r);

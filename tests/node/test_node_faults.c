@@ -13,7 +13,7 @@
 static const struct kubelet_options options = {
     .node_name = "here",
     .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 3},
-    .ahead = 14,
+    .intents_ahead = 14,
     .volumes = {.sim = true, .data_dir = "/data"},
 };
 

@@ -1,19 +1,19 @@
 #include "tests/support/kubelet_fixture.h"
 
-struct kubelet_options kubelet_bed_options(int64_t max_pods)
+struct kubelet_options kubelet_fixture_options(int64_t max_pods)
 {
     return (struct kubelet_options){
         .node_name = "here",
         .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = max_pods},
-        .ahead = scheduler_ahead(max_pods),
+        .intents_ahead = scheduler_ahead(max_pods),
         .volumes = {.sim = true, .data_dir = "/data"},
     };
 }
 
-struct rig *kubelet_bed(int64_t max_pods)
+struct rig *kubelet_fixture_new(int64_t max_pods)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(max_pods);
+    struct kubelet_options options = kubelet_fixture_options(max_pods);
 
     options.volumes.sim = false;
     options.volumes.host_paths.any = true;
@@ -21,12 +21,12 @@ struct rig *kubelet_bed(int64_t max_pods)
     return rig;
 }
 
-void kubelet_bed_pod(struct rig *rig, const char *name, const char *container, const char *spec)
+void kubelet_fixture_pod(struct rig *rig, const char *name, const char *container, const char *spec)
 {
     rig_create(rig,
                "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default'},"
                "'spec':{'nodeName':'here','restartPolicy':'Never','containers':[{'name':'c',"
                "'image':'i'%s}]%s}}",
-               name, container ? container : "," KUBELET_BED_COMMAND, spec ? spec : "");
+               name, container ? container : "," KUBELET_FIXTURE_COMMAND, spec ? spec : "");
     rig_settle(rig);
 }

@@ -4,12 +4,13 @@
  */
 #include "tests/support/node_fixture.h"
 
-struct kubelet_options kubelet_bed_options(int64_t max_pods);
+struct kubelet_options kubelet_fixture_options(int64_t max_pods);
 /** A cluster with a kubelet that may mount any path; freed with rig_free. */
-struct rig *kubelet_bed(int64_t max_pods);
+struct rig *kubelet_fixture_new(int64_t max_pods);
 
-#define KUBELET_BED_COMMAND "'command':['true']"
+#define KUBELET_FIXTURE_COMMAND "'command':['true']"
 
 /** A pod that is bound already; `container` and `spec` are further members, NULL: a command, none.
  */
-void kubelet_bed_pod(struct rig *rig, const char *name, const char *container, const char *spec);
+void kubelet_fixture_pod(struct rig *rig, const char *name, const char *container,
+                         const char *spec);

@@ -15,8 +15,8 @@ struct rig *rig_new(void)
     const struct registry_options registry = {.virtual_runtime = true};
     struct error err;
 
-    rig->abilities =
-        (struct runtime_abilities){.level = "plain", .why = "scripted", .own_addresses = true};
+    rig->capabilities =
+        (struct runtime_capabilities){.level = "plain", .why = "scripted", .own_addresses = true};
     rig->clock = clock_virtual_new(START_MS, 1);
     rig->loop = loop_new(rig->clock);
     rig->store = store_open(rig->loop, &store, &err);

@@ -52,7 +52,7 @@ struct rig {
     struct kubelet *kubelet;
     struct node *node;
     struct runtime *runtime; /* scripted */
-    struct runtime_abilities abilities;
+    struct runtime_capabilities capabilities;
     struct rig_pod pods[RIG_PODS_MAX]; /* in the order of their start */
     size_t n_pods, running, peak;
     const char *found[RIG_PODS_MAX]; /* adopt finds these */

@@ -164,7 +164,7 @@ static void script_set_deadline(struct runtime *rt, const char *uid, int64_t dea
     pod->deadline_ms = deadline_ms;
 }
 
-static void script_passed(struct runtime *rt, const char *uid, uint32_t index)
+static void script_startup_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
     struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
 
@@ -184,8 +184,8 @@ static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
         append(pod->exec_argv, sizeof pod->exec_argv, i ? " %s" : "%s", exec->argv[i]);
 }
 
-static void script_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
-                        const char *why)
+static void script_kill_container(struct runtime *rt, const char *uid, uint32_t container,
+                                  int64_t grace_ms, const char *why)
 {
     struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
 
@@ -206,9 +206,9 @@ static const char *script_describe(struct runtime *rt)
     return "scripted";
 }
 
-static const struct runtime_abilities *script_abilities(struct runtime *rt)
+static const struct runtime_capabilities *script_capabilities(struct runtime *rt)
 {
-    return &rig_of(rt)->abilities;
+    return &rig_of(rt)->capabilities;
 }
 
 static void script_free(struct runtime *rt)
@@ -221,14 +221,14 @@ static int script_socket_to(struct runtime *rt, const struct sockaddr *to, int t
     return -1;
 }
 
-static void script_line(struct runtime *rt, struct netns_holder *out)
+static void script_connect_holder(struct runtime *rt, struct netns_holder *out)
 {
     *out = NETNS_HOLDER_NONE;
 }
 
 static const struct runtime_ops script_ops = {
     .socket_to = script_socket_to,
-    .line = script_line,
+    .connect_holder = script_connect_holder,
     .adopt = script_adopt,
     .start = script_start,
     .stop = script_stop,
@@ -238,12 +238,12 @@ static const struct runtime_ops script_ops = {
     .set_files = script_set_files,
     .set_program = script_set_program,
     .set_deadline = script_set_deadline,
-    .passed = script_passed,
+    .startup_passed = script_startup_passed,
     .exec = script_exec,
-    .kill = script_kill,
+    .kill_container = script_kill_container,
     .read_log = script_read_log,
     .describe = script_describe,
-    .abilities = script_abilities,
+    .capabilities = script_capabilities,
     .free = script_free,
 };
 
@@ -326,8 +326,8 @@ void rig_answer_exec(struct rig *rig, const char *name, int code)
     id = pod->exec_id;
     check(name, id != 0);
     pod->exec_id = 0;
-    rig->runtime->executed(rig->runtime->ctx,
-                           &(struct runtime_executed){pod->uid, id, code, "said so"});
+    rig->runtime->exec_done(rig->runtime->ctx,
+                            &(struct runtime_exec_result){pod->uid, id, code, "said so"});
     rig_settle(rig);
 }
 

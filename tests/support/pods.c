@@ -91,7 +91,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
     }
 }
 
-static void on_executed(void *ctx, const struct runtime_executed *executed)
+static void on_executed(void *ctx, const struct runtime_exec_result *executed)
 {
     struct bed *bed = ctx;
 
@@ -160,7 +160,7 @@ struct bed *bed_new(const char *dir, const struct runtime_host_options *options)
         fprintf(stderr, "runtime: %s\n", err.message);
         abort();
     }
-    bed->rt->executed = on_executed;
+    bed->rt->exec_done = on_executed;
     bed->rt->ops->adopt(bed->rt, on_found, &bed->adopted);
     while (!bed->ready)
         loop_run(bed->loop);

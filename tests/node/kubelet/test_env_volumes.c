@@ -8,10 +8,10 @@
 static void host_paths_can_be_forbidden(void **state)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(1);
+    struct kubelet_options options = kubelet_fixture_options(1);
 
     rig_start_kubelet(rig, &options);
-    kubelet_bed_pod(rig, "p", NULL, ",'volumes':[{'name':'v','hostPath':{'path':'/etc'}}]");
+    kubelet_fixture_pod(rig, "p", NULL, ",'volumes':[{'name':'v','hostPath':{'path':'/etc'}}]");
     check_int("refused", rig_pod_phase(rig, "p"), POD_FAILED);
     check_has("why", rig_status(rig, &kind_pod, "p"), "HostPathForbidden");
     rig_free(rig);
@@ -21,11 +21,11 @@ static void host_paths_can_be_forbidden(void **state)
 static const struct {
     const char *name, *container, *spec, *message, *object;
 } missing[] = {
-    {"envFrom", "," KUBELET_BED_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]", NULL,
+    {"envFrom", "," KUBELET_FIXTURE_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]", NULL,
      "configmap \\\"m\\\" not found",
      "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':'default'}}"},
     {"secretKeyRef",
-     "," KUBELET_BED_COMMAND
+     "," KUBELET_FIXTURE_COMMAND
      ",'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}]",
      NULL, "secret \\\"s\\\" not found",
      "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':'default'},'data':{'k':"
@@ -48,15 +48,15 @@ static void what_is_missing_holds_the_pod_until_it_appears(void **state)
 {
     for (size_t i = 0; i < countof(missing); i++) {
         struct rig *rig = rig_new();
-        struct kubelet_options options = kubelet_bed_options(1);
+        struct kubelet_options options = kubelet_fixture_options(1);
 
         rig_start_kubelet(rig, &options);
-        kubelet_bed_pod(rig, "p", missing[i].container, missing[i].spec);
+        kubelet_fixture_pod(rig, "p", missing[i].container, missing[i].spec);
         check_int(missing[i].name, rig->n_pods, 0);
         check_int(missing[i].name, rig_pod_phase(rig, "p"), POD_PENDING);
         check_has(missing[i].name, rig_status(rig, &kind_pod, "p"), "CreateContainerConfigError");
         check_has(missing[i].name, rig_status(rig, &kind_pod, "p"), missing[i].message);
-        kubelet_bed_pod(rig, "q", NULL, NULL);
+        kubelet_fixture_pod(rig, "q", NULL, NULL);
         check(missing[i].name, rig_started(rig, "q") != NULL);
         rig_create(rig, "%s", missing[i].object);
         rig_run_all(rig);
@@ -68,15 +68,15 @@ static void what_is_missing_holds_the_pod_until_it_appears(void **state)
 
 static void a_missing_key_is_waited_for_too(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
 
     rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
                     "'default'},'data':{'a':'1'}}");
-    kubelet_bed_pod(rig, "p",
-                    "," KUBELET_BED_COMMAND
-                    ",'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'m','key':"
-                    "'b'}}}]",
-                    NULL);
+    kubelet_fixture_pod(rig, "p",
+                        "," KUBELET_FIXTURE_COMMAND
+                        ",'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'m','key':"
+                        "'b'}}}]",
+                        NULL);
     check_has("which", rig_status(rig, &kind_pod, "p"),
               "couldn't find key b in ConfigMap default/m");
     rig_patch(rig, &kind_config_map, "m", "{'data':{'b':'2'}}");
@@ -88,7 +88,7 @@ static void a_missing_key_is_waited_for_too(void **state)
 /* covers: local-runtime.md LRT-12 */
 static void files_of_running_pods_follow_their_objects(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
+    struct rig *rig = kubelet_fixture_new(4);
     static const char volumes[] =
         ",'volumes':[{'name':'v','configMap':{'name':'m'}},{'name':'p','projected':{'sources':[{"
         "'secret':{'name':'s'}}]}},{'name':'e','emptyDir':{}}]";
@@ -97,8 +97,8 @@ static void files_of_running_pods_follow_their_objects(void **state)
                     "'default'},'data':{'k':'1'}}");
     rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
                     "'default'},'data':{'K':'c2VjcmV0'}}");
-    kubelet_bed_pod(rig, "p", NULL, volumes);
-    kubelet_bed_pod(rig, "other", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, volumes);
+    kubelet_fixture_pod(rig, "other", NULL, NULL);
     rig_tell_running(rig, "p");
     check_str("at first", rig_started(rig, "p")->files, "v:k=1,644;p:K=secret,644;");
     rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'2','l':'3'}}");
@@ -120,14 +120,14 @@ static void files_of_running_pods_follow_their_objects(void **state)
 /* covers: see 4.4 of local-runtime.md */
 static void files_of_running_pods_follow_their_labels_and_annotations(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
+    struct rig *rig = kubelet_fixture_new(4);
     static const char volumes[] =
         ",'volumes':[{'name':'v','downwardAPI':{'items':[{'path':'l','fieldRef':{'fieldPath':"
         "'metadata.labels'}}]}},{'name':'p','projected':{'sources':[{'downwardAPI':{'items':[{"
         "'path':'a','fieldRef':{'fieldPath':'metadata.annotations'}}]}}]}}]";
 
-    kubelet_bed_pod(rig, "p", NULL, volumes);
-    kubelet_bed_pod(rig, "other", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, volumes);
+    kubelet_fixture_pod(rig, "other", NULL, NULL);
     rig_tell_running(rig, "p");
     rig_tell_running(rig, "other");
     check_has("at first", rig_started(rig, "p")->files, "p:a=,644;");
@@ -146,9 +146,9 @@ static void files_of_running_pods_follow_their_labels_and_annotations(void **sta
 
 static void a_running_pod_hears_of_another_deadline(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
+    struct rig *rig = kubelet_fixture_new(4);
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     rig_patch(rig, &kind_pod, "p", "{'metadata':{'labels':{'tier':'front'}}}");
     rig_settle(rig);
     check_int("nothing to hear", rig_started(rig, "p")->deadline_ms, 0);
@@ -176,7 +176,7 @@ static void variables_of_containers_that_may_run_again_follow_their_objects(void
     };
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct rig *rig = kubelet_bed(4);
+        struct rig *rig = kubelet_fixture_new(4);
 
         rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
                         "'default'},'data':{'k':'1'}}");
@@ -209,19 +209,20 @@ static void where_ports_are_shared_the_second_pod_waits(void **state)
         const char *name, *spec;
         bool own_addresses;
     } rows[] = {{"no rewriting", NULL, false}, {"the host's network", ",'hostNetwork':true", true}};
-    static const char ports[] = "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8080}]";
+    static const char ports[] = "," KUBELET_FIXTURE_COMMAND ",'ports':[{'containerPort':8080}]";
 
     for (size_t i = 0; i < countof(rows); i++) {
         struct rig *rig = rig_new();
-        struct kubelet_options options = kubelet_bed_options(4);
+        struct kubelet_options options = kubelet_fixture_options(4);
 
         options.volumes.sim = false;
-        rig->abilities.own_addresses = rows[i].own_addresses;
+        rig->capabilities.own_addresses = rows[i].own_addresses;
         rig_start_kubelet(rig, &options);
-        kubelet_bed_pod(rig, "first", ports, rows[i].spec);
-        kubelet_bed_pod(rig, "second", ports, rows[i].spec);
-        kubelet_bed_pod(rig, "other", "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8081}]",
-                        rows[i].spec);
+        kubelet_fixture_pod(rig, "first", ports, rows[i].spec);
+        kubelet_fixture_pod(rig, "second", ports, rows[i].spec);
+        kubelet_fixture_pod(rig, "other",
+                            "," KUBELET_FIXTURE_COMMAND ",'ports':[{'containerPort':8081}]",
+                            rows[i].spec);
         check(rows[i].name, rig_started(rig, "first") && rig_started(rig, "other"));
         check(rows[i].name, !rig_started(rig, "second"));
         check_int(rows[i].name, rig_pod_phase(rig, "second"), POD_PENDING);
@@ -236,11 +237,11 @@ static void where_ports_are_shared_the_second_pod_waits(void **state)
 
 static void pods_with_addresses_of_their_own_share_no_ports(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
-    static const char ports[] = "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8080}]";
+    struct rig *rig = kubelet_fixture_new(4);
+    static const char ports[] = "," KUBELET_FIXTURE_COMMAND ",'ports':[{'containerPort':8080}]";
 
-    kubelet_bed_pod(rig, "first", ports, NULL);
-    kubelet_bed_pod(rig, "second", ports, NULL);
+    kubelet_fixture_pod(rig, "first", ports, NULL);
+    kubelet_fixture_pod(rig, "second", ports, NULL);
     check("both run", rig_started(rig, "first") && rig_started(rig, "second"));
     rig_free(rig);
 }
@@ -256,33 +257,33 @@ static void service(struct rig *rig, const char *name)
 
 static void a_plain_pod_has_names_while_there_are_services_to_look_up(void **state)
 {
-    struct rig *rig = kubelet_bed(8);
+    struct rig *rig = kubelet_fixture_new(8);
 
-    kubelet_bed_pod(rig, "before", NULL, NULL);
+    kubelet_fixture_pod(rig, "before", NULL, NULL);
     check_str("nothing to look up", rig_started(rig, "before")->hosts, "");
     rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'s','namespace':'default',"
                     "'labels':{'app':'web'}},'spec':{'nodeName':'here','containers':[{'name':'c',"
                     "'command':['serve'],'ports':[{'containerPort':80}]}],'hostname':'s'}}");
     service(rig, "web");
     rig_tell_running(rig, "s");
-    kubelet_bed_pod(rig, "client", NULL, NULL);
+    kubelet_fixture_pod(rig, "client", NULL, NULL);
     check_has("the name", rig_started(rig, "client")->hosts, " web.default.svc web.default web\n");
     check_str("and no address of its own", rig_started(rig, "client")->ip, "");
-    kubelet_bed_pod(rig, "aloof", NULL, ",'dnsPolicy':'Default'");
+    kubelet_fixture_pod(rig, "aloof", NULL, ",'dnsPolicy':'Default'");
     check_str("unless it wants the host's", rig_started(rig, "aloof")->hosts, "");
     rig_delete(rig, &kind_service, "web", -1);
     rig_advance(rig, 1000);
     check("told when it goes", !strstr(rig_started(rig, "client")->hosts, "web"));
-    kubelet_bed_pod(rig, "after", NULL, NULL);
+    kubelet_fixture_pod(rig, "after", NULL, NULL);
     check_str("nothing any more", rig_started(rig, "after")->hosts, "");
     rig_free(rig);
 }
 
 static void host_aliases_are_lines_of_the_hosts_file(void **state)
 {
-    struct rig *rig = kubelet_bed(2);
+    struct rig *rig = kubelet_fixture_new(2);
 
-    kubelet_bed_pod(
+    kubelet_fixture_pod(
         rig, "p", NULL,
         ",'hostAliases':[{'ip':'10.1.2.3','hostnames':['db','db.local']},{'ip':'10.1.2.4',"
         "'hostnames':['cache']}]");
@@ -293,13 +294,13 @@ static void host_aliases_are_lines_of_the_hosts_file(void **state)
 
 static void environment_is_resolved_in_order(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
 
     rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
                     "'default'},'data':{'A':'map','B':'map'},'binaryData':{'BIN':'AAE='}}");
     rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
                     "'default'},'data':{'K':'c2VjcmV0IQ=='}}");
-    kubelet_bed_pod(
+    kubelet_fixture_pod(
         rig, "p",
         ",'command':['run','$(A)','$$(A)','$(nobody)','$x'],'args':['$(IP)'],"
         "'resources':{'limits':{'cpu':'1500m','memory':'64Mi'}},"
@@ -324,7 +325,7 @@ static void environment_is_resolved_in_order(void **state)
 static void volumes_become_files_and_directories(void **state)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(1);
+    struct kubelet_options options = kubelet_fixture_options(1);
     const char *uid;
 
     options.volumes.host_paths.any = true;
@@ -337,7 +338,7 @@ static void volumes_become_files_and_directories(void **state)
                     "'namespace':'default'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
                     "'requests':{'storage':'1Gi'}}}}");
     uid = object_uid(rig_get(rig, &kind_pvc, "claim"));
-    kubelet_bed_pod(
+    kubelet_fixture_pod(
         rig, "p", NULL,
         ",'volumes':[{'name':'m','configMap':{'name':'m','items':[{'key':'a','path':'x/a',"
         "'mode':256}]}},{'name':'s','secret':{'secretName':'s','defaultMode':384}},{'name':"
@@ -363,7 +364,7 @@ static void create_named(struct rig *rig, const char *name, const char *job)
                "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
                "'labels':{'volcano.sh/job-name':'%s'}},'spec':{'nodeName':'here','hostname':"
                "'%s','subdomain':'%s','restartPolicy':'Never','containers':[{'name':'c','image':"
-               "'i'," KUBELET_BED_COMMAND "}]}}",
+               "'i'," KUBELET_FIXTURE_COMMAND "}]}}",
                name, job, name, job);
     rig_settle(rig);
 }
@@ -379,7 +380,7 @@ static void create_service(struct rig *rig, const char *job)
 
 static void names_of_a_job_are_known_to_all_its_pods(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
+    struct rig *rig = kubelet_fixture_new(4);
 
     create_named(rig, "j-w-0", "j");
     create_named(rig, "j-w-1", "j");
@@ -402,7 +403,7 @@ static void names_of_a_job_are_known_to_all_its_pods(void **state)
 
 static void services_are_known_to_pods_of_other_jobs(void **state)
 {
-    struct rig *rig = kubelet_bed(4);
+    struct rig *rig = kubelet_fixture_new(4);
 
     create_named(rig, "before-m-0", "before");
     create_named(rig, "server-m-0", "server");
@@ -443,7 +444,7 @@ static void with_growing_variables(struct rig *rig, int start, int names, int le
         buf_str(&container, "'}");
     }
     buf_str(&container, "]");
-    kubelet_bed_pod(rig, "p", container.data, NULL);
+    kubelet_fixture_pod(rig, "p", container.data, NULL);
 }
 
 /* covers: reliability.md L-35 */
@@ -461,7 +462,7 @@ static void texts_that_no_program_could_be_given_are_refused(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct rig *rig = kubelet_bed(1);
+        struct rig *rig = kubelet_fixture_new(1);
 
         with_growing_variables(rig, cases[i].start, cases[i].names, cases[i].levels, cases[i].args);
         check_int(cases[i].name, rig_pod_phase(rig, "p"), cases[i].says ? POD_FAILED : POD_PENDING);

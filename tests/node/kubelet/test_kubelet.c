@@ -12,10 +12,10 @@ static int64_t start_ms(struct rig *rig, const char *name)
 
 static void a_pod_goes_from_bound_to_succeeded(void **state)
 {
-    struct rig *rig = kubelet_bed(2);
+    struct rig *rig = kubelet_fixture_new(2);
     struct rig_pod *pod;
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     pod = rig_started(rig, "p");
     assert_non_null(pod);
     check("its intent is in the status", start_ms(rig, "p") != 0);
@@ -39,10 +39,10 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
 
 static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
 {
-    struct rig *rig = kubelet_bed(2);
-    struct kubelet_options options = kubelet_bed_options(2);
+    struct rig *rig = kubelet_fixture_new(2);
+    struct kubelet_options options = kubelet_fixture_options(2);
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     rig_tell_ended(rig, "p", 0);
     rig_stop(rig);
     rig_start_kubelet(rig, &options);
@@ -56,13 +56,13 @@ static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
 /* covers: reliability.md L-37 */
 static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
 {
-    struct rig *rig = kubelet_bed(3);
+    struct rig *rig = kubelet_fixture_new(3);
 
     for (int i = 0; i < 20; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_bed_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(rig, name, NULL, NULL);
     }
     check_int("three", rig->running, 3);
     rig_run_all(rig);
@@ -80,14 +80,14 @@ static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
 /* covers: reliability.md D-09; see DC-18 */
 static void intents_are_written_ahead_of_free_slots(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
     int with_intent = 0;
 
     for (int i = 0; i < 20; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_bed_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(rig, name, NULL, NULL);
     }
     for (int i = 0; i < 20; i++) {
         char name[16];
@@ -101,14 +101,15 @@ static void intents_are_written_ahead_of_free_slots(void **state)
 
 static void processors_are_not_promised_twice(void **state)
 {
-    struct rig *rig = kubelet_bed(8);
+    struct rig *rig = kubelet_fixture_new(8);
 
     for (int i = 0; i < 4; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_bed_pod(rig, name,
-                        "," KUBELET_BED_COMMAND ",'resources':{'requests':{'cpu':'1500m'}}", NULL);
+        kubelet_fixture_pod(rig, name,
+                            "," KUBELET_FIXTURE_COMMAND ",'resources':{'requests':{'cpu':'1500m'}}",
+                            NULL);
     }
     check_int("two times 1.5 of 4", rig->running, 2);
     rig_tell_ended(rig, "p0", 0);
@@ -119,9 +120,9 @@ static void processors_are_not_promised_twice(void **state)
 /* covers: reliability.md INV-N2 INV-N5 P-09 */
 static void phases_only_move_forward(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     rig_tell_ended(rig, "p", 3);
     check_int("failed", rig_pod_phase(rig, "p"), POD_FAILED);
     check_has("real code", rig_status(rig, &kind_pod, "p"), "\"exitCode\":3");
@@ -132,11 +133,11 @@ static void phases_only_move_forward(void **state)
 
 static void reports_of_one_turn_are_written_once(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
     struct runtime_report report = {.uid = NULL};
     int64_t before;
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     before = rig_get(rig, &kind_pod, "p")->revision;
     report.uid = rig_started(rig, "p")->uid;
     report.status.phase = POD_RUNNING;
@@ -157,17 +158,17 @@ static const struct {
     {"no command", ",'args':[]", NULL, "\"reason\":\"NoCommand\""},
     {"what to do about it", "", NULL, "set command"},
     {"field path",
-     "," KUBELET_BED_COMMAND
+     "," KUBELET_FIXTURE_COMMAND
      ",'env':[{'name':'A','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu','"
      "containerName':'nobody'}}}]",
      NULL, "InvalidResourceField"},
     {"sub path of a variable that climbs",
-     "," KUBELET_BED_COMMAND
+     "," KUBELET_FIXTURE_COMMAND
      ",'env':[{'name':'A','value':'../x'}],'volumeMounts':[{'name':'v','mountPath':'/a',"
      "'subPathExpr':'a/$(A)/$(A)'}]",
      ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
     {"sub path of no variable",
-     "," KUBELET_BED_COMMAND
+     "," KUBELET_FIXTURE_COMMAND
      ",'volumeMounts':[{'name':'v','mountPath':'/a','subPathExpr':'$(NO)'}]",
      ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
 };
@@ -175,13 +176,13 @@ static const struct {
 static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
 {
     for (size_t i = 0; i < countof(never); i++) {
-        struct rig *rig = kubelet_bed(1);
+        struct rig *rig = kubelet_fixture_new(1);
 
-        kubelet_bed_pod(rig, "p", never[i].container, never[i].spec);
+        kubelet_fixture_pod(rig, "p", never[i].container, never[i].spec);
         check_int(never[i].name, rig_pod_phase(rig, "p"), POD_FAILED);
         check_has(never[i].name, rig_status(rig, &kind_pod, "p"), never[i].says);
         check_int(never[i].name, rig->n_pods, 0);
-        kubelet_bed_pod(rig, "q", NULL, NULL);
+        kubelet_fixture_pod(rig, "q", NULL, NULL);
         check(never[i].name, rig_started(rig, "q") != NULL);
         rig_free(rig);
     }
@@ -191,10 +192,10 @@ static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
 
 static void a_running_pod_is_stopped_then_removed(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
     struct rig_pod *pod;
 
-    kubelet_bed_pod(rig, "p", NULL, ",'terminationGracePeriodSeconds':7");
+    kubelet_fixture_pod(rig, "p", NULL, ",'terminationGracePeriodSeconds':7");
     rig_tell_running(rig, "p");
     rig_delete(rig, &kind_pod, "p", -1);
     rig_settle(rig);
@@ -214,10 +215,10 @@ static void a_running_pod_is_stopped_then_removed(void **state)
 
 static void a_pod_that_was_never_started_is_removed_at_once(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
 
-    kubelet_bed_pod(rig, "a", NULL, NULL);
-    kubelet_bed_pod(rig, "b", NULL, NULL);
+    kubelet_fixture_pod(rig, "a", NULL, NULL);
+    kubelet_fixture_pod(rig, "b", NULL, NULL);
     rig_delete(rig, &kind_pod, "b", -1);
     rig_settle(rig);
     check("gone", !rig_get(rig, &kind_pod, "b"));
@@ -228,11 +229,11 @@ static void a_pod_that_was_never_started_is_removed_at_once(void **state)
 
 static void a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
     struct rig_pod *pod;
 
-    kubelet_bed_pod(rig, "a", NULL, NULL);
-    kubelet_bed_pod(rig, "b", NULL, NULL);
+    kubelet_fixture_pod(rig, "a", NULL, NULL);
+    kubelet_fixture_pod(rig, "b", NULL, NULL);
     rig_delete(rig, &kind_pod, "a", 0);
     rig_settle(rig);
     pod = rig_started(rig, "a");
@@ -247,10 +248,10 @@ static void a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended(vo
 
 static void a_held_pod_can_be_deleted(void **state)
 {
-    struct rig *rig = kubelet_bed(1);
+    struct rig *rig = kubelet_fixture_new(1);
 
-    kubelet_bed_pod(rig, "p", "," KUBELET_BED_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]",
-                    NULL);
+    kubelet_fixture_pod(
+        rig, "p", "," KUBELET_FIXTURE_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]", NULL);
     rig_delete(rig, &kind_pod, "p", -1);
     rig_settle(rig);
     check("gone", !rig_get(rig, &kind_pod, "p"));
@@ -294,11 +295,11 @@ static void earlier_lives_are_judged(void **state)
 {
     for (size_t i = 0; i < countof(lives); i++) {
         struct rig *rig = rig_new();
-        struct kubelet_options options = kubelet_bed_options(4);
+        struct kubelet_options options = kubelet_fixture_options(4);
         struct rig_pod *pod = &rig->pods[0];
         bool final = lives[i].phase == POD_FAILED || lives[i].phase == POD_SUCCEEDED;
 
-        kubelet_bed_pod(rig, "p", NULL, NULL);
+        kubelet_fixture_pod(rig, "p", NULL, NULL);
         if (lives[i].status)
             rig_set_status(rig, &kind_pod, "p", "%s", lives[i].status);
         if (lives[i].found) {
@@ -332,9 +333,9 @@ static void earlier_lives_are_judged(void **state)
 static void an_end_nobody_saw_is_no_success(void **state)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(4);
+    struct kubelet_options options = kubelet_fixture_options(4);
 
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     rig_set_status(rig, &kind_pod, "p", "%s", RUNNING);
     rig_start_kubelet(rig, &options);
     check_has("137", rig_status(rig, &kind_pod, "p"), "\"exitCode\":137");
@@ -345,7 +346,7 @@ static void an_end_nobody_saw_is_no_success(void **state)
 static void a_process_without_an_object_is_stopped(void **state)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(1);
+    struct kubelet_options options = kubelet_fixture_options(1);
     struct rig_pod *orphan = &rig->pods[0];
 
     strcpy(orphan->uid, "orphan");
@@ -355,7 +356,7 @@ static void a_process_without_an_object_is_stopped(void **state)
     rig->found[rig->n_found++] = orphan->uid;
     rig_start_kubelet(rig, &options);
     check_int("stopped", orphan->stops, 1);
-    kubelet_bed_pod(rig, "p", NULL, NULL);
+    kubelet_fixture_pod(rig, "p", NULL, NULL);
     check("it holds a slot until it ends", !rig_started(rig, "p"));
     rig_tell_ended(rig, "orphan", 137);
     check("forgotten", orphan->released && orphan->purged);
@@ -367,14 +368,14 @@ static void a_process_without_an_object_is_stopped(void **state)
 static void restarts_of_the_daemon_start_nothing_twice(void **state)
 {
     struct rig *rig = rig_new();
-    struct kubelet_options options = kubelet_bed_options(3);
+    struct kubelet_options options = kubelet_fixture_options(3);
 
     rig_start_kubelet(rig, &options);
     for (int i = 0; i < 10; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_bed_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(rig, name, NULL, NULL);
     }
     for (int life = 0; life < 5; life++) {
         for (size_t i = 0; i < rig->n_pods; i++)

@@ -11,7 +11,7 @@ static struct rig *set_up(const char *probes)
     const struct kubelet_options options = {
         .node_name = "here",
         .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 4},
-        .ahead = 4,
+        .intents_ahead = 4,
         .volumes = {.data_dir = "/data"},
     };
 

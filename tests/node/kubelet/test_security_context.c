@@ -35,12 +35,12 @@ static void a_pod_that_asks_for_another_user_is_told_that_it_is_not_so(void **st
     };
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct rig *rig = kubelet_bed(1);
+        struct rig *rig = kubelet_fixture_new(1);
         scoped_str container =
-            with_users("," KUBELET_BED_COMMAND ",'securityContext':{", rows[i].container);
+            with_users("," KUBELET_FIXTURE_COMMAND ",'securityContext':{", rows[i].container);
         scoped_str pod = with_users(",'securityContext':{", rows[i].pod);
 
-        kubelet_bed_pod(rig, "p", container, pod);
+        kubelet_fixture_pod(rig, "p", container, pod);
         check(rows[i].name, rig_started(rig, "p"));
         check_int(rows[i].name,
                   rig_has_event(rig, "SecurityContextIgnored", rows[i].says ? rows[i].says : ""),

@@ -17,10 +17,10 @@ enum { WAIT_MS = 20000 };
 static const struct kubelet_options options = {
     .node_name = "here",
     .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 8},
-    .ahead = 8,
+    .intents_ahead = 8,
     .volumes = {.data_dir = "/data"},
     .lock_addresses = true,
-    .serve = true,
+    .service_addresses = true,
 };
 
 static struct rig *set_up(void)

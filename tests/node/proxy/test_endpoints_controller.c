@@ -9,7 +9,7 @@
 static const struct kubelet_options options = {
     .node_name = "here",
     .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 8},
-    .ahead = 8,
+    .intents_ahead = 8,
     .volumes = {.data_dir = "/data"},
 };
 

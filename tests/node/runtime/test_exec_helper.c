@@ -192,7 +192,7 @@ static void a_container_is_ended_alone_and_runs_again(void **state)
                                           .lifecycle = "{'preStop':{'exec':{'command':['true']}}}"},
                                          {.argv = {"/bin/sh", "-c", "exec sleep 300"}}}});
     check("runs", bed_phase(bed, "again", POD_RUNNING, LIMIT_MS));
-    rt->ops->kill(rt, "again", 0, LIMIT_MS, "it was told to");
+    rt->ops->kill_container(rt, "again", 0, LIMIT_MS, "it was told to");
     for (int i = 0; i < LIMIT_MS / 10; i++) {
         status = bed_phase(bed, "again", POD_RUNNING, LIMIT_MS);
         check("runs", status);

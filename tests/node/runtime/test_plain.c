@@ -362,7 +362,7 @@ static void containers_wait_for_the_sidecars_startup_probe(void **state)
     check("the sidecar runs", bed_printed(bed, "awaited", "up", LIMIT_MS));
     bed_run(bed, 50);
     check_int("waits", (int64_t)bed_finals(bed, "awaited"), 0);
-    bed_runtime(bed)->ops->passed(bed_runtime(bed), "awaited", 0);
+    bed_runtime(bed)->ops->startup_passed(bed_runtime(bed), "awaited", 0);
     status = bed_final(bed, "awaited", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);

@@ -112,8 +112,8 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     spec.ports.count = 2;
     spec.limits.items = limits;
     spec.limits.count = 2;
-    runtime_put_start(&bytes, &pod, SHIM_POD_SANDBOXED, (struct runtime_rights){SANDBOX_MOUNTS, 0},
-                      1234);
+    runtime_put_start(&bytes, &pod, SHIM_POD_SANDBOXED,
+                      (struct runtime_isolation){SANDBOX_MOUNTS, 0}, 1234);
     check_int("frame", frame_next(bytes.data, bytes.len, &frame), FRAME_WHOLE);
     check_int("type", frame.type, SHIM_START);
     check("read", shim_get_start(&frame.fields, arena, &got));
@@ -258,7 +258,7 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++)
-        check_int(cases[i].name, runtime_choose(&cases[i].pod, cases[i].all), cases[i].kind);
+        check_int(cases[i].name, runtime_choose_way(&cases[i].pod, cases[i].all), cases[i].kind);
 }
 
 /* ---- records ---- */

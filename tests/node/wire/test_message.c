@@ -36,7 +36,7 @@ static void put_config(struct buf *out)
                                                .backoff_ms = 10,
                                                .log_max_bytes = 11,
                                                .level = 2,
-                                               .tell_addresses = true,
+                                               .hosts_as_addresses = true,
                                                .rewrite = 1,
                                                .private_network = true});
 }

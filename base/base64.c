@@ -80,3 +80,33 @@ void base64_encode(const void *bytes, size_t len, struct buf *out)
         buf_char(out, i + 2 < len ? digits[group & 63] : '=');
     }
 }
+
+void base64url_encode(const void *bytes, size_t len, struct buf *out)
+{
+    size_t start = out->len;
+
+    base64_encode(bytes, len, out);
+    while (out->len > start && out->data[out->len - 1] == '=')
+        out->data[--out->len] = '\0';
+    for (size_t i = start; i < out->len; i++)
+        out->data[i] = out->data[i] == '+' ? '-' : out->data[i] == '/' ? '_' : out->data[i];
+}
+
+bool base64url_decode(const char *text, struct buf *out)
+{
+    unsigned held = 0, bits = 0;
+
+    for (; *text; text++) {
+        int value = *text == '-' ? 62 : *text == '_' ? 63 : digit_value(*text);
+
+        if (value < 0 || *text == '+' || *text == '/')
+            return false;
+        held = held << 6 | (unsigned)value;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            buf_char(out, (char)(held >> bits & 0xff));
+        }
+    }
+    return true;
+}

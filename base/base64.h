@@ -11,3 +11,8 @@ bool base64_valid(const char *text, size_t len);
 /** Append the decoded bytes. False, with nothing appended, when the text is not base64. */
 bool base64_decode(const char *text, size_t len, struct buf *out);
 void base64_encode(const void *bytes, size_t len, struct buf *out);
+
+/** Appends the base64url form (RFC 4648, section 5), without padding. */
+void base64url_encode(const void *bytes, size_t len, struct buf *out);
+/** Appends the bytes of a base64url text without padding; false for any other character. */
+bool base64url_decode(const char *text, struct buf *out);

@@ -49,18 +49,21 @@ static int failed(const struct error *err)
     return err->code == ERR_INTERNAL ? EXIT_INTERNAL : EXIT_FAILED;
 }
 
-/* ---- create ---- */
-
 static bool create(void *ctx, struct bearer_tokens *bearers, struct error *err)
 {
     struct request *request = ctx;
     const struct token_options *options = request->options;
     int64_t now_ms = clock_wall_ms(clock_real());
+    const struct bearer_token_request token = {
+        .name = request->names[0],
+        .role = role_by_name(options->role),
+        .namespaces = options->namespaces.items,
+        .n_namespaces = options->namespaces.count,
+        .now_ms = now_ms,
+        .expires_ms = options->expires_ms ? now_ms + options->expires_ms : 0,
+    };
 
-    return bearer_tokens_add(bearers, request->names[0], role_by_name(options->role),
-                             options->namespaces.items, options->namespaces.count, now_ms,
-                             options->expires_ms ? now_ms + options->expires_ms : 0, request->text,
-                             err);
+    return bearer_tokens_add(bearers, &token, request->text, err);
 }
 
 static bool print_kubeconfig(const struct request *request, struct error *err)
@@ -107,8 +110,6 @@ static int run_create(struct request *request)
     return EXIT_OK;
 }
 
-/* ---- revoke ---- */
-
 static bool revoke(void *ctx, struct bearer_tokens *bearers, struct error *err)
 {
     const struct request *request = ctx;
@@ -133,8 +134,6 @@ static int run_revoke(struct request *request)
         printf("token \"%s\" revoked\n", request->names[i]);
     return EXIT_OK;
 }
-
-/* ---- list ---- */
 
 static void print_namespaces(const struct bearer_token *bearer)
 {
@@ -174,8 +173,6 @@ static int run_list(struct request *request)
     }
     return EXIT_OK;
 }
-
-/* ---- the whole ---- */
 
 /* Only a token that is made may come before the daemon. */
 static bool is_there(const char *data_dir)

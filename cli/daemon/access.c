@@ -65,8 +65,6 @@ static bool make_access_dir(const char *data_dir, struct error *err)
     return file_mkdirs(path, 0700, err);
 }
 
-/* ---- certificates ---- */
-
 /* False without an error when one of the two files is not there. */
 static bool read_pair(const char *data_dir, const char *name, struct tls_pair *out,
                       struct error *err)
@@ -137,8 +135,6 @@ struct tls_context *access_tls(const char *data_dir, const char *const *hosts, s
     return tls_context_new(server.certificate.data, server.key.data, ca.certificate.data, err);
 }
 
-/* ---- tokens ---- */
-
 bool access_change_tokens(const char *data_dir,
                           bool (*change)(void *ctx, struct bearer_tokens *bearers,
                                          struct error *err),
@@ -160,8 +156,6 @@ bool access_change_tokens(const char *data_dir,
         close(lock);
     return ok;
 }
-
-/* ---- kubeconfig ---- */
 
 static const json_t *first(const json_t *doc, const char *list, const char *member)
 {
@@ -224,7 +218,9 @@ static bool keep_or_make(void *ctx, struct bearer_tokens *bearers, struct error 
         return true;
     }
     bearer_tokens_remove(bearers, ADMIN_TOKEN);
-    return bearer_tokens_add(bearers, ADMIN_TOKEN, ROLE_ADMIN, NULL, 0, admin->now_ms, 0,
+    return bearer_tokens_add(bearers,
+                             &(const struct bearer_token_request){
+                                 .name = ADMIN_TOKEN, .role = ROLE_ADMIN, .now_ms = admin->now_ms},
                              admin->text, err);
 }
 

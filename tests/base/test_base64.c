@@ -54,11 +54,25 @@ static void every_length_survives_a_round_trip(void **state)
     }
 }
 
+static void base64url_needs_no_escape_in_a_url(void **state)
+{
+    scoped(buf) struct buf text = {0}, back = {0};
+
+    base64url_encode("\xfb\xff\xbf\xff", 4, &text);
+    assert_string_equal(text.data, "-_-__w");
+    assert_true(base64url_decode(text.data, &back));
+    assert_int_equal(back.len, 4);
+    assert_memory_equal(back.data, "\xfb\xff\xbf\xff", 4);
+    assert_false(base64url_decode("-_+_", &back));
+    assert_false(base64url_decode("_w==", &back));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base64_is_decoded_as_go_does),
         cmocka_unit_test(every_length_survives_a_round_trip),
+        cmocka_unit_test(base64url_needs_no_escape_in_a_url),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * Credentials in the order in which they count: bearer token, client certificate, user of the unix
- * socket. Wrong tokens are counted by peer (SEC-07).
+ * Checks credentials in this order: bearer token, client certificate, user of the unix socket.
+ * Failures are counted by peer (SEC-07).
  */
 #include "api/server/auth/authn.h"
 
@@ -14,7 +14,7 @@
 
 enum { FAILURES_A_SECOND = 10 /* SEC-07 */, BUCKETS = 256 };
 
-/* Failures of the peers that fall into a bucket, within one second. */
+/* Failures within one second of all peers that hash to the bucket. */
 struct bucket {
     int64_t second;
     unsigned failures;
@@ -28,7 +28,7 @@ struct local_user {
 struct authn {
     struct loop *loop;
     char *token_path;
-    struct stat token_stat; /* of the file as it was read */
+    struct stat token_stat; /* when the file was last read */
     struct bearer_tokens bearers;
     struct identity *anonymous;
     struct local_user *users; /* [n_users] */
@@ -59,8 +59,6 @@ void authn_free(struct authn *authn)
     mem_free(authn);
 }
 
-/* ---- tokens ---- */
-
 static bool has_changed(const struct stat *now, const struct stat *before)
 {
     return now->st_ino != before->st_ino || now->st_size != before->st_size ||
@@ -84,8 +82,8 @@ bool authn_reload(struct authn *authn, struct error *err)
     return true;
 }
 
-/* A revoked token ends with the next request: the file is looked at each time, and read when it is
- * another one. */
+/* Looks up a token. Every request checks whether the file has changed, so a revoked token is
+ * refused from the next request on. */
 static struct identity *by_token(struct authn *authn, struct header_value token)
 {
     const struct bearer_token *bearer;
@@ -98,8 +96,6 @@ static struct identity *by_token(struct authn *authn, struct header_value token)
     bearer = bearer_tokens_find(&authn->bearers, token.text, token.len, loop_wall_ms(authn->loop));
     return bearer ? identity_ref(bearer->identity) : NULL;
 }
-
-/* ---- users of the machine ---- */
 
 void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identity)
 {
@@ -114,8 +110,6 @@ struct identity *authn_identity_of_uid(const struct authn *authn, unsigned uid)
             return authn->users[i].identity;
     return NULL;
 }
-
-/* ---- the decision ---- */
 
 static bool may_fail(struct authn *authn, const char *peer)
 {

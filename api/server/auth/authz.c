@@ -1,6 +1,6 @@
 /*
- * Takes a request apart by its form, finds the row of the table for its resource, and compares the
- * role it needs with the one its sender has there.
+ * Takes a request apart by its form, finds the rule of its resource, and compares the role it needs
+ * with the role its sender has in the namespace.
  */
 #include "api/server/auth/authz.h"
 
@@ -40,7 +40,7 @@ const struct authz_rule authz_rules[] = {
     {0},
 };
 
-/* Subresources that are not as the rest of their kind. */
+/* Subresources whose rights differ from the rule of their kind. */
 static const struct {
     const char *resource, *subresource;
     enum role reads, writes;
@@ -50,7 +50,7 @@ static const struct {
     {"jobflows", "steps",   V, A},
 };
 
-/* Anybody who is somebody may ask what he may do. */
+/* Any authenticated user may query its own permissions. */
 static const struct {
     const char *group, *resource;
 } reviews[] = {
@@ -78,8 +78,6 @@ static const struct {
     {"debug",   ADMINISTRATORS},
 };
 /* clang-format on */
-
-/* ---- a request's form ---- */
 
 static const char *verb_of(enum api_method method, const struct authz_attributes *attributes,
                            bool watch)
@@ -147,8 +145,6 @@ void authz_attributes_of(const struct request_target *target, enum api_method me
         out->subresource = *segment;
     out->verb = verb_of(method, out, request_query_bool(target, "watch"));
 }
-
-/* ---- the decision ---- */
 
 static bool is_reading(const char *verb)
 {

@@ -1,6 +1,6 @@
 /*
- * Tokens in memory and in their file, which is replaced as a whole, and refused when others than
- * its owner may read it.
+ * Keeps the tokens in memory and in their file. The file is replaced as a whole and refused when
+ * other users may read it.
  */
 #include "api/server/auth/bearer_tokens.h"
 
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/types/text/json_text.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/jsonw.h"
@@ -23,43 +24,31 @@
 
 enum { FILE_BYTES_MAX = 8 << 20, NAME_MAX_BYTES = 253 };
 
-static const char prefix[] = "jf_";
-
-static void bearer_release(struct bearer_token *bearer)
+static void token_release(struct bearer_token *token)
 {
-    identity_unref(bearer->identity);
-    for (size_t i = 0; i < bearer->n_namespaces; i++)
-        mem_free(bearer->namespaces[i]);
-    mem_free(bearer->namespaces);
-    mem_free(bearer->name);
+    identity_unref(token->identity);
+    for (size_t i = 0; i < token->n_namespaces; i++)
+        mem_free(token->namespaces[i]);
+    mem_free(token->namespaces);
+    mem_free(token->name);
 }
 
-void bearer_tokens_release(struct bearer_tokens *bearers)
+void bearer_tokens_release(struct bearer_tokens *tokens)
 {
-    for (size_t i = 0; i < bearers->count; i++)
-        bearer_release(&bearers->items[i]);
-    mem_free(bearers->items);
-    *bearers = (struct bearer_tokens){0};
+    for (size_t i = 0; i < tokens->count; i++)
+        token_release(&tokens->items[i]);
+    mem_free(tokens->items);
+    *tokens = (struct bearer_tokens){0};
 }
 
-/* ---- text forms ---- */
-
-/* base64url without padding; 32 bytes are 43 characters */
-static void write_text(const unsigned char bytes[BEARER_HASH], char out[BEARER_TEXT + 1])
+static void write_text(const unsigned char secret[BEARER_HASH], char out[BEARER_TEXT + 1])
 {
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    size_t n = sizeof prefix - 1;
-    unsigned bits = 0, have = 0;
+    scoped(buf) struct buf text = {0};
 
-    memcpy(out, prefix, n);
-    for (size_t i = 0; i < BEARER_HASH; i++) {
-        bits = bits << 8 | bytes[i];
-        for (have += 8; have >= 6; have -= 6)
-            out[n++] = alphabet[bits >> (have - 6) & 63];
-    }
-    out[n++] = alphabet[bits << (6 - have) & 63];
-    out[n] = '\0';
+    buf_str(&text, "jf_");
+    base64url_encode(secret, BEARER_HASH, &text);
+    memcpy(out, text.data, BEARER_TEXT + 1);
+    OPENSSL_cleanse(text.data, text.cap);
 }
 
 static void write_hex(const unsigned char *bytes, struct buf *out)
@@ -82,19 +71,17 @@ static bool read_hex(const char *text, unsigned char out[BEARER_HASH])
     return true;
 }
 
-/* ---- the file ---- */
-
-static bool read_namespaces(struct bearer_token *bearer, const json_t *list)
+static bool read_namespaces(struct bearer_token *token, const json_t *list)
 {
     json_t *value;
     size_t i;
 
-    bearer->namespaces = mem_array(json_array_size(list) + 1, sizeof *bearer->namespaces);
+    token->namespaces = mem_array(json_array_size(list) + 1, sizeof *token->namespaces);
     json_array_foreach(list, i, value)
     {
         if (!json_is_string(value) || !*json_string_value(value))
             return false;
-        bearer->namespaces[bearer->n_namespaces++] = mem_strdup(json_string_value(value));
+        token->namespaces[token->n_namespaces++] = mem_strdup(json_string_value(value));
     }
     return true;
 }
@@ -107,13 +94,13 @@ static int64_t read_time(const json_t *value)
     return text && time_parse(text, &ms, NULL) ? ms : 0;
 }
 
-static void make_identity(struct bearer_token *bearer)
+static void make_identity(struct bearer_token *token)
 {
-    bearer->identity = identity_with_role(
-        bearer->name, bearer->role, (const char *const *)bearer->namespaces, bearer->n_namespaces);
+    token->identity = identity_with_role(
+        token->name, token->role, (const char *const *)token->namespaces, token->n_namespaces);
 }
 
-static bool read_bearer(const json_t *from, struct bearer_token *out)
+static bool read_token(const json_t *from, struct bearer_token *out)
 {
     const char *name = json_string_value(json_object_get(from, "name"));
     const char *role = json_string_value(json_object_get(from, "role"));
@@ -127,7 +114,7 @@ static bool read_bearer(const json_t *from, struct bearer_token *out)
     out->created_ms = read_time(json_object_get(from, "createdAt"));
     out->expires_ms = read_time(expires);
     make_identity(out);
-    return !expires || out->expires_ms > 0; /* what cannot be read must not last for ever */
+    return !expires || out->expires_ms > 0; /* an unreadable expiry must not mean never */
 }
 
 static bool read_all(const json_t *doc, struct bearer_tokens *out, const char *path,
@@ -143,7 +130,7 @@ static bool read_all(const json_t *doc, struct bearer_tokens *out, const char *p
     {
         mem_grow(out->items, out->count, out->cap);
         out->items[out->count] = (struct bearer_token){0};
-        if (!read_bearer(value, &out->items[out->count++]))
+        if (!read_token(value, &out->items[out->count++]))
             return error_set(err, ERR_INVALID, "", "%s: tokens[%zu] is damaged", path, i);
     }
     return true;
@@ -176,7 +163,8 @@ static bool same_rights(const struct bearer_token *a, const struct bearer_token 
     return true;
 }
 
-/* Who is still there stays the same identity; who is not any more is marked. */
+/* A token that is still in the file keeps its identity object; the identity of a removed token is
+ * marked as revoked. */
 static void keep_identities(const struct bearer_tokens *before, struct bearer_tokens *now)
 {
     for (size_t i = 0; i < before->count; i++)
@@ -223,30 +211,30 @@ bool bearer_tokens_load(struct bearer_tokens *out, const char *path, struct erro
     return true;
 }
 
-bool bearer_tokens_save(const struct bearer_tokens *bearers, const char *path, struct error *err)
+bool bearer_tokens_save(const struct bearer_tokens *tokens, const char *path, struct error *err)
 {
     scoped(buf) struct buf text = {0}, hex = {0};
     struct jsonw w = jsonw_to(&text);
 
     jsonw_open(&w);
     jsonw_member_open_list(&w, "tokens");
-    for (size_t i = 0; i < bearers->count; i++) {
-        const struct bearer_token *bearer = &bearers->items[i];
+    for (size_t i = 0; i < tokens->count; i++) {
+        const struct bearer_token *token = &tokens->items[i];
 
         jsonw_open(&w);
-        jsonw_member_str(&w, "name", bearer->name);
-        jsonw_member_str(&w, "role", role_names[bearer->role]);
-        if (bearer->n_namespaces) {
+        jsonw_member_str(&w, "name", token->name);
+        jsonw_member_str(&w, "role", role_names[token->role]);
+        if (token->n_namespaces) {
             jsonw_member_open_list(&w, "namespaces");
-            for (size_t n = 0; n < bearer->n_namespaces; n++)
-                jsonw_str(&w, bearer->namespaces[n]);
+            for (size_t n = 0; n < token->n_namespaces; n++)
+                jsonw_str(&w, token->namespaces[n]);
             jsonw_close_list(&w);
         }
         buf_clear(&hex);
-        write_hex(bearer->hash, &hex);
+        write_hex(token->hash, &hex);
         jsonw_member_str(&w, "sha256", hex.data);
-        jsonw_member_time_opt(&w, "createdAt", bearer->created_ms);
-        jsonw_member_time_opt(&w, "expiresAt", bearer->expires_ms);
+        jsonw_member_time_opt(&w, "createdAt", token->created_ms);
+        jsonw_member_time_opt(&w, "expiresAt", token->expires_ms);
         jsonw_close(&w);
     }
     jsonw_close_list(&w);
@@ -255,13 +243,11 @@ bool bearer_tokens_save(const struct bearer_tokens *bearers, const char *path, s
     return file_write_atomic(path, text.data, text.len, 0600, err);
 }
 
-/* ---- use ---- */
-
-static struct bearer_token *by_name(const struct bearer_tokens *bearers, const char *name)
+static struct bearer_token *by_name(const struct bearer_tokens *tokens, const char *name)
 {
-    for (size_t i = 0; i < bearers->count; i++)
-        if (strcmp(bearers->items[i].name, name) == 0)
-            return &bearers->items[i];
+    for (size_t i = 0; i < tokens->count; i++)
+        if (strcmp(tokens->items[i].name, name) == 0)
+            return &tokens->items[i];
     return NULL;
 }
 
@@ -279,61 +265,61 @@ static bool check_name(const char *name, struct error *err)
                      name);
 }
 
-bool bearer_tokens_add(struct bearer_tokens *bearers, const char *name, enum role role,
-                       const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
-                       int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err)
+bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_request *request,
+                       char text[BEARER_TEXT + 1], struct error *err)
 {
     unsigned char secret[BEARER_HASH];
-    struct bearer_token *bearer;
+    struct bearer_token *token;
 
-    if (!check_name(name, err))
+    if (!check_name(request->name, err))
         return false;
-    if (by_name(bearers, name))
+    if (by_name(tokens, request->name))
         return error_set(err, ERR_EXISTS, "",
                          "there is a token \"%s\" already; revoke it first, or choose another name",
-                         name);
-    if (bearers->count == BEARER_MAX)
+                         request->name);
+    if (tokens->count == BEARER_MAX)
         return error_set(err, ERR_TOO_MANY, "", "there are %d tokens; revoke some", BEARER_MAX);
     if (RAND_bytes(secret, sizeof secret) != 1)
         mem_fatal("no random numbers");
-    mem_grow(bearers->items, bearers->count, bearers->cap);
-    bearer = &bearers->items[bearers->count++];
-    *bearer = (struct bearer_token){.name = mem_strdup(name),
-                                    .role = role,
-                                    .namespaces = mem_array(n_namespaces + 1, sizeof(char *)),
-                                    .n_namespaces = n_namespaces,
-                                    .created_ms = now_ms,
-                                    .expires_ms = expires_ms};
-    for (size_t i = 0; i < n_namespaces; i++)
-        bearer->namespaces[i] = mem_strdup(namespaces[i]);
-    make_identity(bearer);
+    mem_grow(tokens->items, tokens->count, tokens->cap);
+    token = &tokens->items[tokens->count++];
+    *token =
+        (struct bearer_token){.name = mem_strdup(request->name),
+                              .role = request->role,
+                              .namespaces = mem_array(request->n_namespaces + 1, sizeof(char *)),
+                              .n_namespaces = request->n_namespaces,
+                              .created_ms = request->now_ms,
+                              .expires_ms = request->expires_ms};
+    for (size_t i = 0; i < request->n_namespaces; i++)
+        token->namespaces[i] = mem_strdup(request->namespaces[i]);
+    make_identity(token);
     write_text(secret, text);
     OPENSSL_cleanse(secret, sizeof secret);
-    SHA256((const unsigned char *)text, BEARER_TEXT, bearer->hash);
+    SHA256((const unsigned char *)text, BEARER_TEXT, token->hash);
     return true;
 }
 
-bool bearer_tokens_remove(struct bearer_tokens *bearers, const char *name)
+bool bearer_tokens_remove(struct bearer_tokens *tokens, const char *name)
 {
-    struct bearer_token *bearer = by_name(bearers, name);
+    struct bearer_token *token = by_name(tokens, name);
 
-    if (!bearer)
+    if (!token)
         return false;
-    bearer_release(bearer);
-    memmove(bearer, bearer + 1,
-            (size_t)(bearers->items + --bearers->count - bearer) * sizeof *bearer);
+    token_release(token);
+    memmove(token, token + 1, (size_t)(tokens->items + --tokens->count - token) * sizeof *token);
     return true;
 }
 
-const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *bearers, const char *text,
+const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *tokens, const char *text,
                                               size_t len, int64_t now_ms)
 {
     unsigned char hash[BEARER_HASH];
     const struct bearer_token *found = NULL;
 
     SHA256((const unsigned char *)text, len, hash);
-    for (size_t i = 0; i < bearers->count; i++) /* all of them: time must not tell */
-        if (CRYPTO_memcmp(bearers->items[i].hash, hash, sizeof hash) == 0)
-            found = &bearers->items[i];
+    for (size_t i = 0; i < tokens->count;
+         i++) /* compares all: the time must not depend on the match */
+        if (CRYPTO_memcmp(tokens->items[i].hash, hash, sizeof hash) == 0)
+            found = &tokens->items[i];
     return found && (!found->expires_ms || now_ms < found->expires_ms) ? found : NULL;
 }

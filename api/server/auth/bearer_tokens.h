@@ -1,9 +1,9 @@
 #pragma once
 /*
- * Bearer tokens: 256 random bits each, kept as SHA-256 alone (SEC-03).
+ * Bearer tokens: 256 random bits each, stored only as SHA-256 (SEC-03).
  *
  * The file, `{"tokens": [{"name", "role", "namespaces", "sha256", "createdAt", "expiresAt"}]}`, is
- * written by `jobflow token` and read by the daemon, which reads it again when it has changed.
+ * written by `jobflow token` and read by the daemon, which reads it again after a change.
  */
 #include <stdint.h>
 
@@ -20,10 +20,10 @@ enum {
 struct bearer_token {
     char *name;
     enum role role;
-    char **namespaces; /* [n_namespaces]; none: everywhere */
+    char **namespaces; /* [n_namespaces]; none: the role holds everywhere */
     size_t n_namespaces;
     unsigned char hash[BEARER_HASH];
-    int64_t created_ms, expires_ms; /* expires 0: never */
+    int64_t created_ms, expires_ms; /* expires_ms 0: never */
     struct identity *identity;
 };
 
@@ -32,21 +32,28 @@ struct bearer_tokens {
     size_t count, cap;
 };
 
-/** Replace what `out` holds by the file's content; an absent file is empty. FORBIDDEN when others
- * may read or write it, or it is not ours; INVALID with the place when it is damaged. */
+/** Replaces the content of `out` by that of the file; a missing file is empty. FORBIDDEN when other
+ * users may read or write the file or own it; INVALID, with the place, when it is damaged. */
 bool bearer_tokens_load(struct bearer_tokens *out, const char *path, struct error *err);
-bool bearer_tokens_save(const struct bearer_tokens *bearers, const char *path, struct error *err);
-void bearer_tokens_release(struct bearer_tokens *bearers);
+bool bearer_tokens_save(const struct bearer_tokens *tokens, const char *path, struct error *err);
+void bearer_tokens_release(struct bearer_tokens *tokens);
 SCOPED_DEFINE(bearer_tokens, struct bearer_tokens, bearer_tokens_release)
 
-/** A new token, its text to `text`. EXISTS when the name is taken, INVALID for names that are no
- * DNS-like words, TOO_MANY. */
-bool bearer_tokens_add(struct bearer_tokens *bearers, const char *name, enum role role,
-                       const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
-                       int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err);
-/** False when there is none of that name. */
-bool bearer_tokens_remove(struct bearer_tokens *bearers, const char *name);
+struct bearer_token_request {
+    const char *name;
+    enum role role;
+    const char *const *namespaces; /* [n_namespaces]; none: everywhere */
+    size_t n_namespaces;
+    int64_t now_ms, expires_ms; /* expires_ms 0: never */
+};
 
-/** Whose token this is; compares in constant time. NULL: nobody's, or expired. */
-const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *bearers, const char *text,
+/** Creates a token and writes its text to `text`. EXISTS when the name is taken, INVALID for a
+ * malformed name, TOO_MANY. */
+bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_request *request,
+                       char text[BEARER_TEXT + 1], struct error *err);
+/** False when there is no token of that name. */
+bool bearer_tokens_remove(struct bearer_tokens *tokens, const char *name);
+
+/** The token with this text, compared in constant time. NULL when it is unknown or expired. */
+const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *tokens, const char *text,
                                               size_t len, int64_t now_ms);

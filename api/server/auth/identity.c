@@ -1,6 +1,6 @@
 /*
- * Group names are parsed once, when an identity is made, into a role for everything and roles for
- * single namespaces.
+ * Makes identities. Group names are parsed once, into roles that hold everywhere or in one
+ * namespace.
  */
 #include "api/server/auth/identity.h"
 
@@ -24,7 +24,7 @@ enum role role_by_name(const char *name)
     return ROLE_NONE;
 }
 
-/* What a group allows; false for the many groups that allow nothing. */
+/* Parses the role that a group grants; false for a group that grants none. */
 static bool parse_group(const char *group, struct grant *out)
 {
     static const char prefix[] = "jobflow:";

@@ -1,14 +1,15 @@
 #pragma once
 /*
- * Who asks: a user name, groups, and the rights that follow from the groups.
+ * The sender of a request: a user name, groups, and the roles that follow from the groups.
  *
  *   system:masters              everything
- *   jobflow:viewer[:NAMESPACE]  looks, everywhere or in one namespace
- *   jobflow:editor[:NAMESPACE]  looks and changes
+ *   jobflow:viewer[:NAMESPACE]  reads, everywhere or in one namespace
+ *   jobflow:editor[:NAMESPACE]  reads and writes
  *   jobflow:admin               everything
  *
- * Tokens, client certificates (the subject's organisations) and the users of the unix socket all
- * end here, so what may be done never depends on how somebody came in. Loop thread only; counted.
+ * Tokens, client certificates (the subject's organisations) and users of the unix socket all become
+ * an identity, so authorization never depends on the way of authentication. Reference-counted; for
+ * the loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "base/scoped.h"
 
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_EDITOR, ROLE_ADMIN };
-extern const char *const role_names[];    /* by role, from ROLE_VIEWER on; NULL-terminated after */
+extern const char *const role_names[];    /* by role, ended by NULL */
 enum role role_by_name(const char *name); /* ROLE_NONE if unknown */
 
 struct grant {
@@ -32,12 +33,12 @@ struct identity {
     struct grant *grants; /* [n_grants], names borrowed from the groups */
     size_t n_grants;
     bool authenticated;
-    bool revoked; /* its token is gone; whoever still holds it should let go */
+    bool revoked; /* its token has been removed; connections that use it should be closed */
 };
 
-/** Of a user with these groups; system:authenticated is added. Copies. */
+/** A user with these groups and system:authenticated. Copies. */
 struct identity *identity_new(const char *user, const char *const *groups, size_t n_groups);
-/** Somebody with a role, everywhere or (n_namespaces > 0) in some namespaces. */
+/** A user with a role, everywhere or (n_namespaces > 0) in some namespaces. */
 struct identity *identity_with_role(const char *user, enum role role, const char *const *namespaces,
                                     size_t n_namespaces);
 struct identity *identity_anonymous(void);
@@ -45,7 +46,7 @@ struct identity *identity_ref(struct identity *identity);
 void identity_unref(struct identity *identity); /* NULL is fine */
 SCOPED_DEFINE_PTR(identity, struct identity *, identity_unref)
 
-/** The greatest role in a namespace; `ns` NULL: of those that hold everywhere. */
+/** The greatest role in a namespace; with `ns` NULL the greatest that holds everywhere. */
 enum role identity_role(const struct identity *identity, const char *ns);
-/** The greatest role anywhere. */
+/** The greatest role in any namespace. */
 enum role identity_best_role(const struct identity *identity);

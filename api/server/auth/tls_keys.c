@@ -1,6 +1,5 @@
 /*
- * Makes and checks X.509 certificates with OpenSSL: the authority's, and those it signs with the
- * names and addresses of the server.
+ * Makes and checks X.509 certificates with OpenSSL.
  */
 #include "api/server/auth/tls_keys.h"
 
@@ -13,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 /* clocks differ */ };
+enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 /* for clients whose clocks are behind */ };
 
 void tls_pair_release(struct tls_pair *pair)
 {
@@ -31,8 +30,6 @@ static bool failed(struct error *err, const char *what)
     ERR_clear_error();
     return error_set(err, ERR_INTERNAL, "", "%s: %s", what, why);
 }
-
-/* ---- PEM ---- */
 
 static void take_pem(BIO *bio, struct buf *out)
 {
@@ -73,8 +70,6 @@ static EVP_PKEY *read_key(const struct tls_pair *pair)
     return key;
 }
 
-/* ---- certificates ---- */
-
 static bool add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX ctx;
@@ -106,7 +101,7 @@ static bool set_serial(X509 *certificate)
     return ok;
 }
 
-/* Version, serial number, key and times. */
+/* A certificate with version, serial number, key and validity; NULL on failure. */
 static X509 *begin_certificate(EVP_PKEY *key, int64_t now_s, int64_t days)
 {
     X509 *certificate = X509_new();

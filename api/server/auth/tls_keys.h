@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A small certificate authority of our own: its certificate, and certificates it signs. Keys are
- * ECDSA on P-256; everything is PEM text.
+ * A small certificate authority: makes its own certificate and signs certificates for the server
+ * and its clients. Keys are ECDSA on P-256; everything is PEM text.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,24 +15,25 @@ struct tls_pair {
 void tls_pair_release(struct tls_pair *pair); /* wipes the key */
 SCOPED_DEFINE(tls_pair, struct tls_pair, tls_pair_release)
 
-/** A new CA, good for ten years from `now_s` (seconds since the epoch). */
+/** Makes a CA that is valid for ten years from `now_s` (seconds since the epoch). */
 bool tls_ca_make(int64_t now_s, struct tls_pair *out, struct error *err);
 
 struct tls_subject {
     const char *user;          /* CN */
     const char *const *groups; /* [n_groups] O */
     size_t n_groups;
-    const char *const *hosts; /* [n_hosts] names and addresses of a server; none: a client */
+    const char *const *hosts; /* [n_hosts] names and addresses of a server; none for a client */
     size_t n_hosts;
     int64_t days;
 };
 
-/** A certificate signed by `ca`. INVALID for a host that is neither name nor address. */
+/** Makes a key and a certificate signed by `ca`. INVALID for a host that is neither name nor
+ * address. */
 bool tls_issue(const struct tls_pair *ca, const struct tls_subject *subject, int64_t now_s,
                struct tls_pair *out, struct error *err);
 
-/** May a certificate hold it? INVALID. */
+/** False with INVALID when a certificate cannot name this host. */
 bool tls_host_valid(const char *host, struct error *err);
-/** Whether a certificate is good for another `days` for all of these hosts, and signed by `ca`. */
+/** Whether a certificate is signed by `ca` and valid for all these hosts for another `days`. */
 bool tls_still_good(const struct tls_pair *ca, const struct tls_pair *pair,
                     const char *const *hosts, size_t n_hosts, int64_t now_s, int64_t days);

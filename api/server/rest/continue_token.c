@@ -7,43 +7,8 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
+#include "base/base64.h"
 #include "base/jsonw.h"
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-static void encode(const unsigned char *bytes, size_t len, struct buf *out)
-{
-    uint32_t bits = 0;
-    int have = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        bits = bits << 8 | bytes[i];
-        for (have += 8; have >= 6; have -= 6)
-            buf_char(out, alphabet[bits >> (have - 6) & 63]);
-    }
-    if (have)
-        buf_char(out, alphabet[bits << (6 - have) & 63]);
-}
-
-static bool decode(const char *text, struct buf *out)
-{
-    uint32_t bits = 0;
-    int have = 0;
-
-    for (; *text; text++) {
-        const char *at = strchr(alphabet, *text);
-
-        if (!at)
-            return false;
-        bits = bits << 6 | (uint32_t)(at - alphabet);
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            buf_char(out, (char)(bits >> have & 255));
-        }
-    }
-    return true;
-}
 
 void continue_token_write(const struct continue_token *token, struct buf *out)
 {
@@ -56,7 +21,7 @@ void continue_token_write(const struct continue_token *token, struct buf *out)
     jsonw_member_str(&w, "start", token->after);
     jsonw_member_int(&w, "n", token->given);
     jsonw_close(&w);
-    encode((const unsigned char *)text.data, text.len, out);
+    base64url_encode(text.data, text.len, out);
 }
 
 bool continue_token_read(const char *text, struct buf *scratch, struct continue_token *out,
@@ -69,7 +34,7 @@ bool continue_token_read(const char *text, struct buf *scratch, struct continue_
     struct error why = {0};
     size_t at = scratch->len;
 
-    if (decode(text, &plain) && plain.len)
+    if (base64url_decode(text, &plain) && plain.len)
         doc = json_parse(plain.data, plain.len, &json_limits_body, &why);
     revision = json_object_get(doc, "rv");
     given = json_object_get(doc, "n");

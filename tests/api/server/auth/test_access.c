@@ -190,19 +190,26 @@ static void tokens_are_kept_as_hashes_and_found_again(void **state)
     scoped_str path = test_path("tokens.json");
     scoped(buf) struct buf text = {0};
     static const char *const namespaces[] = {"a", "b"};
+    static const struct bearer_token_request root = {.name = "root",
+                                                     .role = ROLE_ADMIN,
+                                                     .now_ms = 1000},
+                                             ci = {.name = "ci",
+                                                   .role = ROLE_EDITOR,
+                                                   .namespaces = namespaces,
+                                                   .n_namespaces = 2,
+                                                   .now_ms = 1000,
+                                                   .expires_ms = 5000},
+                                             malformed = {.name = "../x", .role = ROLE_VIEWER};
     char admin[BEARER_TEXT + 1], editor[BEARER_TEXT + 1];
     const struct bearer_token *found;
     struct error err = {0};
     struct stat info;
 
-    check_ok("admin", bearer_tokens_add(&made, "root", ROLE_ADMIN, NULL, 0, 1000, 0, admin, &err),
-             err);
-    check_ok("editor",
-             bearer_tokens_add(&made, "ci", ROLE_EDITOR, namespaces, 2, 1000, 5000, editor, &err),
-             err);
-    check("taken", !bearer_tokens_add(&made, "ci", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+    check_ok("admin", bearer_tokens_add(&made, &root, admin, &err), err);
+    check_ok("editor", bearer_tokens_add(&made, &ci, editor, &err), err);
+    check("taken", !bearer_tokens_add(&made, &ci, editor, &err));
     check_int("code", err.code, ERR_EXISTS);
-    check("no name", !bearer_tokens_add(&made, "../x", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+    check("no name", !bearer_tokens_add(&made, &malformed, editor, &err));
     check("differ", strcmp(admin, editor) != 0);
     check_ok("saved", bearer_tokens_save(&made, path, &err), err);
     check_int("there", stat(path, &info), 0);
@@ -252,7 +259,7 @@ static void a_token_file_that_is_open_or_damaged_is_refused(void **state)
 
 /* ---- who asks ---- */
 
-struct listen_socket {
+struct authn_fixture {
     struct clock *clock;
     struct loop *loop;
     struct authn *authn;
@@ -260,30 +267,32 @@ struct listen_socket {
     char admin[BEARER_TEXT + 1], ci[BEARER_TEXT + 1];
 };
 
-static void door_open(struct listen_socket *door)
+static void fixture_start(struct authn_fixture *fixture)
 {
+    static const struct bearer_token_request root = {.name = "root", .role = ROLE_ADMIN},
+                                             ci = {.name = "ci", .role = ROLE_EDITOR};
     scoped(bearer_tokens) struct bearer_tokens made = {0};
 
-    door->clock = clock_virtual_new(1767225600000, 3);
-    door->loop = loop_new(door->clock);
-    door->path = test_path("door.json");
-    bearer_tokens_add(&made, "root", ROLE_ADMIN, NULL, 0, 0, 0, door->admin, NULL);
-    bearer_tokens_add(&made, "ci", ROLE_EDITOR, NULL, 0, 0, 0, door->ci, NULL);
-    check("saved", bearer_tokens_save(&made, door->path, NULL));
-    door->authn = authn_new(door->loop, door->path);
+    fixture->clock = clock_virtual_new(1767225600000, 3);
+    fixture->loop = loop_new(fixture->clock);
+    fixture->path = test_path("tokens.json");
+    bearer_tokens_add(&made, &root, fixture->admin, NULL);
+    bearer_tokens_add(&made, &ci, fixture->ci, NULL);
+    check("saved", bearer_tokens_save(&made, fixture->path, NULL));
+    fixture->authn = authn_new(fixture->loop, fixture->path);
 }
 
-static void door_close(struct listen_socket *door)
+static void fixture_stop(struct authn_fixture *fixture)
 {
-    authn_free(door->authn);
-    loop_free(door->loop);
-    clock_free(door->clock);
-    mem_free(door->path);
+    authn_free(fixture->authn);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    mem_free(fixture->path);
 }
 
 /* The user's name, or the code of the refusal. */
-static char *knock(struct listen_socket *door, struct credentials credentials,
-                   const char *authorization)
+static char *authenticate(struct authn_fixture *fixture, struct credentials credentials,
+                          const char *authorization)
 {
     struct error err = {0};
     scoped(identity) struct identity *who = NULL;
@@ -292,15 +301,15 @@ static char *knock(struct listen_socket *door, struct credentials credentials,
         credentials.authorization = (struct header_value){authorization, strlen(authorization)};
     if (!credentials.peer)
         credentials.peer = "10.0.0.1";
-    who = authn_authenticate(door->authn, &credentials, &err);
+    who = authn_authenticate(fixture->authn, &credentials, &err);
     return who ? mem_strdup(who->user) : mem_printf("%d", error_http_status(err.code));
 }
 
-static void check_knock(struct listen_socket *door, const char *name,
-                        struct credentials credentials, const char *authorization,
-                        const char *wanted)
+static void check_sender(struct authn_fixture *fixture, const char *name,
+                         struct credentials credentials, const char *authorization,
+                         const char *wanted)
 {
-    scoped_str got = knock(door, credentials, authorization);
+    scoped_str got = authenticate(fixture, credentials, authorization);
 
     check_str(name, got, wanted);
 }
@@ -310,41 +319,43 @@ static void a_wrong_credential_is_never_taken_for_none(void **state)
 {
     scoped(identity) struct identity *cert = identity_new("carol", NULL, 0);
     scoped(identity) struct identity *owner = make(ADMIN);
-    struct listen_socket door;
+    struct authn_fixture fixture;
 
-    door_open(&door);
+    fixture_start(&fixture);
 
-    scoped_str good = mem_printf("Bearer %s", door.ci);
-    scoped_str lower = mem_printf("bearer %s", door.ci);
+    scoped_str good = mem_printf("Bearer %s", fixture.ci);
+    scoped_str lower = mem_printf("bearer %s", fixture.ci);
 
-    check_knock(&door, "nothing", (struct credentials){0}, NULL, "system:anonymous");
-    check_knock(&door, "a token", (struct credentials){0}, good, "ci");
-    check_knock(&door, "the scheme in any case", (struct credentials){0}, lower, "ci");
-    check_knock(&door, "a wrong token", (struct credentials){0}, "Bearer jf_x", "401");
-    check_knock(&door, "another scheme", (struct credentials){0}, "Basic YTpi", "401");
-    check_knock(&door, "an empty one", (struct credentials){0}, "Bearer ", "401");
-    check_knock(&door, "a certificate", (struct credentials){.certificate = cert}, NULL, "carol");
-    check_knock(&door, "a foreign one", (struct credentials){.certificate_refused = true}, NULL,
-                "401");
-    check_knock(&door, "the socket's owner", (struct credentials){.socket = owner}, NULL, "admin");
-    check_knock(&door, "who shows a token is its user", (struct credentials){.socket = owner}, good,
-                "ci");
-    check_knock(&door, "… also when it is wrong", (struct credentials){.socket = owner}, "Bearer x",
-                "401");
-    door_close(&door);
+    check_sender(&fixture, "nothing", (struct credentials){0}, NULL, "system:anonymous");
+    check_sender(&fixture, "a token", (struct credentials){0}, good, "ci");
+    check_sender(&fixture, "the scheme in any case", (struct credentials){0}, lower, "ci");
+    check_sender(&fixture, "a wrong token", (struct credentials){0}, "Bearer jf_x", "401");
+    check_sender(&fixture, "another scheme", (struct credentials){0}, "Basic YTpi", "401");
+    check_sender(&fixture, "an empty one", (struct credentials){0}, "Bearer ", "401");
+    check_sender(&fixture, "a certificate", (struct credentials){.certificate = cert}, NULL,
+                 "carol");
+    check_sender(&fixture, "a foreign one", (struct credentials){.certificate_refused = true}, NULL,
+                 "401");
+    check_sender(&fixture, "the socket's owner", (struct credentials){.socket = owner}, NULL,
+                 "admin");
+    check_sender(&fixture, "who shows a token is its user", (struct credentials){.socket = owner},
+                 good, "ci");
+    check_sender(&fixture, "… also when it is wrong", (struct credentials){.socket = owner},
+                 "Bearer x", "401");
+    fixture_stop(&fixture);
 }
 
 enum { OTHERS = 64 };
 
 /* How many of other peers may still fail. Peers are told apart by a hash that is another one in
  * each process: of so many a few may share the count of the first, but never half. */
-static int others_let_in(struct listen_socket *door)
+static int others_let_in(struct authn_fixture *fixture)
 {
     int let_in = 0;
 
     for (int i = 0; i < OTHERS; i++) {
         scoped_str peer = mem_printf("10.0.1.%d", i);
-        scoped_str got = knock(door, (struct credentials){.peer = peer}, "Bearer x");
+        scoped_str got = authenticate(fixture, (struct credentials){.peer = peer}, "Bearer x");
 
         let_in += strcmp(got, "401") == 0;
     }
@@ -354,17 +365,18 @@ static int others_let_in(struct listen_socket *door)
 /* covers: reliability.md SEC-07 */
 static void failures_are_bounded_by_peer_and_second(void **state)
 {
-    struct listen_socket door;
+    struct authn_fixture fixture;
 
-    door_open(&door);
+    fixture_start(&fixture);
     for (int i = 0; i < 10; i++)
-        check_knock(&door, "try", (struct credentials){0}, "Bearer x", "401");
-    check_knock(&door, "one too many", (struct credentials){0}, "Bearer x", "429");
-    check("others are not held up", others_let_in(&door) > OTHERS / 2);
-    check_knock(&door, "nor is what is right", (struct credentials){0}, NULL, "system:anonymous");
-    clock_advance_ms(door.clock, 1000);
-    check_knock(&door, "a second later", (struct credentials){0}, "Bearer x", "401");
-    door_close(&door);
+        check_sender(&fixture, "try", (struct credentials){0}, "Bearer x", "401");
+    check_sender(&fixture, "one too many", (struct credentials){0}, "Bearer x", "429");
+    check("others are not held up", others_let_in(&fixture) > OTHERS / 2);
+    check_sender(&fixture, "nor is what is right", (struct credentials){0}, NULL,
+                 "system:anonymous");
+    clock_advance_ms(fixture.clock, 1000);
+    check_sender(&fixture, "a second later", (struct credentials){0}, "Bearer x", "401");
+    fixture_stop(&fixture);
 }
 
 /* covers: reliability.md SEC-03 */
@@ -372,27 +384,27 @@ static void a_revoked_token_ends_and_others_keep_their_identity(void **state)
 {
     scoped(bearer_tokens) struct bearer_tokens bearers = {0};
     struct error err = {0};
-    struct listen_socket door;
+    struct authn_fixture fixture;
 
-    door_open(&door);
+    fixture_start(&fixture);
 
-    scoped_str ci = mem_printf("Bearer %s", door.ci);
-    scoped_str root = mem_printf("Bearer %s", door.admin);
+    scoped_str ci = mem_printf("Bearer %s", fixture.ci);
+    scoped_str root = mem_printf("Bearer %s", fixture.admin);
     const struct credentials with_root = {.authorization = {root, strlen(root)}},
                              with_ci = {.authorization = {ci, strlen(ci)}};
-    scoped(identity) struct identity *before = authn_authenticate(door.authn, &with_root, &err);
-    scoped(identity) struct identity *held = authn_authenticate(door.authn, &with_ci, &err);
+    scoped(identity) struct identity *before = authn_authenticate(fixture.authn, &with_root, &err);
+    scoped(identity) struct identity *held = authn_authenticate(fixture.authn, &with_ci, &err);
 
-    check_ok("load", bearer_tokens_load(&bearers, door.path, &err), err);
+    check_ok("load", bearer_tokens_load(&bearers, fixture.path, &err), err);
     bearer_tokens_remove(&bearers, "ci");
-    check_ok("save", bearer_tokens_save(&bearers, door.path, &err), err);
-    check_knock(&door, "revoked", (struct credentials){0}, ci, "401");
+    check_ok("save", bearer_tokens_save(&bearers, fixture.path, &err), err);
+    check_sender(&fixture, "revoked", (struct credentials){0}, ci, "401");
     check("marked", held->revoked && !before->revoked);
 
-    scoped(identity) struct identity *after = authn_authenticate(door.authn, &with_root, &err);
+    scoped(identity) struct identity *after = authn_authenticate(fixture.authn, &with_root, &err);
 
     check("the same", before == after);
-    door_close(&door);
+    fixture_stop(&fixture);
 }
 
 /* ---- browsers ---- */

@@ -157,8 +157,7 @@ static void rank_steps(struct flow *flow)
     const struct flow_scheduling *scheduling = m->graph->spec->scheduling;
     double *weights;
 
-    if (m->upstream || !scheduling || !scheduling->order ||
-        strcmp(scheduling->order, "criticalPath") != 0)
+    if (m->upstream || !scheduling || scheduling->order != ORDER_CRITICAL_PATH)
         return;
     weights = mem_array(m->graph->steps + 1, sizeof *weights);
     for (uint32_t i = 0; i < m->graph->steps; i++) {

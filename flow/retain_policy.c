@@ -17,10 +17,8 @@ struct removal {
 
 static bool wants_removal(const struct flow *flow)
 {
-    const char *policy = jobflow_spec_of(flow->object)->retain_policy;
-
-    return policy && strcmp(policy, "delete") == 0 && !object_deleting(flow->object) &&
-           flow->writer.written_phase == FLOW_SUCCEED;
+    return jobflow_spec_of(flow->object)->retain_policy == RETAIN_POLICY_DELETE &&
+           !object_deleting(flow->object) && flow->writer.written_phase == FLOW_SUCCEED;
 }
 
 static void on_retry(struct timer *timer)

@@ -151,6 +151,7 @@ static bool map_equal(const struct field *field, const json_t *a, const json_t *
 /* clang-format off */
 static const equal_fn equals[] = {
     [FIELD_STR]          = text_equal,
+    [FIELD_ENUM]         = text_equal,
     [FIELD_I32]          = number_equal,
     [FIELD_OPT_I32]      = optional_equal,
     [FIELD_I64]          = number_equal,

@@ -101,7 +101,7 @@ static int judge_term(const struct reach *reach, const struct flow_term *term)
 /* The term that keeps a condition from holding; -1 when it may hold. */
 static int term_against(const struct reach *reach, const struct flow_condition *condition)
 {
-    bool any = condition->strategy && strcmp(condition->strategy, "any") == 0;
+    bool any = condition->strategy == STRATEGY_ANY;
     int against = -1;
 
     for (size_t i = 0; i < condition->terms.count; i++) {

@@ -76,9 +76,8 @@ static const struct follow_step *releasing_step(const struct follow_flow *flow,
                                                 const struct flow_step *spec)
 {
     const struct follow_step *best =
-        spec->when ? last_to_end(flow, false) : switch_of(flow, spec->name);
-    bool any =
-        spec->depends && spec->depends->strategy && strcmp(spec->depends->strategy, "any") == 0;
+        flow_step_is_final(spec) ? last_to_end(flow, false) : switch_of(flow, spec->name);
+    bool any = spec->depends && spec->depends->strategy == STRATEGY_ANY;
 
     for (size_t i = 0; spec->depends && i < spec->depends->targets.count; i++) {
         const struct follow_step *target = follow_find_step(flow, spec->depends->targets.items[i]);

@@ -148,36 +148,33 @@ static bool parse_number(const char *text, double *out)
     return *text && !*end;
 }
 
-static bool compare(const char *operator, const char * value, const char *with)
+static bool compare(enum value_operator op, const char *value, const char *with)
 {
     double left, right;
 
-    if (strcmp(operator, "Gt") == 0 || strcmp(operator, "Lt") == 0)
-        return parse_number(value, &left) && parse_number(with, &right) &&
-               (operator[0] == 'G' ? left > right : left<right);
-    return strcmp(value, with) == 0;
+    if (op != VALUE_GT && op != VALUE_LT)
+        return strcmp(value, with) == 0;
+    return parse_number(value, &left) && parse_number(with, &right) &&
+           (op == VALUE_GT ? left > right : left < right);
 }
 
-/* `value` NULL = there is none. */
+/* `value` is NULL when the output or parameter does not exist. */
 static bool value_matches(const struct flow_model *m, const struct term_value *term,
                           const char *value)
 {
-    const char *operator= term->operator? term->operator: "In";
     struct flow_values values = {m, STEP_NONE, NULL};
     const struct flow_ref_values refs = flow_values_of(&values);
     bool found = false;
 
-    if (strcmp(operator, "Exists") == 0)
-        return value != NULL;
-    if (strcmp(operator, "DoesNotExist") == 0)
-        return value == NULL;
+    if (term->op == VALUE_EXISTS || term->op == VALUE_DOES_NOT_EXIST)
+        return (value != NULL) == (term->op == VALUE_EXISTS);
     for (size_t i = 0; value && i < term->values.count; i++) {
         scoped(buf) struct buf with = {0};
 
         if (flow_refs_replace_text(term->values.items[i], &refs, &with, NULL))
-            found |= compare(operator, value, with.data ? with.data : "");
+            found |= compare(term->op, value, with.data ? with.data : "");
     }
-    return strcmp(operator, "NotIn") == 0 ? !found : found;
+    return found != (term->op == VALUE_NOT_IN);
 }
 
 /* The final phase of a step, or NULL. */
@@ -237,7 +234,7 @@ static bool term_matches(const struct flow_model *m, const struct flow_term *ter
 
 bool flow_condition_holds(const struct flow_model *m, const struct flow_condition *condition)
 {
-    bool any = condition->strategy && strcmp(condition->strategy, "any") == 0;
+    bool any = condition->strategy == STRATEGY_ANY;
 
     for (size_t i = 0; i < condition->terms.count; i++) {
         const struct flow_term *term = &condition->terms.items[i];

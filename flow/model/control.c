@@ -109,9 +109,7 @@ static bool ask_rescuers(const struct flow_model *m, uint32_t i, uint32_t *out_u
 
 static bool is_ignored(const struct flow_model *m, uint32_t i)
 {
-    const char *policy = flow_graph_step(m->graph, i)->failure_policy;
-
-    return policy && strcmp(policy, "ignore") == 0;
+    return flow_graph_step(m->graph, i)->failure_policy == STEP_FAILURE_IGNORE;
 }
 
 static bool has_rescuers(const struct flow_model *m, uint32_t i)

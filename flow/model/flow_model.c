@@ -26,7 +26,7 @@ bool flow_model_waits_for_any(const struct flow_model *m, uint32_t i)
 {
     const struct flow_depends *depends = flow_graph_step(m->graph, i)->depends;
 
-    return !m->upstream && depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
+    return !m->upstream && depends && depends->strategy == STRATEGY_ANY;
 }
 
 static bool has_probe(const struct flow_model *m, uint32_t i)
@@ -48,8 +48,8 @@ static void init_control(struct flow_model *m)
         const struct flow_step *step = &spec->steps.items[i];
 
         m->retrying |= step->retry != NULL;
-        controlled |= step->condition || step->choice || step->loop || step->when ||
-                      (step->failure_policy && strcmp(step->failure_policy, "ignore") == 0);
+        controlled |= step->condition || step->choice || step->loop || flow_step_is_final(step) ||
+                      step->failure_policy == STEP_FAILURE_IGNORE;
     }
     if (controlled)
         flow_control_init(m);

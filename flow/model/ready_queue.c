@@ -12,7 +12,7 @@
 static bool comes_later(const struct ready_queue *queue, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(queue->graph, step)->depends;
-    bool any = depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
+    bool any = depends && depends->strategy == STRATEGY_ANY;
 
     for (size_t t = 0; depends && depends->probe && !any && t < depends->targets.count; t++) {
         uint32_t target = flow_graph_find(queue->graph, depends->targets.items[t]);

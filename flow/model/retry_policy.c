@@ -9,7 +9,6 @@ enum { BACKOFF_S = 10, FACTOR = 2, MAX_BACKOFF_S = 300 };
 
 bool exit_code_matches(const struct exit_code_rule *rule, int32_t code)
 {
-    const char *operator= rule->operator? rule->operator: "In";
     const json_t *value;
     bool found = false;
     size_t i;
@@ -18,12 +17,11 @@ bool exit_code_matches(const struct exit_code_rule *rule, int32_t code)
     {
         json_int_t wanted = json_integer_value(value);
 
-        if (strcmp(operator, "Gt") == 0   ? code > wanted
-            : strcmp(operator, "Lt") == 0 ? code < wanted
-                                          : code == wanted)
-            found = true;
+        found |= rule->op == CODE_GT   ? code > wanted
+                 : rule->op == CODE_LT ? code < wanted
+                                       : code == wanted;
     }
-    return strcmp(operator, "NotIn") == 0 ? !found : found;
+    return found != (rule->op == CODE_NOT_IN);
 }
 
 static bool phase_is_listed(const struct flow_retry *retry, enum job_phase phase)
@@ -43,7 +41,7 @@ static bool code_is_listed(const struct exit_code_rule *rule, const struct job_r
                             : job_results_failure_code(results, &code);
 
     if (!known)
-        return rule->operator&& strcmp(rule->operator, "NotIn") == 0;
+        return rule->op == CODE_NOT_IN;
     return exit_code_matches(rule, code);
 }
 

@@ -97,9 +97,7 @@ size_t step_probe_unmatched_entry(const struct step_probe *probe)
 
 uint32_t step_probe_open(const struct step_probe *probe)
 {
-    const char *strategy = probe->depends->strategy;
-
-    if (strategy && strcmp(strategy, "any") == 0)
+    if (probe->depends->strategy == STRATEGY_ANY)
         return probe->n_met ? 0 : 1;
     return (uint32_t)probe->depends->targets.count - probe->n_met +
            (probe->n_placed < probe->entries);

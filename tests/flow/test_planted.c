@@ -175,7 +175,7 @@ static void bend_spec(struct jobflow_spec *spec)
     if (planted == BUG_NO_DEADLINE)
         spec->deadline_s = (struct opt_i64){0};
     if (planted == BUG_JOBS_STAY)
-        spec->retain_policy = NULL;
+        spec->retain_policy = RETAIN_POLICY_RETAIN;
 }
 
 /* The same answer for the same spec; it is as long as the bug lives. */

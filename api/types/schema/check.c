@@ -287,7 +287,8 @@ static bool stands_for_another(const struct field *field, const json_t *value)
 
     if (!text || !field || !strstr(text, "$("))
         return false;
-    return field->type == FIELD_STR ? flow_ref_in(text) : flow_ref_is_all(text);
+    return field->type == FIELD_STR || field->type == FIELD_ENUM ? flow_ref_in(text)
+                                                                 : flow_ref_is_all(text);
 }
 
 static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,

@@ -35,6 +35,18 @@ static bool decode_str(struct decode *d, const struct field *field, const json_t
     return true;
 }
 
+static bool decode_enum(struct decode *d, const struct field *field, const json_t *value, void *at)
+{
+    unsigned *out = at;
+
+    if (value && !json_is_string(value))
+        return wrong_type(d, field, "string");
+    for (unsigned i = 0; value && field->one_of[i]; i++)
+        if (strcmp(field->one_of[i], json_string_value(value)) == 0)
+            *out = field->first_value + i;
+    return true;
+}
+
 static bool decode_scalar(struct decode *d, const struct field *field, const json_t *value,
                           void *at)
 {
@@ -283,6 +295,7 @@ typedef bool (*decode_fn)(struct decode *d, const struct field *field, const jso
 /* clang-format off */
 static const decode_fn decoders[] = {
     [FIELD_STR]          = decode_str,
+    [FIELD_ENUM]         = decode_enum,
     [FIELD_I32]          = decode_i32,
     [FIELD_OPT_I32]      = decode_opt_i32,
     [FIELD_I64]          = decode_i64,

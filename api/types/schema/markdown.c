@@ -22,6 +22,7 @@ static const struct {
     const char *around; /* printf pattern for lists and maps */
 } types[] = {
     [FIELD_STR]          = {"string", "%s"},
+    [FIELD_ENUM]         = {"string", "%s"},
     [FIELD_I32]          = {"integer", "%s"},
     [FIELD_OPT_I32]      = {"integer", "%s"},
     [FIELD_I64]          = {"integer", "%s"},

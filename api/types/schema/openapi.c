@@ -35,6 +35,7 @@ static const struct type_row {
     enum { ONE, LIST, MAP } shape;
 } types[] = {
     [FIELD_STR]          = {"{\"type\":\"string\"}", ONE},
+    [FIELD_ENUM]         = {"{\"type\":\"string\"}", ONE},
     [FIELD_I32]          = {"{\"type\":\"integer\",\"format\":\"int32\"}", ONE},
     [FIELD_OPT_I32]      = {"{\"type\":\"integer\",\"format\":\"int32\"}", ONE},
     [FIELD_I64]          = {"{\"type\":\"integer\",\"format\":\"int64\"}", ONE},

@@ -45,6 +45,8 @@ struct any_list {
 enum field_type {
     FIELD_END = 0,
     FIELD_STR,      /* const char *; NULL when absent */
+    FIELD_ENUM,     /* an enum: the position of the text in `one_of`, from `first_value`; 0 when
+                       absent or not listed. A 0 that is listed is thus the default */
     FIELD_I32,      /* int32_t; 0 when absent */
     FIELD_OPT_I32,  /* struct opt_i32 */
     FIELD_I64,      /* int64_t */
@@ -84,7 +86,8 @@ struct field {
     bool bounded; /* min and max hold */
     int64_t min, max;
     uint32_t min_length, max_length; /* strings: bytes; lists: count. 0 = no bound */
-    const char *const *one_of;       /* NULL-terminated enum */
+    const char *const *one_of;       /* NULL-terminated list of the texts allowed */
+    uint8_t first_value;             /* FIELD_ENUM: number of the first text, 0 or 1 */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
     const char *merge_key; /* strategic merge: lists merged by this member; "" for primitive set */

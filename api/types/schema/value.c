@@ -244,6 +244,7 @@ typedef void (*check_fn)(struct schema_check *c, const struct field *field, cons
 /* clang-format off */
 static const check_fn checks[] = {
     [FIELD_STR]        = check_str,
+    [FIELD_ENUM]       = check_str,
     [FIELD_I32]        = check_i32,
     [FIELD_OPT_I32]    = check_i32,
     [FIELD_I64]        = check_i64,

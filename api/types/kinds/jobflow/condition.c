@@ -27,10 +27,9 @@ void jobflow_check_exit_codes(const struct exit_code_rule *rule, const char *pat
         if (!json_is_integer(value))
             FINDING(errors, ("%s.values[%zu]", path, i), "Invalid value: must be an integer");
     }
-    if (rule->operator&& strlen(rule->operator) == 2 && strcmp(rule->operator, "In") != 0 &&
-        json_array_size(rule->values) != 1)
+    if ((rule->op == CODE_GT || rule->op == CODE_LT) && json_array_size(rule->values) != 1)
         FINDING(errors, ("%s.values", path), "Invalid value: %s compares with exactly one value",
-                rule->operator);
+                code_operator_texts[rule->op]);
 }
 
 static bool is_number(const char *text)
@@ -44,21 +43,21 @@ static bool is_number(const char *text)
 static void check_value(struct control_check *c, const struct term_value *value, const char *path)
 {
     struct error_list *errors = c->errors;
-    const char *operator= value->operator? value->operator: "In";
-    bool exists = strstr(operator, "Exist") != NULL;
-    bool one = strcmp(operator, "Gt") == 0 || strcmp(operator, "Lt") == 0;
+    const char *op = value_operator_texts[value->op];
+    bool exists = value->op == VALUE_EXISTS || value->op == VALUE_DOES_NOT_EXIST;
+    bool one = value->op == VALUE_GT || value->op == VALUE_LT;
 
     if (exists && value->values.count)
-        FINDING(errors, ("%s.values", path), "Forbidden: %s takes no values", operator);
+        FINDING(errors, ("%s.values", path), "Forbidden: %s takes no values", op);
     if (!exists && !value->values.count)
-        FINDING(errors, ("%s.values", path), "Required value: what %s compares with", operator);
+        FINDING(errors, ("%s.values", path), "Required value: what %s compares with", op);
     if (one && value->values.count > 1)
-        FINDING(errors, ("%s.values", path),
-                "Invalid value: %s compares with exactly one value", operator);
+        FINDING(errors, ("%s.values", path), "Invalid value: %s compares with exactly one value",
+                op);
     if (one && value->values.count == 1 && !is_number(value->values.items[0]) &&
         !strstr(value->values.items[0], "$("))
         WARNING(c->adm, ("%s.values[0]", path),
-                "%s compares numbers, and \"%.64s\" is none: never true", operator,
+                "%s compares numbers, and \"%.64s\" is none: never true", op,
                 value->values.items[0]);
 }
 

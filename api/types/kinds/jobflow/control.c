@@ -303,8 +303,8 @@ static bool has_control(const struct jobflow_spec *spec)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        if (step->condition || step->choice || step->loop || step->retry || step->when ||
-            step->patch_spec || step->patch_job_spec)
+        if (step->condition || step->choice || step->loop || step->retry ||
+            flow_step_is_final(step) || step->patch_spec || step->patch_job_spec)
             return true;
     }
     return false;

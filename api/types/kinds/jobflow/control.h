@@ -6,6 +6,10 @@
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/name_index.h"
 
+/* The texts of enums that more than one file needs; each list ends with NULL. */
+extern const char *const flow_strategy_texts[];
+extern const char *const code_operator_texts[], *const value_operator_texts[];
+
 extern const struct schema flow_condition_schema, flow_switch_schema, flow_loop_schema,
     flow_retry_schema, flow_gang_schema, flow_scheduling_schema, flow_parameter_schema;
 

@@ -25,10 +25,13 @@
 enum { OUTPUT_KEY_MAX = 63, PARAMETER_VALUE_MAX = 4096 };
 
 /* clang-format off */
-static const char *const all_any_values[] = {"all", "any", NULL};
-static const char *const order_values[] = {"list", "criticalPath", NULL};
-static const char *const code_operator_values[] = {"In", "NotIn", "Gt", "Lt", NULL};
-static const char *const value_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
+const char *const flow_strategy_texts[] = {[STRATEGY_ALL] = "all", [STRATEGY_ANY] = "any", NULL};
+const char *const code_operator_texts[] = {
+    [CODE_IN] = "In", [CODE_NOT_IN] = "NotIn", [CODE_GT] = "Gt", [CODE_LT] = "Lt", NULL};
+const char *const value_operator_texts[] = {
+    [VALUE_IN] = "In", [VALUE_NOT_IN] = "NotIn", [VALUE_EXISTS] = "Exists", [VALUE_DOES_NOT_EXIST] = "DoesNotExist",
+    [VALUE_GT] = "Gt", [VALUE_LT] = "Lt", NULL};
+static const char *const order_values[] = {[ORDER_LIST] = "list", [ORDER_CRITICAL_PATH] = "criticalPath", NULL};
 static const char *const final_phase_values[] = {"Completed", "Failed", "Terminated", "Skipped", NULL};
 static const char *const retry_phase_values[] = {"Failed", "Terminated", "Aborted", NULL};
 
@@ -43,7 +46,7 @@ static const struct schema term_status_schema = {"TermTaskStatus", term_status_f
 
 static const struct field term_code_fields[] = {
     {"taskName", FIELD_STR, EXIT_CODE(task), .doc = "Task of the target's job whose pod 0 counts; the first task when absent."},
-    {"operator", FIELD_STR, EXIT_CODE(operator), .one_of = code_operator_values, .doc = "How the exit code relates to the values; In when absent."},
+    {"operator", FIELD_ENUM, EXIT_CODE(op), .one_of = code_operator_texts, .doc = "How the exit code relates to the values; In when absent."},
     {"values",   FIELD_ANY, EXIT_CODE(values), .required = true, .doc = "List of exit codes."},
     {0},
 };
@@ -51,7 +54,7 @@ static const struct schema term_code_schema = {"TermExitCode", term_code_fields,
 
 static const struct field term_output_fields[] = {
     {"key",      FIELD_STR,      VALUE(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Key of an output of the target."},
-    {"operator", FIELD_STR,      VALUE(operator), .one_of = value_operator_values, .doc = "How it relates to the values; In when absent."},
+    {"operator", FIELD_ENUM,     VALUE(op), .one_of = value_operator_texts, .doc = "How it relates to the values; In when absent."},
     {"values",   FIELD_STR_LIST, VALUE(values), .doc = "Values that the operator compares with."},
     {0},
 };
@@ -59,7 +62,7 @@ static const struct schema term_output_schema = {"TermOutput", term_output_field
 
 static const struct field term_parameter_fields[] = {
     {"name",     FIELD_STR,      VALUE(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Name of a parameter of the flow."},
-    {"operator", FIELD_STR,      VALUE(operator), .one_of = value_operator_values, .doc = "How it relates to the values; In when absent."},
+    {"operator", FIELD_ENUM,     VALUE(op), .one_of = value_operator_texts, .doc = "How it relates to the values; In when absent."},
     {"values",   FIELD_STR_LIST, VALUE(values), .doc = "Values that the operator compares with."},
     {0},
 };
@@ -79,7 +82,7 @@ static const struct schema term_schema = {"Term", term_fields, sizeof(struct flo
                                           .doc = "One statement: exactly one of phases, taskStatus, exitCode, output and parameter."};
 
 static const struct field condition_fields[] = {
-    {"strategy", FIELD_STR,  CONDITION(strategy), .one_of = all_any_values, .doc = "Whether all terms must hold (the default) or any one."},
+    {"strategy", FIELD_ENUM, CONDITION(strategy), .one_of = flow_strategy_texts, .doc = "Whether all terms must hold (the default) or any one."},
     {"terms",    FIELD_LIST, CONDITION(terms), &term_schema, .required = true, .min_length = 1, .doc = "Statements that the condition combines."},
     {0},
 };
@@ -131,7 +134,7 @@ const struct schema flow_loop_schema = {"For", loop_fields, sizeof(struct flow_l
 
 static const struct field retry_codes_fields[] = {
     {"taskName", FIELD_STR, EXIT_CODE(task), .doc = "Task whose pod 0 counts. The first pod that failed counts when it is absent."},
-    {"operator", FIELD_STR, EXIT_CODE(operator), .one_of = code_operator_values, .doc = "How the exit code relates to the values; In when absent."},
+    {"operator", FIELD_ENUM, EXIT_CODE(op), .one_of = code_operator_texts, .doc = "How the exit code relates to the values; In when absent."},
     {"values",   FIELD_ANY, EXIT_CODE(values), .required = true, .doc = "List of exit codes."},
     {0},
 };
@@ -164,7 +167,7 @@ static const struct field scheduling_fields[] = {
     {"networkTopology",   FIELD_OBJECT,       SCHEDULING(network_topology), &network_topology_schema, .as_json = true, .doc = "Network topology of all jobs. It overrides the template's; a step's patch overrides it."},
     {"plugins",           FIELD_STR_LIST_MAP, SCHEDULING(plugins), .as_json = true, .doc = "Plugins that are added to all jobs. A plugin of the same name in the template overrides it."},
     {"maxRunningJobs",    FIELD_I32,          SCHEDULING(max_running), BOUNDS(1, INT32_MAX), .doc = "Largest number of unfinished jobs at the same time; no limit when absent."},
-    {"order",             FIELD_STR,          SCHEDULING(order), .one_of = order_values,
+    {"order",             FIELD_ENUM,         SCHEDULING(order), .one_of = order_values,
      .doc = "Order in which ready steps start when maxRunningJobs holds them back: by position in the list (list, the default), or the longest remaining path by runningEstimate first (criticalPath)."},
     {0},
 };

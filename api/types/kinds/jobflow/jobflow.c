@@ -135,10 +135,9 @@ bool failure_policy_parse(const char *text, enum failure_policy *out)
 
 enum failure_policy jobflow_failure_policy(const struct object *flow)
 {
-    enum failure_policy policy = FAILURE_STOP;
+    enum failure_policy policy = jobflow_spec_of(flow)->failure_policy;
 
-    if (!failure_policy_parse(meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY), &policy))
-        failure_policy_parse(jobflow_spec_of(flow)->failure_policy, &policy);
+    failure_policy_parse(meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY), &policy);
     return policy;
 }
 

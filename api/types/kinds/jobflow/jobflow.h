@@ -46,17 +46,48 @@ struct flow_probe {
     } task_status;
 };
 
+/* How the final failure of a step affects the other steps. Ref: spec/jobflow.md 13.4. */
+/* clang-format off */
+#define FAILURE_POLICIES(X)                                                    \
+    X(STOP,     "stop")     /* no further step starts; running jobs go on */   \
+    X(ABORT,    "abort")    /* no further step starts; running jobs are terminated */ \
+    X(CONTINUE, "continue") /* steps that do not depend on the failed one go on */
+/* clang-format on */
+#define FAILURE_POLICY_ENUM(name, text) FAILURE_##name,
+enum failure_policy { FAILURE_POLICIES(FAILURE_POLICY_ENUM) FAILURE_POLICY_N };
+#undef FAILURE_POLICY_ENUM
+
+/*
+ * Fields with a fixed set of texts. A member that stands for an absent field comes first; the texts
+ * are in the field tables.
+ */
+enum flow_strategy { STRATEGY_ALL, STRATEGY_ANY };
+enum step_failure_policy { STEP_FAILURE_FAIL, STEP_FAILURE_IGNORE };
+enum step_when { WHEN_TARGETS_MET, WHEN_ALWAYS, WHEN_ALWAYS_CAPITALISED };
+enum flow_order { ORDER_LIST, ORDER_CRITICAL_PATH };
+enum retain_policy { RETAIN_POLICY_RETAIN, RETAIN_POLICY_DELETE };
+enum template_policy { TEMPLATE_POLICY_LATEST, TEMPLATE_POLICY_PINNED };
+enum code_operator { CODE_IN, CODE_NOT_IN, CODE_GT, CODE_LT };
+enum value_operator {
+    VALUE_IN,
+    VALUE_NOT_IN,
+    VALUE_EXISTS,
+    VALUE_DOES_NOT_EXIST,
+    VALUE_GT,
+    VALUE_LT
+};
+
 struct flow_depends {
     struct str_list targets;
-    const char *strategy;     /* NULL = all */
+    enum flow_strategy strategy;
     struct flow_probe *probe; /* NULL = none */
 };
 
 /* The exit code of a task, as conditions (13.3) and retries (13.4) compare it. */
 struct exit_code_rule {
-    const char *task;     /* NULL = the first */
-    const char *operator; /* In, NotIn, Gt, Lt; NULL = In */
-    json_t *values;       /* list of integers, borrowed from the document */
+    const char *task; /* NULL = the first */
+    enum code_operator op;
+    json_t *values; /* list of integers, borrowed from the document */
 };
 struct term_task_status {
     const char *task, *phase;
@@ -65,7 +96,7 @@ struct term_task_status {
 /* A comparison of an output or a parameter. */
 struct term_value {
     const char *key;
-    const char *operator; /* In, NotIn, Exists, DoesNotExist, Gt, Lt; NULL = In */
+    enum value_operator op;
     struct str_list values;
 };
 
@@ -81,7 +112,7 @@ struct flow_term {
 };
 /* if, switch.cases[].if and for.until (13.3). */
 struct flow_condition {
-    const char *strategy; /* NULL = all */
+    enum flow_strategy strategy;
     struct {
         struct flow_term *items;
         size_t count;
@@ -146,8 +177,8 @@ struct flow_step {
     struct flow_switch *choice;       /* switch; NULL = none: the step has no job of its own */
     struct flow_loop *loop;           /* for; NULL = none: a job per iteration */
     struct flow_retry *retry;         /* NULL = the flow's maxRetry, with the defaults */
-    const char *failure_policy;       /* NULL acts as fail */
-    const char *when;                 /* NULL: when its targets are met; always: at the end */
+    enum step_failure_policy failure_policy;
+    enum step_when when;
 };
 
 /** Whether the step is a switch, which makes no job. */
@@ -158,7 +189,7 @@ static inline bool flow_step_is_switch(const struct flow_step *step)
 /** Whether the step runs at the end of the flow, in success and failure (`when: always`). */
 static inline bool flow_step_is_final(const struct flow_step *step)
 {
-    return step->when != NULL;
+    return step->when != WHEN_TARGETS_MET;
 }
 
 struct flow_gang {
@@ -172,7 +203,7 @@ struct flow_scheduling {
     const char *queue, *priority_class, *scheduler_name;
     json_t *network_topology, *plugins; /* borrowed from the document, or NULL */
     int32_t max_running;                /* unfinished jobs; 0 = no limit */
-    const char *order;                  /* NULL = list */
+    enum flow_order order;
 };
 
 struct flow_parameter {
@@ -185,10 +216,10 @@ struct jobflow_spec {
         struct flow_step *items;
         size_t count;
     } steps;
-    const char *retain_policy;   /* NULL acts as retain */
-    const char *failure_policy;  /* NULL acts as stop */
-    const char *template_policy; /* NULL acts as latest */
-    int32_t max_retry;           /* default of every step */
+    enum retain_policy retain_policy;
+    enum failure_policy failure_policy;
+    enum template_policy template_policy;
+    int32_t max_retry; /* default of every step */
     bool suspend;
     struct opt_i64 deadline_s; /* activeDeadlineSeconds */
     struct opt_i32 ttl_s;      /* ttlSecondsAfterFinished */
@@ -231,17 +262,6 @@ static inline bool flow_phase_finished(enum flow_phase p)
 {
     return p == FLOW_SUCCEED || p == FLOW_FAILED;
 }
-
-/* How the final failure of a step affects the other steps. Ref: spec/jobflow.md 13.4. */
-/* clang-format off */
-#define FAILURE_POLICIES(X)                                                    \
-    X(STOP,     "stop")     /* no further step starts; running jobs go on */   \
-    X(ABORT,    "abort")    /* no further step starts; running jobs are terminated */ \
-    X(CONTINUE, "continue") /* steps that do not depend on the failed one go on */
-/* clang-format on */
-#define FAILURE_POLICY_ENUM(name, text) FAILURE_##name,
-enum failure_policy { FAILURE_POLICIES(FAILURE_POLICY_ENUM) FAILURE_POLICY_N };
-#undef FAILURE_POLICY_ENUM
 
 extern const struct schema jobflow_spec_schema;
 extern const struct schema jobflow_status_schema;

@@ -14,9 +14,7 @@ enum { HASH_DIGITS = 16 };
 
 bool jobflow_pins(const struct object *flow)
 {
-    const char *policy = jobflow_spec_of(flow)->template_policy;
-
-    return policy && strcmp(policy, "pinned") == 0;
+    return jobflow_spec_of(flow)->template_policy == TEMPLATE_POLICY_PINNED;
 }
 
 void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[PIN_NAME_MAX + 1])

@@ -10,6 +10,7 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/limits.h"
+#include "api/types/schema/enum_text.h"
 
 #define HTTP(member)        offsetof(struct probe_http, member)
 #define TCP(member)         offsetof(struct probe_tcp, member)
@@ -22,8 +23,7 @@
 enum { TASK_PHASE_BYTES_MAX = 63, PROBE_SECONDS_MAX = 30 };
 
 /* clang-format off */
-static const char *const retain_values[] = {"retain", "delete", NULL};
-static const char *const strategy_values[] = {"all", "any", NULL};
+static const char *const retain_values[] = {[RETAIN_POLICY_RETAIN] = "retain", [RETAIN_POLICY_DELETE] = "delete", NULL};
 static const char *const scheme_values[] = {"HTTP", "HTTPS", "", NULL};
 
 /* Overlays header_name and header_value of struct probe_http, so that the table of httpHeader fills
@@ -87,7 +87,7 @@ static const struct schema probe_schema = {"Probe", probe_fields, sizeof(struct 
 static const struct field depends_fields[] = {
     {"targets",  FIELD_STR_LIST, DEPENDS(targets), .doc = "Names of the steps that this step waits for."},
     {"probe",    FIELD_OBJECT,   DEPENDS(probe), &probe_schema, .doc = "Probes that replace the wait for the completion of the targets' jobs."},
-    {"strategy", FIELD_STR,      DEPENDS(strategy), .one_of = strategy_values,
+    {"strategy", FIELD_ENUM,     DEPENDS(strategy), .one_of = flow_strategy_texts,
      .doc = "Whether all targets must be satisfied (the default) or any one."},
     {0},
 };
@@ -110,9 +110,9 @@ static const struct field patch_fields[] = {
 static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct step_patch)};
 
 
-static const char *const step_failure_values[] = {"fail", "ignore", NULL};
-static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
-static const char *const template_policy_values[] = {"latest", "pinned", NULL};
+static const char *const step_failure_values[] = {[STEP_FAILURE_FAIL] = "fail", [STEP_FAILURE_IGNORE] = "ignore", NULL};
+static const char *const flow_failure_values[] = {FAILURE_POLICIES(ENUM_TEXT) NULL};
+static const char *const template_policy_values[] = {[TEMPLATE_POLICY_LATEST] = "latest", [TEMPLATE_POLICY_PINNED] = "pinned", NULL};
 static const char *const when_values[] = {"always", "Always", NULL};
 
 static const struct field step_fields[] = {
@@ -127,9 +127,9 @@ static const struct field step_fields[] = {
     {"switch",          FIELD_OBJECT, STEP(choice), &flow_switch_schema, .doc = "Chooses which other steps run. A step with a switch makes no job."},
     {"for",             FIELD_OBJECT, STEP(loop), &flow_loop_schema, .doc = "Loop that makes one job for each item, named FLOW-STEP-NUMBER."},
     {"retry",           FIELD_OBJECT, STEP(retry), &flow_retry_schema, .doc = "Says when and how often a failed job is tried again."},
-    {"failurePolicy",   FIELD_STR,    STEP(failure_policy), .one_of = step_failure_values,
+    {"failurePolicy",   FIELD_ENUM,   STEP(failure_policy), .one_of = step_failure_values,
      .doc = "Says whether a failure of the step fails the flow (fail, the default) or is ignored, so that dependent steps run all the same (ignore)."},
-    {"when",            FIELD_STR,    STEP(when), .one_of = when_values,
+    {"when",            FIELD_ENUM,   STEP(when), .one_of = when_values, .first_value = WHEN_ALWAYS,
      .doc = "With always, the step runs at the end of the flow, in success and failure. When absent, it runs when its targets are satisfied."},
     {0},
 };
@@ -182,12 +182,12 @@ static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flo
 
 static const struct field flow_fields[] = {
     {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "Steps of the flow."},
-    {"jobRetainPolicy",         FIELD_STR,     FLOW(retain_policy), .one_of = retain_values,
+    {"jobRetainPolicy",         FIELD_ENUM,    FLOW(retain_policy), .one_of = retain_values,
      .doc = "Says whether jobs are kept (retain, the default) or deleted (delete) when the flow has succeeded."},
     {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Number of further attempts that each step has after the first; 0 when absent."},
-    {"failurePolicy",           FIELD_STR,     FLOW(failure_policy), .one_of = flow_failure_values,
+    {"failurePolicy",           FIELD_ENUM,    FLOW(failure_policy), .one_of = flow_failure_values,
      .doc = "Effect of a failed step. stop (the default): no further step starts. abort: running jobs are terminated as well. continue: steps that do not depend on the failed one go on."},
-    {"templatePolicy",          FIELD_STR,     FLOW(template_policy), .one_of = template_policy_values,
+    {"templatePolicy",          FIELD_ENUM,    FLOW(template_policy), .one_of = template_policy_values,
      .doc = "Version of a template that jobs are made from: the newest one (latest, the default), or the one that existed when the flow was accepted (pinned)."},
     {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Groups of steps that start together."},
     {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "Scheduling settings of all jobs of the flow."},

@@ -46,6 +46,8 @@ struct part {
     json_t *any, *ports_json;
     struct str_list targets;
     const char *strategy;
+    enum { RED, GREEN } color;
+    enum { NO_SIZE, SMALL, LARGE } shirt;
 };
 
 static bool no_x(const char *value, struct error *err)
@@ -54,6 +56,8 @@ static bool no_x(const char *value, struct error *err)
 }
 
 static const char *const protocols[] = {"TCP", "UDP", NULL};
+static const char *const colors[] = {[RED] = "red", [GREEN] = "green", NULL};
+static const char *const shirts[] = {"small", "large", NULL};
 static const char *const strategies[] = {"all", "any", NULL};
 #define PORT(member)  offsetof(struct port, member)
 #define PROBE(member) offsetof(struct probe, member)
@@ -95,6 +99,8 @@ static const struct field part_fields[] = {
     {"any",       FIELD_ANY,          PART(any)},
     {"kept",      FIELD_LIST,         PART(ports_json), &port_schema, .as_json = true},
     {"passed",    FIELD_STR,          FIELD_PASS},
+    {"color",     FIELD_ENUM,         PART(color), .one_of = colors},
+    {"shirt",     FIELD_ENUM,         PART(shirt), .one_of = shirts, .first_value = SMALL},
     {"depends.targets",  FIELD_STR_LIST, PART(targets), .required = true},
     {"depends.strategy", FIELD_STR,      PART(strategy), .one_of = strategies, .default_json = "\"all\""},
     {0},
@@ -136,6 +142,9 @@ static const struct {
     {"{'name':'a','cpu':0.5}", NULL, NULL},
     {"{'name':'a','cpu':[]}", "p.cpu", "must be of type string or number"},
     {"{'name':'a','port':true}", "p.port", "must be of type integer or string: \"boolean\""},
+    {"{'name':'a','color':'blue'}", "p.color",
+     "Unsupported value: \"blue\": supported values: \"red\", \"green\""},
+    {"{'name':'a','color':1}", "p.color", "must be of type string: \"integer\""},
     {"{'name':'a','secret':'dg='}", "p.secret", "must be base64"},
     {"{'name':'a','secret':'d=g='}", "p.secret", "must be base64"},
     {"{'name':'a','secret':'dg=='}", NULL, NULL},
@@ -261,7 +270,7 @@ static void structs_hold_what_the_rows_say(void **state)
         "'resources':{'cpu':2},'plugins':{'svc':null,'ssh':['--x']},'first':{'number':1},'probe':{'"
         "strict':true},"
         "'ports':[{'number':2,'protocol':'UDP'}],'byName':{'n':{'number':3}},'any':[1],'kept':[{}],"
-        "'depends':{'targets':['t'],'strategy':'any'}}");
+        "'color':'green','shirt':'large','depends':{'targets':['t'],'strategy':'any'}}");
     scoped(json) json_t *doc = parse(text);
     scoped(arena) struct arena *arena = arena_new(0);
     struct part part;
@@ -294,6 +303,8 @@ static void structs_hold_what_the_rows_say(void **state)
     assert_true(json_is_array(part.any) && json_is_array(part.ports_json));
     check_str("target", part.targets.items[0], "t");
     check_str("strategy", part.strategy, "any");
+    assert_int_equal(part.color, GREEN);
+    assert_int_equal(part.shirt, LARGE);
 }
 
 static void absent_members_have_their_absent_form(void **state)
@@ -308,6 +319,8 @@ static void absent_members_have_their_absent_form(void **state)
     assert_false(part.limit.set || part.grace.set);
     assert_int_equal(part.maybe, -1);
     assert_true(part.wait_ns == -1 && part.at_ms == 0 && part.probe.period_ns == -1);
+    assert_int_equal(part.color, RED);
+    assert_int_equal(part.shirt, NO_SIZE);
     assert_null(part.first);
     assert_null(part.any);
     assert_int_equal(part.words.count + part.labels.count + part.ports.count + part.targets.count,

@@ -267,7 +267,7 @@ static void a_flow_is_decoded_once(void **state)
     assert_ptr_equal(jobflow_spec_of(flow), spec);
     check_int("steps", spec->steps.count, 2);
     check_str("target", spec->steps.items[1].depends->targets.items[0], "a");
-    check_str("retain", spec->retain_policy, "delete");
+    check_int("retain", spec->retain_policy, RETAIN_POLICY_DELETE);
     check_str("http task", probe->http.items[0].task, "t");
     check_int("http port", probe->http.items[0].port, 8080);
     check_str("header", probe->http.items[0].header_name, "h");

@@ -73,7 +73,8 @@ static void start_parts(struct node *node, const struct node_options *options)
     node->queue_states = queue_states_start(node->cluster);
     node->plain_groups = plain_groups_start(node->cluster);
     node->queue_usage = queue_usage_start(node->cluster, node->scheduler);
-    node->endpoints = options->sim ? NULL : endpoints_start(node->cluster, node->machine.name);
+    node->endpoints =
+        options->sim ? NULL : endpoints_controller_start(node->cluster, node->machine.name);
     node->claims = claims_start(node->cluster, options->sim ? NULL : node->data_dir);
 }
 
@@ -108,7 +109,7 @@ void node_stop(struct node *node)
     if (!node)
         return;
     claims_stop(node->claims);
-    endpoints_stop(node->endpoints);
+    endpoints_controller_stop(node->endpoints);
     queue_usage_stop(node->queue_usage);
     plain_groups_stop(node->plain_groups);
     queue_states_stop(node->queue_states);

@@ -117,17 +117,18 @@ static enum verdict check_processes(struct finding *f)
 /* ---- what pods get ---- */
 
 /* What --isolation could name here besides the one that is taken without it. */
-static void add_other_levels(struct finding *f, enum sandbox_level chosen, const char *scratch)
+static void add_other_levels(struct finding *f, enum isolation_level chosen, const char *scratch)
 {
     const char *separator = "; --isolation can be ";
 
-    for (enum sandbox_level at = SANDBOX_LEVEL_N; at-- > SANDBOX_PLAIN;) {
-        enum sandbox_level level;
+    for (enum isolation_level at = ISOLATION_LEVEL_N; at-- > ISOLATION_PLAIN;) {
+        enum isolation_level level;
         scoped_str why = NULL;
 
-        if (at == chosen || !sandbox_probe(sandbox_level_text(at), scratch, &level, &why, NULL))
+        if (at == chosen ||
+            !isolation_level_choose(isolation_level_text(at), scratch, &level, &why, NULL))
             continue;
-        buf_printf(&f->text, "%s%s", separator, sandbox_level_text(at));
+        buf_printf(&f->text, "%s%s", separator, isolation_level_text(at));
         separator = ", ";
     }
 }
@@ -138,7 +139,7 @@ static enum verdict check_isolation(struct finding *f)
     scoped_str base = mem_printf("%s/jobflow-doctor-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
     scoped_str scratch = NULL;
     scoped_str why = NULL;
-    enum sandbox_level level = SANDBOX_PLAIN;
+    enum isolation_level level = ISOLATION_PLAIN;
     struct error err = {0};
 
     if (!mkdtemp(base)) {
@@ -146,13 +147,13 @@ static enum verdict check_isolation(struct finding *f)
         return WARNING;
     }
     scratch = mem_printf("%s/probe", base);
-    if (sandbox_probe("auto", scratch, &level, &why, &err))
+    if (isolation_level_choose("auto", scratch, &level, &why, &err))
         buf_str(&f->text, why);
     else
         buf_str(&f->text, err.message);
     add_other_levels(f, level, scratch);
     rmdir(base);
-    if (level != SANDBOX_PLAIN)
+    if (level != ISOLATION_PLAIN)
         return WELL;
     buf_str(&f->hint, "pods run as plain processes: mount paths are below $VC_MOUNT_ROOT; let this "
                       "user make user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
@@ -164,7 +165,7 @@ static enum verdict check_cgroups(struct finding *f)
 {
     bool memory = false, cpu = false, processes = false;
 
-    cgroup_try(&memory, &cpu, &processes);
+    cgroup_check_limits(&memory, &cpu, &processes);
     if (memory || cpu || processes) {
         buf_printf(&f->text, "the kernel enforces limits of%s%s%s", memory ? " memory" : "",
                    cpu ? " cpu" : "", processes ? " processes" : "");
@@ -178,9 +179,9 @@ static enum verdict check_cgroups(struct finding *f)
 
 static enum verdict check_addresses(struct finding *f)
 {
-    bool by_kernel = !geteuid() && cgroup_hooks();
+    bool by_kernel = !geteuid() && cgroup_check_sockaddr_bpf();
 
-    if (by_kernel || notify_works()) {
+    if (by_kernel || sockaddr_notify_works()) {
         buf_printf(&f->text, "pods have addresses of their own: several may use one port (%s)",
                    by_kernel ? "cgroup BPF" : "seccomp notification");
         return WELL;
@@ -209,7 +210,7 @@ static enum verdict check_network(struct finding *f)
 {
     struct error err = {0};
 
-    if (network_probe(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, &err)) {
+    if (network_check(geteuid() ? ISOLATION_USER : ISOLATION_MOUNTS, &err)) {
         buf_str(&f->text, "--network private works: pods can have a network of their own");
         return WELL;
     }

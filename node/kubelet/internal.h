@@ -141,7 +141,7 @@ struct kubelet {
     struct port_owner *ports;       /* in use by pods that share them with all others */
     struct probe_http_client *http; /* of probes; NULL until one is needed */
     struct probe_sockets sockets;   /* that lead to pods */
-    struct addresses addresses;
+    struct address_pool addresses;
     int range_fd; /* the lock on their range; -1: none yet */
     struct hosts *hosts;
     struct services *services; /* those with addresses; NULL: there are none here */

@@ -46,7 +46,7 @@ static void free_pod(struct kubelet_pod *pod)
     kubelet_follow_end(pod);
     kubelet_ports_give(pod);
     hosts_leave(k->hosts, &pod->hosts);
-    addresses_give_back(&k->addresses, pod->address);
+    address_pool_give_back(&k->addresses, pod->address);
     blob_unref(pod->to_write);
     blob_unref(pod->written);
     mem_free(pod->hostname);
@@ -94,14 +94,14 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
 
     if ((status->pod_ip && *status->pod_ip) || kubelet_needs_address(k, pod->object))
         kubelet_lock_range(k, address_range_of(status->pod_ip));
-    pod->address = addresses_hold(&k->addresses, status->pod_ip);
+    pod->address = address_pool_reserve(&k->addresses, status->pod_ip);
     if (!pod->address && status->start_ms && status->pod_ip) {
         /* started in another network than the one pods get now: it keeps its address */
         snprintf(pod->address_text, sizeof pod->address_text, "%s", status->pod_ip);
     } else {
         if (!pod->address && kubelet_needs_address(k, pod->object))
-            pod->address = addresses_take(&k->addresses);
-        addresses_text(&k->addresses, pod->address, pod->address_text);
+            pod->address = address_pool_take(&k->addresses);
+        address_pool_text(&k->addresses, pod->address, pod->address_text);
     }
     if (!k->options.volumes.sim && kubelet_needs_hosts(k, spec))
         kubelet_join_hosts(pod, spec); /* nobody reads a simulated hosts file */

@@ -59,7 +59,7 @@ void kubelet_serve(struct kubelet *k)
 
     if (!k->options.service_addresses)
         return;
-    k->low_ports_move = !k->options.private_network && rewrite_low_ports_move();
+    k->low_ports_move = !k->options.private_network && sockaddr_low_ports_move();
     cluster_each(k->cluster, &kind_pod, NULL, see_range, k);
     k->services = services_new(&rules);
     services_start(k->services);

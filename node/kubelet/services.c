@@ -33,22 +33,22 @@ struct service {
     struct services *all;
     const struct object *object;
     struct service_spec spec;
-    struct shelved shelved;
+    struct selector_entry selector;
     uint32_t address;
     char text[ADDRESS_TEXT_MAX];
-    struct doors doors;
+    struct service_listeners listeners;
     unsigned tries; /* to open doors that were in use */
-    struct members members;
+    struct service_endpoints endpoints;
     bool dirty;
     struct service *next_dirty;
 };
 
 struct services {
     struct services_rules rules;
-    struct addresses addresses;
-    struct doorkeeper keeper;
+    struct address_pool addresses;
+    struct listener_factory factory;
     struct service *services;
-    struct shelves shelves;
+    struct selector_index selector_index;
     struct service *dirty;
     struct task lead;
     struct timer again; /* doors that were in use */
@@ -70,7 +70,7 @@ static void mark(struct service *service)
 
 static void look_at(struct service *service, const struct object *pod, bool gone)
 {
-    if (members_look(&service->members, &service->spec, pod, gone))
+    if (service_endpoints_update(&service->endpoints, &service->spec, pod, gone))
         mark(service);
 }
 
@@ -80,11 +80,11 @@ struct look {
     bool gone;
 };
 
-static bool look_from_shelf(void *arg, struct shelved *shelved)
+static bool look_at_entry(void *arg, struct selector_entry *selector)
 {
     const struct look *look = arg;
 
-    look_at(container_of(shelved, struct service, shelved), look->pod, look->gone);
+    look_at(container_of(selector, struct service, selector), look->pod, look->gone);
     return true;
 }
 
@@ -93,7 +93,7 @@ void services_pod(struct services *all, enum cluster_change change, const struct
     struct look look = {pod, change == CHANGE_DELETED};
 
     if (all)
-        shelves_each(&all->shelves, pod->meta, look_from_shelf, &look);
+        selector_index_each(&all->selector_index, pod->meta, look_at_entry, &look);
 }
 
 static void see_pod(void *arg, const struct object *pod)
@@ -106,10 +106,11 @@ static void see_pod(void *arg, const struct object *pod)
 static void lead_door(struct service *service, size_t index)
 {
     size_t n;
-    struct relay_target *targets =
-        members_targets(&service->members, &service->spec.ports[index], &n);
+    struct proxy_target *targets =
+        service_endpoints_targets(&service->endpoints, &service->spec.ports[index], &n);
 
-    relay_lead(service->all->keeper.relay, service->doors.items[index].number, targets, n);
+    proxy_set_targets(service->all->factory.proxy, service->listeners.items[index].number, targets,
+                      n);
     mem_free(targets);
 }
 
@@ -122,8 +123,8 @@ static void lead_dirty(struct task *task)
 
         all->dirty = service->next_dirty;
         service->dirty = false;
-        for (size_t i = 0; i < service->doors.n; i++)
-            if (service->doors.items[i].number)
+        for (size_t i = 0; i < service->listeners.n; i++)
+            if (service->listeners.items[i].number)
                 lead_door(service, i);
     }
 }
@@ -149,14 +150,14 @@ static void cannot_open(void *ctx, void *about, const struct service_port *port,
 
 static void open_doors(struct service *service)
 {
-    doors_open(&service->all->keeper, &service->doors, inet_addr(service->text), &service->spec,
-               service);
+    service_listeners_open(&service->all->factory, &service->listeners, inet_addr(service->text),
+                           &service->spec, service);
 }
 
 static bool misses_one(const struct service *service)
 {
-    for (size_t i = 0; i < service->doors.n; i++)
-        if (!service->doors.items[i].number)
+    for (size_t i = 0; i < service->listeners.n; i++)
+        if (!service->listeners.items[i].number)
             return true;
     return false;
 }
@@ -167,14 +168,14 @@ static void open_again(struct timer *timer)
     struct services *all = container_of(timer, struct services, again);
 
     for (struct service *service = all->services; service; service = service->hh.next) {
-        bool was_open = service->doors.any;
+        bool was_open = service->listeners.any;
 
         if (!misses_one(service))
             continue;
         service->tries++;
         open_doors(service);
         mark(service);
-        if (service->doors.any && !was_open)
+        if (service->listeners.any && !was_open)
             all->rules.opened(all->rules.ctx, service->object);
     }
 }
@@ -200,10 +201,10 @@ static void take_address(struct service *service)
 
     if (!all->addresses.second)
         all->addresses.second = all->rules.range(all->rules.ctx, range_beside(wanted));
-    service->address = addresses_claim(&all->addresses, wanted);
+    service->address = address_pool_claim(&all->addresses, wanted);
     if (!service->address)
-        service->address = addresses_take(&all->addresses);
-    addresses_text(&all->addresses, service->address, service->text);
+        service->address = address_pool_take(&all->addresses);
+    address_pool_text(&all->addresses, service->address, service->text);
 }
 
 static void address_written(struct cluster_call *call, const struct object *result,
@@ -266,11 +267,11 @@ static void drop(struct service *service)
 {
     struct services *all = service->all;
 
-    members_release(&service->members);
+    service_endpoints_release(&service->endpoints);
     clean(service);
-    doors_close(&all->keeper, &service->doors);
-    addresses_give_back(&all->addresses, service->address);
-    unshelve(&all->shelves, &service->shelved);
+    service_listeners_close(&all->factory, &service->listeners);
+    address_pool_give_back(&all->addresses, service->address);
+    selector_index_remove(&all->selector_index, &service->selector);
     HASH_DELETE(hh, all->services, service);
     service_spec_release(&service->spec);
     object_unref((struct object *)service->object);
@@ -294,13 +295,14 @@ static void take_spec(struct service *service, const struct object *object,
 {
     struct services *all = service->all;
 
-    unshelve(&all->shelves, &service->shelved);
+    selector_index_remove(&all->selector_index, &service->selector);
     if (service->object)
         object_unref((struct object *)service->object);
     service_spec_release(&service->spec);
     service->object = object_ref(object);
     service->spec = *spec;
-    shelve(&all->shelves, &service->shelved, object_namespace(object), spec->job);
+    selector_index_add(&all->selector_index, &service->selector, object_namespace(object),
+                       spec->job);
 }
 
 static bool chooses_alike(const struct service_spec *a, const struct service_spec *b)
@@ -326,7 +328,7 @@ static void adopt(struct services *all, struct service *service, const struct ob
     if (is_new)
         service = add(all, object);
     if (!same)
-        members_release(&service->members);
+        service_endpoints_release(&service->endpoints);
     take_spec(service, object, spec);
     if (!service->address)
         take_address(service);
@@ -398,37 +400,37 @@ const char *services_address(const struct services *all, const struct object *ob
 {
     const struct service *service = all ? service_of(all, object) : NULL;
 
-    return service && service->doors.any ? service->text : NULL;
+    return service && service->listeners.any ? service->text : NULL;
 }
 
 /* What Services expect of a pod, and what it is told of them. */
 
-static bool is_another(void *arg, struct shelved *shelved)
+static bool is_another(void *arg, struct selector_entry *selector)
 {
-    const struct service *service = container_of(shelved, struct service, shelved);
+    const struct service *service = container_of(selector, struct service, selector);
 
     return !service_spec_selects(&service->spec, arg);
 }
 
 bool services_select(const struct services *all, const struct object *pod)
 {
-    return all && !shelves_each(&all->shelves, pod->meta, is_another, pod->meta);
+    return all && !selector_index_each(&all->selector_index, pod->meta, is_another, pod->meta);
 }
 
 struct expected {
     const struct meta *pod;
-    uint16_t *ports; /* [REWRITE_PORTS_MAX] */
+    uint16_t *ports; /* [SOCKADDR_PORTS_MAX] */
     size_t n;
 };
 
-static bool add_ports(void *arg, struct shelved *shelved)
+static bool add_ports(void *arg, struct selector_entry *selector)
 {
-    const struct service *service = container_of(shelved, struct service, shelved);
+    const struct service *service = container_of(selector, struct service, selector);
     struct expected *out = arg;
 
     if (!service_spec_selects(&service->spec, out->pod))
         return true;
-    for (size_t i = 0; i < service->spec.n_ports && out->n < REWRITE_PORTS_MAX; i++)
+    for (size_t i = 0; i < service->spec.n_ports && out->n < SOCKADDR_PORTS_MAX; i++)
         if (service->spec.ports[i].target)
             out->ports[out->n++] = service->spec.ports[i].target;
     return true;
@@ -442,8 +444,8 @@ const uint16_t *services_ports(const struct services *all, const struct object *
     *n = 0;
     if (!all || !all->services)
         return NULL;
-    expected.ports = arena_array(arena, REWRITE_PORTS_MAX, sizeof *expected.ports);
-    shelves_each(&all->shelves, pod->meta, add_ports, &expected);
+    expected.ports = arena_array(arena, SOCKADDR_PORTS_MAX, sizeof *expected.ports);
+    selector_index_each(&all->selector_index, pod->meta, add_ports, &expected);
     *n = expected.n;
     return expected.ports;
 }
@@ -470,10 +472,10 @@ struct services *services_new(const struct services_rules *rules)
     all->addresses.services = true;
     all->lead.run = lead_dirty;
     all->again.fire = open_again;
-    all->keeper = (struct doorkeeper){.socket_at = rules->socket_at,
-                                      .line = rules->line,
-                                      .failed = cannot_open,
-                                      .ctx = rules->ctx};
+    all->factory = (struct listener_factory){.socket_at = rules->socket_at,
+                                             .line = rules->line,
+                                             .failed = cannot_open,
+                                             .ctx = rules->ctx};
     return all;
 }
 
@@ -487,6 +489,6 @@ void services_free(struct services *all)
     drop(service);
     loop_cancel(all->rules.cluster->loop, &all->lead);
     timer_stop(all->rules.cluster->loop, &all->again);
-    doorkeeper_release(&all->keeper);
+    listener_factory_release(&all->factory);
     mem_free(all);
 }

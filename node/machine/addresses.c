@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_taken(const struct addresses *a, uint32_t address)
+static bool is_taken(const struct address_pool *a, uint32_t address)
 {
     return a->taken[address / 64] >> (address % 64) & 1;
 }
 
-static void mark(struct addresses *a, uint32_t address)
+static void mark(struct address_pool *a, uint32_t address)
 {
     a->taken[address / 64] |= (uint64_t)1 << (address % 64);
 }
@@ -22,7 +22,7 @@ struct range {
     uint8_t bytes[2];
 };
 
-static struct range range_of(const struct addresses *a)
+static struct range range_of(const struct address_pool *a)
 {
     uint8_t second = a->second ? a->second : 10;
 
@@ -30,17 +30,17 @@ static struct range range_of(const struct addresses *a)
                               : (struct range){{127, a->services ? second + 1 : second}};
 }
 
-static uint32_t first_of(const struct addresses *a)
+static uint32_t first_of(const struct address_pool *a)
 {
     return a->private_network && a->services ? ADDRESS_FIRST_OF_SERVICE : ADDRESS_FIRST;
 }
 
-static uint32_t end_of(const struct addresses *a)
+static uint32_t end_of(const struct address_pool *a)
 {
     return a->private_network && a->services ? ADDRESS_FIRST : ADDRESS_END;
 }
 
-uint32_t addresses_take(struct addresses *a)
+uint32_t address_pool_take(struct address_pool *a)
 {
     const uint32_t first = first_of(a), end = end_of(a);
 
@@ -59,7 +59,7 @@ uint32_t addresses_take(struct addresses *a)
     return 0;
 }
 
-static uint32_t address_of(const struct addresses *a, const char *text)
+static uint32_t address_of(const struct address_pool *a, const char *text)
 {
     const struct range range = range_of(a);
     uint8_t bytes[4];
@@ -71,7 +71,7 @@ static uint32_t address_of(const struct addresses *a, const char *text)
     return address >= first_of(a) && address < end_of(a) ? address : 0;
 }
 
-uint32_t addresses_hold(struct addresses *a, const char *text)
+uint32_t address_pool_reserve(struct address_pool *a, const char *text)
 {
     uint32_t address = address_of(a, text);
 
@@ -83,20 +83,20 @@ uint32_t addresses_hold(struct addresses *a, const char *text)
     return address;
 }
 
-uint32_t addresses_claim(struct addresses *a, const char *text)
+uint32_t address_pool_claim(struct address_pool *a, const char *text)
 {
     uint32_t address = address_of(a, text);
 
-    return address && !is_taken(a, address) ? addresses_hold(a, text) : 0;
+    return address && !is_taken(a, address) ? address_pool_reserve(a, text) : 0;
 }
 
-void addresses_give_back(struct addresses *a, uint32_t address)
+void address_pool_give_back(struct address_pool *a, uint32_t address)
 {
     if (address)
         a->taken[address / 64] &= ~((uint64_t)1 << (address % 64));
 }
 
-void addresses_text(const struct addresses *a, uint32_t address, char out[ADDRESS_TEXT_MAX])
+void address_pool_text(const struct address_pool *a, uint32_t address, char out[ADDRESS_TEXT_MAX])
 {
     const struct range range = range_of(a);
 

@@ -18,7 +18,7 @@ enum {
     ADDRESS_TEXT_MAX = 16,
 };
 
-struct addresses {
+struct address_pool {
     bool private_network;
     bool services;  /* of Services, not of pods: beside them */
     uint8_t second; /* byte of the pods' loopback range; 0 = 10 */
@@ -27,12 +27,12 @@ struct addresses {
 };
 
 /** A free address, or 0 when all are taken. */
-uint32_t addresses_take(struct addresses *addresses);
+uint32_t address_pool_take(struct address_pool *addresses);
 /** Hold the address of a pod of an earlier life. Returns it, or 0 when `text` is none of ours. */
-uint32_t addresses_hold(struct addresses *addresses, const char *text);
+uint32_t address_pool_reserve(struct address_pool *addresses, const char *text);
 /** The same of an address that must be free: 0 also when it is taken. */
-uint32_t addresses_claim(struct addresses *addresses, const char *text);
-void addresses_give_back(struct addresses *addresses, uint32_t address); /* 0 is fine */
+uint32_t address_pool_claim(struct address_pool *addresses, const char *text);
+void address_pool_give_back(struct address_pool *addresses, uint32_t address); /* 0 is fine */
 /** "" for 0. */
-void addresses_text(const struct addresses *addresses, uint32_t address,
-                    char out[ADDRESS_TEXT_MAX]);
+void address_pool_text(const struct address_pool *addresses, uint32_t address,
+                       char out[ADDRESS_TEXT_MAX]);

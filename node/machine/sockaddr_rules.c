@@ -12,25 +12,25 @@
 enum { POD_RANGE_BITS = 16 };
 #define RANGE_OF(ip) (ntohl(ip) >> POD_RANGE_BITS)
 
-static bool declared(const struct rewrite *rewrite, in_port_t port)
+static bool declared(const struct sockaddr_rules *rules, in_port_t port)
 {
-    for (size_t i = 0; i < rewrite->n_ports; i++)
-        if (htons(rewrite->ports[i]) == port)
+    for (size_t i = 0; i < rules->n_ports; i++)
+        if (htons(rules->ports[i]) == port)
             return true;
     return false;
 }
 
-static bool of_a_pod(const struct rewrite *rewrite, in_addr_t address)
+static bool of_a_pod(const struct sockaddr_rules *rules, in_addr_t address)
 {
-    return RANGE_OF(address) == RANGE_OF(rewrite->ip);
+    return RANGE_OF(address) == RANGE_OF(rules->ip);
 }
 
 /* Their range is the one behind that of the pods. */
-static bool is_moved(const struct rewrite *rewrite, enum rewrite_call call, in_addr_t address,
+static bool is_moved(const struct sockaddr_rules *rules, enum sockaddr_call call, in_addr_t address,
                      in_port_t port)
 {
-    return rewrite->low_ports_move && call != REWRITE_BIND && port && ntohs(port) < LOW_PORTS_END &&
-           RANGE_OF(address) == RANGE_OF(rewrite->ip) + 1;
+    return rules->low_ports_move && call != SOCKADDR_BIND && port && ntohs(port) < LOW_PORTS_END &&
+           RANGE_OF(address) == RANGE_OF(rules->ip) + 1;
 }
 
 static in_port_t moved(in_port_t port)
@@ -38,7 +38,7 @@ static in_port_t moved(in_port_t port)
     return htons((uint16_t)(ntohs(port) + LOW_PORTS_MOVE));
 }
 
-bool rewrite_low_ports_move(void)
+bool sockaddr_low_ports_move(void)
 {
     static int known; /* 1: they do, -1: they do not */
     const struct sockaddr_in low = {
@@ -71,66 +71,66 @@ static in_addr_t mapped(const struct in6_addr *address)
 }
 
 /* What two pods could want at the same time. */
-static bool is_shared(const struct rewrite *rewrite, enum rewrite_call call, in_port_t port,
+static bool is_shared(const struct sockaddr_rules *rules, enum sockaddr_call call, in_port_t port,
                       bool any)
 {
-    return call == REWRITE_BIND && any && port && !declared(rewrite, port);
+    return call == SOCKADDR_BIND && any && port && !declared(rules, port);
 }
 
-static enum rewrite_what decide_v4(const struct rewrite *rewrite, enum rewrite_call call,
-                                   struct sockaddr_in *a)
+static enum sockaddr_verdict decide_v4(const struct sockaddr_rules *rules, enum sockaddr_call call,
+                                       struct sockaddr_in *a)
 {
     bool loopback = a->sin_addr.s_addr == htonl(INADDR_LOOPBACK);
     bool any = a->sin_addr.s_addr == htonl(INADDR_ANY);
 
-    if (declared(rewrite, a->sin_port) && (loopback || (any && call == REWRITE_BIND))) {
-        a->sin_addr.s_addr = rewrite->ip;
-        return REWRITE_ADDRESS;
+    if (declared(rules, a->sin_port) && (loopback || (any && call == SOCKADDR_BIND))) {
+        a->sin_addr.s_addr = rules->ip;
+        return SOCKADDR_REPLACED;
     }
-    if (call == REWRITE_CONNECT && of_a_pod(rewrite, a->sin_addr.s_addr)) {
-        a->sin_addr.s_addr = rewrite->ip;
+    if (call == SOCKADDR_CONNECT && of_a_pod(rules, a->sin_addr.s_addr)) {
+        a->sin_addr.s_addr = rules->ip;
         a->sin_port = 0;
-        return REWRITE_SOURCE;
+        return SOCKADDR_BIND_SOURCE;
     }
-    if (is_moved(rewrite, call, a->sin_addr.s_addr, a->sin_port)) {
+    if (is_moved(rules, call, a->sin_addr.s_addr, a->sin_port)) {
         a->sin_port = moved(a->sin_port);
-        return REWRITE_ADDRESS;
+        return SOCKADDR_REPLACED;
     }
-    return is_shared(rewrite, call, a->sin_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
+    return is_shared(rules, call, a->sin_port, any) ? SOCKADDR_SHARED_PORT : SOCKADDR_UNCHANGED;
 }
 
-static enum rewrite_what decide_v6(const struct rewrite *rewrite, enum rewrite_call call,
-                                   struct sockaddr_in6 *a)
+static enum sockaddr_verdict decide_v6(const struct sockaddr_rules *rules, enum sockaddr_call call,
+                                       struct sockaddr_in6 *a)
 {
     bool loopback = IN6_IS_ADDR_LOOPBACK(&a->sin6_addr);
     bool any = IN6_IS_ADDR_UNSPECIFIED(&a->sin6_addr);
 
-    if (declared(rewrite, a->sin6_port) && (loopback || (any && call == REWRITE_BIND))) {
-        map(rewrite->ip, &a->sin6_addr);
-        return REWRITE_ADDRESS;
+    if (declared(rules, a->sin6_port) && (loopback || (any && call == SOCKADDR_BIND))) {
+        map(rules->ip, &a->sin6_addr);
+        return SOCKADDR_REPLACED;
     }
-    if (call == REWRITE_CONNECT && IN6_IS_ADDR_V4MAPPED(&a->sin6_addr) &&
-        of_a_pod(rewrite, mapped(&a->sin6_addr))) {
-        map(rewrite->ip, &a->sin6_addr);
+    if (call == SOCKADDR_CONNECT && IN6_IS_ADDR_V4MAPPED(&a->sin6_addr) &&
+        of_a_pod(rules, mapped(&a->sin6_addr))) {
+        map(rules->ip, &a->sin6_addr);
         a->sin6_port = 0;
-        return REWRITE_SOURCE;
+        return SOCKADDR_BIND_SOURCE;
     }
     if (IN6_IS_ADDR_V4MAPPED(&a->sin6_addr) &&
-        is_moved(rewrite, call, mapped(&a->sin6_addr), a->sin6_port)) {
+        is_moved(rules, call, mapped(&a->sin6_addr), a->sin6_port)) {
         a->sin6_port = moved(a->sin6_port);
-        return REWRITE_ADDRESS;
+        return SOCKADDR_REPLACED;
     }
-    return is_shared(rewrite, call, a->sin6_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
+    return is_shared(rules, call, a->sin6_port, any) ? SOCKADDR_SHARED_PORT : SOCKADDR_UNCHANGED;
 }
 
-enum rewrite_what rewrite_decide(const struct rewrite *rewrite, enum rewrite_call call,
-                                 union rewrite_address *address, socklen_t len)
+enum sockaddr_verdict sockaddr_decide(const struct sockaddr_rules *rules, enum sockaddr_call call,
+                                      union sockaddr_any *address, socklen_t len)
 {
-    if (!rewrite->ip || len < sizeof address->any.sa_family)
-        return REWRITE_NOTHING;
+    if (!rules->ip || len < sizeof address->any.sa_family)
+        return SOCKADDR_UNCHANGED;
     if (address->any.sa_family == AF_INET && len >= sizeof address->v4)
-        return decide_v4(rewrite, call, &address->v4);
+        return decide_v4(rules, call, &address->v4);
     if (address->any.sa_family == AF_INET6 && len >= sizeof address->v6)
-        return decide_v6(rewrite, call, &address->v6);
-    return REWRITE_NOTHING;
+        return decide_v6(rules, call, &address->v6);
+    return SOCKADDR_UNCHANGED;
 }

@@ -22,40 +22,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REWRITE_PORTS_MAX = 64 };
+enum { SOCKADDR_PORTS_MAX = 64 };
 
 /* Where a Service's low ports are when this user may not listen on them. */
 enum { LOW_PORTS_END = 1024, LOW_PORTS_MOVE = 65536 - LOW_PORTS_END };
-bool rewrite_low_ports_move(void); /* tried once */
+bool sockaddr_low_ports_move(void); /* tried once */
 
 /* Who does it. */
-enum rewrite_way {
-    REWRITE_NONE,      /* nobody: pods share their ports */
-    REWRITE_BY_ASKING, /* notify.h */
-    REWRITE_BY_KERNEL, /* sandbox/sockaddr_bpf.h */
+enum sockaddr_method {
+    SOCKADDR_METHOD_NONE,   /* nobody: pods share their ports */
+    SOCKADDR_METHOD_NOTIFY, /* notify.h */
+    SOCKADDR_METHOD_BPF,    /* sandbox/sockaddr_bpf.h */
 };
 
-struct rewrite {
-    in_addr_t ip;                      /* the pod's, network order; 0 = rewrite nothing */
-    uint16_t ports[REWRITE_PORTS_MAX]; /* declared, host order */
+struct sockaddr_rules {
+    in_addr_t ip;                       /* the pod's, network order; 0 = rules nothing */
+    uint16_t ports[SOCKADDR_PORTS_MAX]; /* declared, host order */
     size_t n_ports;
     bool low_ports_move; /* those of Services */
 };
 
-union rewrite_address {
+union sockaddr_any {
     struct sockaddr any;
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
 };
 
-enum rewrite_call { REWRITE_BIND, REWRITE_CONNECT, REWRITE_SEND };
-enum rewrite_what {
-    REWRITE_NOTHING,
-    REWRITE_ADDRESS, /* use the changed address */
-    REWRITE_SOURCE,  /* the call as it is; bind an unbound socket to the changed address before */
-    REWRITE_WATCH,   /* the call as it is: a port all pods share, which may be taken */
+enum sockaddr_call { SOCKADDR_BIND, SOCKADDR_CONNECT, SOCKADDR_SEND };
+enum sockaddr_verdict {
+    SOCKADDR_UNCHANGED,
+    SOCKADDR_REPLACED,    /* use the changed address */
+    SOCKADDR_BIND_SOURCE, /* the call as it is; bind an unbound socket to the changed address before */
+    SOCKADDR_SHARED_PORT, /* the call as it is: a port all pods share, which may be taken */
 };
 
 /** Decide about a call. `address` (of `len` bytes) is changed as the answer says. */
-enum rewrite_what rewrite_decide(const struct rewrite *rewrite, enum rewrite_call call,
-                                 union rewrite_address *address, socklen_t len);
+enum sockaddr_verdict sockaddr_decide(const struct sockaddr_rules *rules, enum sockaddr_call call,
+                                      union sockaddr_any *address, socklen_t len);

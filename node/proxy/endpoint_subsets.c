@@ -40,21 +40,21 @@ static int by_address(const void *left, const void *right)
 }
 
 /* Owned items. */
-static struct roll roll_of(const struct listing *listing)
+static struct roll roll_of(const struct endpoint_input *endpoint_input)
 {
     struct roll roll = {0};
 
-    members_each(listing->members, add_one, &roll);
+    service_endpoints_each(endpoint_input->members, add_one, &roll);
     if (roll.n)
         qsort(roll.items, roll.n, sizeof *roll.items, by_address);
-    if (roll.n > LISTING_MAX)
-        roll.n = LISTING_MAX;
+    if (roll.n > ENDPOINTS_MAX)
+        roll.n = ENDPOINTS_MAX;
     return roll;
 }
 
-static bool ready_in(const struct listing *listing, const struct one *one)
+static bool ready_in(const struct endpoint_input *endpoint_input, const struct one *one)
 {
-    return one->ready || listing->all_ready;
+    return one->ready || endpoint_input->all_ready;
 }
 
 /* ---- parts ---- */
@@ -74,30 +74,32 @@ static json_t *ip_text(in_addr_t ip)
 }
 
 /* Of a pod that has a name in the Service's domain; NULL = none. */
-static const char *host_of(const struct listing *listing, const struct object *pod)
+static const char *host_of(const struct endpoint_input *endpoint_input, const struct object *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
 
     return spec->hostname && *spec->hostname && spec->subdomain &&
-                   strcmp(spec->subdomain, object_name(listing->service)) == 0
+                   strcmp(spec->subdomain, object_name(endpoint_input->service)) == 0
                ? spec->hostname
                : NULL;
 }
 
-static void add_host(const struct listing *listing, const struct one *one, json_t *out)
+static void add_host(const struct endpoint_input *endpoint_input, const struct one *one,
+                     json_t *out)
 {
-    const char *host = host_of(listing, one->pod);
+    const char *host = host_of(endpoint_input, one->pod);
 
     if (host)
         json_object_set_new(out, "hostname", json_string(host));
-    json_object_set_new(out, "nodeName", json_string(listing->node_name));
+    json_object_set_new(out, "nodeName", json_string(endpoint_input->node_name));
     json_object_set_new(out, "targetRef", target_of(one->pod));
 }
 
 /* Those the pod has. */
-static json_t *ports_of(const struct listing *listing, const struct object *pod)
+static json_t *ports_of(const struct endpoint_input *endpoint_input, const struct object *pod)
 {
-    json_t *spec = json_object_get(listing->spec->body, "spec"), *ports = json_array(), *from;
+    json_t *spec = json_object_get(endpoint_input->spec->body, "spec"), *ports = json_array(),
+           *from;
     size_t i;
 
     json_array_foreach(json_object_get(spec, "ports"), i, from)
@@ -148,20 +150,20 @@ static json_t *member_list(json_t *object, const char *name)
     return list;
 }
 
-json_t *listing_endpoints(const struct listing *listing)
+json_t *endpoint_subsets_build(const struct endpoint_input *endpoint_input)
 {
     json_t *subsets = json_array(), *subset, *body = json_object();
-    struct roll roll = roll_of(listing);
+    struct roll roll = roll_of(endpoint_input);
     size_t i;
 
     for (size_t at = 0; at < roll.n; at++) {
         const struct one *one = &roll.items[at];
         json_t *address = json_pack("{s:o}", "ip", ip_text(one->ip));
 
-        add_host(listing, one, address);
-        subset = subset_with(subsets, ports_of(listing, one->pod));
+        add_host(endpoint_input, one, address);
+        subset = subset_with(subsets, ports_of(endpoint_input, one->pod));
         json_array_append_new(
-            member_list(subset, ready_in(listing, one) ? "addresses" : "notReadyAddresses"),
+            member_list(subset, ready_in(endpoint_input, one) ? "addresses" : "notReadyAddresses"),
             address);
     }
     json_array_foreach(subsets, i, subset) if (!json_array_size(json_object_get(subset, "ports")))
@@ -175,25 +177,25 @@ json_t *listing_endpoints(const struct listing *listing)
 
 /* ---- EndpointSlice ---- */
 
-static json_t *slice_entry(const struct listing *listing, const struct one *one)
+static json_t *slice_entry(const struct endpoint_input *endpoint_input, const struct one *one)
 {
     json_t *entry =
         json_pack("{s:[o], s:{s:b, s:b, s:b}}", "addresses", ip_text(one->ip), "conditions",
-                  "ready", ready_in(listing, one), "serving", one->ready, "terminating", 0);
+                  "ready", ready_in(endpoint_input, one), "serving", one->ready, "terminating", 0);
 
-    add_host(listing, one, entry);
+    add_host(endpoint_input, one, entry);
     return entry;
 }
 
-json_t *listing_slice(const struct listing *listing)
+json_t *endpoint_slice_build(const struct endpoint_input *endpoint_input)
 {
     json_t *endpoints = json_array(), *ports = NULL;
-    struct roll roll = roll_of(listing);
+    struct roll roll = roll_of(endpoint_input);
 
     for (size_t at = 0; at < roll.n; at++) {
         if (!ports)
-            ports = ports_of(listing, roll.items[at].pod);
-        json_array_append_new(endpoints, slice_entry(listing, &roll.items[at]));
+            ports = ports_of(endpoint_input, roll.items[at].pod);
+        json_array_append_new(endpoints, slice_entry(endpoint_input, &roll.items[at]));
     }
     mem_free(roll.items);
     return json_pack("{s:s, s:o, s:o}", "addressType", "IPv4", "endpoints", endpoints, "ports",

@@ -20,8 +20,8 @@ struct record {
     const struct object *service;
     struct service_spec spec; /* with_unready: all are members, whatever the Service publishes */
     bool all_ready;
-    struct shelved shelved;
-    struct members members;
+    struct selector_entry entry;
+    struct service_endpoints members;
     bool dirty;
     struct record *next_dirty;
 };
@@ -37,7 +37,7 @@ struct endpoints {
     struct cluster *cluster;
     char *node_name;
     struct record *records;
-    struct shelves shelves;
+    struct selector_index selector_index;
     struct record *dirty;
     struct timer settle;
     struct cluster_watcher services, pods;
@@ -154,8 +154,8 @@ static void write_one(struct endpoints *e, const struct record *record, const st
 
 static void write_record(struct endpoints *e, const struct record *record)
 {
-    const struct listing listing = {record->service, &record->spec, &record->members,
-                                    record->all_ready, e->node_name};
+    const struct endpoint_input endpoint_input = {record->service, &record->spec, &record->members,
+                                                  record->all_ready, e->node_name};
     const char *name = object_name(record->service), *uid = object_uid(record->service);
     scoped_str slice = mem_printf("%s-%.*s", name, SUFFIX, uid);
     const struct kv labels[] = {
@@ -167,9 +167,9 @@ static void write_record(struct endpoints *e, const struct record *record)
 
     if (object_deleting(record->service))
         return;
-    write_one(e, record, &kind_endpoints, name, listing_endpoints(&listing), &headless,
+    write_one(e, record, &kind_endpoints, name, endpoint_subsets_build(&endpoint_input), &headless,
               is_headless);
-    write_one(e, record, &kind_endpoint_slice, slice, listing_slice(&listing), labels,
+    write_one(e, record, &kind_endpoint_slice, slice, endpoint_slice_build(&endpoint_input), labels,
               countof(labels));
 }
 
@@ -193,12 +193,12 @@ struct look {
     bool gone;
 };
 
-static bool look_at(void *arg, struct shelved *shelved)
+static bool look_at(void *arg, struct selector_entry *entry)
 {
     const struct look *look = arg;
-    struct record *record = container_of(shelved, struct record, shelved);
+    struct record *record = container_of(entry, struct record, entry);
 
-    if (members_look(&record->members, &record->spec, look->pod, look->gone))
+    if (service_endpoints_update(&record->members, &record->spec, look->pod, look->gone))
         mark(look->endpoints, record, SETTLE_MS);
     return true;
 }
@@ -209,14 +209,14 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     struct endpoints *e = container_of(watcher, struct endpoints, pods);
     struct look look = {e, pod, change == CHANGE_DELETED};
 
-    shelves_each(&e->shelves, pod->meta, look_at, &look);
+    selector_index_each(&e->selector_index, pod->meta, look_at, &look);
 }
 
 static void see_pod(void *arg, const struct object *pod)
 {
     struct record *record = arg;
 
-    members_look(&record->members, &record->spec, pod, false);
+    service_endpoints_update(&record->members, &record->spec, pod, false);
 }
 
 /* ---- Services ---- */
@@ -224,8 +224,8 @@ static void see_pod(void *arg, const struct object *pod)
 static void drop(struct endpoints *e, struct record *record)
 {
     unmark(e, record);
-    unshelve(&e->shelves, &record->shelved);
-    members_release(&record->members);
+    selector_index_remove(&e->selector_index, &record->entry);
+    service_endpoints_release(&record->members);
     service_spec_release(&record->spec);
     HASH_DELETE(hh, e->records, record);
     object_unref((struct object *)record->service);
@@ -261,7 +261,8 @@ static void add(struct endpoints *e, const char *key, const struct object *servi
     record->key = mem_strdup(key);
     record->service = object_ref(service);
     HASH_ADD_KEYPTR(hh, e->records, record->key, strlen(record->key), record);
-    shelve(&e->shelves, &record->shelved, object_namespace(service), record->spec.job);
+    selector_index_add(&e->selector_index, &record->entry, object_namespace(service),
+                       record->spec.job);
     see_pods(e, record);
     mark(e, record, SETTLE_MS);
 }
@@ -293,7 +294,7 @@ static void watch(struct endpoints *e, struct cluster_watcher *watcher, const st
     cluster_watch(e->cluster, watcher);
 }
 
-struct endpoints *endpoints_start(struct cluster *cluster, const char *node_name)
+struct endpoints *endpoints_controller_start(struct cluster *cluster, const char *node_name)
 {
     struct endpoints *e = mem_alloc(sizeof *e);
 
@@ -305,7 +306,7 @@ struct endpoints *endpoints_start(struct cluster *cluster, const char *node_name
     return e;
 }
 
-void endpoints_stop(struct endpoints *e)
+void endpoints_controller_stop(struct endpoints *e)
 {
     struct record *record, *next;
 

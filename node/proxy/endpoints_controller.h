@@ -13,5 +13,5 @@
 
 struct endpoints;
 
-struct endpoints *endpoints_start(struct cluster *cluster, const char *node_name);
-void endpoints_stop(struct endpoints *endpoints); /* NULL is fine; frees */
+struct endpoints *endpoints_controller_start(struct cluster *cluster, const char *node_name);
+void endpoints_controller_stop(struct endpoints *endpoints); /* NULL is fine; frees */

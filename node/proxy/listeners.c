@@ -1,5 +1,5 @@
 /*
- * The doors of a Service. See listeners.h.
+ * The listeners of a Service. See listeners.h.
  */
 #include "node/proxy/listeners.h"
 
@@ -9,19 +9,20 @@
 #include "base/mem.h"
 #include "node/machine/sockaddr_rules.h"
 
-void doorkeeper_release(struct doorkeeper *keeper)
+void listener_factory_release(struct listener_factory *factory)
 {
-    relay_stop(keeper->relay);
-    keeper->relay = NULL;
+    proxy_stop(factory->proxy);
+    factory->proxy = NULL;
 }
 
 /* Its descriptor, or -errno. Two sockets for datagrams would both have an address that may be used
  * again, and only one what is sent there. */
-static int bound_socket(const struct doorkeeper *keeper, in_addr_t ip, uint16_t port, int type)
+static int bound_socket(const struct listener_factory *factory, in_addr_t ip, uint16_t port,
+                        int type)
 {
     const struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = ip};
-    int fd = keeper->socket_at(keeper->ctx, (const struct sockaddr *)&address, type), error;
+    int fd = factory->socket_at(factory->ctx, (const struct sockaddr *)&address, type), error;
     const int again = type == SOCK_STREAM;
 
     if (fd < 0)
@@ -36,75 +37,77 @@ static int bound_socket(const struct doorkeeper *keeper, in_addr_t ip, uint16_t 
     return -error;
 }
 
-static bool have_relay(struct doorkeeper *keeper)
+static bool ensure_proxy(struct listener_factory *factory)
 {
     struct netns_holder holder;
 
-    if (keeper->relay)
+    if (factory->proxy)
         return true;
-    keeper->line(keeper->ctx, &holder);
-    keeper->relay = relay_start(holder, NULL);
-    return keeper->relay != NULL;
+    factory->line(factory->ctx, &holder);
+    factory->proxy = proxy_start(holder, NULL);
+    return factory->proxy != NULL;
 }
 
 /* Its number; 0: there is none. */
-static uint32_t open_one(struct doorkeeper *keeper, in_addr_t ip, const struct service_port *port,
-                         void *about)
+static uint32_t open_one(struct listener_factory *factory, in_addr_t ip,
+                         const struct service_port *port, void *about)
 {
     int type = port->transport == SERVICE_UDP ? SOCK_DGRAM : SOCK_STREAM;
-    int fd = bound_socket(keeper, ip, port->port, type);
+    int fd = bound_socket(factory, ip, port->port, type);
 
     if (fd == -EACCES && port->port < LOW_PORTS_END)
-        fd = bound_socket(keeper, ip, (uint16_t)(port->port + LOW_PORTS_MOVE), type);
-    if (fd >= 0 && have_relay(keeper))
-        return relay_open(keeper->relay, fd);
+        fd = bound_socket(factory, ip, (uint16_t)(port->port + LOW_PORTS_MOVE), type);
+    if (fd >= 0 && ensure_proxy(factory))
+        return proxy_open(factory->proxy, fd);
     if (fd >= 0)
         close(fd);
-    keeper->failed(keeper->ctx, about, port, fd < 0 ? -fd : EAGAIN);
+    factory->failed(factory->ctx, about, port, fd < 0 ? -fd : EAGAIN);
     return 0;
 }
 
-static uint32_t take_from(struct doors *before, const struct service_port *port)
+static uint32_t take_number(struct service_listeners *before, const struct service_port *port)
 {
     uint32_t number = 0;
 
     for (size_t i = 0; i < before->n && !number; i++) {
-        struct door_at *door = &before->items[i];
+        struct service_listener *listener = &before->items[i];
 
-        if (door->port == port->port && door->transport == port->transport) {
-            number = door->number;
-            door->number = 0;
+        if (listener->port == port->port && listener->transport == port->transport) {
+            number = listener->number;
+            listener->number = 0;
         }
     }
     return number;
 }
 
-void doors_open(struct doorkeeper *keeper, struct doors *doors, in_addr_t ip,
-                const struct service_spec *spec, void *about)
+void service_listeners_open(struct listener_factory *factory, struct service_listeners *listeners,
+                            in_addr_t ip, const struct service_spec *spec, void *about)
 {
-    struct doors before = *doors;
+    struct service_listeners before = *listeners;
 
-    *doors = (struct doors){mem_array(spec->n_ports + 1, sizeof *doors->items), spec->n_ports};
+    *listeners = (struct service_listeners){mem_array(spec->n_ports + 1, sizeof *listeners->items),
+                                            spec->n_ports};
     for (size_t i = 0; i < spec->n_ports; i++) {
         const struct service_port *port = &spec->ports[i];
 
-        doors->items[i] = (struct door_at){port->port, port->transport, take_from(&before, port)};
+        listeners->items[i] =
+            (struct service_listener){port->port, port->transport, take_number(&before, port)};
     }
-    doors_close(keeper, &before);
-    for (size_t i = 0; i < doors->n; i++) {
-        struct door_at *door = &doors->items[i];
+    service_listeners_close(factory, &before);
+    for (size_t i = 0; i < listeners->n; i++) {
+        struct service_listener *listener = &listeners->items[i];
 
-        if (!door->number)
-            door->number = open_one(keeper, ip, &spec->ports[i], about);
-        doors->any = doors->any || door->number;
+        if (!listener->number)
+            listener->number = open_one(factory, ip, &spec->ports[i], about);
+        listeners->any = listeners->any || listener->number;
     }
 }
 
-void doors_close(struct doorkeeper *keeper, struct doors *doors)
+void service_listeners_close(struct listener_factory *factory, struct service_listeners *listeners)
 {
-    for (size_t i = 0; i < doors->n; i++)
-        if (doors->items[i].number)
-            relay_close(keeper->relay, doors->items[i].number);
-    mem_free(doors->items);
-    *doors = (struct doors){0};
+    for (size_t i = 0; i < listeners->n; i++)
+        if (listeners->items[i].number)
+            proxy_close(factory->proxy, listeners->items[i].number);
+    mem_free(listeners->items);
+    *listeners = (struct service_listeners){0};
 }

@@ -1,7 +1,7 @@
 /*
- * The thread of the relay: doors, and the joints behind them. See proxy.h.
+ * The thread of the proxy: listeners, and the joints behind them. See proxy.h.
  *
- * The loop leaves letters; the thread takes them all in turn. Everything but the letter box is the
+ * The loop leaves commands; the thread takes them all in turn. Everything but the command sandbox is the
  * thread's alone.
  */
 #include "node/proxy/proxy.h"
@@ -31,101 +31,101 @@ enum {
     PAUSE_NS = 100000000, /* when descriptors are short */
 };
 
-enum letter_type { LETTER_OPEN, LETTER_LEAD, LETTER_CLOSE, LETTER_STOP };
+enum command_type { COMMAND_OPEN, COMMAND_SET_TARGETS, COMMAND_CLOSE, COMMAND_STOP };
 
-struct letter {
-    STAILQ_ENTRY(letter) next;
-    enum letter_type type;
-    uint32_t door;
+struct command {
+    STAILQ_ENTRY(command) next;
+    enum command_type type;
+    uint32_t listener;
     int fd;
     size_t n;
-    struct relay_target targets[];
+    struct proxy_target targets[];
 };
 
-struct door {
+struct listener {
     UT_hash_handle hh; /* by number */
     uint32_t number;
     struct source source;
-    struct relay *relay;
+    struct proxy *proxy;
     bool listening, armed;
-    struct relay_target *targets; /* [n] */
+    struct proxy_target *targets; /* [n] */
     size_t n, turn;
 };
 
-struct passage {
-    struct joint joint;
-    struct relay *relay;
-    LIST_ENTRY(passage) all;
-    uint32_t door;
+struct conn {
+    struct splice splice;
+    struct proxy *proxy;
+    LIST_ENTRY(conn) all;
+    uint32_t listener;
     unsigned tries;
 };
 
-struct relay {
+struct proxy {
     pthread_t thread;
     pthread_mutex_t lock;
-    STAILQ_HEAD(letters, letter) letters; /* under the lock */
-    uint32_t last_door;                   /* the loop's */
+    STAILQ_HEAD(commands, command) commands; /* under the lock */
+    uint32_t last_listener;                  /* the loop's */
 
     struct reactor reactor; /* from here on: the thread's */
-    struct source bell;     /* rings when there are letters */
+    struct source wakeup;   /* rings when there are commands */
     struct netns_holder holder;
-    struct door *doors;
-    struct hatches hatches;
-    LIST_HEAD(passages, passage) passages;
-    size_t n_passages;
-    bool full; /* doors are not watched until one has ended, or */
+    struct listener *listeners;
+    struct udp_listeners udp_listeners;
+    LIST_HEAD(conns, conn) conns;
+    size_t n_conns;
+    bool full; /* listeners are not watched until one has ended, or */
     struct alarm resume;
 };
 
-/* ---- doors ---- */
+/* ---- listeners ---- */
 
-static struct door *door_of(struct relay *relay, uint32_t number)
+static struct listener *listener_of(struct proxy *proxy, uint32_t number)
 {
-    struct door *door;
+    struct listener *listener;
 
-    HASH_FIND(hh, relay->doors, &number, sizeof number, door);
-    return door;
+    HASH_FIND(hh, proxy->listeners, &number, sizeof number, listener);
+    return listener;
 }
 
-static void watch_door(struct door *door)
+static void listener_watch(struct listener *listener)
 {
-    bool wanted = door->listening && !door->relay->full;
+    bool wanted = listener->listening && !listener->proxy->full;
 
-    if (wanted && !door->armed)
-        reactor_add(&door->relay->reactor, &door->source, EPOLLIN);
-    else if (!wanted && door->armed)
-        reactor_remove(&door->relay->reactor, &door->source);
-    door->armed = wanted;
+    if (wanted && !listener->armed)
+        reactor_add(&listener->proxy->reactor, &listener->source, EPOLLIN);
+    else if (!wanted && listener->armed)
+        reactor_remove(&listener->proxy->reactor, &listener->source);
+    listener->armed = wanted;
 }
 
-static void set_full(struct relay *relay, bool full)
+static void set_full(struct proxy *proxy, bool full)
 {
-    if (relay->full == full)
+    if (proxy->full == full)
         return;
-    relay->full = full;
-    for (struct door *door = relay->doors; door; door = door->hh.next)
-        watch_door(door);
+    proxy->full = full;
+    for (struct listener *listener = proxy->listeners; listener; listener = listener->hh.next)
+        listener_watch(listener);
 }
 
 static void resume(struct alarm *alarm)
 {
-    struct relay *relay = container_of(alarm, struct relay, resume);
+    struct proxy *proxy = container_of(alarm, struct proxy, resume);
 
-    set_full(relay, relay->n_passages >= RELAY_JOINTS_MAX);
+    set_full(proxy, proxy->n_conns >= PROXY_CONNS_MAX);
 }
 
-/* ---- passages ---- */
+/* ---- conns ---- */
 
-static void passage_end(struct joint *joint)
+static void conn_end(struct splice *splice)
 {
-    struct passage *passage = container_of(joint, struct passage, joint);
-    struct relay *relay = passage->relay;
+    struct conn *conn = container_of(splice, struct conn, splice);
+    struct proxy *proxy = conn->proxy;
 
-    joint_close(joint);
-    LIST_REMOVE(passage, all);
-    relay->n_passages--;
-    mem_free(passage);
-    set_full(relay, relay->n_passages >= RELAY_JOINTS_MAX);
+    splice_close(splice);
+    LIST_REMOVE(conn, all);
+    proxy->n_conns--;
+    mem_free(conn);
+    set_full(proxy, proxy->n_conns >= PROXY_CONNS_MAX);
 }
 
 /* The holder's sockets would. */
@@ -136,8 +136,8 @@ static void never_wait(int fd)
 
 static int new_socket(void *ctx, int type)
 {
-    struct relay *relay = ctx;
-    int fd = relay->holder.fd >= 0 ? netns_holder_socket(&relay->holder, type, NULL)
+    struct proxy *proxy = ctx;
+    int fd = proxy->holder.fd >= 0 ? netns_holder_socket(&proxy->holder, type, NULL)
                                    : socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
     if (fd >= 0)
@@ -153,13 +153,13 @@ static void hurry(int fd)
 }
 
 /* A connection to the next target, under way; -1: none could be begun. */
-static int begin(struct relay *relay, struct door *door)
+static int begin(struct proxy *proxy, struct listener *listener)
 {
-    const struct relay_target *target = &door->targets[door->turn++ % door->n];
+    const struct proxy_target *target = &listener->targets[listener->turn++ % listener->n];
     const struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(target->port), .sin_addr.s_addr = target->ip};
     const int tries = SYN_TRIES;
-    int fd = new_socket(relay, SOCK_STREAM);
+    int fd = new_socket(proxy, SOCK_STREAM);
 
     if (fd < 0)
         return -1;
@@ -172,61 +172,61 @@ static int begin(struct relay *relay, struct door *door)
 }
 
 /* Offer it to the next one; when nobody is left, it ends. */
-static void offer(struct joint *joint)
+static void offer(struct splice *splice)
 {
-    struct passage *passage = container_of(joint, struct passage, joint);
-    struct door *door = door_of(passage->relay, passage->door);
+    struct conn *conn = container_of(splice, struct conn, splice);
+    struct listener *listener = listener_of(conn->proxy, conn->listener);
 
-    while (door && passage->tries < door->n && passage->tries < TRIES_MAX) {
-        int fd = begin(passage->relay, door);
+    while (listener && conn->tries < listener->n && conn->tries < TRIES_MAX) {
+        int fd = begin(conn->proxy, listener);
 
-        passage->tries++;
+        conn->tries++;
         if (fd >= 0) {
-            joint_connect(joint, fd);
+            splice_connect(splice, fd);
             return;
         }
     }
-    passage_end(joint);
+    conn_end(splice);
 }
 
-static void let_in(struct door *door, int fd)
+static void let_in(struct listener *listener, int fd)
 {
-    struct relay *relay = door->relay;
-    struct passage *passage = mem_alloc(sizeof *passage);
+    struct proxy *proxy = listener->proxy;
+    struct conn *conn = mem_alloc(sizeof *conn);
 
-    passage->relay = relay;
-    passage->door = door->number;
-    joint_init(&passage->joint, &relay->reactor, fd);
-    passage->joint.failed = offer;
-    passage->joint.ended = passage_end;
-    LIST_INSERT_HEAD(&relay->passages, passage, all);
-    relay->n_passages++;
+    conn->proxy = proxy;
+    conn->listener = listener->number;
+    splice_init(&conn->splice, &proxy->reactor, fd);
+    conn->splice.failed = offer;
+    conn->splice.ended = conn_end;
+    LIST_INSERT_HEAD(&proxy->conns, conn, all);
+    proxy->n_conns++;
     hurry(fd);
-    offer(&passage->joint);
+    offer(&conn->splice);
 }
 
-static void on_door(struct source *source, uint32_t events)
+static void on_accept(struct source *source, uint32_t events)
 {
-    struct door *door = container_of(source, struct door, source);
-    struct relay *relay = door->relay;
+    struct listener *listener = container_of(source, struct listener, source);
+    struct proxy *proxy = listener->proxy;
 
-    for (int i = 0; i < ACCEPTS_PER_EVENT && !relay->full; i++) {
+    for (int i = 0; i < ACCEPTS_PER_EVENT && !proxy->full; i++) {
         int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            let_in(door, fd);
-            if (relay->n_passages >= RELAY_JOINTS_MAX)
-                set_full(relay, true);
+            let_in(listener, fd);
+            if (proxy->n_conns >= PROXY_CONNS_MAX)
+                set_full(proxy, true);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            set_full(relay, true);
-            alarm_set(&relay->reactor, &relay->resume, PAUSE_NS);
+            set_full(proxy, true);
+            alarm_set(&proxy->reactor, &proxy->resume, PAUSE_NS);
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
     }
 }
 
-/* ---- letters ---- */
+/* ---- commands ---- */
 
 static bool is_of_datagrams(int fd)
 {
@@ -236,145 +236,148 @@ static bool is_of_datagrams(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
 }
 
-static void open_door(struct relay *relay, const struct letter *letter)
+static void open_listener(struct proxy *proxy, const struct command *command)
 {
-    struct door *door;
+    struct listener *listener;
 
-    never_wait(letter->fd);
-    if (is_of_datagrams(letter->fd)) {
-        hatch_open(&relay->hatches, letter->door, letter->fd);
+    never_wait(command->fd);
+    if (is_of_datagrams(command->fd)) {
+        udp_listener_open(&proxy->udp_listeners, command->listener, command->fd);
         return;
     }
-    door = mem_alloc(sizeof *door);
-    *door = (struct door){.number = letter->door, .source = {on_door, letter->fd}, .relay = relay};
-    HASH_ADD(hh, relay->doors, number, sizeof door->number, door);
+    listener = mem_alloc(sizeof *listener);
+    *listener = (struct listener){
+        .number = command->listener, .source = {on_accept, command->fd}, .proxy = proxy};
+    HASH_ADD(hh, proxy->listeners, number, sizeof listener->number, listener);
 }
 
 /* A listening socket that is shut down keeps its address and refuses, until it listens again. */
-static void lead_door(struct relay *relay, const struct letter *letter)
+static void set_targets(struct proxy *proxy, const struct command *command)
 {
-    struct door *door = door_of(relay, letter->door);
+    struct listener *listener = listener_of(proxy, command->listener);
 
-    if (!door) {
-        hatch_lead(&relay->hatches, letter->door, letter->targets, letter->n);
+    if (!listener) {
+        udp_listener_set_targets(&proxy->udp_listeners, command->listener, command->targets,
+                                 command->n);
         return;
     }
-    door->targets = mem_resize(door->targets, (letter->n + 1) * sizeof *door->targets);
-    memcpy(door->targets, letter->targets, letter->n * sizeof *door->targets);
-    door->n = letter->n;
-    if (door->n && !door->listening)
-        door->listening = listen(door->source.fd, BACKLOG) == 0;
-    if (!door->n && door->listening) {
-        door->listening = false;
-        watch_door(door);
-        shutdown(door->source.fd, SHUT_RDWR);
+    listener->targets = mem_resize(listener->targets, (command->n + 1) * sizeof *listener->targets);
+    memcpy(listener->targets, command->targets, command->n * sizeof *listener->targets);
+    listener->n = command->n;
+    if (listener->n && !listener->listening)
+        listener->listening = listen(listener->source.fd, BACKLOG) == 0;
+    if (!listener->n && listener->listening) {
+        listener->listening = false;
+        listener_watch(listener);
+        shutdown(listener->source.fd, SHUT_RDWR);
     }
-    watch_door(door);
+    listener_watch(listener);
 }
 
-static void close_door(struct door *door)
+static void listener_close(struct listener *listener)
 {
-    door->listening = false;
-    watch_door(door);
-    close(door->source.fd);
-    HASH_DELETE(hh, door->relay->doors, door);
-    mem_free(door->targets);
-    mem_free(door);
+    listener->listening = false;
+    listener_watch(listener);
+    close(listener->source.fd);
+    HASH_DELETE(hh, listener->proxy->listeners, listener);
+    mem_free(listener->targets);
+    mem_free(listener);
 }
 
-static void close_numbered(struct relay *relay, const struct letter *letter)
+static void close_listener(struct proxy *proxy, const struct command *command)
 {
-    struct door *door = door_of(relay, letter->door);
+    struct listener *listener = listener_of(proxy, command->listener);
 
-    if (door)
-        close_door(door);
+    if (listener)
+        listener_close(listener);
     else
-        hatch_close(&relay->hatches, letter->door);
+        udp_listener_close(&proxy->udp_listeners, command->listener);
 }
 
-static void stop(struct relay *relay, const struct letter *letter)
+static void stop(struct proxy *proxy, const struct command *command)
 {
-    relay->reactor.stopped = true;
+    proxy->reactor.stopped = true;
 }
 
-static void (*const takers[])(struct relay *relay, const struct letter *letter) = {
-    [LETTER_OPEN] = open_door,
-    [LETTER_LEAD] = lead_door,
-    [LETTER_CLOSE] = close_numbered,
-    [LETTER_STOP] = stop,
+static void (*const takers[])(struct proxy *proxy, const struct command *command) = {
+    [COMMAND_OPEN] = open_listener,
+    [COMMAND_SET_TARGETS] = set_targets,
+    [COMMAND_CLOSE] = close_listener,
+    [COMMAND_STOP] = stop,
 };
 
-static struct letter *next_letter(struct relay *relay)
+static struct command *next_command(struct proxy *proxy)
 {
-    struct letter *letter;
+    struct command *command;
 
-    pthread_mutex_lock(&relay->lock);
-    letter = STAILQ_FIRST(&relay->letters);
-    if (letter)
-        STAILQ_REMOVE_HEAD(&relay->letters, next);
-    pthread_mutex_unlock(&relay->lock);
-    return letter;
+    pthread_mutex_lock(&proxy->lock);
+    command = STAILQ_FIRST(&proxy->commands);
+    if (command)
+        STAILQ_REMOVE_HEAD(&proxy->commands, next);
+    pthread_mutex_unlock(&proxy->lock);
+    return command;
 }
 
-static void on_bell(struct source *source, uint32_t events)
+static void on_wakeup(struct source *source, uint32_t events)
 {
-    struct relay *relay = container_of(source, struct relay, bell);
+    struct proxy *proxy = container_of(source, struct proxy, wakeup);
     uint64_t rings;
-    struct letter *letter;
+    struct command *command;
 
     if (read(source->fd, &rings, sizeof rings) < 0)
         return;
-    while ((letter = next_letter(relay))) {
-        takers[letter->type](relay, letter);
-        mem_free(letter);
+    while ((command = next_command(proxy))) {
+        takers[command->type](proxy, command);
+        mem_free(command);
     }
 }
 
-static void send_letter(struct relay *relay, struct letter *letter)
+static void send_command(struct proxy *proxy, struct command *command)
 {
     const uint64_t ring = 1;
 
-    pthread_mutex_lock(&relay->lock);
-    STAILQ_INSERT_TAIL(&relay->letters, letter, next);
-    pthread_mutex_unlock(&relay->lock);
-    while (write(relay->bell.fd, &ring, sizeof ring) < 0 && errno == EINTR)
+    pthread_mutex_lock(&proxy->lock);
+    STAILQ_INSERT_TAIL(&proxy->commands, command, next);
+    pthread_mutex_unlock(&proxy->lock);
+    while (write(proxy->wakeup.fd, &ring, sizeof ring) < 0 && errno == EINTR)
         ;
 }
 
-static struct letter *new_letter(enum letter_type type, uint32_t door, size_t n)
+static struct command *command_new(enum command_type type, uint32_t listener, size_t n)
 {
-    struct letter *letter = mem_alloc(sizeof *letter + n * sizeof letter->targets[0]);
+    struct command *command = mem_alloc(sizeof *command + n * sizeof command->targets[0]);
 
-    letter->type = type;
-    letter->door = door;
-    letter->fd = -1;
-    letter->n = n;
-    return letter;
+    command->type = type;
+    command->listener = listener;
+    command->fd = -1;
+    command->n = n;
+    return command;
 }
 
-uint32_t relay_open(struct relay *relay, int fd)
+uint32_t proxy_open(struct proxy *proxy, int fd)
 {
-    struct letter *letter = new_letter(LETTER_OPEN, ++relay->last_door, 0);
-    uint32_t number = letter->door;
+    struct command *command = command_new(COMMAND_OPEN, ++proxy->last_listener, 0);
+    uint32_t number = command->listener;
 
-    letter->fd = fd;
-    send_letter(relay, letter);
+    command->fd = fd;
+    send_command(proxy, command);
     return number;
 }
 
-void relay_lead(struct relay *relay, uint32_t door, const struct relay_target *targets, size_t n)
+void proxy_set_targets(struct proxy *proxy, uint32_t listener, const struct proxy_target *targets,
+                       size_t n)
 {
-    struct letter *letter =
-        new_letter(LETTER_LEAD, door, n < RELAY_TARGETS_MAX ? n : RELAY_TARGETS_MAX);
+    struct command *command =
+        command_new(COMMAND_SET_TARGETS, listener, n < PROXY_TARGETS_MAX ? n : PROXY_TARGETS_MAX);
 
-    if (letter->n)
-        memcpy(letter->targets, targets, letter->n * sizeof *targets);
-    send_letter(relay, letter);
+    if (command->n)
+        memcpy(command->targets, targets, command->n * sizeof *targets);
+    send_command(proxy, command);
 }
 
-void relay_close(struct relay *relay, uint32_t door)
+void proxy_close(struct proxy *proxy, uint32_t listener)
 {
-    send_letter(relay, new_letter(LETTER_CLOSE, door, 0));
+    send_command(proxy, command_new(COMMAND_CLOSE, listener, 0));
 }
 
 /* ---- life ---- */
@@ -385,81 +388,81 @@ static void settled(struct reactor *reactor)
 
 static void *run(void *arg)
 {
-    struct relay *relay = arg;
+    struct proxy *proxy = arg;
 
-    reactor_run(&relay->reactor);
+    reactor_run(&proxy->reactor);
     return NULL;
 }
 
-static void release(struct relay *relay)
+static void release(struct proxy *proxy)
 {
-    struct letter *letter;
+    struct command *command;
 
-    while (!LIST_EMPTY(&relay->passages))
-        passage_end(&LIST_FIRST(&relay->passages)->joint);
-    while (relay->doors)
-        close_door(relay->doors);
-    hatches_release(&relay->hatches);
-    while ((letter = next_letter(relay))) {
-        if (letter->fd >= 0)
-            close(letter->fd);
-        mem_free(letter);
+    while (!LIST_EMPTY(&proxy->conns))
+        conn_end(&LIST_FIRST(&proxy->conns)->splice);
+    while (proxy->listeners)
+        listener_close(proxy->listeners);
+    udp_listeners_release(&proxy->udp_listeners);
+    while ((command = next_command(proxy))) {
+        if (command->fd >= 0)
+            close(command->fd);
+        mem_free(command);
     }
-    alarm_clear(&relay->reactor, &relay->resume);
-    reactor_remove(&relay->reactor, &relay->bell);
-    close(relay->bell.fd);
-    reactor_release(&relay->reactor);
-    netns_holder_close(&relay->holder);
-    pthread_mutex_destroy(&relay->lock);
-    mem_free(relay);
+    alarm_clear(&proxy->reactor, &proxy->resume);
+    reactor_remove(&proxy->reactor, &proxy->wakeup);
+    close(proxy->wakeup.fd);
+    reactor_release(&proxy->reactor);
+    netns_holder_close(&proxy->holder);
+    pthread_mutex_destroy(&proxy->lock);
+    mem_free(proxy);
 }
 
 /* Signals are the loop's. */
-static int start_thread(struct relay *relay)
+static int start_thread(struct proxy *proxy)
 {
     sigset_t all, before;
     int error;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&relay->thread, NULL, run, relay);
+    error = pthread_create(&proxy->thread, NULL, run, proxy);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
-struct relay *relay_start(struct netns_holder holder, struct error *err)
+struct proxy *proxy_start(struct netns_holder holder, struct error *err)
 {
-    struct relay *relay = mem_alloc(sizeof *relay);
+    struct proxy *proxy = mem_alloc(sizeof *proxy);
     int error;
 
-    relay->holder = holder;
-    relay->resume.ring = resume;
-    relay->reactor.settle = settled;
-    relay->reactor.epoll_fd = -1;
-    relay->hatches.reactor = &relay->reactor;
-    relay->hatches.new_socket = new_socket;
-    relay->hatches.ctx = relay;
-    hatches_init(&relay->hatches);
-    relay->bell = (struct source){on_bell, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    STAILQ_INIT(&relay->letters);
-    LIST_INIT(&relay->passages);
-    pthread_mutex_init(&relay->lock, NULL);
-    error = relay->bell.fd >= 0 && reactor_init(&relay->reactor) &&
-                    reactor_add(&relay->reactor, &relay->bell, EPOLLIN)
-                ? start_thread(relay)
+    proxy->holder = holder;
+    proxy->resume.ring = resume;
+    proxy->reactor.settle = settled;
+    proxy->reactor.epoll_fd = -1;
+    proxy->udp_listeners.reactor = &proxy->reactor;
+    proxy->udp_listeners.new_socket = new_socket;
+    proxy->udp_listeners.ctx = proxy;
+    udp_listeners_init(&proxy->udp_listeners);
+    proxy->wakeup = (struct source){on_wakeup, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    STAILQ_INIT(&proxy->commands);
+    LIST_INIT(&proxy->conns);
+    pthread_mutex_init(&proxy->lock, NULL);
+    error = proxy->wakeup.fd >= 0 && reactor_init(&proxy->reactor) &&
+                    reactor_add(&proxy->reactor, &proxy->wakeup, EPOLLIN)
+                ? start_thread(proxy)
                 : errno;
     if (!error)
-        return relay;
-    error_errno(err, error, "the relay of Services");
-    release(relay);
+        return proxy;
+    error_errno(err, error, "the proxy of Services");
+    release(proxy);
     return NULL;
 }
 
-void relay_stop(struct relay *relay)
+void proxy_stop(struct proxy *proxy)
 {
-    if (!relay)
+    if (!proxy)
         return;
-    send_letter(relay, new_letter(LETTER_STOP, 0, 0));
-    pthread_join(relay->thread, NULL);
-    release(relay);
+    send_command(proxy, command_new(COMMAND_STOP, 0, 0));
+    pthread_join(proxy->thread, NULL);
+    release(proxy);
 }

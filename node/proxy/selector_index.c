@@ -9,74 +9,77 @@
 #include "api/types/labels.h"
 #include "base/hash.h"
 
-struct shelf {
+struct bucket {
     UT_hash_handle hh; /* by "namespace/job"; "namespace/" */
     char *key;
-    struct shelved *first;
+    struct selector_entry *first;
 };
 
-static struct shelf *shelf_of(const struct shelves *shelves, const char *ns, const char *job)
+static struct bucket *bucket_of(const struct selector_index *selector_index, const char *ns,
+                                const char *job)
 {
     scoped_str key = mem_printf("%s/%s", ns, job ? job : "");
-    struct shelf *shelf;
+    struct bucket *bucket;
 
-    HASH_FIND(hh, shelves->first, key, strlen(key), shelf);
-    return shelf;
+    HASH_FIND(hh, selector_index->first, key, strlen(key), bucket);
+    return bucket;
 }
 
-static struct shelf *shelf_made(struct shelves *shelves, const char *ns, const char *job)
+static struct bucket *bucket_make(struct selector_index *selector_index, const char *ns,
+                                  const char *job)
 {
-    struct shelf *shelf = shelf_of(shelves, ns, job);
+    struct bucket *bucket = bucket_of(selector_index, ns, job);
 
-    if (shelf)
-        return shelf;
-    shelf = mem_alloc(sizeof *shelf);
-    shelf->key = mem_printf("%s/%s", ns, job ? job : "");
-    HASH_ADD_KEYPTR(hh, shelves->first, shelf->key, strlen(shelf->key), shelf);
-    return shelf;
+    if (bucket)
+        return bucket;
+    bucket = mem_alloc(sizeof *bucket);
+    bucket->key = mem_printf("%s/%s", ns, job ? job : "");
+    HASH_ADD_KEYPTR(hh, selector_index->first, bucket->key, strlen(bucket->key), bucket);
+    return bucket;
 }
 
-void shelve(struct shelves *shelves, struct shelved *shelved, const char *ns, const char *job)
+void selector_index_add(struct selector_index *selector_index, struct selector_entry *entry,
+                        const char *ns, const char *job)
 {
-    shelved->shelf = shelf_made(shelves, ns, job);
-    shelved->next = shelved->shelf->first;
-    shelved->shelf->first = shelved;
+    entry->bucket = bucket_make(selector_index, ns, job);
+    entry->next = entry->bucket->first;
+    entry->bucket->first = entry;
 }
 
-void unshelve(struct shelves *shelves, struct shelved *shelved)
+void selector_index_remove(struct selector_index *selector_index, struct selector_entry *entry)
 {
-    struct shelf *shelf = shelved->shelf;
-    struct shelved **at;
+    struct bucket *bucket = entry->bucket;
+    struct selector_entry **at;
 
-    if (!shelf)
+    if (!bucket)
         return;
-    for (at = &shelf->first; *at != shelved;)
+    for (at = &bucket->first; *at != entry;)
         at = &(*at)->next;
-    *at = shelved->next;
-    *shelved = (struct shelved){0};
-    if (shelf->first)
+    *at = entry->next;
+    *entry = (struct selector_entry){0};
+    if (bucket->first)
         return;
-    HASH_DELETE(hh, shelves->first, shelf);
-    mem_free(shelf->key);
-    mem_free(shelf);
+    HASH_DELETE(hh, selector_index->first, bucket);
+    mem_free(bucket->key);
+    mem_free(bucket);
 }
 
-static bool each_on(const struct shelf *shelf, bool (*visit)(void *arg, struct shelved *shelved),
-                    void *arg)
+static bool each_in(const struct bucket *bucket,
+                    bool (*visit)(void *arg, struct selector_entry *entry), void *arg)
 {
-    for (struct shelved *at = shelf ? shelf->first : NULL; at; at = at->next)
+    for (struct selector_entry *at = bucket ? bucket->first : NULL; at; at = at->next)
         if (!visit(arg, at))
             return false;
     return true;
 }
 
-bool shelves_each(const struct shelves *shelves, const struct meta *pod,
-                  bool (*visit)(void *arg, struct shelved *shelved), void *arg)
+bool selector_index_each(const struct selector_index *selector_index, const struct meta *pod,
+                         bool (*visit)(void *arg, struct selector_entry *entry), void *arg)
 {
-    const char *job = shelves->first ? meta_label(pod, LABEL_JOB_NAME) : NULL;
+    const char *job = selector_index->first ? meta_label(pod, LABEL_JOB_NAME) : NULL;
 
-    if (!shelves->first)
+    if (!selector_index->first)
         return true;
-    return each_on(shelf_of(shelves, pod->namespace_, NULL), visit, arg) &&
-           (!job || each_on(shelf_of(shelves, pod->namespace_, job), visit, arg));
+    return each_in(bucket_of(selector_index, pod->namespace_, NULL), visit, arg) &&
+           (!job || each_in(bucket_of(selector_index, pod->namespace_, job), visit, arg));
 }

@@ -19,7 +19,7 @@ struct member {
     bool ready;
 };
 
-static void drop(struct members *members, struct member *member)
+static void drop(struct service_endpoints *members, struct member *member)
 {
     HASH_DELETE(hh, members->pods, member);
     object_unref((struct object *)member->pod);
@@ -52,8 +52,8 @@ static bool is_behind(const struct service_spec *spec, const struct object *pod,
     return true;
 }
 
-bool members_look(struct members *members, const struct service_spec *spec,
-                  const struct object *pod, bool gone)
+bool service_endpoints_update(struct service_endpoints *members, const struct service_spec *spec,
+                              const struct object *pod, bool gone)
 {
     const char *uid = object_uid(pod);
     struct member *member;
@@ -79,10 +79,10 @@ bool members_look(struct members *members, const struct service_spec *spec,
     return true;
 }
 
-struct relay_target *members_targets(const struct members *members, const struct service_port *port,
-                                     size_t *n)
+struct proxy_target *service_endpoints_targets(const struct service_endpoints *members,
+                                               const struct service_port *port, size_t *n)
 {
-    struct relay_target *targets =
+    struct proxy_target *targets =
         mem_array(HASH_CNT(hh, members->pods) + (size_t)1, sizeof *targets);
 
     *n = 0;
@@ -90,20 +90,21 @@ struct relay_target *members_targets(const struct members *members, const struct
         uint16_t number = service_port_of(port, member->pod);
 
         if (number)
-            targets[(*n)++] = (struct relay_target){member->ip, number};
+            targets[(*n)++] = (struct proxy_target){member->ip, number};
     }
     return targets;
 }
 
-void members_each(const struct members *members,
-                  void (*visit)(void *arg, const struct object *pod, in_addr_t ip, bool ready),
-                  void *arg)
+void service_endpoints_each(const struct service_endpoints *members,
+                            void (*visit)(void *arg, const struct object *pod, in_addr_t ip,
+                                          bool ready),
+                            void *arg)
 {
     for (const struct member *member = members->pods; member; member = member->hh.next)
         visit(arg, member->pod, member->ip, member->ready);
 }
 
-void members_release(struct members *members)
+void service_endpoints_release(struct service_endpoints *members)
 {
     while (members->pods)
         drop(members, members->pods);

@@ -13,42 +13,42 @@
 
 #include "base/compiler.h"
 
-static bool is_empty(const struct joint_way *way)
+static bool is_empty(const struct splice_flow *way)
 {
     return way->from == way->to;
 }
 
 /* ---- what is watched ---- */
 
-static uint32_t wanted_of(const struct joint *joint, int side)
+static uint32_t wanted_of(const struct splice *splice, int side)
 {
-    const struct joint_way *out = &joint->ways[side], *in = &joint->ways[!side];
+    const struct splice_flow *out = &splice->ways[side], *in = &splice->ways[!side];
 
-    if (joint->connecting)
+    if (splice->connecting)
         return side ? EPOLLOUT : 0;
     return (is_empty(out) && !out->ended ? EPOLLIN : 0U) | (is_empty(in) ? 0U : EPOLLOUT);
 }
 
-static void watch(struct joint *joint, int which)
+static void watch(struct splice *splice, int which)
 {
-    struct joint_side *side = &joint->sides[which];
-    uint32_t wanted = wanted_of(joint, which);
+    struct splice_side *side = &splice->sides[which];
+    uint32_t wanted = wanted_of(splice, which);
 
     if (side->source.fd < 0)
         return;
     if (!wanted && side->armed)
-        reactor_remove(joint->reactor, &side->source);
+        reactor_remove(splice->reactor, &side->source);
     else if (wanted && side->armed)
-        reactor_change(joint->reactor, &side->source, wanted);
+        reactor_change(splice->reactor, &side->source, wanted);
     else if (wanted)
-        reactor_add(joint->reactor, &side->source, wanted);
+        reactor_add(splice->reactor, &side->source, wanted);
     side->armed = wanted != 0;
 }
 
-static void forget_side(struct joint *joint, struct joint_side *side)
+static void forget_side(struct splice *splice, struct splice_side *side)
 {
     if (side->armed)
-        reactor_remove(joint->reactor, &side->source);
+        reactor_remove(splice->reactor, &side->source);
     side->armed = false;
     if (side->source.fd >= 0)
         close(side->source.fd);
@@ -62,28 +62,28 @@ static bool is_later(int error)
     return error == EAGAIN || error == EINTR;
 }
 
-static void read_side(struct joint *joint, int side)
+static void read_side(struct splice *splice, int side)
 {
-    struct joint_way *way = &joint->ways[side];
+    struct splice_flow *way = &splice->ways[side];
     ssize_t n;
 
     if (!is_empty(way) || way->ended)
         return;
-    n = recv(joint->sides[side].source.fd, way->bytes, sizeof way->bytes, 0);
+    n = recv(splice->sides[side].source.fd, way->bytes, sizeof way->bytes, 0);
     if (n > 0) {
         way->from = 0;
         way->to = (size_t)n;
     } else if (n == 0) {
         way->ended = true;
     } else if (!is_later(errno)) {
-        joint->over = true;
+        splice->over = true;
     }
 }
 
-static void write_side(struct joint *joint, int side)
+static void write_side(struct splice *splice, int side)
 {
-    struct joint_way *way = &joint->ways[!side];
-    int fd = joint->sides[side].source.fd;
+    struct splice_flow *way = &splice->ways[!side];
+    int fd = splice->sides[side].source.fd;
 
     if (!is_empty(way)) {
         ssize_t n = send(fd, way->bytes + way->from, way->to - way->from, MSG_NOSIGNAL);
@@ -91,7 +91,7 @@ static void write_side(struct joint *joint, int side)
         if (n > 0)
             way->from += (size_t)n;
         else if (n < 0 && !is_later(errno))
-            joint->over = true;
+            splice->over = true;
     }
     if (is_empty(way) && way->ended && !way->passed_on) {
         shutdown(fd, SHUT_WR);
@@ -101,87 +101,87 @@ static void write_side(struct joint *joint, int side)
 
 /* ---- events ---- */
 
-static void settle(struct joint *joint)
+static void settle(struct splice *splice)
 {
-    if (joint->over || (joint->ways[0].passed_on && joint->ways[1].passed_on)) {
-        joint->over = true;
-        joint->ended(joint);
+    if (splice->over || (splice->ways[0].passed_on && splice->ways[1].passed_on)) {
+        splice->over = true;
+        splice->ended(splice);
         return;
     }
-    watch(joint, 0);
-    watch(joint, 1);
+    watch(splice, 0);
+    watch(splice, 1);
 }
 
-static void connected(struct joint *joint)
+static void connected(struct splice *splice)
 {
-    struct joint_side *side = &joint->sides[1];
+    struct splice_side *side = &splice->sides[1];
     socklen_t len = sizeof(int);
     int error = 0;
 
     if (getsockopt(side->source.fd, SOL_SOCKET, SO_ERROR, &error, &len) || error) {
-        forget_side(joint, side);
-        joint->failed(joint);
+        forget_side(splice, side);
+        splice->failed(splice);
         return;
     }
-    joint->connecting = false;
-    settle(joint);
+    splice->connecting = false;
+    settle(splice);
 }
 
 static void on_ready(struct source *source, uint32_t events)
 {
-    struct joint_side *side = container_of(source, struct joint_side, source);
-    struct joint *joint = side->joint;
-    int which = side == &joint->sides[1];
+    struct splice_side *side = container_of(source, struct splice_side, source);
+    struct splice *splice = side->splice;
+    int which = side == &splice->sides[1];
 
-    if (joint->connecting) {
-        connected(joint);
+    if (splice->connecting) {
+        connected(splice);
         return;
     }
-    write_side(joint, which);
-    read_side(joint, which);
-    if (!joint->over)
-        write_side(joint, !which); /* it usually takes at once what has just come */
-    settle(joint);
+    write_side(splice, which);
+    read_side(splice, which);
+    if (!splice->over)
+        write_side(splice, !which); /* it usually takes at once what has just come */
+    settle(splice);
 }
 
 /* ---- life ---- */
 
-static void init_side(struct joint *joint, int which, int fd)
+static void init_side(struct splice *splice, int which, int fd)
 {
-    joint->sides[which] = (struct joint_side){{on_ready, fd}, joint, false};
+    splice->sides[which] = (struct splice_side){{on_ready, fd}, splice, false};
 }
 
-void joint_init(struct joint *joint, struct reactor *reactor, int fd)
+void splice_init(struct splice *splice, struct reactor *reactor, int fd)
 {
-    joint->reactor = reactor;
-    joint->connecting = true;
-    joint->over = false;
+    splice->reactor = reactor;
+    splice->connecting = true;
+    splice->over = false;
     for (int i = 0; i < 2; i++) {
-        struct joint_way *way = &joint->ways[i];
+        struct splice_flow *way = &splice->ways[i];
 
         way->from = way->to = 0;
         way->ended = way->passed_on = false;
     }
-    init_side(joint, 0, fd);
-    init_side(joint, 1, -1);
+    init_side(splice, 0, fd);
+    init_side(splice, 1, -1);
 }
 
-void joint_connect(struct joint *joint, int fd)
+void splice_connect(struct splice *splice, int fd)
 {
-    init_side(joint, 1, fd);
-    watch(joint, 1);
+    init_side(splice, 1, fd);
+    watch(splice, 1);
 }
 
-void joint_close(struct joint *joint)
+void splice_close(struct splice *splice)
 {
     static const struct linger reset = {1, 0};
-    bool well = joint->ways[0].passed_on && joint->ways[1].passed_on;
+    bool well = splice->ways[0].passed_on && splice->ways[1].passed_on;
 
     for (int i = 0; i < 2; i++) {
-        int fd = joint->sides[i].source.fd;
+        int fd = splice->sides[i].source.fd;
 
         if (fd >= 0 && !well)
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        forget_side(joint, &joint->sides[i]);
+        forget_side(splice, &splice->sides[i]);
     }
 }

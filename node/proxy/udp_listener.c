@@ -1,7 +1,7 @@
 /*
  * Doors for datagrams. See udp_listener.h.
  *
- * A hatch that leads nowhere is connected to itself: others who send to it are refused then, as by
+ * A udp_listener that leads nowhere is connected to itself: others who send to it are refused then, as by
  * a port at which nobody listens, and its address stays its own.
  */
 #include "node/proxy/udp_listener.h"
@@ -17,23 +17,23 @@
 
 enum { DATAGRAM_MAX = 65535, DATAGRAMS_PER_EVENT = 16, TRIES_MAX = 8 };
 
-struct hatch {
+struct udp_listener {
     UT_hash_handle hh; /* by number */
     uint32_t number;
     struct source source;
-    struct hatches *all;
-    struct relay_target *targets; /* [n]; owned */
+    struct udp_listeners *all;
+    struct proxy_target *targets; /* [n]; owned */
     size_t n, turn;
-    LIST_HEAD(talks, talk) talks;
+    LIST_HEAD(clients, client) clients;
 };
 
 /* Of one who has sent. */
-struct talk {
+struct client {
     struct session session;
-    struct hatch *hatch;
-    LIST_ENTRY(talk) of_hatch;
+    struct udp_listener *udp_listener;
+    LIST_ENTRY(client) of_listener;
     struct source source; /* connected to the target */
-    struct relay_target target;
+    struct proxy_target target;
 };
 
 static int64_t now(void)
@@ -41,27 +41,27 @@ static int64_t now(void)
     return clock_mono_ns(clock_real());
 }
 
-/* ---- talks ---- */
+/* ---- clients ---- */
 
-static void end_talk(struct talk *talk)
+static void client_end(struct client *client)
 {
-    struct hatches *all = talk->hatch->all;
+    struct udp_listeners *all = client->udp_listener->all;
 
-    reactor_remove(all->reactor, &talk->source);
-    close(talk->source.fd);
-    sessions_remove(&all->sessions, &talk->session);
-    LIST_REMOVE(talk, of_hatch);
-    mem_free(talk);
+    reactor_remove(all->reactor, &client->source);
+    close(client->source.fd);
+    udp_sessions_remove(&all->udp_sessions, &client->session);
+    LIST_REMOVE(client, of_listener);
+    mem_free(client);
 }
 
 static void end_session(struct session *session)
 {
-    end_talk(container_of(session, struct talk, session));
+    client_end(container_of(session, struct client, session));
 }
 
-static void set_expiry(struct hatches *all)
+static void set_expiry(struct udp_listeners *all)
 {
-    int64_t due_ns = sessions_due_ns(&all->sessions, now());
+    int64_t due_ns = udp_sessions_due_ns(&all->udp_sessions, now());
 
     if (due_ns >= 0)
         alarm_set(all->reactor, &all->expiry, due_ns);
@@ -69,10 +69,10 @@ static void set_expiry(struct hatches *all)
 
 static void expire(struct alarm *alarm)
 {
-    struct hatches *all = container_of(alarm, struct hatches, expiry);
+    struct udp_listeners *all = container_of(alarm, struct udp_listeners, expiry);
     struct session *session;
 
-    while ((session = sessions_expired(&all->sessions, now())))
+    while ((session = udp_sessions_expired(&all->udp_sessions, now())))
         end_session(session);
     set_expiry(all);
 }
@@ -80,36 +80,36 @@ static void expire(struct alarm *alarm)
 /* What a target says goes back to who has asked. */
 static void on_answer(struct source *source, uint32_t events)
 {
-    struct talk *talk = container_of(source, struct talk, source);
-    struct hatches *all = talk->hatch->all;
+    struct client *client = container_of(source, struct client, source);
+    struct udp_listeners *all = client->udp_listener->all;
     const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = (in_port_t)talk->session.key.port,
-                                   .sin_addr.s_addr = talk->session.key.ip};
+                                   .sin_port = (in_port_t)client->session.key.port,
+                                   .sin_addr.s_addr = client->session.key.ip};
 
     for (int i = 0; i < DATAGRAMS_PER_EVENT; i++) {
         ssize_t n = recv(source->fd, all->bytes, DATAGRAM_MAX, 0);
 
         if (n < 0 && errno == ECONNREFUSED)
-            end_talk(talk);
+            client_end(client);
         if (n < 0)
             return;
-        sessions_used(&all->sessions, &talk->session, true, now());
-        sendto(talk->hatch->source.fd, all->bytes, (size_t)n, 0, (const struct sockaddr *)&to,
-               sizeof to);
+        udp_sessions_used(&all->udp_sessions, &client->session, true, now());
+        sendto(client->udp_listener->source.fd, all->bytes, (size_t)n, 0,
+               (const struct sockaddr *)&to, sizeof to);
     }
 }
 
 /* Connected to the target whose turn it is; -1: it is not to be had. */
-static int next_target(struct hatch *hatch, struct relay_target *out)
+static int next_target(struct udp_listener *udp_listener, struct proxy_target *out)
 {
-    struct hatches *all = hatch->all;
-    struct session *oldest = sessions_in_the_way(&all->sessions);
+    struct udp_listeners *all = udp_listener->all;
+    struct session *oldest = udp_sessions_oldest_if_full(&all->udp_sessions);
     struct sockaddr_in to = {.sin_family = AF_INET};
     int fd;
 
     if (oldest)
         end_session(oldest);
-    *out = hatch->targets[hatch->turn++ % hatch->n];
+    *out = udp_listener->targets[udp_listener->turn++ % udp_listener->n];
     to.sin_port = htons(out->port);
     to.sin_addr.s_addr = out->ip;
     fd = all->new_socket(all->ctx, SOCK_DGRAM);
@@ -119,191 +119,195 @@ static int next_target(struct hatch *hatch, struct relay_target *out)
     return -1;
 }
 
-static struct talk *begin_talk(struct hatch *hatch, const struct session_key *key)
+static struct client *client_new(struct udp_listener *udp_listener,
+                                 const struct udp_session_key *key)
 {
-    struct hatches *all = hatch->all;
-    struct relay_target target;
-    int fd = next_target(hatch, &target);
-    struct talk *talk;
+    struct udp_listeners *all = udp_listener->all;
+    struct proxy_target target;
+    int fd = next_target(udp_listener, &target);
+    struct client *client;
 
     if (fd < 0)
         return NULL;
-    talk = mem_alloc(sizeof *talk);
-    talk->hatch = hatch;
-    talk->target = target;
-    talk->source = (struct source){on_answer, fd};
-    reactor_add(all->reactor, &talk->source, EPOLLIN);
-    LIST_INSERT_HEAD(&hatch->talks, talk, of_hatch);
-    sessions_add(&all->sessions, &talk->session, key, now());
+    client = mem_alloc(sizeof *client);
+    client->udp_listener = udp_listener;
+    client->target = target;
+    client->source = (struct source){on_answer, fd};
+    reactor_add(all->reactor, &client->source, EPOLLIN);
+    LIST_INSERT_HEAD(&udp_listener->clients, client, of_listener);
+    udp_sessions_add(&all->udp_sessions, &client->session, key, now());
     set_expiry(all);
-    return talk;
+    return client;
 }
 
 /* On this machine who refuses does so at once. */
-static bool is_refused(const struct talk *talk)
+static bool is_refused(const struct client *client)
 {
     socklen_t len = sizeof(int);
     int error = 0;
 
-    return !talk->session.answered &&
-           getsockopt(talk->source.fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 &&
+    return !client->session.answered &&
+           getsockopt(client->source.fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 &&
            error == ECONNREFUSED;
 }
 
-static bool send_over(const struct talk *talk, size_t len)
+static bool send_over(const struct client *client, size_t len)
 {
-    const struct hatches *all = talk->hatch->all;
+    const struct udp_listeners *all = client->udp_listener->all;
 
-    if (send(talk->source.fd, all->bytes, len, MSG_NOSIGNAL) < 0 && errno == ECONNREFUSED)
+    if (send(client->source.fd, all->bytes, len, MSG_NOSIGNAL) < 0 && errno == ECONNREFUSED)
         return false;
-    return !is_refused(talk);
+    return !is_refused(client);
 }
 
 /* A target that refuses is passed over. */
-static void hand_on(struct hatch *hatch, const struct session_key *key, size_t len)
+static void hand_on(struct udp_listener *udp_listener, const struct udp_session_key *key,
+                    size_t len)
 {
-    struct hatches *all = hatch->all;
+    struct udp_listeners *all = udp_listener->all;
 
-    for (size_t i = 0; i < hatch->n && i < TRIES_MAX; i++) {
-        struct session *known = sessions_find(&all->sessions, key);
-        struct talk *talk = known ? container_of(known, struct talk, session) : NULL;
+    for (size_t i = 0; i < udp_listener->n && i < TRIES_MAX; i++) {
+        struct session *known = udp_sessions_find(&all->udp_sessions, key);
+        struct client *client = known ? container_of(known, struct client, session) : NULL;
 
-        if (!talk)
-            talk = begin_talk(hatch, key);
-        if (!talk)
+        if (!client)
+            client = client_new(udp_listener, key);
+        if (!client)
             return;
-        sessions_used(&all->sessions, &talk->session, false, now());
-        if (send_over(talk, len))
+        udp_sessions_used(&all->udp_sessions, &client->session, false, now());
+        if (send_over(client, len))
             return;
-        end_talk(talk);
+        client_end(client);
     }
 }
 
 static void on_question(struct source *source, uint32_t events)
 {
-    struct hatch *hatch = container_of(source, struct hatch, source);
+    struct udp_listener *udp_listener = container_of(source, struct udp_listener, source);
 
     for (int i = 0; i < DATAGRAMS_PER_EVENT; i++) {
         struct sockaddr_in from = {0};
         socklen_t size = sizeof from;
-        ssize_t n = recvfrom(source->fd, hatch->all->bytes, DATAGRAM_MAX, 0,
+        ssize_t n = recvfrom(source->fd, udp_listener->all->bytes, DATAGRAM_MAX, 0,
                              (struct sockaddr *)&from, &size);
-        struct session_key key = {hatch->number, from.sin_addr.s_addr, from.sin_port};
+        struct udp_session_key key = {udp_listener->number, from.sin_addr.s_addr, from.sin_port};
 
         if (n < 0)
             return;
-        hand_on(hatch, &key, (size_t)n);
+        hand_on(udp_listener, &key, (size_t)n);
     }
 }
 
-/* ---- hatches ---- */
+/* ---- udp_listeners ---- */
 
-static struct hatch *hatch_of(const struct hatches *all, uint32_t number)
+static struct udp_listener *listener_of(const struct udp_listeners *all, uint32_t number)
 {
-    struct hatch *hatch;
+    struct udp_listener *udp_listener;
 
-    HASH_FIND(hh, all->hatches, &number, sizeof number, hatch);
-    return hatch;
+    HASH_FIND(hh, all->udp_listeners, &number, sizeof number, udp_listener);
+    return udp_listener;
 }
 
 /* Neither connect can be answered by anything: what stays as it was drops datagrams instead of
  * refusing them, or the other way round. */
-static void shut(struct hatch *hatch)
+static void shut(struct udp_listener *udp_listener)
 {
     struct sockaddr_in own;
     socklen_t size = sizeof own;
 
-    if (getsockname(hatch->source.fd, (struct sockaddr *)&own, &size) == 0)
-        (void)connect(hatch->source.fd, (const struct sockaddr *)&own, size);
+    if (getsockname(udp_listener->source.fd, (struct sockaddr *)&own, &size) == 0)
+        (void)connect(udp_listener->source.fd, (const struct sockaddr *)&own, size);
 }
 
-static void unshut(struct hatch *hatch)
+static void unshut(struct udp_listener *udp_listener)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-    (void)connect(hatch->source.fd, &none, sizeof none);
+    (void)connect(udp_listener->source.fd, &none, sizeof none);
 }
 
-void hatch_open(struct hatches *all, uint32_t number, int fd)
+void udp_listener_open(struct udp_listeners *all, uint32_t number, int fd)
 {
-    struct hatch *hatch = mem_alloc(sizeof *hatch);
+    struct udp_listener *udp_listener = mem_alloc(sizeof *udp_listener);
 
-    hatch->number = number;
-    hatch->source = (struct source){on_question, fd};
-    hatch->all = all;
-    LIST_INIT(&hatch->talks);
-    HASH_ADD(hh, all->hatches, number, sizeof hatch->number, hatch);
-    shut(hatch);
+    udp_listener->number = number;
+    udp_listener->source = (struct source){on_question, fd};
+    udp_listener->all = all;
+    LIST_INIT(&udp_listener->clients);
+    HASH_ADD(hh, all->udp_listeners, number, sizeof udp_listener->number, udp_listener);
+    shut(udp_listener);
 }
 
-static bool is_target(const struct hatch *hatch, const struct relay_target *target)
+static bool is_target(const struct udp_listener *udp_listener, const struct proxy_target *target)
 {
-    for (size_t i = 0; i < hatch->n; i++)
-        if (hatch->targets[i].ip == target->ip && hatch->targets[i].port == target->port)
+    for (size_t i = 0; i < udp_listener->n; i++)
+        if (udp_listener->targets[i].ip == target->ip &&
+            udp_listener->targets[i].port == target->port)
             return true;
     return false;
 }
 
-static void end_talks_to_others(struct hatch *hatch)
+static void end_clients_of_others(struct udp_listener *udp_listener)
 {
-    struct talk *talk, *next;
+    struct client *client, *next;
 
-    for (talk = LIST_FIRST(&hatch->talks); talk; talk = next) {
-        next = LIST_NEXT(talk, of_hatch);
-        if (!is_target(hatch, &talk->target))
-            end_talk(talk);
+    for (client = LIST_FIRST(&udp_listener->clients); client; client = next) {
+        next = LIST_NEXT(client, of_listener);
+        if (!is_target(udp_listener, &client->target))
+            client_end(client);
     }
 }
 
-void hatch_lead(struct hatches *all, uint32_t number, const struct relay_target *targets, size_t n)
+void udp_listener_set_targets(struct udp_listeners *all, uint32_t number,
+                              const struct proxy_target *targets, size_t n)
 {
-    struct hatch *hatch = hatch_of(all, number);
-    size_t before = hatch ? hatch->n : 0;
+    struct udp_listener *udp_listener = listener_of(all, number);
+    size_t before = udp_listener ? udp_listener->n : 0;
 
-    if (!hatch)
+    if (!udp_listener)
         return;
-    hatch->targets = mem_resize(hatch->targets, (n + 1) * sizeof *targets);
-    memcpy(hatch->targets, targets, n * sizeof *targets);
-    hatch->n = n;
-    end_talks_to_others(hatch);
+    udp_listener->targets = mem_resize(udp_listener->targets, (n + 1) * sizeof *targets);
+    memcpy(udp_listener->targets, targets, n * sizeof *targets);
+    udp_listener->n = n;
+    end_clients_of_others(udp_listener);
     if (n && !before) {
-        unshut(hatch);
-        reactor_add(all->reactor, &hatch->source, EPOLLIN);
+        unshut(udp_listener);
+        reactor_add(all->reactor, &udp_listener->source, EPOLLIN);
     } else if (!n && before) {
-        reactor_remove(all->reactor, &hatch->source);
-        shut(hatch);
+        reactor_remove(all->reactor, &udp_listener->source);
+        shut(udp_listener);
     }
 }
 
-void hatch_close(struct hatches *all, uint32_t number)
+void udp_listener_close(struct udp_listeners *all, uint32_t number)
 {
-    struct hatch *hatch = hatch_of(all, number);
+    struct udp_listener *udp_listener = listener_of(all, number);
 
-    if (!hatch)
+    if (!udp_listener)
         return;
-    if (hatch->n)
-        reactor_remove(all->reactor, &hatch->source);
-    while (!LIST_EMPTY(&hatch->talks))
-        end_talk(LIST_FIRST(&hatch->talks));
-    close(hatch->source.fd);
-    HASH_DELETE(hh, all->hatches, hatch);
-    mem_free(hatch->targets);
-    mem_free(hatch);
+    if (udp_listener->n)
+        reactor_remove(all->reactor, &udp_listener->source);
+    while (!LIST_EMPTY(&udp_listener->clients))
+        client_end(LIST_FIRST(&udp_listener->clients));
+    close(udp_listener->source.fd);
+    HASH_DELETE(hh, all->udp_listeners, udp_listener);
+    mem_free(udp_listener->targets);
+    mem_free(udp_listener);
 }
 
 /* ---- life ---- */
 
-void hatches_init(struct hatches *all)
+void udp_listeners_init(struct udp_listeners *all)
 {
-    sessions_init(&all->sessions);
+    udp_sessions_init(&all->udp_sessions);
     all->expiry.ring = expire;
     all->bytes = mem_alloc(DATAGRAM_MAX);
 }
 
-void hatches_release(struct hatches *all)
+void udp_listeners_release(struct udp_listeners *all)
 {
-    while (all->hatches)
-        hatch_close(all, all->hatches->number);
+    while (all->udp_listeners)
+        udp_listener_close(all, all->udp_listeners->number);
     alarm_clear(all->reactor, &all->expiry);
     mem_free(all->bytes);
 }

@@ -110,7 +110,7 @@ static void clear_run(struct pool_work *work)
             file_remove_tree(clearing->pods_fd, entry->d_name, NULL);
     if (dir)
         closedir(dir);
-    cgroup_sweep_forsaken();
+    cgroup_remove_orphaned();
 }
 
 static void tell_found(struct host *host)

@@ -12,29 +12,29 @@
 #include "node/sandbox/sandbox.h"
 #include "node/sandbox/sockaddr_notify.h"
 
-static const char *const rewrite_means[] = {
-    [REWRITE_NONE] = "pods that declare the same port run one after the other",
-    [REWRITE_BY_ASKING] = "pods may listen on the same ports: their calls ask (seccomp)",
-    [REWRITE_BY_KERNEL] =
+static const char *const sockaddr_method_texts[] = {
+    [SOCKADDR_METHOD_NONE] = "pods that declare the same port run one after the other",
+    [SOCKADDR_METHOD_NOTIFY] = "pods may listen on the same ports: their calls ask (seccomp)",
+    [SOCKADDR_METHOD_BPF] =
         ("pods may listen on the same ports: the kernel changes their addresses (cgroup BPF)"),
 };
 
 /* The kernel does it where this process keeps the rights to tell it so. */
-static enum rewrite_way choose_rewrite(const struct host *host)
+static enum sockaddr_method choose_sockaddr_method(const struct host *host)
 {
-    enum sandbox_level level = (enum sandbox_level)host->config.level;
+    enum isolation_level level = (enum isolation_level)host->config.level;
 
     if (host->config.private_network)
-        return REWRITE_NONE;
-    if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
-        return REWRITE_BY_KERNEL;
-    return notify_works() ? REWRITE_BY_ASKING : REWRITE_NONE;
+        return SOCKADDR_METHOD_NONE;
+    if ((level == ISOLATION_MOUNTS || level == ISOLATION_FULL) && cgroup_check_sockaddr_bpf())
+        return SOCKADDR_METHOD_BPF;
+    return sockaddr_notify_works() ? SOCKADDR_METHOD_NOTIFY : SOCKADDR_METHOD_NONE;
 }
 
 /* By name where a program can look one up. */
 static void choose_names(struct host *host, struct runtime_capabilities *capabilities)
 {
-    const bool own_files = host->config.level != SANDBOX_PLAIN;
+    const bool own_files = host->config.level != ISOLATION_PLAIN;
     const char *why;
 
     if (!own_files && !host->config.hosts_as_addresses)
@@ -52,27 +52,27 @@ static void choose_names(struct host *host, struct runtime_capabilities *capabil
 bool host_probe(struct host *host, struct error *err)
 {
     scoped_str scratch = NULL;
-    enum sandbox_level level;
+    enum isolation_level level;
 
     if (host->described)
         return true;
     scratch = mem_printf("%s/probe", host->directory);
-    if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
+    if (!isolation_level_choose(host->isolation, scratch, &level, &host->described, err))
         return false;
     host->config.level = level;
     host->capabilities = (struct runtime_capabilities){
-        .level = sandbox_level_text(level),
+        .level = isolation_level_text(level),
         .why = host->described,
         .private_network = host->config.private_network,
     };
-    host->config.rewrite = choose_rewrite(host);
+    host->config.sockaddr_method = choose_sockaddr_method(host);
     host->capabilities.own_addresses =
-        host->config.private_network || host->config.rewrite != REWRITE_NONE;
-    host->capabilities.rewrites = rewrite_means[host->config.rewrite];
+        host->config.private_network || host->config.sockaddr_method != SOCKADDR_METHOD_NONE;
+    host->capabilities.rewrites = sockaddr_method_texts[host->config.sockaddr_method];
     choose_names(host, &host->capabilities);
-    cgroup_try(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
-               &host->capabilities.limits_processes);
-    if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/pids_limit.c) */
+    cgroup_check_limits(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
+                        &host->capabilities.limits_processes);
+    if (level == ISOLATION_PLAIN) /* whose programs have their shim's group (shim/pids_limit.c) */
         host->capabilities.limits_memory = host->capabilities.limits_cpu = false;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
@@ -87,7 +87,7 @@ bool host_have_what_is_asked(struct host *host, struct error *err)
 
     if ((private || strcmp(host->isolation, "auto") != 0) && !host_probe(host, err))
         return false;
-    if (!private || (network_probe((enum sandbox_level)host->config.level, err) &&
+    if (!private || (network_check((enum isolation_level)host->config.level, err) &&
                      host_network_open(host, err)))
         return true;
     error_prefix(err, "--network private does not work here: ");

@@ -123,7 +123,7 @@ void runtime_put_files(struct buf *out, const char *uid, size_t index,
 void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
                          const struct runtime_container *container);
 struct runtime_isolation {
-    enum sandbox_level level;
+    enum isolation_level level;
     uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
 };
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,

@@ -163,5 +163,5 @@ uint32_t id_ranges_of(struct id_ranges *r, const char *ns, struct error *err)
         return 0;
     if (!known)
         remember(r, number, ns);
-    return (ID_RANGES_FIRST + number) * SANDBOX_RANGE;
+    return (ID_RANGES_FIRST + number) * USER_RANGE_IDS;
 }

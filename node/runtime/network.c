@@ -34,7 +34,7 @@ static bool find_holder(struct host *host, struct error *err)
 
 static bool start_holder(struct host *host, struct error *err)
 {
-    const char *level = sandbox_level_text((enum sandbox_level)host->config.level);
+    const char *level = isolation_level_text((enum isolation_level)host->config.level);
     struct shim_dir dir;
     pid_t pid;
 

@@ -158,7 +158,7 @@ static void send_start(struct host *host, struct host_pod *pod)
 /* Only programs of level full have any. */
 static bool ids_of(struct host *host, const char *ns, uint32_t *out, struct error *err)
 {
-    if (host->config.level != SANDBOX_FULL)
+    if (host->config.level != ISOLATION_FULL)
         return true;
     if (!host->id_ranges)
         host->id_ranges = id_ranges_open(
@@ -187,7 +187,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    rights.level = (enum sandbox_level)host->config.level;
+    rights.level = (enum isolation_level)host->config.level;
     if (kind == SHIM_POD_SANDBOXED && !ids_of(host, pod->ns, &rights.ids, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;

@@ -102,9 +102,9 @@ static void bury_run(struct pool_work *work)
     lost = lose_them(burial, restarted, &n_lost);
     if (n_lost && !restarted)
         orphan_kill(lost, n_lost);
-    cgroup_sweep((const char *[]){burial->id}, 1);
+    cgroup_remove_lost((const char *[]){burial->id}, 1);
     if (n_lost)
-        box_sweep(burial->pods_fd, lost, n_lost);
+        pod_sandbox_remove_lost(burial->pods_fd, lost, n_lost);
     mem_free(lost);
 }
 

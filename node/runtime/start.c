@@ -338,7 +338,8 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
     if (kind == SHIM_POD_SANDBOXED)
         fill_ports(arena, pod, &start);
-    if (kind == SHIM_POD_SANDBOXED && rights.level >= SANDBOX_USER && box_serves_ssh(&start))
+    if (kind == SHIM_POD_SANDBOXED && rights.level >= ISOLATION_USER &&
+        pod_sandbox_serves_ssh(&start))
         add_host_key(&start, &private, &public);
     shim_put_start(out, &start);
     if (private.data)

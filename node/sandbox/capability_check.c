@@ -17,12 +17,12 @@
 #include "node/exe/self_exe.h"
 #include "node/sandbox/network.h"
 
-enum { TRIAL_MS = 10000 };
+enum { CHECK_MS = 10000 };
 
 static const struct {
     const char *name;
-    bool (*attempt)(enum sandbox_level level, const char *scratch, struct error *err);
-} trials[] = {{"level", sandbox_try}, {"network", network_try}};
+    bool (*attempt)(enum isolation_level level, const char *scratch, struct error *err);
+} checks[] = {{"level", isolation_level_try}, {"network", network_try}};
 
 /* ---- what came of one ---- */
 
@@ -34,7 +34,7 @@ static bool gather(int fd, char *out, size_t size)
     ssize_t n = 1;
 
     while (n > 0 && len < size - 1) {
-        int ready = poll(&end, 1, TRIAL_MS);
+        int ready = poll(&end, 1, CHECK_MS);
 
         if (ready < 0 && errno == EINTR)
             continue;
@@ -60,13 +60,13 @@ static bool judge(pid_t pid, int fd, struct error *err)
         kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
-            return error_errno(err, errno, "the trial");
+            return error_errno(err, errno, "the capability_check");
     if (!ended)
-        return error_set(err, ERR_UNAVAILABLE, "", "the trial did not end within %d s",
-                         TRIAL_MS / 1000);
+        return error_set(err, ERR_UNAVAILABLE, "", "the capability_check did not end within %d s",
+                         CHECK_MS / 1000);
     if (*why)
         return error_set(err, ERR_UNAVAILABLE, "", "%s", why);
-    return status == 0 || error_set(err, ERR_UNAVAILABLE, "", "the trial ended oddly");
+    return status == 0 || error_set(err, ERR_UNAVAILABLE, "", "the capability_check ended oddly");
 }
 
 /* ---- in a process without threads ---- */
@@ -78,14 +78,15 @@ NORETURN static void tell(bool ok, int fd, const struct error *err)
     _exit(n < 0);
 }
 
-bool trial_inside(bool (*attempt)(void *arg, struct error *err), void *arg, struct error *err)
+bool capability_check_in_child(bool (*attempt)(void *arg, struct error *err), void *arg,
+                               struct error *err)
 {
     struct error said = {0};
     int ends[2];
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
-        return error_errno(err, errno, "the trial");
+        return error_errno(err, errno, "the capability_check");
     pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -95,35 +96,38 @@ bool trial_inside(bool (*attempt)(void *arg, struct error *err), void *arg, stru
     if (pid > 0)
         return judge(pid, ends[0], err);
     close(ends[0]);
-    return error_errno(err, errno, "the trial");
+    return error_errno(err, errno, "the capability_check");
 }
 
-int trial_main(int argc, char **argv)
+int capability_check_main(int argc, char **argv)
 {
-    enum sandbox_level level;
+    enum isolation_level level;
     struct error said = {0};
 
-    if (argc != 4 || strcmp(argv[0], TRIAL_NAME) != 0 || !sandbox_level_find(argv[2], &level))
+    if (argc != 4 || strcmp(argv[0], CAPABILITY_CHECK_NAME) != 0 ||
+        !isolation_level_parse(argv[2], &level))
         return -1;
-    prctl(PR_SET_NAME, TRIAL_NAME, 0, 0, 0);
-    for (size_t i = 0; i < countof(trials); i++)
-        if (strcmp(argv[1], trials[i].name) == 0)
-            tell(trials[i].attempt(level, argv[3], &said), STDOUT_FILENO, &said);
+    prctl(PR_SET_NAME, CAPABILITY_CHECK_NAME, 0, 0, 0);
+    for (size_t i = 0; i < countof(checks); i++)
+        if (strcmp(argv[1], checks[i].name) == 0)
+            tell(checks[i].attempt(level, argv[3], &said), STDOUT_FILENO, &said);
     return 1;
 }
 
 /* ---- in one that has threads ---- */
 
-bool trial(const char *what, enum sandbox_level level, const char *scratch, struct error *err)
+bool capability_check(const char *what, enum isolation_level level, const char *scratch,
+                      struct error *err)
 {
-    char *const argv[] = {(char[]){TRIAL_NAME}, (char *)what, (char *)sandbox_level_text(level),
-                          (char *)scratch, NULL}; /* only read */
+    char *const argv[] = {(char[]){CAPABILITY_CHECK_NAME}, (char *)what,
+                          (char *)isolation_level_text(level), (char *)scratch,
+                          NULL}; /* only read */
     posix_spawn_file_actions_t files;
     int ends[2], error;
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
-        return error_errno(err, errno, "the trial");
+        return error_errno(err, errno, "the capability_check");
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
     error = posix_spawn(&pid, self_exe_path(), &files, NULL, argv, environ);
@@ -134,5 +138,5 @@ bool trial(const char *what, enum sandbox_level level, const char *scratch, stru
     if (!error)
         return judge(pid, ends[0], err);
     close(ends[0]);
-    return error_errno(err, error, "cannot start a trial");
+    return error_errno(err, error, "cannot start a capability_check");
 }

@@ -6,14 +6,16 @@
  */
 #include "node/sandbox/sandbox.h"
 
-#define TRIAL_NAME "jobflow-trial"
+#define CAPABILITY_CHECK_NAME "jobflow-capability_check"
 
 /** Try "level" (sandbox.h) or "network" (network.h), at a level of isolation, with the directory
  * `scratch` to build in. False with what was said: UNAVAILABLE. */
-bool trial(const char *what, enum sandbox_level level, const char *scratch, struct error *err);
+bool capability_check(const char *what, enum isolation_level level, const char *scratch,
+                      struct error *err);
 
 /** In a process without threads: run `attempt` in a child. False with what it said: UNAVAILABLE. */
-bool trial_inside(bool (*attempt)(void *arg, struct error *err), void *arg, struct error *err);
+bool capability_check_in_child(bool (*attempt)(void *arg, struct error *err), void *arg,
+                               struct error *err);
 
 /** Be such a process, if that is what argv says: the exit code; else -1. */
-int trial_main(int argc, char **argv);
+int capability_check_main(int argc, char **argv);

@@ -74,7 +74,7 @@ static bool group_has(const struct cgroup *group, const char *dir)
 }
 
 /* Our lock on it says that somebody needs the group, though nobody may be in it: see
- * cgroup_sweep.c, which may have been faster. */
+ * cgroup_remove_lost.c, which may have been faster. */
 static int open_and_lock(const char *joining)
 {
     int fd = open(joining, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -140,37 +140,38 @@ static void set_knob(struct cgroup *group, enum cgroup_limit which, const char *
         rmdir(dir);
 }
 
-static void attach(struct cgroup *group, const struct hook *hook, const struct rewrite *rewrite,
-                   const char *uid, unsigned index)
+static void attach(struct cgroup *group, const struct sockaddr_bpf *bpf,
+                   const struct sockaddr_rules *rules, const char *uid, unsigned index)
 {
     const char *parent = cgroup_find()->unified;
     scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
     struct error err = {0};
 
-    group->hooked = dir && group_make(group, dir, true) && group->unified_fd >= 0 &&
-                    hook_attach(hook, group->unified_fd, rewrite, &group->cell, &err);
+    group->sockaddr_bpf =
+        dir && group_make(group, dir, true) && group->unified_fd >= 0 &&
+        sockaddr_bpf_attach(bpf, group->unified_fd, rules, &group->storage_key, &err);
 }
 
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
-                          const struct hook *hook, const struct rewrite *rewrite)
+                          const struct sockaddr_bpf *bpf, const struct sockaddr_rules *rules)
 {
     struct cgroup *group = mem_alloc(sizeof *group);
 
     group->unified = group->unified_fd = -1;
     for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
         set_knob(group, which, uid, index, limits);
-    if (hook)
-        attach(group, hook, rewrite, uid, index);
+    if (bpf)
+        attach(group, bpf, rules, uid, index);
     if (group->n)
         return group;
     cgroup_free(group);
     return NULL;
 }
 
-void cgroup_try(bool *memory, bool *cpu, bool *processes)
+void cgroup_check_limits(bool *memory, bool *cpu, bool *processes)
 {
     const struct shim_limits some = {.memory_bytes = 64 << 20, .cpu_milli = 1000};
-    scoped_str name = mem_printf("trial-%d", (int)getpid());
+    scoped_str name = mem_printf("capability_check-%d", (int)getpid());
     struct cgroup *group = cgroup_new(name, 0, &some, NULL, NULL);
 
     *memory = group && group->limits_memory;
@@ -179,43 +180,42 @@ void cgroup_try(bool *memory, bool *cpu, bool *processes)
     cgroup_free(group);
 }
 
-bool cgroup_hooks(void)
+bool cgroup_check_sockaddr_bpf(void)
 {
-    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
-    scoped_str name = mem_printf("trial-%d", (int)getpid());
-    struct hook hook = HOOK_NONE;
-    bool open = cgroup_find()->unified && hook_open(&hook, NULL);
-    struct cgroup *group =
-        open ? cgroup_new(name, 1, &(struct shim_limits){0}, &hook, &some) : NULL;
-    bool hooked = group && group->hooked;
+    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    scoped_str name = mem_printf("capability_check-%d", (int)getpid());
+    struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
+    bool open = cgroup_find()->unified && sockaddr_bpf_open(&bpf, NULL);
+    struct cgroup *group = open ? cgroup_new(name, 1, &(struct shim_limits){0}, &bpf, &some) : NULL;
+    bool sockaddr_bpf = group && group->sockaddr_bpf;
 
     cgroup_free(group);
-    hook_close(&hook);
-    return hooked;
+    sockaddr_bpf_close(&bpf);
+    return sockaddr_bpf;
 }
 
-pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_born)
+pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_in_unified)
 {
     struct clone_args args = {.flags = flags, .exit_signal = SIGCHLD};
     pid_t pid = -1;
 
-    *out_born = group && group->unified_fd >= 0;
-    if (*out_born) {
+    *out_in_unified = group && group->unified_fd >= 0;
+    if (*out_in_unified) {
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (uint64_t)group->unified_fd;
         pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
         if (pid >= 0)
             return pid;
     }
-    *out_born = false;
+    *out_in_unified = false;
     args = (struct clone_args){.flags = flags, .exit_signal = SIGCHLD};
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-ON_CHILD_STACK void cgroup_join(const struct cgroup *group, bool born)
+ON_CHILD_STACK void cgroup_join(const struct cgroup *group, bool in_unified)
 {
     for (size_t i = 0; i < group->n; i++)
-        if (!(born && (int)i == group->unified) && write(group->join_fds[i], "0", 1) != 1)
+        if (!(in_unified && (int)i == group->unified) && write(group->join_fds[i], "0", 1) != 1)
             continue; /* then it runs without that limit */
 }
 

@@ -159,7 +159,7 @@ bool cgroup_write(const char *dir, const char *file, const char *value)
 
 /* Whoever moves has but one thread, and the old hierarchies have a file for that: a move by
  * cgroup.procs stops all forks of the machine and waits for every processor, ten milliseconds or
- * so. In the unified one programs are born (cgroup_clone). */
+ * so. In the unified one programs are in_unified (cgroup_clone). */
 char *cgroup_joining_file(const char *dir, bool unified)
 {
     return mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");

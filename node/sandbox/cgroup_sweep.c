@@ -94,7 +94,7 @@ static void sweep(const char *parent, const char *const *uids, size_t count)
         closedir(dir);
 }
 
-void cgroup_sweep(const char *const *uids, size_t count)
+void cgroup_remove_lost(const char *const *uids, size_t count)
 {
     const struct cgroup_parents *parents = cgroup_find();
 
@@ -130,7 +130,7 @@ static void sweep_forsaken(const char *parent, bool unified)
         closedir(dir);
 }
 
-void cgroup_sweep_forsaken(void)
+void cgroup_remove_orphaned(void)
 {
     const struct cgroup_parents *parents = cgroup_find();
 

@@ -1,5 +1,5 @@
 /*
- * /dev of a box. See dev.h.
+ * /dev of a sandbox. See dev.h.
  */
 #include "node/sandbox/dev.h"
 
@@ -81,7 +81,7 @@ static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
         return;
     else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
         close(fd);
-    if (!tree_bind(from, dev_fd, name))
+    if (!mount_tree_bind_path(from, dev_fd, name))
         unlinkat(dev_fd, name, is_dir ? AT_REMOVEDIR : 0);
 }
 
@@ -117,8 +117,8 @@ bool dev_fill(int dev_fd, unsigned owner, struct error *err)
     for (size_t i = 0; i < countof(file_systems); i++) {
         mkdirat(dev_fd, file_systems[i].name, file_systems[i].mode);
         if (file_systems[i].type) /* without it, programs have no terminals, or no queues */
-            tree_mount(file_systems[i].type, dev_fd, file_systems[i].name, MS_NOSUID | MS_NOEXEC,
-                       file_systems[i].options, NULL);
+            mount_tree_mount(file_systems[i].type, dev_fd, file_systems[i].name,
+                             MS_NOSUID | MS_NOEXEC, file_systems[i].options, NULL);
     }
     return symlinkat("pts/ptmx", dev_fd, "ptmx") == 0 || error_errno(err, errno, "/dev/ptmx");
 }

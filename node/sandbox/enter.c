@@ -42,7 +42,7 @@ static bool map_ids(uid_t inside_uid, uid_t uid, gid_t inside_gid, gid_t gid, st
            write_text("/proc/self/gid_map", groups, err);
 }
 
-bool sandbox_enter_user(uid_t inside_uid, gid_t inside_gid, struct error *err)
+bool namespaces_enter_user(uid_t inside_uid, gid_t inside_gid, struct error *err)
 {
     uid_t uid = geteuid();
     gid_t gid = getegid();
@@ -52,25 +52,26 @@ bool sandbox_enter_user(uid_t inside_uid, gid_t inside_gid, struct error *err)
     return map_ids(inside_uid, uid, inside_gid, gid, err);
 }
 
-bool sandbox_enter(enum sandbox_level level, uid_t inside_uid, gid_t inside_gid, struct error *err)
+bool namespaces_enter(enum isolation_level level, uid_t inside_uid, gid_t inside_gid,
+                      struct error *err)
 {
-    if (level == SANDBOX_USER && !sandbox_enter_user(inside_uid, inside_gid, err))
+    if (level == ISOLATION_USER && !namespaces_enter_user(inside_uid, inside_gid, err))
         return false;
     return unshare(CLONE_NEWUTS | CLONE_NEWIPC) == 0 ||
            error_errno(err, errno, "namespaces of names and queues");
 }
 
-bool sandbox_part_mounts(struct error *err)
+bool namespaces_detach_mounts(struct error *err)
 {
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 ||
            error_errno(err, errno, "private mounts");
 }
 
-bool sandbox_enter_mounts(struct error *err)
+bool namespaces_enter_mounts(struct error *err)
 {
     if (unshare(CLONE_NEWNS))
         return error_errno(err, errno, "mount namespace");
-    return sandbox_part_mounts(err);
+    return namespaces_detach_mounts(err);
 }
 
 /* ---- a range of ids ---- */
@@ -92,7 +93,7 @@ static bool map_range(pid_t pid, const char *file, unsigned base, struct error *
     char path[64], text[64];
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-    snprintf(text, sizeof text, "0 %u %d\n", base, SANDBOX_RANGE);
+    snprintf(text, sizeof text, "0 %u %d\n", base, USER_RANGE_IDS);
     return write_text(path, text, err);
 }
 
@@ -108,7 +109,7 @@ static int open_namespace(pid_t pid, struct error *err)
     return fd;
 }
 
-int sandbox_user_range(unsigned base, struct error *err)
+int namespaces_user_range(unsigned base, struct error *err)
 {
     alignas(16) char stack[STACK_BYTES];
     int fd = -1;
@@ -131,7 +132,7 @@ int sandbox_user_range(unsigned base, struct error *err)
     return fd;
 }
 
-bool sandbox_enter_range(int user_fd, struct error *err)
+bool namespaces_enter_user_range(int user_fd, struct error *err)
 {
     if (setns(user_fd, CLONE_NEWUSER) || setgroups(0, NULL) || setresgid(0, 0, 0) ||
         setresuid(0, 0, 0))
@@ -141,7 +142,7 @@ bool sandbox_enter_range(int user_fd, struct error *err)
 
 /* ---- capabilities ---- */
 
-void sandbox_drop_capabilities(bool keep_few)
+void namespaces_drop_capabilities(bool keep_few)
 {
     enum { CAP_WORDS = 64 };
     static const unsigned few[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};

@@ -137,10 +137,10 @@ NORETURN void init_run(struct init_plan *plan)
     pid_t program;
 
     if (plan->group)
-        cgroup_join(plan->group, plan->born);
-    if (!root_build(plan->root, &err))
+        cgroup_join(plan->group, plan->in_unified);
+    if (!rootfs_build(plan->root, &err))
         give_up(plan, SPAWN_SETUP, err.message);
-    if (!box_become(plan->box, plan->index, &plan->program, &err))
+    if (!pod_sandbox_drop_rights(plan->sandbox, plan->index, &plan->program, &err))
         give_up(plan, SPAWN_SETUP, err.message);
     if (!bind_to_shim(plan))
         _exit(1);

@@ -28,14 +28,14 @@ struct init_report {
 };
 
 struct init_plan {
-    const struct root_plan *root;
+    const struct rootfs_plan *root;
     struct spawn_plan program;
     int report_fd;
-    int shim_pidfd;             /* readable when the shim has died */
-    const struct box *box;      /* whose rights the program gets, */
-    unsigned index;             /* and which container of it this is */
-    const struct cgroup *group; /* or NULL */
-    bool born;                  /* in it, see cgroup_clone */
+    int shim_pidfd;                    /* readable when the shim has died */
+    const struct pod_sandbox *sandbox; /* whose rights the program gets, */
+    unsigned index;                    /* and which container of it this is */
+    const struct cgroup *group;        /* or NULL */
+    bool in_unified;                   /* in it, see cgroup_clone */
 };
 
 /** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */

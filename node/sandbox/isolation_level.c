@@ -17,41 +17,41 @@
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/sandbox.h"
 
-enum { TRIAL_IDS = 0x4000 * SANDBOX_RANGE };
+enum { CHECK_FIRST_ID = 0x4000 * USER_RANGE_IDS };
 
-#define SANDBOX_TEXT(name, text) text,
-static const char *const level_texts[] = {SANDBOX_LEVELS(SANDBOX_TEXT)};
+#define ISOLATION_TEXT(name, text) text,
+static const char *const level_texts[] = {ISOLATION_LEVELS(ISOLATION_TEXT)};
 static const char *const level_means[] = {
-    [SANDBOX_PLAIN] = "processes with an environment, nothing more",
-    [SANDBOX_MOUNTS] = "private mounts, process ids, host name; the ids of this user",
-    [SANDBOX_USER] = "user namespace, private mounts, process ids, host name",
-    [SANDBOX_FULL] = "private mounts, process ids, host name; a range of ids for each namespace",
+    [ISOLATION_PLAIN] = "processes with an environment, nothing more",
+    [ISOLATION_MOUNTS] = "private mounts, process ids, host name; the ids of this user",
+    [ISOLATION_USER] = "user namespace, private mounts, process ids, host name",
+    [ISOLATION_FULL] = "private mounts, process ids, host name; a range of ids for each namespace",
 };
 
 /* What is tried, in order. Whoever is root stays root (DC-08), unless he asks for more; others need
  * a user namespace to mount. */
-static const enum sandbox_level as_root[] = {SANDBOX_MOUNTS, SANDBOX_USER, SANDBOX_PLAIN};
-static const enum sandbox_level as_user[] = {SANDBOX_USER, SANDBOX_MOUNTS, SANDBOX_PLAIN};
+static const enum isolation_level as_root[] = {ISOLATION_MOUNTS, ISOLATION_USER, ISOLATION_PLAIN};
+static const enum isolation_level as_user[] = {ISOLATION_USER, ISOLATION_MOUNTS, ISOLATION_PLAIN};
 
-const char *sandbox_level_text(enum sandbox_level level)
+const char *isolation_level_text(enum isolation_level level)
 {
     return level_texts[level];
 }
 
-bool sandbox_level_find(const char *text, enum sandbox_level *out)
+bool isolation_level_parse(const char *text, enum isolation_level *out)
 {
     for (size_t i = 0; i < countof(level_texts); i++)
         if (strcmp(level_texts[i], text) == 0) {
-            *out = (enum sandbox_level)i;
+            *out = (enum isolation_level)i;
             return true;
         }
     return false;
 }
 
-/* ---- the trial, and the child in its namespaces ---- */
+/* ---- the capability_check, and the child in its namespaces ---- */
 
 struct attempt {
-    enum sandbox_level level;
+    enum isolation_level level;
     const char *scratch;
     int user_fd; /* level FULL */
 };
@@ -59,19 +59,19 @@ struct attempt {
 /* A mount shown with other ids, as volumes are. */
 static bool map_some(const struct attempt *attempt, int tree_fd, struct error *err)
 {
-    return attempt->level != SANDBOX_FULL || tree_map(tree_fd, attempt->user_fd, err);
+    return attempt->level != ISOLATION_FULL || mount_tree_map_ids(tree_fd, attempt->user_fd, err);
 }
 
 static bool build_here(void *arg, struct error *err)
 {
     const struct attempt *attempt = arg;
-    bool full = attempt->level == SANDBOX_FULL;
-    struct root_plan plan = {
+    bool full = attempt->level == ISOLATION_FULL;
+    struct rootfs_plan plan = {
         .scratch = attempt->scratch,
         .run_tree_fd = -1,
         .hosts = true,
-        .user_namespace = attempt->level == SANDBOX_USER,
-        .owner = full ? TRIAL_IDS : 0,
+        .user_namespace = attempt->level == ISOLATION_USER,
+        .owner = full ? CHECK_FIRST_ID : 0,
         .cwd = "/",
     };
     int fd;
@@ -79,38 +79,40 @@ static bool build_here(void *arg, struct error *err)
     if (mount("tmpfs", attempt->scratch, "tmpfs", MS_NOSUID | MS_NODEV, NULL))
         return error_errno(err, errno, "tmpfs");
     fd = open(attempt->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    plan.run_tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
+    plan.run_tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, true, err);
     return plan.run_tree_fd >= 0 && map_some(attempt, plan.run_tree_fd, err) &&
-           root_build(&plan, err) && (!full || sandbox_enter_range(attempt->user_fd, err));
+           rootfs_build(&plan, err) &&
+           (!full || namespaces_enter_user_range(attempt->user_fd, err));
 }
 
-bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *err)
+bool isolation_level_try(enum isolation_level level, const char *scratch, struct error *err)
 {
     struct attempt attempt = {level, scratch, -1};
 
-    if (level == SANDBOX_FULL && (attempt.user_fd = sandbox_user_range(TRIAL_IDS, err)) < 0)
+    if (level == ISOLATION_FULL &&
+        (attempt.user_fd = namespaces_user_range(CHECK_FIRST_ID, err)) < 0)
         return false;
-    if (!sandbox_enter(level, geteuid(), getegid(), err) || !sandbox_enter_mounts(err))
+    if (!namespaces_enter(level, geteuid(), getegid(), err) || !namespaces_enter_mounts(err))
         return false;
     if (unshare(CLONE_NEWPID))
         return error_errno(err, errno, "process ids");
-    return trial_inside(build_here, &attempt, err);
+    return capability_check_in_child(build_here, &attempt, err);
 }
 
-static bool works(enum sandbox_level level, const char *scratch, struct error *err)
+static bool works(enum isolation_level level, const char *scratch, struct error *err)
 {
-    return level == SANDBOX_PLAIN || trial("level", level, scratch, err);
+    return level == ISOLATION_PLAIN || capability_check("level", level, scratch, err);
 }
 
 /* ---- the choice ---- */
 
-static bool probe_named(const char *wanted, const char *scratch, enum sandbox_level *out,
+static bool probe_named(const char *wanted, const char *scratch, enum isolation_level *out,
                         char **out_why, struct error *err)
 {
     struct error refused = {0};
-    enum sandbox_level level;
+    enum isolation_level level;
 
-    if (!sandbox_level_find(wanted, &level))
+    if (!isolation_level_parse(wanted, &level))
         return error_set(err, ERR_INVALID, "isolation",
                          "\"%s\" is no level of isolation: auto, full, user, mounts or plain",
                          wanted);
@@ -122,10 +124,10 @@ static bool probe_named(const char *wanted, const char *scratch, enum sandbox_le
     return true;
 }
 
-bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *out, char **out_why,
-                   struct error *err)
+bool isolation_level_choose(const char *wanted, const char *scratch, enum isolation_level *out,
+                            char **out_why, struct error *err)
 {
-    const enum sandbox_level *order = geteuid() == 0 ? as_root : as_user;
+    const enum isolation_level *order = geteuid() == 0 ? as_root : as_user;
     scoped(buf) struct buf why = {0};
     size_t i = 0;
 

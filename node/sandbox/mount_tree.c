@@ -15,7 +15,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-int tree_clone(int fd, bool recursive, bool read_only, struct error *err)
+int mount_tree_clone(int fd, bool recursive, bool read_only, struct error *err)
 {
     unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
@@ -34,7 +34,7 @@ int tree_clone(int fd, bool recursive, bool read_only, struct error *err)
     return tree;
 }
 
-bool tree_map(int tree_fd, int user_fd, struct error *err)
+bool mount_tree_map_ids(int tree_fd, int user_fd, struct error *err)
 {
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)user_fd};
 
@@ -43,7 +43,7 @@ bool tree_map(int tree_fd, int user_fd, struct error *err)
            error_errno(err, errno, "cannot map the ids of a mount");
 }
 
-bool tree_part(int tree_fd, struct error *err)
+bool mount_tree_detach(int tree_fd, struct error *err)
 {
     struct mount_attr attributes = {.propagation = MS_SLAVE};
 
@@ -52,7 +52,7 @@ bool tree_part(int tree_fd, struct error *err)
            error_errno(err, errno, "cannot part a mount from the machine's");
 }
 
-int tree_memory(const char *mode, int64_t size_bytes, struct error *err)
+int mount_tree_tmpfs(const char *mode, int64_t size_bytes, struct error *err)
 {
     int fs_fd = fsopen("tmpfs", FSOPEN_CLOEXEC), tree_fd = -1;
     char size[32];
@@ -69,7 +69,7 @@ int tree_memory(const char *mode, int64_t size_bytes, struct error *err)
     return tree_fd;
 }
 
-bool tree_attach(int tree_fd, int target_fd, struct error *err)
+bool mount_tree_attach(int tree_fd, int target_fd, struct error *err)
 {
     int failed =
         move_mount(tree_fd, "", target_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
@@ -135,7 +135,7 @@ static int make_first(int root_fd, const char *name)
                : openat(root_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
+int mount_tree_make_point(int root_fd, const char *path, bool is_dir, struct error *err)
 {
     const char *name = path + strspn(path, "/");
     char copy[PATH_BYTES];
@@ -155,21 +155,21 @@ int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
     return fd;
 }
 
-bool tree_bind(const char *from, int at_fd, const char *name)
+bool mount_tree_bind_path(const char *from, int at_fd, const char *name)
 {
     return fchdir(at_fd) == 0 && mount(from, name, NULL, MS_BIND | MS_REC, NULL) == 0;
 }
 
-bool tree_show(int from_fd, bool recursive, int target_fd, struct error *err)
+bool mount_tree_bind(int from_fd, bool recursive, int target_fd, struct error *err)
 {
-    int tree_fd = tree_clone(from_fd, recursive, false, err);
+    int tree_fd = mount_tree_clone(from_fd, recursive, false, err);
 
-    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+    return tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
 }
 
-int tree_root(int fd, struct error *err)
+int mount_tree_make_root(int fd, struct error *err)
 {
-    int tree_fd = tree_clone(fd, false, false, err);
+    int tree_fd = mount_tree_clone(fd, false, false, err);
 
     if (tree_fd < 0)
         return -1;
@@ -180,8 +180,8 @@ int tree_root(int fd, struct error *err)
     return -1;
 }
 
-bool tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
-                const char *options, struct error *err)
+bool mount_tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
+                      const char *options, struct error *err)
 {
     return (fchdir(at_fd) == 0 && mount(type, name, type, flags, options) == 0) ||
            error_errno(err, errno, "cannot mount %s on %s", type, name);

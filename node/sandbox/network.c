@@ -29,16 +29,16 @@ static bool unshare_network(struct error *err)
     return unshare(CLONE_NEWNET) == 0 || error_errno(err, errno, "network namespace");
 }
 
-bool network_make(enum sandbox_level level, struct error *err)
+bool network_make(enum isolation_level level, struct error *err)
 {
     in_addr_t address = inet_addr(bridge_address);
     bool ok;
     int fd;
 
-    if (level == SANDBOX_PLAIN)
+    if (level == ISOLATION_PLAIN)
         return error_set(err, ERR_UNAVAILABLE, "network",
                          "level plain has no namespaces: pods are in the machine's own network");
-    if ((level == SANDBOX_USER && !sandbox_enter_user(0, 0, err)) || !unshare_network(err) ||
+    if ((level == ISOLATION_USER && !namespaces_enter_user(0, 0, err)) || !unshare_network(err) ||
         (fd = netlink_open(err)) < 0)
         return false;
     ok = netlink_up(fd, "lo", NULL, err) &&
@@ -62,14 +62,14 @@ static int open_own(const char *kind, struct error *err)
     return fd;
 }
 
-bool network_hold(enum sandbox_level level, struct network *out, struct error *err)
+bool network_hold(enum isolation_level level, struct network *out, struct error *err)
 {
     *out = (struct network){open_own("net", err), -1};
     if (out->net_fd < 0)
         return false;
-    if (level == SANDBOX_USER)
+    if (level == ISOLATION_USER)
         out->user_fd = open_own("user", err);
-    return level != SANDBOX_USER || out->user_fd >= 0;
+    return level != ISOLATION_USER || out->user_fd >= 0;
 }
 
 /* On the bridge's side. */
@@ -142,7 +142,7 @@ bool network_has(const struct sockaddr *address)
     return ntohl(v4.sin_addr.s_addr ^ inet_addr(bridge_address)) >> (32 - PREFIX_BITS) == 0;
 }
 
-bool network_try(enum sandbox_level level, const char *scratch, struct error *err)
+bool network_try(enum isolation_level level, const char *scratch, struct error *err)
 {
     struct network network;
 
@@ -150,7 +150,7 @@ bool network_try(enum sandbox_level level, const char *scratch, struct error *er
            network_join(&(struct network){network.net_fd, -1}, inet_addr("10.127.4.0"), err);
 }
 
-bool network_probe(enum sandbox_level level, struct error *err)
+bool network_check(enum isolation_level level, struct error *err)
 {
-    return trial("network", level, "", err);
+    return capability_check("network", level, "", err);
 }

@@ -3,7 +3,7 @@
  * The private network of pods: a network namespace of its own with a bridge, and for every pod one
  * more namespace with a pair of interfaces between the two.
  *
- *   Services (lo, 10.127.0.2/22): the node's relay listens there (proxy/proxy.h)
+ *   Services (lo, 10.127.0.2/22): the node's proxy listens there (proxy/proxy.h)
  *   pods (10.127.0.1/16) ─┬─ p0400 ═══ eth0 10.127.4.0   pod
  *                         └─ p0401 ═══ eth0 10.127.4.1   pod
  *
@@ -23,9 +23,9 @@ struct network {
 };
 
 /** Move this process into a new network with its bridge; it is in no other afterwards. */
-bool network_make(enum sandbox_level level, struct error *err);
+bool network_make(enum isolation_level level, struct error *err);
 /** Of the network this process is in: descriptors of its namespaces. */
-bool network_hold(enum sandbox_level level, struct network *out, struct error *err);
+bool network_hold(enum isolation_level level, struct network *out, struct error *err);
 
 /** Move this process into a network namespace of its own, linked to the bridge, with the address
  * `ip`. Where the network has a user namespace, it is in that one afterwards. */
@@ -35,6 +35,6 @@ bool network_join(const struct network *network, in_addr_t ip, struct error *err
 bool network_has(const struct sockaddr *address);
 
 /** Does all that work here, for pods of this level? Tried in a child; `err` names the step. */
-bool network_probe(enum sandbox_level level, struct error *err);
-/** The trial of it: this process is in such a network from then on. */
-bool network_try(enum sandbox_level level, const char *scratch, struct error *err);
+bool network_check(enum isolation_level level, struct error *err);
+/** The capability_check of it: this process is in such a network from then on. */
+bool network_try(enum isolation_level level, const char *scratch, struct error *err);

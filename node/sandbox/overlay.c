@@ -49,7 +49,7 @@ static bool make_file(int at_fd, const char *name)
 }
 
 /* The point and its missing parents, each parent with the looks of the host's. */
-static bool make_point(const struct layer *layer, int top_fd, const struct layer_point *point)
+static bool make_point(const struct layer *layer, int top_fd, const struct overlay_point *point)
 {
     char host[PATH_BYTES], name[NAME_MAX + 1];
     int fd = fcntl(top_fd, F_DUPFD_CLOEXEC, 0);
@@ -122,7 +122,7 @@ static bool mount_overlay(const struct layer *layer, int scratch_fd, int target_
 
     if (fs_fd >= 0)
         close(fs_fd);
-    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, NULL);
+    return tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, NULL);
 }
 
 static bool overlay(const struct layer *layer, int scratch_fd, int target_fd)
@@ -194,11 +194,11 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
         return n <= 0 || symlinkat(link, to_fd, name) == 0;
     }
     if (!S_ISDIR(info.st_mode))
-        return make_file(to_fd, name) && tree_bind(host, to_fd, name);
+        return make_file(to_fd, name) && mount_tree_bind_path(host, to_fd, name);
     inner = make_like(layer, to_fd, name, host);
     if (inner >= 0 && on_the_way(layer, host))
         return pending_add(list, host, inner);
-    ok = inner >= 0 && tree_bind(host, to_fd, name);
+    ok = inner >= 0 && mount_tree_bind_path(host, to_fd, name);
     if (inner >= 0)
         close(inner);
     return ok;
@@ -254,7 +254,7 @@ static bool is_readable(const struct layer *layer)
     return stat(layer->host, &info) == 0 && (info.st_mode & by_others) == by_others;
 }
 
-bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err)
+bool overlay_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err)
 {
     bool readable = is_readable(layer), ok;
     int mirror_fd;
@@ -264,7 +264,7 @@ bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struc
     mirror_fd = make_like(layer, scratch_fd, "mirror", readable ? layer->host : "");
     ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
          (!readable || mirror(layer, mirror_fd)) && make_points(layer, mirror_fd) &&
-         tree_show(mirror_fd, true, target_fd, NULL);
+         mount_tree_bind(mirror_fd, true, target_fd, NULL);
     if (!ok)
         error_errno(err, errno, "cannot make a private layer over %s", layer->host);
     if (mirror_fd >= 0)

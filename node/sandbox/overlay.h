@@ -10,20 +10,20 @@
 
 #include "base/error.h"
 
-struct layer_point {  /* a mount point below the directory */
-    const char *path; /* relative to it */
+struct overlay_point { /* a mount point below the directory */
+    const char *path;  /* relative to it */
     bool is_dir;
 };
 
-struct layer_link { /* a link that replaces whatever has its name */
+struct overlay_link { /* a link that replaces whatever has its name */
     const char *name, *target;
 };
 
 struct layer {
     const char *host; /* absolute path of the directory */
-    const struct layer_point *points;
+    const struct overlay_point *points;
     size_t n_points;
-    const struct layer_link *links;
+    const struct overlay_link *links;
     size_t n_links;
     bool user_namespace;
     unsigned owner; /* whose is what on the host is root's, user and group; 0 = root's, too */
@@ -31,4 +31,4 @@ struct layer {
 
 /** Build the layer with the help of the empty directory `scratch_fd` (on a tmpfs) and mount it at
  * `target_fd`. */
-bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err);
+bool overlay_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err);

@@ -1,5 +1,5 @@
 /*
- * A box at level plain. See plain.h.
+ * A sandbox at level plain. See plain.h.
  */
 #include "node/sandbox/plain.h"
 
@@ -20,26 +20,26 @@ static const char *const name_libraries[] = {
     "/usr/lib/libnss_wrapper.so",
 };
 
-static void add_env(struct box *box, char *entry)
+static void add_env(struct pod_sandbox *sandbox, char *entry)
 {
-    box->env[box->n_env++] = entry;
+    sandbox->env[sandbox->n_env++] = entry;
 }
 
-static char *volume_path(const struct box *box, const struct shim_mount *mount)
+static char *volume_path(const struct pod_sandbox *sandbox, const struct shim_mount *mount)
 {
-    const struct shim_volume *volume = &box->pod->volumes[mount->volume];
+    const struct shim_volume *volume = &sandbox->pod->volumes[mount->volume];
     const char *sub = mount->sub_path && *mount->sub_path ? mount->sub_path : NULL;
 
     if (volume->kind == SHIM_HOST_PATH)
         return mem_printf("%s%s%s", volume->host_path, sub ? "/" : "", sub ? sub : "");
-    return mem_printf("%s%s%u%s%s", box->dir, volumes_on_disk(volume) ? "." : "/v", mount->volume,
-                      sub ? "/" : "", sub ? sub : "");
+    return mem_printf("%s%s%u%s%s", sandbox->dir, volumes_on_disk(volume) ? "." : "/v",
+                      mount->volume, sub ? "/" : "", sub ? sub : "");
 }
 
-static bool link_mount(struct box *box, int mnt_fd, const struct shim_mount *mount,
+static bool link_mount(struct pod_sandbox *sandbox, int mnt_fd, const struct shim_mount *mount,
                        struct error *err)
 {
-    scoped_str target = volume_path(box, mount);
+    scoped_str target = volume_path(sandbox, mount);
     scoped_str path = mem_strdup(mount->path + strspn(mount->path, "/"));
     char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -48,7 +48,7 @@ static bool link_mount(struct box *box, int mnt_fd, const struct shim_mount *mou
 
     if (slash)
         *slash = 0;
-    fd = tree_make(mnt_fd, slash ? path : "", true, err);
+    fd = mount_tree_make_point(mnt_fd, slash ? path : "", true, err);
     ok = fd >= 0 && (symlinkat(target, fd, name) == 0 || errno == EEXIST ||
                      error_errno(err, errno, "cannot link %s", mount->path));
     if (fd >= 0)
@@ -56,16 +56,16 @@ static bool link_mount(struct box *box, int mnt_fd, const struct shim_mount *mou
     return ok;
 }
 
-static void add_ssh_dir(struct box *box, const struct shim_mount *mount)
+static void add_ssh_dir(struct pod_sandbox *sandbox, const struct shim_mount *mount)
 {
     size_t len = strlen(mount->path);
 
     if (len < 5 || strcmp(mount->path + len - 5, "/.ssh") != 0)
         return;
-    for (uint32_t i = 0; i < box->n_env; i++)
-        if (strncmp(box->env[i], "VC_SSH_DIR=", 11) == 0)
+    for (uint32_t i = 0; i < sandbox->n_env; i++)
+        if (strncmp(sandbox->env[i], "VC_SSH_DIR=", 11) == 0)
             return;
-    add_env(box, mem_printf("VC_SSH_DIR=%s/mnt%s", box->dir, mount->path));
+    add_env(sandbox, mem_printf("VC_SSH_DIR=%s/mnt%s", sandbox->dir, mount->path));
 }
 
 const char *plain_name_library(void)
@@ -76,31 +76,33 @@ const char *plain_name_library(void)
     return NULL;
 }
 
-static void add_names(struct box *box)
+static void add_names(struct pod_sandbox *sandbox)
 {
-    const char *library = box->hosts_as_addresses ? NULL : plain_name_library();
+    const char *library = sandbox->hosts_as_addresses ? NULL : plain_name_library();
 
-    add_env(box, mem_printf("VC_HOSTS_FILE=%s/run/hosts", box->dir));
-    add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir)); /* for who preloads it */
+    add_env(sandbox, mem_printf("VC_HOSTS_FILE=%s/run/hosts", sandbox->dir));
+    add_env(sandbox,
+            mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", sandbox->dir)); /* for who preloads it */
     if (library)
-        add_env(box, mem_printf("LD_PRELOAD=%s", library));
+        add_env(sandbox, mem_printf("LD_PRELOAD=%s", library));
 }
 
-bool plain_make(struct box *box, struct error *err)
+bool plain_make(struct pod_sandbox *sandbox, struct error *err)
 {
-    const struct shim_pod *pod = box->pod;
-    bool ok = mkdirat(box->where.own_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
-    int mnt_fd = ok ? openat(box->where.own_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    const struct shim_pod *pod = sandbox->pod;
+    bool ok =
+        mkdirat(sandbox->dirs.own_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
+    int mnt_fd = ok ? openat(sandbox->dirs.own_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     if (mnt_fd < 0)
         return false;
-    add_env(box, mem_printf("VC_MOUNT_ROOT=%s/mnt", box->dir));
+    add_env(sandbox, mem_printf("VC_MOUNT_ROOT=%s/mnt", sandbox->dir));
     if (pod->hosts)
-        add_names(box);
+        add_names(sandbox);
     for (uint32_t i = 0; ok && i < pod->n_init + pod->n_main; i++)
         for (uint32_t m = 0; ok && m < pod->containers[i].n_mounts; m++) {
-            ok = link_mount(box, mnt_fd, &pod->containers[i].mounts[m], err);
-            add_ssh_dir(box, &pod->containers[i].mounts[m]);
+            ok = link_mount(sandbox, mnt_fd, &pod->containers[i].mounts[m], err);
+            add_ssh_dir(sandbox, &pod->containers[i].mounts[m]);
         }
     close(mnt_fd);
     return ok;

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * A box at level plain: no namespaces. The pod's volumes are directories; a tree of links mirrors
+ * A sandbox at level plain: no namespaces. The pod's volumes are directories; a tree of links mirrors
  * the mount paths, and variables in the environment say where it is.
  *
  *   VC_MOUNT_ROOT   $VC_MOUNT_ROOT/etc/volcano is what would be mounted at /etc/volcano
@@ -13,4 +13,4 @@
  * machine has none. */
 const char *plain_name_library(void);
 
-bool plain_make(struct box *box, struct error *err);
+bool plain_make(struct pod_sandbox *sandbox, struct error *err);

@@ -1,5 +1,5 @@
 /*
- * The box of a pod. See pod_sandbox.h.
+ * The sandbox of a pod. See pod_sandbox.h.
  */
 #include "node/sandbox/pod_sandbox.h"
 
@@ -55,7 +55,7 @@ static bool mounts_below(const struct shim_pod *pod, const char *dir)
     return false;
 }
 
-bool box_serves_ssh(const struct shim_pod *pod)
+bool pod_sandbox_serves_ssh(const struct shim_pod *pod)
 {
     return runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
 }
@@ -71,31 +71,34 @@ static bool wants_root(const struct shim_pod *pod)
 }
 
 /* The declared ports; that of ssh is declared by whoever runs sshd. */
-static void fill_rewrite(struct box *box, const struct shim_config *config, const struct hook *hook)
+static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_config *config,
+                                const struct sockaddr_bpf *bpf)
 {
-    const struct shim_pod *pod = box->pod;
-    struct rewrite *rewrite = &box->rewrite;
+    const struct shim_pod *pod = sandbox->pod;
+    struct sockaddr_rules *rules = &sandbox->rules;
     struct in_addr ip;
 
-    for (uint32_t i = 0; i < pod->n_ports && rewrite->n_ports < REWRITE_PORTS_MAX; i++)
-        rewrite->ports[rewrite->n_ports++] = (uint16_t)pod->ports[i];
-    if (runs_sshd(pod) && rewrite->n_ports < REWRITE_PORTS_MAX)
-        rewrite->ports[rewrite->n_ports++] = SSH_PORT;
-    if (config->rewrite != REWRITE_NONE && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
-        rewrite->ip = ip.s_addr;
-    rewrite->low_ports_move = rewrite_low_ports_move();
-    if (rewrite->ip && config->rewrite == REWRITE_BY_KERNEL && hook_is_open(hook))
-        box->hook = hook; /* without it, programs ask */
+    for (uint32_t i = 0; i < pod->n_ports && rules->n_ports < SOCKADDR_PORTS_MAX; i++)
+        rules->ports[rules->n_ports++] = (uint16_t)pod->ports[i];
+    if (runs_sshd(pod) && rules->n_ports < SOCKADDR_PORTS_MAX)
+        rules->ports[rules->n_ports++] = SSH_PORT;
+    if (config->sockaddr_method != SOCKADDR_METHOD_NONE && pod->ip &&
+        inet_pton(AF_INET, pod->ip, &ip) == 1)
+        rules->ip = ip.s_addr;
+    rules->low_ports_move = sockaddr_low_ports_move();
+    if (rules->ip && config->sockaddr_method == SOCKADDR_METHOD_BPF && sockaddr_bpf_is_open(bpf))
+        sandbox->bpf = bpf; /* without it, programs ask */
 }
 
 /* ---- files ---- */
 
 static const char hosts_name[] = "run/hosts";
 
-static bool write_small(struct box *box, const char *name, const char *text, struct error *err)
+static bool write_small(struct pod_sandbox *sandbox, const char *name, const char *text,
+                        struct error *err)
 {
-    int fd = openat(box->where.own_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                    0644);
+    int fd = openat(sandbox->dirs.own_fd, name,
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     bool ok = fd >= 0 && file_write_all(fd, text, strlen(text)) && fchmod(fd, 0644) == 0;
 
     if (!ok)
@@ -105,11 +108,11 @@ static bool write_small(struct box *box, const char *name, const char *text, str
     return ok;
 }
 
-bool box_set_hosts(struct box *box, const char *hosts, struct error *err)
+bool pod_sandbox_set_hosts(struct pod_sandbox *sandbox, const char *hosts, struct error *err)
 {
-    int fd = box->where.own_fd;
+    int fd = sandbox->dirs.own_fd;
 
-    return write_small(box, "run/hosts.new", hosts, err) &&
+    return write_small(sandbox, "run/hosts.new", hosts, err) &&
            (renameat(fd, "run/hosts.new", fd, hosts_name) == 0 ||
             error_errno(err, errno, "cannot replace the hosts file"));
 }
@@ -128,24 +131,24 @@ static uint64_t hash_files(const struct shim_volume *volume)
     return hash;
 }
 
-bool box_set_files(struct box *box, uint32_t index, const struct shim_volume *volume,
-                   struct error *err)
+bool pod_sandbox_set_files(struct pod_sandbox *sandbox, uint32_t index,
+                           const struct shim_volume *volume, struct error *err)
 {
     uint64_t hash = hash_files(volume);
 
-    if (index >= box->pod->n_volumes || box->pod->volumes[index].kind != SHIM_FILES_VOLUME)
+    if (index >= sandbox->pod->n_volumes || sandbox->pod->volumes[index].kind != SHIM_FILES_VOLUME)
         return error_set(err, ERR_INVALID, "", "no volume of files");
-    if (box->contents[index] == hash)
+    if (sandbox->contents[index] == hash)
         return true;
-    if (!volumes_update(&box->where, box->pod, index, volume, err)) {
-        error_prefix(err, "volume \"%s\": ", box->pod->volumes[index].name);
+    if (!volumes_update(&sandbox->dirs, sandbox->pod, index, volume, err)) {
+        error_prefix(err, "volume \"%s\": ", sandbox->pod->volumes[index].name);
         return false;
     }
-    box->contents[index] = hash;
+    sandbox->contents[index] = hash;
     return true;
 }
 
-static bool make_directories(struct box *box, struct error *err)
+static bool make_directories(struct pod_sandbox *sandbox, struct error *err)
 {
     static const struct {
         const char *name;
@@ -153,36 +156,40 @@ static bool make_directories(struct box *box, struct error *err)
     } rows[] = {{"run", 0755}, {"term", 0755}};
 
     for (size_t i = 0; i < countof(rows); i++)
-        if (mkdirat(box->where.own_fd, rows[i].name, 0700) ||
-            fchmodat(box->where.own_fd, rows[i].name, rows[i].mode, 0))
+        if (mkdirat(sandbox->dirs.own_fd, rows[i].name, 0700) ||
+            fchmodat(sandbox->dirs.own_fd, rows[i].name, rows[i].mode, 0))
             return error_errno(err, errno, "cannot make the pod's directory %s", rows[i].name);
     return true;
 }
 
-static bool make_identity(struct box *box, struct error *err)
+static bool make_identity(struct pod_sandbox *sandbox, struct error *err)
 {
-    const struct shim_pod *pod = box->pod;
+    const struct shim_pod *pod = sandbox->pod;
     const char *hostname = pod->hostname ? pod->hostname : "";
     scoped_str line = mem_printf("%s\n", hostname);
 
-    if (box->level > SANDBOX_PLAIN && *hostname && sethostname(hostname, strlen(hostname)))
+    if (sandbox->level > ISOLATION_PLAIN && *hostname && sethostname(hostname, strlen(hostname)))
         return error_errno(err, errno, "cannot set the hostname %s", hostname);
-    return write_small(box, "run/hostname", line, err) &&
-           (!pod->hosts || write_small(box, hosts_name, pod->hosts, err)); /* nobody reads yet */
+    return write_small(sandbox, "run/hostname", line, err) &&
+           (!pod->hosts ||
+            write_small(sandbox, hosts_name, pod->hosts, err)); /* nobody reads yet */
 }
 
-static bool make_sshd(struct box *box, struct error *err)
+static bool make_sshd(struct pod_sandbox *sandbox, struct error *err)
 {
-    return !box_has_sshd_files(box) ||
-           sshd_make(box->where.own_fd, box->level, box->pod->host_key, box->pod->host_public, err);
+    return !pod_sandbox_has_sshd_files(sandbox) ||
+           sshd_make(sandbox->dirs.own_fd, sandbox->level, sandbox->pod->host_key,
+                     sandbox->pod->host_public, err);
 }
 
 /* Whoever has an address in the private network is in it. */
-static bool enter_network(struct box *box, const struct network *network, struct error *err)
+static bool enter_network(struct pod_sandbox *sandbox, const struct network *network,
+                          struct error *err)
 {
     struct in_addr ip;
 
-    if (!box->private_network || !box->pod->ip || inet_pton(AF_INET, box->pod->ip, &ip) != 1)
+    if (!sandbox->private_network || !sandbox->pod->ip ||
+        inet_pton(AF_INET, sandbox->pod->ip, &ip) != 1)
         return true;
     if (network->net_fd < 0)
         return error_set(err, ERR_UNAVAILABLE, "", "the private network is gone");
@@ -191,10 +198,10 @@ static bool enter_network(struct box *box, const struct network *network, struct
 
 /* What need not outlive the shim is in a file system in memory. Where that can be mounted nowhere
  * and still be shown to containers, the mounts of the machine need not be copied for the shim. */
-static int make_memory(const struct box *box)
+static int make_memory(const struct pod_sandbox *sandbox)
 {
-    int fd = box->level == SANDBOX_USER ? -1 : tree_memory("0755", 0, NULL);
-    int copy_fd = fd < 0 ? -1 : tree_clone(fd, false, false, NULL);
+    int fd = sandbox->level == ISOLATION_USER ? -1 : mount_tree_tmpfs("0755", 0, NULL);
+    int copy_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, false, NULL);
 
     if (copy_fd >= 0)
         close(copy_fd);
@@ -204,118 +211,120 @@ static int make_memory(const struct box *box)
 }
 
 /* Else it lies over the directory of pods: there, the descriptor alone leads to the disk. */
-static bool mount_memory(struct box *box, struct error *err)
+static bool mount_memory(struct pod_sandbox *sandbox, struct error *err)
 {
-    box->own_mounts = true;
-    if (!sandbox_enter_mounts(err))
+    sandbox->own_mounts = true;
+    if (!namespaces_enter_mounts(err))
         return false;
-    close(box->where.disk_fd); /* that one belongs to the mounts we have left */
-    box->where.disk_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (box->where.disk_fd < 0)
-        return error_errno(err, errno, "%s", box->dir);
-    if (mount("tmpfs", box->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
-        return error_errno(err, errno, "cannot mount tmpfs on %s", box->dir);
-    box->where.own_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", box->dir);
+    close(sandbox->dirs.disk_fd); /* that one belongs to the mounts we have left */
+    sandbox->dirs.disk_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (sandbox->dirs.disk_fd < 0)
+        return error_errno(err, errno, "%s", sandbox->dir);
+    if (mount("tmpfs", sandbox->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+        return error_errno(err, errno, "cannot mount tmpfs on %s", sandbox->dir);
+    sandbox->dirs.own_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return sandbox->dirs.own_fd >= 0 || error_errno(err, errno, "%s", sandbox->dir);
 }
 
-static bool enter(struct box *box, const struct network *network, struct error *err)
+static bool enter(struct pod_sandbox *sandbox, const struct network *network, struct error *err)
 {
-    bool root = wants_root(box->pod);
+    bool root = wants_root(sandbox->pod);
     uid_t uid = root ? 0 : geteuid(); /* before another user namespace calls us something else */
     gid_t gid = root ? 0 : getegid();
 
-    if (box->level == SANDBOX_FULL && (box->user_fd = sandbox_user_range(box->pod->ids, err)) < 0)
+    if (sandbox->level == ISOLATION_FULL &&
+        (sandbox->user_fd = namespaces_user_range(sandbox->pod->ids, err)) < 0)
         return false;
-    if (!enter_network(box, network, err) || !sandbox_enter(box->level, uid, gid, err))
+    if (!enter_network(sandbox, network, err) || !namespaces_enter(sandbox->level, uid, gid, err))
         return false;
-    box->where.may_mount = true;
-    box->where.own_fd = make_memory(box);
-    return box->where.own_fd >= 0 || mount_memory(box, err);
+    sandbox->dirs.may_mount = true;
+    sandbox->dirs.own_fd = make_memory(sandbox);
+    return sandbox->dirs.own_fd >= 0 || mount_memory(sandbox, err);
 }
 
 /* At level plain, in a directory on disk. */
-static bool stay(struct box *box, struct error *err)
+static bool stay(struct pod_sandbox *sandbox, struct error *err)
 {
-    const char *uid = box->pod->uid;
-    int at_fd = box->where.disk_fd;
+    const char *uid = sandbox->pod->uid;
+    int at_fd = sandbox->dirs.disk_fd;
 
     if (mkdirat(at_fd, uid, 0700) == 0)
-        box->where.own_fd = openat(at_fd, uid, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return box->where.own_fd >= 0 || error_errno(err, errno, "directory of the pod");
+        sandbox->dirs.own_fd = openat(at_fd, uid, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return sandbox->dirs.own_fd >= 0 || error_errno(err, errno, "directory of the pod");
 }
 
-struct box *box_new(int pods_fd, const char *pods_dir, const struct shim_pod *pod,
-                    const struct shim_config *config, const struct network *network,
-                    const struct hook *hook, struct error *err)
+struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const struct shim_pod *pod,
+                                    const struct shim_config *config, const struct network *network,
+                                    const struct sockaddr_bpf *bpf, struct error *err)
 {
-    bool mounts = config->level > SANDBOX_PLAIN;
-    struct box *box = mem_alloc(sizeof *box);
+    bool mounts = config->level > ISOLATION_PLAIN;
+    struct pod_sandbox *sandbox = mem_alloc(sizeof *sandbox);
 
-    box->level = (enum sandbox_level)config->level;
-    box->pod = pod;
-    box->private_tmp = config->private_tmp;
-    box->hosts_as_addresses = config->hosts_as_addresses;
-    box->private_network = config->private_network;
-    box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
-    box->contents = mem_array(pod->n_volumes, sizeof *box->contents);
+    sandbox->level = (enum isolation_level)config->level;
+    sandbox->pod = pod;
+    sandbox->private_tmp = config->private_tmp;
+    sandbox->hosts_as_addresses = config->hosts_as_addresses;
+    sandbox->private_network = config->private_network;
+    sandbox->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
+    sandbox->contents = mem_array(pod->n_volumes, sizeof *sandbox->contents);
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        box->contents[i] = hash_files(&pod->volumes[i]);
-    fill_rewrite(box, config, hook);
-    box->dir = mounts ? mem_strdup(pods_dir) : mem_printf("%s/%s", pods_dir, pod->uid);
-    box->where.disk_fd = openat(pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    box->where.own_fd = -1;
-    box->self_pidfd = pidfd_open(getpid(), 0);
-    box->user_fd = -1;
-    box->serves_ssh = box_serves_ssh(pod);
-    if ((mounts ? enter(box, network, err) : stay(box, err)) && make_directories(box, err) &&
-        make_identity(box, err) && make_sshd(box, err) && volumes_make(&box->where, pod, err) &&
-        (mounts || plain_make(box, err)))
-        return box;
-    box_free(box);
+        sandbox->contents[i] = hash_files(&pod->volumes[i]);
+    fill_sockaddr_rules(sandbox, config, bpf);
+    sandbox->dir = mounts ? mem_strdup(pods_dir) : mem_printf("%s/%s", pods_dir, pod->uid);
+    sandbox->dirs.disk_fd = openat(pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    sandbox->dirs.own_fd = -1;
+    sandbox->self_pidfd = pidfd_open(getpid(), 0);
+    sandbox->user_fd = -1;
+    sandbox->serves_ssh = pod_sandbox_serves_ssh(pod);
+    if ((mounts ? enter(sandbox, network, err) : stay(sandbox, err)) &&
+        make_directories(sandbox, err) && make_identity(sandbox, err) && make_sshd(sandbox, err) &&
+        volumes_make(&sandbox->dirs, pod, err) && (mounts || plain_make(sandbox, err)))
+        return sandbox;
+    pod_sandbox_free(sandbox);
     return NULL;
 }
 
-void box_free(struct box *box)
+void pod_sandbox_free(struct pod_sandbox *sandbox)
 {
-    if (!box)
+    if (!sandbox)
         return;
-    volumes_remove(&box->where, box->pod);
-    if (box->level == SANDBOX_PLAIN)
-        file_remove_tree(box->where.disk_fd, box->pod->uid, NULL);
-    for (uint32_t i = 0; i < box->n_env; i++)
-        mem_free(box->env[i]);
-    for (uint32_t i = 0; i < box->pod->n_init + box->pod->n_main; i++)
-        cgroup_free(box->groups[i]);
-    mem_free(box->groups);
-    mem_free(box->contents);
-    if (box->where.own_fd >= 0)
-        close(box->where.own_fd);
-    close(box->where.disk_fd);
-    if (box->user_fd >= 0)
-        close(box->user_fd);
-    close(box->self_pidfd);
-    mem_free(box->dir);
-    mem_free(box);
+    volumes_remove(&sandbox->dirs, sandbox->pod);
+    if (sandbox->level == ISOLATION_PLAIN)
+        file_remove_tree(sandbox->dirs.disk_fd, sandbox->pod->uid, NULL);
+    for (uint32_t i = 0; i < sandbox->n_env; i++)
+        mem_free(sandbox->env[i]);
+    for (uint32_t i = 0; i < sandbox->pod->n_init + sandbox->pod->n_main; i++)
+        cgroup_free(sandbox->groups[i]);
+    mem_free(sandbox->groups);
+    mem_free(sandbox->contents);
+    if (sandbox->dirs.own_fd >= 0)
+        close(sandbox->dirs.own_fd);
+    close(sandbox->dirs.disk_fd);
+    if (sandbox->user_fd >= 0)
+        close(sandbox->user_fd);
+    close(sandbox->self_pidfd);
+    mem_free(sandbox->dir);
+    mem_free(sandbox);
 }
 
-bool box_has_sshd_files(const struct box *box)
+bool pod_sandbox_has_sshd_files(const struct pod_sandbox *sandbox)
 {
-    return box->pod->host_key && box->pod->host_public && box->level >= SANDBOX_USER;
+    return sandbox->pod->host_key && sandbox->pod->host_public && sandbox->level >= ISOLATION_USER;
 }
 
 /* ---- addresses ---- */
 
-bool box_asks(const struct box *box)
+bool pod_sandbox_uses_notify(const struct pod_sandbox *sandbox)
 {
-    return box->rewrite.ip && !box->hook;
+    return sandbox->rules.ip && !sandbox->bpf;
 }
 
-uint16_t box_taken_port(const struct box *box, unsigned index)
+uint16_t pod_sandbox_taken_port(const struct pod_sandbox *sandbox, unsigned index)
 {
-    const struct cgroup *group = box->groups[index];
+    const struct cgroup *group = sandbox->groups[index];
 
-    return group && group->hooked ? hook_taken(box->hook, group->cell) : 0;
+    return group && group->sockaddr_bpf ? sockaddr_bpf_taken_port(sandbox->bpf, group->storage_key)
+                                        : 0;
 }
 
 /* ---- limits ---- */
@@ -356,26 +365,26 @@ static bool counts_by_namespace(void)
     return major > 5 || (major == 5 && minor >= 14);
 }
 
-unsigned box_processes(const struct box *box)
+unsigned pod_sandbox_process_limit(const struct pod_sandbox *sandbox)
 {
-    if (box->level >= SANDBOX_USER && counts_by_namespace())
+    if (sandbox->level >= ISOLATION_USER && counts_by_namespace())
         return PROCESSES_MAX;
     /* root's are not counted; others have as many as there are now, and the pod's share */
-    return box->level == SANDBOX_PLAIN && geteuid() ? count_own() + PROCESSES_MAX : 0;
+    return sandbox->level == ISOLATION_PLAIN && geteuid() ? count_own() + PROCESSES_MAX : 0;
 }
 
-bool box_limits_memory(const struct box *box, unsigned index)
+bool pod_sandbox_limits_memory(const struct pod_sandbox *sandbox, unsigned index)
 {
-    return box->groups[index] && box->groups[index]->limits_memory;
+    return sandbox->groups[index] && sandbox->groups[index]->limits_memory;
 }
 
-bool box_was_oom(const struct box *box, unsigned index)
+bool pod_sandbox_oom_killed(const struct pod_sandbox *sandbox, unsigned index)
 {
-    return box->groups[index] && cgroup_was_oom(box->groups[index]);
+    return sandbox->groups[index] && cgroup_was_oom(sandbox->groups[index]);
 }
 
-void box_ended(struct box *box, unsigned index)
+void pod_sandbox_ended(struct pod_sandbox *sandbox, unsigned index)
 {
-    cgroup_free(box->groups[index]);
-    box->groups[index] = NULL;
+    cgroup_free(sandbox->groups[index]);
+    sandbox->groups[index] = NULL;
 }

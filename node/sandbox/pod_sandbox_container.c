@@ -1,5 +1,5 @@
 /*
- * Containers of a box: their mounts, their first process, who their programs are. See
+ * Containers of a sandbox: their mounts, their first process, who their programs are. See
  * pod_sandbox.h.
  */
 #include <errno.h>
@@ -25,60 +25,60 @@ static const char default_message_path[] = "/dev/termination-log";
 
 /* ---- rights ---- */
 
-bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,
-                struct error *err)
+bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
+                             struct spawn_plan *program, struct error *err)
 {
-    if (box->level == SANDBOX_FULL && !sandbox_enter_range(box->user_fd, err))
+    if (sandbox->level == ISOLATION_FULL && !namespaces_enter_user_range(sandbox->user_fd, err))
         return false;
-    if (!box->pod->containers[index].cwd && access(program->cwd, X_OK))
+    if (!sandbox->pod->containers[index].cwd && access(program->cwd, X_OK))
         program->cwd = "/"; /* that of the node: under a volume, or where these ids may not go */
-    if (box->level < SANDBOX_USER)
+    if (sandbox->level < ISOLATION_USER)
         return true;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    sandbox_drop_capabilities(box->serves_ssh);
-    if (box->serves_ssh && box->level == SANDBOX_USER)
+    namespaces_drop_capabilities(sandbox->serves_ssh);
+    if (sandbox->serves_ssh && sandbox->level == ISOLATION_USER)
         sshd_pretend_groups();
     return true;
 }
 
-bool box_join(struct box *box, unsigned index, pid_t init, bool born, struct spawn_plan *program,
-              struct error *err)
+bool pod_sandbox_join(struct pod_sandbox *sandbox, unsigned index, pid_t init, bool in_unified,
+                      struct spawn_plan *program, struct error *err)
 {
     int pidfd;
     bool ok;
 
-    if (box->groups[index])
-        cgroup_join(box->groups[index], born);
-    if (box->level == SANDBOX_PLAIN)
+    if (sandbox->groups[index])
+        cgroup_join(sandbox->groups[index], in_unified);
+    if (sandbox->level == ISOLATION_PLAIN)
         return true;
     pidfd = pidfd_open(init, 0);
     ok = pidfd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0;
     if (!ok)
         return error_errno(err, errno, "cannot join the container");
     close(pidfd);
-    return box_become(box, index, program, err);
+    return pod_sandbox_drop_rights(sandbox, index, program, err);
 }
 
 /* ---- termination messages ---- */
 
-static const char *message_path(const struct box *box, unsigned index)
+static const char *message_path(const struct pod_sandbox *sandbox, unsigned index)
 {
-    const char *path = box->pod->containers[index].termination_path;
+    const char *path = sandbox->pod->containers[index].termination_path;
 
     return path && *path ? path : default_message_path;
 }
 
-static int message_file(const struct box *box, unsigned index, int flags)
+static int message_file(const struct pod_sandbox *sandbox, unsigned index, int flags)
 {
     char name[32];
 
     snprintf(name, sizeof name, "term/%u", index);
-    return openat(box->where.own_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return openat(sandbox->dirs.own_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 
-char *box_termination_message(struct box *box, unsigned index)
+char *pod_sandbox_termination_message(struct pod_sandbox *sandbox, unsigned index)
 {
-    int fd = message_file(box, index, O_RDWR | O_NONBLOCK);
+    int fd = message_file(sandbox, index, O_RDWR | O_NONBLOCK);
     char text[MESSAGE_MAX + 1];
     ssize_t n;
 
@@ -95,79 +95,80 @@ char *box_termination_message(struct box *box, unsigned index)
 /* ---- containers ---- */
 
 /* `user_fd`: the namespace whose ids it shows; -1 = the host's. */
-static bool take_tree(int fd, bool read_only, int user_fd, const char *path, struct root_mount *out,
-                      struct error *err)
+static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
+                      struct rootfs_mount *out, struct error *err)
 {
     struct stat info;
     bool ok;
 
     if (fd < 0)
         return false;
-    *out =
-        (struct root_mount){.path = path, .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
-    out->tree_fd = tree_clone(fd, true, read_only, err);
+    *out = (struct rootfs_mount){.path = path,
+                                 .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
+    out->tree_fd = mount_tree_clone(fd, true, read_only, err);
     close(fd);
     if (out->tree_fd < 0)
         return false;
-    ok = user_fd < 0 || tree_map(out->tree_fd, user_fd, err);
+    ok = user_fd < 0 || mount_tree_map_ids(out->tree_fd, user_fd, err);
     if (!ok)
         close(out->tree_fd);
     return ok;
 }
 
 /* Those first that others may lie over. */
-static bool take_sshd_files(struct box *box, struct root_mount *mounts, size_t *count,
+static bool take_sshd_files(struct pod_sandbox *sandbox, struct rootfs_mount *mounts, size_t *count,
                             struct error *err)
 {
     const char *name, *path;
 
-    if (!box_has_sshd_files(box))
+    if (!pod_sandbox_has_sshd_files(sandbox))
         return true;
-    for (size_t i = 0; sshd_file(box->level, i, &name, &path); i++, ++*count)
-        if (!take_tree(openat(box->where.own_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW), false,
-                       box->user_fd, path, &mounts[*count], err))
+    for (size_t i = 0; sshd_file(sandbox->level, i, &name, &path); i++, ++*count)
+        if (!take_tree(openat(sandbox->dirs.own_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW), false,
+                       sandbox->user_fd, path, &mounts[*count], err))
             return error_prefix(err, "%s: ", path), false;
     return true;
 }
 
 /* Is it shown by a mount that the machine has, too? */
-static bool is_the_machines(const struct box *box, const struct shim_volume *volume)
+static bool is_the_machines(const struct pod_sandbox *sandbox, const struct shim_volume *volume)
 {
-    return !box->own_mounts && (volume->kind == SHIM_HOST_PATH || volumes_on_disk(volume));
+    return !sandbox->own_mounts && (volume->kind == SHIM_HOST_PATH || volumes_on_disk(volume));
 }
 
-static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
-                        struct error *err)
+static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct rootfs_mount *mounts,
+                        size_t *count, struct error *err)
 {
-    const struct shim_container *c = &box->pod->containers[index];
-    int fd = message_file(box, index, O_RDWR | O_CREAT);
+    const struct shim_container *c = &sandbox->pod->containers[index];
+    int fd = message_file(sandbox, index, O_RDWR | O_CREAT);
 
     *count = 0;
     if (fd >= 0)
         fchmod(fd, 0666);
-    if (!take_tree(fd, false, box->user_fd, message_path(box, index), &mounts[0], err))
+    if (!take_tree(fd, false, sandbox->user_fd, message_path(sandbox, index), &mounts[0], err))
         return error_prefix(err, "termination message: "), false;
     ++*count;
-    if (!take_sshd_files(box, mounts, count, err))
+    if (!take_sshd_files(sandbox, mounts, count, err))
         return false;
     for (uint32_t i = 0; i < c->n_mounts; i++) {
         const struct shim_mount *mount = &c->mounts[i];
-        const struct shim_volume *volume = &box->pod->volumes[mount->volume];
+        const struct shim_volume *volume = &sandbox->pod->volumes[mount->volume];
 
-        if (!take_tree(volumes_open(&box->where, box->pod, mount, err),
-                       volumes_read_only(box->pod, mount), volume->foreign ? -1 : box->user_fd,
-                       mount->path, &mounts[*count], err) ||
-            (is_the_machines(box, volume) && !tree_part(mounts[*count].tree_fd, err)))
+        if (!take_tree(volumes_open(&sandbox->dirs, sandbox->pod, mount, err),
+                       volumes_read_only(sandbox->pod, mount),
+                       volume->foreign ? -1 : sandbox->user_fd, mount->path, &mounts[*count],
+                       err) ||
+            (is_the_machines(sandbox, volume) && !mount_tree_detach(mounts[*count].tree_fd, err)))
             return error_prefix(err, "%s: ", mount->path), false;
         ++*count;
     }
     return true;
 }
 
-static int run_tree(struct box *box, struct error *err)
+static int run_tree(struct pod_sandbox *sandbox, struct error *err)
 {
-    int fd = openat(box->where.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
+    int fd = openat(sandbox->dirs.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, true, err);
 
     if (fd >= 0)
         close(fd);
@@ -175,9 +176,9 @@ static int run_tree(struct box *box, struct error *err)
 }
 
 /* The directory of pods is <data>/node/pods (node/runtime/host.h): the first of them. */
-static char *data_directory(const struct box *box)
+static char *data_directory(const struct pod_sandbox *sandbox)
 {
-    char *path = mem_strdup(box->dir);
+    char *path = mem_strdup(sandbox->dir);
 
     for (int i = 0; i < 2; i++) {
         char *slash = strrchr(path, '/');
@@ -193,43 +194,45 @@ static char *data_directory(const struct box *box)
 
 /* Where an rlimit bounds its processes, a group of theirs need not: that of whoever is neither the
  * machine's root nor has the rights of sshd, which becomes users that each have the whole share. */
-static struct cgroup *make_group(const struct box *box, unsigned index)
+static struct cgroup *make_group(const struct pod_sandbox *sandbox, unsigned index)
 {
-    struct shim_limits limits = box->pod->containers[index].limits;
+    struct shim_limits limits = sandbox->pod->containers[index].limits;
 
-    if (box->level == SANDBOX_FULL && !box->serves_ssh && box_processes(box))
+    if (sandbox->level == ISOLATION_FULL && !sandbox->serves_ssh &&
+        pod_sandbox_process_limit(sandbox))
         limits.processes = -1;
-    return cgroup_new(box->pod->uid, index, &limits, box->hook, &box->rewrite);
+    return cgroup_new(sandbox->pod->uid, index, &limits, sandbox->bpf, &sandbox->rules);
 }
 
-pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
-                struct error *err)
+pid_t pod_sandbox_start(struct pod_sandbox *sandbox, unsigned index,
+                        const struct spawn_plan *program, int report_fd, struct error *err)
 {
-    const struct shim_container *c = &box->pod->containers[index];
-    scoped_str data = data_directory(box);
-    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
-    struct root_plan root = {
-        .scratch = box->dir,
-        .part_mounts = !box->own_mounts,
+    const struct shim_container *c = &sandbox->pod->containers[index];
+    scoped_str data = data_directory(sandbox);
+    struct rootfs_mount *mounts =
+        mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
+    struct rootfs_plan root = {
+        .scratch = sandbox->dir,
+        .part_mounts = !sandbox->own_mounts,
         .mounts = mounts,
-        .run_tree_fd = run_tree(box, err),
-        .hosts = box->pod->hosts != NULL,
-        .private_tmp = box->private_tmp,
-        .user_namespace = box->level == SANDBOX_USER,
-        .owner = box->level == SANDBOX_FULL ? box->pod->ids : 0,
+        .run_tree_fd = run_tree(sandbox, err),
+        .hosts = sandbox->pod->hosts != NULL,
+        .private_tmp = sandbox->private_tmp,
+        .user_namespace = sandbox->level == ISOLATION_USER,
+        .owner = sandbox->level == ISOLATION_FULL ? sandbox->pod->ids : 0,
         .cwd = program->cwd,
         .hidden = data,
     };
-    struct init_plan plan = {&root, *program, report_fd,         box->self_pidfd,
-                             box,   index,    box->groups[index]};
+    struct init_plan plan = {
+        &root, *program, report_fd, sandbox->self_pidfd, sandbox, index, sandbox->groups[index]};
     pid_t pid = -1;
 
-    if (!box->groups[index])
-        plan.group = box->groups[index] = make_group(box, index);
-    if (box->hook && !(plan.group && plan.group->hooked))
+    if (!sandbox->groups[index])
+        plan.group = sandbox->groups[index] = make_group(sandbox, index);
+    if (sandbox->bpf && !(plan.group && plan.group->sockaddr_bpf))
         error_set(err, ERR_UNAVAILABLE, "", "the pod's addresses cannot be told apart: no BPF");
-    else if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
-        pid = cgroup_clone(plan.group, CLONE_NEWNS | CLONE_NEWPID, &plan.born);
+    else if (root.run_tree_fd >= 0 && take_mounts(sandbox, index, mounts, &root.n_mounts, err)) {
+        pid = cgroup_clone(plan.group, CLONE_NEWNS | CLONE_NEWPID, &plan.in_unified);
         if (pid == 0)
             init_run(&plan);
         if (pid < 0)

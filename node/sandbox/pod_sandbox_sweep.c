@@ -1,5 +1,5 @@
 /*
- * What is left of boxes whose shim was killed. See pod_sandbox.h.
+ * What is left of sandboxes whose shim was killed. See pod_sandbox.h.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,12 +33,12 @@ static void remove_whole(int pods_fd, const char *name)
         nanosleep(&pause, NULL);
 }
 
-void box_sweep(int pods_fd, const char *const *uids, size_t count)
+void pod_sandbox_remove_lost(int pods_fd, const char *const *uids, size_t count)
 {
     int fd = openat(pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-    cgroup_sweep(uids, count);
+    cgroup_remove_lost(uids, count);
     for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
         if (entry->d_name[0] != '.' && is_of_any(entry->d_name, uids, count))
             remove_whole(pods_fd, entry->d_name);

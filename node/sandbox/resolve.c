@@ -19,9 +19,9 @@ static bool too_long(const char *path, struct error *err)
 }
 
 /* `rest` becomes target, "/", what was left. */
-static bool put_before(char rest[ROOT_PATH_MAX], const char *target, const char *left)
+static bool put_before(char rest[ROOTFS_PATH_MAX], const char *target, const char *left)
 {
-    char joined[ROOT_PATH_MAX];
+    char joined[ROOTFS_PATH_MAX];
 
     if (snprintf(joined, sizeof joined, "%s/%s", target, left) >= (int)sizeof joined)
         return false;
@@ -37,9 +37,9 @@ static void to_parent(char *path)
         *slash = 0;
 }
 
-bool root_resolve(const char *path, char out[ROOT_PATH_MAX], struct error *err)
+bool rootfs_resolve(const char *path, char out[ROOTFS_PATH_MAX], struct error *err)
 {
-    char rest[ROOT_PATH_MAX], target[ROOT_PATH_MAX];
+    char rest[ROOTFS_PATH_MAX], target[ROOTFS_PATH_MAX];
     unsigned links = 0;
     size_t len = 0;
 
@@ -64,7 +64,7 @@ bool root_resolve(const char *path, char out[ROOT_PATH_MAX], struct error *err)
             continue;
         }
         len = strlen(out);
-        if (snprintf(out + len, ROOT_PATH_MAX - len, "/%s", name) >= (int)(ROOT_PATH_MAX - len))
+        if (snprintf(out + len, ROOTFS_PATH_MAX - len, "/%s", name) >= (int)(ROOTFS_PATH_MAX - len))
             return too_long(path, err);
         n = readlink(out, target, sizeof target - 1);
         if (n < 0) {

@@ -1,5 +1,5 @@
 /*
- * The file system a boxed container sees. See rootfs.h.
+ * The file system a sandboxed container sees. See rootfs.h.
  */
 #include "node/sandbox/rootfs.h"
 
@@ -24,18 +24,18 @@ enum { KEEPS = 2 };
 
 struct place {  /* where a mount goes */
     char *path; /* owned */
-    const struct root_mount *mount;
+    const struct rootfs_mount *mount;
 };
 
 /* A path of the host that must show through one of our own file systems. */
 struct keep {
-    char path[ROOT_PATH_MAX];
+    char path[ROOTFS_PATH_MAX];
     int tree_fd; /* -1 = not needed */
     bool is_dir;
 };
 
 struct build {
-    const struct root_plan *plan;
+    const struct rootfs_plan *plan;
     struct place *places; /* by path, parents before what is in them */
     bool new_root;
     int scratch_fd, base_fd;
@@ -52,7 +52,7 @@ static size_t top_len(const char *path)
     return strcspn(path + 1, "/");
 }
 
-static bool is_own(const struct root_plan *plan, const char *name)
+static bool is_own(const struct rootfs_plan *plan, const char *name)
 {
     for (size_t i = 0; i < countof(own) - !plan->private_tmp; i++)
         if (strcmp(own[i], name) == 0)
@@ -74,15 +74,15 @@ static int by_path(const void *a, const void *b)
 
 static bool place_all(struct build *build, struct error *err)
 {
-    const struct root_plan *plan = build->plan;
+    const struct rootfs_plan *plan = build->plan;
 
     build->places = mem_array(plan->n_mounts + 1, sizeof *build->places);
     for (size_t i = 0; i < plan->n_mounts; i++) {
         struct place *place = &build->places[i];
-        char top[ROOT_PATH_MAX];
+        char top[ROOTFS_PATH_MAX];
 
         place->mount = &plan->mounts[i];
-        if (!root_resolve(place->mount->path, top, err))
+        if (!rootfs_resolve(place->mount->path, top, err))
             return false;
         place->path = mem_strdup(top);
         if (!place->path[1] || below(place->path, "/proc") || below(place->path, "/sys"))
@@ -125,7 +125,7 @@ static int scratch_dir(struct build *build, const char *name, struct error *err)
     return fd;
 }
 
-static bool wants_layer(const struct build *build, const char *top)
+static bool wants_overlay(const struct build *build, const char *top)
 {
     if (build->plan->hosts && strcmp(top, "/etc") == 0)
         return true;
@@ -142,30 +142,30 @@ static bool wants_layer(const struct build *build, const char *top)
 
 static void keep(const struct build *build, struct keep *keep, const char *path)
 {
-    char top[ROOT_PATH_MAX];
+    char top[ROOTFS_PATH_MAX];
     struct stat info;
     int fd;
 
     keep->tree_fd = -1;
-    if (!path || !root_resolve(path, keep->path, NULL) || !keep->path[1])
+    if (!path || !rootfs_resolve(path, keep->path, NULL) || !keep->path[1])
         return;
     snprintf(top, sizeof top, "%.*s", (int)top_len(keep->path) + 1, keep->path);
-    if (!is_own(build->plan, top + 1) && !wants_layer(build, top))
+    if (!is_own(build->plan, top + 1) && !wants_overlay(build, top))
         return;
     fd = open(keep->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return;
     keep->is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
-    keep->tree_fd = tree_clone(fd, true, false, NULL);
+    keep->tree_fd = mount_tree_clone(fd, true, false, NULL);
     close(fd);
 }
 
-static bool mount_layer(struct build *build, const char *top, struct error *err)
+static bool mount_overlay_over(struct build *build, const char *top, struct error *err)
 {
-    static const struct layer_link links[] = {{"hosts", "/run/pod/hosts"},
-                                              {"hostname", "/run/pod/hostname"}};
+    static const struct overlay_link links[] = {{"hosts", "/run/pod/hosts"},
+                                                {"hostname", "/run/pod/hostname"}};
     size_t n = build->plan->n_mounts;
-    struct layer_point *points = mem_array(n + 1, sizeof *points);
+    struct overlay_point *points = mem_array(n + 1, sizeof *points);
     bool etc = build->plan->hosts && strcmp(top, "/etc") == 0;
     struct layer layer = {top,
                           points,
@@ -183,13 +183,13 @@ static bool mount_layer(struct build *build, const char *top, struct error *err)
 
         if (below(place->path, top) && strcmp(place->path, top) != 0)
             points[layer.n_points++] =
-                (struct layer_point){place->path + strlen(top) + 1, place->mount->is_dir};
+                (struct overlay_point){place->path + strlen(top) + 1, place->mount->is_dir};
     }
     snprintf(name, sizeof name, "layer.%s", top + 1);
     scratch_fd = scratch_dir(build, name, err);
     if (scratch_fd >= 0)
-        target_fd = tree_make(build->base_fd, top, true, err);
-    ok = target_fd >= 0 && layer_mount(&layer, scratch_fd, target_fd, err);
+        target_fd = mount_tree_make_point(build->base_fd, top, true, err);
+    ok = target_fd >= 0 && overlay_mount(&layer, scratch_fd, target_fd, err);
     if (scratch_fd >= 0)
         close(scratch_fd);
     if (target_fd >= 0)
@@ -211,7 +211,7 @@ static bool bind_host(struct build *build, const char *name, bool is_dir, struct
     else
         ok =
             (fd = openat(build->base_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) >= 0;
-    ok = ok && tree_bind(from, build->base_fd, name);
+    ok = ok && mount_tree_bind_path(from, build->base_fd, name);
     if (!ok)
         error_errno(err, errno, "%s", from);
     if (fd >= 0)
@@ -234,15 +234,15 @@ static bool find_type(const char *path, unsigned *out)
 static bool take_entry(struct build *build, const struct dirent *entry, struct error *err)
 {
     const char *name = entry->d_name;
-    char path[NAME_MAX + 2], link[ROOT_PATH_MAX];
+    char path[NAME_MAX + 2], link[ROOTFS_PATH_MAX];
     unsigned type = entry->d_type;
     ssize_t n;
 
     snprintf(path, sizeof path, "/%s", name);
     if (is_own(build->plan, name) || (type == DT_UNKNOWN && !find_type(path, &type)))
         return true;
-    if (type == DT_DIR && wants_layer(build, path))
-        return mount_layer(build, path, err);
+    if (type == DT_DIR && wants_overlay(build, path))
+        return mount_overlay_over(build, path, err);
     if (!build->new_root)
         return true;
     if (type == DT_LNK) {
@@ -282,7 +282,7 @@ static bool show_own(struct build *build, int fd, const char *name, bool recursi
                      struct error *err)
 {
     int target_fd = openat(build->base_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool ok = target_fd >= 0 ? tree_show(fd, recursive, target_fd, err)
+    bool ok = target_fd >= 0 ? mount_tree_bind(fd, recursive, target_fd, err)
                              : error_errno(err, errno, "its mount point");
 
     if (target_fd >= 0)
@@ -309,7 +309,8 @@ static bool own_directory(struct build *build, const char *name, mode_t mode, st
 static bool own_proc(struct build *build, struct error *err)
 {
     return own_point(build, "proc", err) &&
-           tree_mount("proc", build->base_fd, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL, err);
+           mount_tree_mount("proc", build->base_fd, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL,
+                            err);
 }
 
 static bool own_dev(struct build *build, struct error *err)
@@ -326,14 +327,14 @@ static bool own_dev(struct build *build, struct error *err)
 static bool attach(struct build *build, const char *path, bool is_dir, int tree_fd,
                    struct error *err)
 {
-    int target_fd = tree_make(build->base_fd, path, is_dir, err);
+    int target_fd = mount_tree_make_point(build->base_fd, path, is_dir, err);
     bool ok;
 
     if (target_fd < 0) {
         close(tree_fd);
         return false;
     }
-    ok = tree_attach(tree_fd, target_fd, err);
+    ok = mount_tree_attach(tree_fd, target_fd, err);
     if (!ok)
         error_prefix(err, "%s: ", path);
     close(target_fd);
@@ -342,7 +343,7 @@ static bool attach(struct build *build, const char *path, bool is_dir, int tree_
 
 static bool own_directories(struct build *build, struct error *err)
 {
-    const struct root_plan *plan = build->plan;
+    const struct rootfs_plan *plan = build->plan;
 
     return own_dev(build, err) && own_directory(build, "run", 0755, err) && own_proc(build, err) &&
            attach(build, "/run/pod", true, plan->run_tree_fd, err) &&
@@ -370,20 +371,20 @@ static bool attach_volumes(struct build *build, struct error *err)
 static bool hide(struct build *build, struct error *err)
 {
     const char *path = build->plan->hidden;
-    char cwd[ROOT_PATH_MAX];
+    char cwd[ROOTFS_PATH_MAX];
     int target_fd, empty_fd, tree_fd = -1;
     bool ok;
 
     if (!path ||
-        (build->plan->cwd && root_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
+        (build->plan->cwd && rootfs_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
         return true;
     target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (target_fd < 0) /* it lies in what is not taken from the host */
         return true;
     empty_fd = scratch_dir(build, "hidden", err);
     if (empty_fd >= 0)
-        tree_fd = tree_clone(empty_fd, false, true, err);
-    ok = tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+        tree_fd = mount_tree_clone(empty_fd, false, true, err);
+    ok = tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
     if (empty_fd >= 0)
         close(empty_fd);
     close(target_fd);
@@ -400,7 +401,7 @@ static bool begin_base(struct build *build, struct error *err)
     }
     fd = scratch_dir(build, "new", err);
     if (fd >= 0)
-        build->base_fd = tree_root(fd, err);
+        build->base_fd = mount_tree_make_root(fd, err);
     if (fd >= 0)
         close(fd);
     return build->base_fd >= 0;
@@ -414,7 +415,7 @@ static bool enter_base(struct build *build, struct error *err)
     return chdir("/") == 0 || error_errno(err, errno, "/");
 }
 
-bool root_build(const struct root_plan *plan, struct error *err)
+bool rootfs_build(const struct rootfs_plan *plan, struct error *err)
 {
     struct build build = {.plan = plan, .scratch_fd = -1, .base_fd = -1};
     bool ok;
@@ -422,7 +423,7 @@ bool root_build(const struct root_plan *plan, struct error *err)
     umask(0);
     for (size_t i = 0; i < KEEPS; i++)
         build.keeps[i].tree_fd = -1;
-    ok = (!plan->part_mounts || sandbox_part_mounts(err)) && place_all(&build, err);
+    ok = (!plan->part_mounts || namespaces_detach_mounts(err)) && place_all(&build, err);
     if (ok) {
         keep(&build, &build.keeps[0], plan->cwd);
         keep(&build, &build.keeps[1], "/etc/resolv.conf");

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The file system a boxed container sees: the host's, with private mounts over it.
+ * The file system a sandboxed container sees: the host's, with private mounts over it.
  *
  * Where every mount point exists already, or can be made in a private layer over one top-level
  * directory, mounts are made in place over the host's tree (in our own mount namespace). When a
@@ -16,16 +16,16 @@
 
 #include "base/error.h"
 
-struct root_mount {
+struct rootfs_mount {
     const char *path; /* absolute, as asked for */
-    int tree_fd;      /* detached tree (tree_clone); consumed */
+    int tree_fd;      /* detached tree (mount_tree_clone); consumed */
     bool is_dir;
 };
 
-struct root_plan {
+struct rootfs_plan {
     const char *scratch; /* a directory of ours, absolute, over which things are built */
     bool part_mounts;    /* the mounts about us still are peers of the machine's */
-    const struct root_mount *mounts; /* [n_mounts] */
+    const struct rootfs_mount *mounts; /* [n_mounts] */
     size_t n_mounts;
     int run_tree_fd;     /* what /run/pod shows; consumed */
     bool hosts;          /* /etc/hosts and /etc/hostname come from /run/pod */
@@ -39,11 +39,11 @@ struct root_plan {
 
 /** Build it around this process, which is in mount and pid namespaces of its own. Errors name the
  * path. */
-bool root_build(const struct root_plan *plan, struct error *err);
+bool rootfs_build(const struct rootfs_plan *plan, struct error *err);
 
 /**
  * The absolute path with all links of the host's tree followed, as far as it exists. False with
  * INVALID when it is not absolute, has ".." beyond the root or a loop.
  */
-enum { ROOT_PATH_MAX = 4096 };
-bool root_resolve(const char *path, char out[ROOT_PATH_MAX], struct error *err);
+enum { ROOTFS_PATH_MAX = 4096 };
+bool rootfs_resolve(const char *path, char out[ROOTFS_PATH_MAX], struct error *err);

@@ -14,14 +14,14 @@
 #include "base/error.h"
 
 /* clang-format off */
-#define SANDBOX_LEVELS(X) X(PLAIN, "plain") X(MOUNTS, "mounts") X(USER, "user") X(FULL, "full")
+#define ISOLATION_LEVELS(X) X(PLAIN, "plain") X(MOUNTS, "mounts") X(USER, "user") X(FULL, "full")
 /* clang-format on */
-#define SANDBOX_ENUM(name, text) SANDBOX_##name,
-enum sandbox_level { SANDBOX_LEVELS(SANDBOX_ENUM) SANDBOX_LEVEL_N };
-#undef SANDBOX_ENUM
+#define ISOLATION_ENUM(name, text) ISOLATION_##name,
+enum isolation_level { ISOLATION_LEVELS(ISOLATION_ENUM) ISOLATION_LEVEL_N };
+#undef ISOLATION_ENUM
 
-const char *sandbox_level_text(enum sandbox_level level);
-bool sandbox_level_find(const char *text, enum sandbox_level *out);
+const char *isolation_level_text(enum isolation_level level);
+bool isolation_level_parse(const char *text, enum isolation_level *out);
 
 /**
  * The level `wanted` names ("auto", NULL: the best that works), found by trying it
@@ -29,31 +29,31 @@ bool sandbox_level_find(const char *text, enum sandbox_level *out);
  * (owned) says in a line what was chosen and why nothing else. False when a named level does not
  * work here: UNAVAILABLE, with the step that failed; INVALID for a name that is none.
  */
-bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *out, char **out_why,
-                   struct error *err);
+bool isolation_level_choose(const char *wanted, const char *scratch, enum isolation_level *out,
+                            char **out_why, struct error *err);
 
-/** The trial of a level: this process is in its namespaces from then on. */
-bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *err);
+/** The capability_check of a level: this process is in its namespaces from then on. */
+bool isolation_level_try(enum isolation_level level, const char *scratch, struct error *err);
 
 /**
  * Move this process into namespaces of its own: uts, ipc, and at level USER a user namespace in
  * which it has the ids given. At level FULL it keeps its ids: only programs get others
- * (sandbox_enter_range).
+ * (namespaces_enter_user_range).
  */
-bool sandbox_enter(enum sandbox_level level, uid_t uid, gid_t gid, struct error *err);
+bool namespaces_enter(enum isolation_level level, uid_t uid, gid_t gid, struct error *err);
 /** And into a mount namespace: mounts made from now on are private; those of the host come in. */
-bool sandbox_enter_mounts(struct error *err);
+bool namespaces_enter_mounts(struct error *err);
 /** The same of this process's, where it has been put into one. */
-bool sandbox_part_mounts(struct error *err);
+bool namespaces_detach_mounts(struct error *err);
 /** A user namespace in which the one id we have is `uid`, and the one group `gid`. */
-bool sandbox_enter_user(uid_t uid, gid_t gid, struct error *err);
+bool namespaces_enter_user(uid_t uid, gid_t gid, struct error *err);
 
-/** A user namespace whose ids 0 to SANDBOX_RANGE - 1 are those from `base` on outside. Takes root.
+/** A user namespace whose ids 0 to USER_RANGE_IDS - 1 are those from `base` on outside. Takes root.
  * Its descriptor; -1 with `err`. */
-enum { SANDBOX_RANGE = 65536 };
-int sandbox_user_range(unsigned base, struct error *err);
+enum { USER_RANGE_IDS = 65536 };
+int namespaces_user_range(unsigned base, struct error *err);
 /** Become root of that namespace, and nothing else. */
-bool sandbox_enter_range(int user_fd, struct error *err);
+bool namespaces_enter_user_range(int user_fd, struct error *err);
 
 /** Give up all capabilities, or all but the few that sshd needs: where uid 0 is no real root. */
-void sandbox_drop_capabilities(bool keep_few);
+void namespaces_drop_capabilities(bool keep_few);

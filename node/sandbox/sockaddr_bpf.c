@@ -1,6 +1,6 @@
 /*
  * BPF programs for socket addresses: written here word by word, loaded and attached by the bare
- * system call. A pod's address and ports are in the cell of its group.
+ * system call. A pod's address and ports are in the storage_key of its group.
  *
  *   bind      a declared port? ── no ──► any address: note the port ──► go on
  *                 │ yes
@@ -25,7 +25,7 @@
 
 enum {
     CODE_MAX = 320,
-    JUMPS_MAX = 2 * REWRITE_PORTS_MAX + 16,
+    JUMPS_MAX = 2 * SOCKADDR_PORTS_MAX + 16,
     GO_ON = 1,
     GO_ON_ANY_PORT = 3, /* of bind: no privilege is needed (kernel 5.12) */
     RANGE_BYTES = 2,    /* of an address that name the pods' range */
@@ -127,10 +127,10 @@ static uint32_t mapped_mark(void)
 }
 
 /* What is a group's own, in r8. */
-struct cell {
+struct storage_key {
     uint32_t wanted; /* the last port wanted that is not the pod's; network order, like the rest */
     uint32_t ip;
-    uint32_t ports[REWRITE_PORTS_MAX]; /* the first 0 ends them */
+    uint32_t ports[SOCKADDR_PORTS_MAX]; /* the first 0 ends them */
 };
 
 static void load_cell(struct code *c, uint8_t reg, size_t offset)
@@ -140,7 +140,7 @@ static void load_cell(struct code *c, uint8_t reg, size_t offset)
 
 static void load_ip(struct code *c, uint8_t reg)
 {
-    load_cell(c, reg, offsetof(struct cell, ip));
+    load_cell(c, reg, offsetof(struct storage_key, ip));
 }
 
 static void begin(struct code *c, int cells_fd)
@@ -157,8 +157,8 @@ static void begin(struct code *c, int cells_fd)
 
 static void declared_goto(struct code *c, enum label to)
 {
-    for (size_t i = 0; i < REWRITE_PORTS_MAX; i++) {
-        load_cell(c, BPF_REG_3, offsetof(struct cell, ports) + i * sizeof(uint32_t));
+    for (size_t i = 0; i < SOCKADDR_PORTS_MAX; i++) {
+        load_cell(c, BPF_REG_3, offsetof(struct storage_key, ports) + i * sizeof(uint32_t));
         jump(c, BPF_JEQ, BPF_REG_3, 0, TO_OTHERS);
         leads_to(c, to);
         put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_7, BPF_REG_3, 0, 0);
@@ -176,11 +176,12 @@ static void load_or(struct code *c, uint8_t reg, int words)
     }
 }
 
-/* Keep the port of r7 where hook_taken finds it. */
+/* Keep the port of r7 where sockaddr_bpf_taken_port finds it. */
 static void note_port(struct code *c)
 {
     jump(c, BPF_JEQ, BPF_REG_7, 0, TO_PASS);
-    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_8, BPF_REG_7, offsetof(struct cell, wanted), 0);
+    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_8, BPF_REG_7, offsetof(struct storage_key, wanted),
+        0);
     jump_always(c, TO_PASS);
 }
 
@@ -322,34 +323,34 @@ static void write_connect6(struct code *c, int cells_fd)
 static const struct {
     enum bpf_attach_type type;
     void (*write)(struct code *code, int cells_fd);
-} places[HOOK_PLACES] = {
-    [HOOK_BIND4]    = {BPF_CGROUP_INET4_BIND,    write_bind4},
-    [HOOK_BIND6]    = {BPF_CGROUP_INET6_BIND,    write_bind6},
-    [HOOK_CONNECT4] = {BPF_CGROUP_INET4_CONNECT, write_connect4},
-    [HOOK_CONNECT6] = {BPF_CGROUP_INET6_CONNECT, write_connect6},
-    [HOOK_SEND4]    = {BPF_CGROUP_UDP4_SENDMSG,  write_send4},
+} places[SOCKADDR_BPF_PROGRAMS] = {
+    [SOCKADDR_BPF_BIND4]    = {BPF_CGROUP_INET4_BIND,    write_bind4},
+    [SOCKADDR_BPF_BIND6]    = {BPF_CGROUP_INET6_BIND,    write_bind6},
+    [SOCKADDR_BPF_CONNECT4] = {BPF_CGROUP_INET4_CONNECT, write_connect4},
+    [SOCKADDR_BPF_CONNECT6] = {BPF_CGROUP_INET6_CONNECT, write_connect6},
+    [SOCKADDR_BPF_SEND4]    = {BPF_CGROUP_UDP4_SENDMSG,  write_send4},
 };
 /* clang-format on */
 
 /* ---- the kernel ---- */
 
-static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
+static int bpf_call(enum bpf_cmd command, union bpf_attr *attributes)
 {
     return (int)syscall(SYS_bpf, command, attributes, sizeof *attributes);
 }
 
-/* A cell for each group that programs are attached to, as long as they are. */
+/* A storage_key for each group that programs are attached to, as long as they are. */
 static int make_cells(void)
 {
     union bpf_attr attributes = {0};
 
     attributes.map_type = BPF_MAP_TYPE_CGROUP_STORAGE;
-    attributes.key_size = sizeof(uint64_t); /* the group: its programs have the same cell */
-    attributes.value_size = sizeof(struct cell);
-    return bpf(BPF_MAP_CREATE, &attributes);
+    attributes.key_size = sizeof(uint64_t); /* the group: its programs have the same storage_key */
+    attributes.value_size = sizeof(struct storage_key);
+    return bpf_call(BPF_MAP_CREATE, &attributes);
 }
 
-static int load_program(enum hook_place place, int cells_fd)
+static int load_program(enum sockaddr_bpf_program place, int cells_fd)
 {
     static const char license[] = "GPL";
     union bpf_attr attributes = {0};
@@ -364,73 +365,74 @@ static int load_program(enum hook_place place, int cells_fd)
     attributes.insns = (uint64_t)(uintptr_t)code.words;
     attributes.insn_cnt = (uint32_t)code.n;
     attributes.license = (uint64_t)(uintptr_t)license;
-    return bpf(BPF_PROG_LOAD, &attributes);
+    return bpf_call(BPF_PROG_LOAD, &attributes);
 }
 
-bool hook_open(struct hook *out, struct error *err)
+bool sockaddr_bpf_open(struct sockaddr_bpf *out, struct error *err)
 {
     bool ok;
 
     memset(out->fds, -1, sizeof out->fds);
-    out->fds[HOOK_CELLS] = make_cells();
-    ok = out->fds[HOOK_CELLS] >= 0;
-    for (enum hook_place place = 0; ok && place < HOOK_PLACES; place++) {
-        out->fds[place] = load_program(place, out->fds[HOOK_CELLS]);
+    out->fds[SOCKADDR_BPF_STORAGE] = make_cells();
+    ok = out->fds[SOCKADDR_BPF_STORAGE] >= 0;
+    for (enum sockaddr_bpf_program place = 0; ok && place < SOCKADDR_BPF_PROGRAMS; place++) {
+        out->fds[place] = load_program(place, out->fds[SOCKADDR_BPF_STORAGE]);
         ok = out->fds[place] >= 0;
     }
     if (ok)
         return true;
     error_errno(err, errno, "BPF programs for socket addresses");
-    hook_close(out);
+    sockaddr_bpf_close(out);
     return false;
 }
 
-bool hook_is_open(const struct hook *hook)
+bool sockaddr_bpf_is_open(const struct sockaddr_bpf *bpf)
 {
-    return hook->fds[HOOK_CELLS] >= 0;
+    return bpf->fds[SOCKADDR_BPF_STORAGE] >= 0;
 }
 
-void hook_close(struct hook *hook)
+void sockaddr_bpf_close(struct sockaddr_bpf *bpf)
 {
-    for (size_t i = 0; i < HOOK_FDS; i++) {
-        if (hook->fds[i] >= 0)
-            close(hook->fds[i]);
-        hook->fds[i] = -1;
+    for (size_t i = 0; i < SOCKADDR_BPF_FDS; i++) {
+        if (bpf->fds[i] >= 0)
+            close(bpf->fds[i]);
+        bpf->fds[i] = -1;
     }
 }
 
-static bool fill_cell(const struct hook *hook, uint64_t cell, const struct rewrite *rewrite)
+static bool fill_cell(const struct sockaddr_bpf *bpf, uint64_t storage_key,
+                      const struct sockaddr_rules *rules)
 {
-    struct cell own = {.ip = rewrite->ip};
+    struct storage_key own = {.ip = rules->ip};
     union bpf_attr attributes = {0};
 
-    for (size_t i = 0; i < rewrite->n_ports; i++)
-        own.ports[i] = htons(rewrite->ports[i]);
-    attributes.map_fd = (uint32_t)hook->fds[HOOK_CELLS];
-    attributes.key = (uint64_t)(uintptr_t)&cell;
+    for (size_t i = 0; i < rules->n_ports; i++)
+        own.ports[i] = htons(rules->ports[i]);
+    attributes.map_fd = (uint32_t)bpf->fds[SOCKADDR_BPF_STORAGE];
+    attributes.key = (uint64_t)(uintptr_t)&storage_key;
     attributes.value = (uint64_t)(uintptr_t)&own;
-    return bpf(BPF_MAP_UPDATE_ELEM, &attributes) == 0;
+    return bpf_call(BPF_MAP_UPDATE_ELEM, &attributes) == 0;
 }
 
-bool hook_attach(const struct hook *hook, int group_fd, const struct rewrite *rewrite,
-                 uint64_t *out_cell, struct error *err)
+bool sockaddr_bpf_attach(const struct sockaddr_bpf *bpf, int group_fd,
+                         const struct sockaddr_rules *rules, uint64_t *out_cell, struct error *err)
 {
     struct stat group;
 
-    for (enum hook_place place = 0; place < HOOK_PLACES; place++) {
+    for (enum sockaddr_bpf_program place = 0; place < SOCKADDR_BPF_PROGRAMS; place++) {
         union bpf_attr attributes = {0};
 
         attributes.target_fd = (uint32_t)group_fd;
-        attributes.attach_bpf_fd = (uint32_t)hook->fds[place];
+        attributes.attach_bpf_fd = (uint32_t)bpf->fds[place];
         attributes.attach_type = places[place].type;
         attributes.attach_flags = BPF_F_ALLOW_MULTI; /* somebody above may have some of his own */
-        if (bpf(BPF_PROG_ATTACH, &attributes))
+        if (bpf_call(BPF_PROG_ATTACH, &attributes))
             return error_errno(err, errno, "cannot attach a BPF program to the control group");
     }
     if (fstat(group_fd, &group))
         return error_errno(err, errno, "control group");
     *out_cell = group.st_ino; /* which is how the kernel numbers groups */
-    return fill_cell(hook, *out_cell, rewrite) ||
+    return fill_cell(bpf, *out_cell, rules) ||
            error_errno(err, errno, "cannot tell the BPF programs the pod's address");
 }
 
@@ -449,15 +451,16 @@ static bool is_taken(uint16_t port)
     return taken;
 }
 
-uint16_t hook_taken(const struct hook *hook, uint64_t cell)
+uint16_t sockaddr_bpf_taken_port(const struct sockaddr_bpf *bpf, uint64_t storage_key)
 {
-    struct cell own = {0};
+    struct storage_key own = {0};
     union bpf_attr attributes = {0};
 
-    attributes.map_fd = (uint32_t)hook->fds[HOOK_CELLS];
-    attributes.key = (uint64_t)(uintptr_t)&cell;
+    attributes.map_fd = (uint32_t)bpf->fds[SOCKADDR_BPF_STORAGE];
+    attributes.key = (uint64_t)(uintptr_t)&storage_key;
     attributes.value = (uint64_t)(uintptr_t)&own;
-    if (bpf(BPF_MAP_LOOKUP_ELEM, &attributes) || !own.wanted || !is_taken((uint16_t)own.wanted))
+    if (bpf_call(BPF_MAP_LOOKUP_ELEM, &attributes) || !own.wanted ||
+        !is_taken((uint16_t)own.wanted))
         return 0;
     return ntohs((uint16_t)own.wanted);
 }

@@ -27,19 +27,19 @@
 
 enum { DATAGRAM_MAX = 65535 };
 
-ON_CHILD_STACK int notify_install(void)
+ON_CHILD_STACK int sockaddr_notify_install(void)
 {
     struct sock_filter code[] = {
-        FILTER_LOAD_ARCH,
-        FILTER_UNLESS(FILTER_OWN_ARCH, 7),
-        FILTER_LOAD_CALL,
-        FILTER_IF(SYS_bind, 4),
-        FILTER_IF(SYS_connect, 3),
-        FILTER_UNLESS(SYS_sendto, 3),
-        FILTER_LOAD(args[4]), /* of the address; half of it is enough to know that there is one */
-        FILTER_IF(0, 1),
-        FILTER_RETURN(SECCOMP_RET_USER_NOTIF),
-        FILTER_RETURN(SECCOMP_RET_ALLOW),
+        SECCOMP_LOAD_ARCH,
+        SECCOMP_SKIP_UNLESS(SECCOMP_OWN_ARCH, 7),
+        SECCOMP_LOAD_CALL,
+        SECCOMP_SKIP_IF(SYS_bind, 4),
+        SECCOMP_SKIP_IF(SYS_connect, 3),
+        SECCOMP_SKIP_UNLESS(SYS_sendto, 3),
+        SECCOMP_LOAD(args[4]), /* of the address; half of it is enough to know that there is one */
+        SECCOMP_SKIP_IF(0, 1),
+        SECCOMP_RETURN(SECCOMP_RET_USER_NOTIF),
+        SECCOMP_RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {countof(code), code};
 
@@ -47,14 +47,14 @@ ON_CHILD_STACK int notify_install(void)
                         &program);
 }
 
-bool notify_works(void)
+bool sockaddr_notify_works(void)
 {
     int status = 0;
     pid_t pid = fork();
 
     if (pid == 0) {
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        _exit(notify_install() < 0);
+        _exit(sockaddr_notify_install() < 0);
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
@@ -102,11 +102,11 @@ static bool read_memory(pid_t pid, uint64_t at, void *out, size_t len)
 /* Which call it is, and where its address is among its arguments. */
 static const struct asked_call {
     int number;
-    enum rewrite_call call;
+    enum sockaddr_call call;
     int address, len;
-} asked_calls[] = {{SYS_bind, REWRITE_BIND, 1, 2},
-                   {SYS_connect, REWRITE_CONNECT, 1, 2},
-                   {SYS_sendto, REWRITE_SEND, 4, 5}};
+} asked_calls[] = {{SYS_bind, SOCKADDR_BIND, 1, 2},
+                   {SYS_connect, SOCKADDR_CONNECT, 1, 2},
+                   {SYS_sendto, SOCKADDR_SEND, 4, 5}};
 
 static const struct asked_call *call_of(const struct seccomp_notif *asked)
 {
@@ -133,9 +133,9 @@ static void is_done(int listener_fd, uint64_t id, int64_t result, int error)
     ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-static void bind_source(int fd, const union rewrite_address *address)
+static void bind_source(int fd, const union sockaddr_any *address)
 {
-    union rewrite_address bound = {0};
+    union sockaddr_any bound = {0};
     socklen_t len = sizeof bound;
     int on = 1;
 
@@ -150,26 +150,25 @@ static void bind_source(int fd, const union rewrite_address *address)
         return; /* then it is the host's address, as without us */
 }
 
-static int call(enum rewrite_call which, int fd, const union rewrite_address *address,
-                socklen_t len)
+static int call(enum sockaddr_call which, int fd, const union sockaddr_any *address, socklen_t len)
 {
     int failed =
-        which == REWRITE_BIND ? bind(fd, &address->any, len) : connect(fd, &address->any, len);
+        which == SOCKADDR_BIND ? bind(fd, &address->any, len) : connect(fd, &address->any, len);
 
     return failed ? errno : 0;
 }
 
-static uint16_t port_of(const union rewrite_address *address)
+static uint16_t port_of(const union sockaddr_any *address)
 {
     return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
 }
 
 /* A connect that may have to wait is made by a child, so that the shim never does. */
-static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int fd,
-                     const union rewrite_address *address, socklen_t len,
-                     struct port_trouble *trouble)
+static void call_for(int listener_fd, uint64_t id, enum sockaddr_call which, int fd,
+                     const union sockaddr_any *address, socklen_t len,
+                     struct port_failures *trouble)
 {
-    bool waits = which == REWRITE_CONNECT && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    bool waits = which == SOCKADDR_CONNECT && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     pid_t pid = waits ? fork() : -1;
     int error;
 
@@ -179,14 +178,14 @@ static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int 
     is_done(listener_fd, id, 0, error);
     if (pid == 0)
         _exit(0);
-    if (which == REWRITE_BIND && error == EACCES)
+    if (which == SOCKADDR_BIND && error == EACCES)
         trouble->refused = port_of(address);
 }
 
 /* Read where it lies, and sent to another address. What does not fit now is lost on its way, as a
  * datagram may be: we do not wait. */
 static void send_for(int listener_fd, const struct seccomp_notif *asked, int fd,
-                     const union rewrite_address *address, socklen_t len)
+                     const union sockaddr_any *address, socklen_t len)
 {
     static char bytes[DATAGRAM_MAX];
     size_t size = asked->data.args[2];
@@ -202,7 +201,7 @@ static void send_for(int listener_fd, const struct seccomp_notif *asked, int fd,
 }
 
 /* We try a bind in the asker's place, with a socket of our own: its own call is what counts. */
-static bool is_taken(const struct seccomp_notif *asked, const union rewrite_address *address,
+static bool is_taken(const struct seccomp_notif *asked, const union sockaddr_any *address,
                      socklen_t len)
 {
     int its_fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]), fd, type = 0, on = 1;
@@ -223,30 +222,30 @@ static bool is_taken(const struct seccomp_notif *asked, const union rewrite_addr
 }
 
 static void answer_one(int listener_fd, const struct seccomp_notif *asked,
-                       const struct rewrite *rewrite, struct port_trouble *trouble)
+                       const struct sockaddr_rules *rules, struct port_failures *trouble)
 {
     const struct asked_call *call = call_of(asked);
     socklen_t len = (socklen_t)asked->data.args[call->len];
-    union rewrite_address address = {0};
-    enum rewrite_what what = REWRITE_NOTHING;
+    union sockaddr_any address = {0};
+    enum sockaddr_verdict what = SOCKADDR_UNCHANGED;
     uint64_t id = asked->id;
     int fd = -1;
 
     if (len <= sizeof address &&
         read_memory((pid_t)asked->pid, asked->data.args[call->address], &address, len) &&
         ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-        what = rewrite_decide(rewrite, call->call, &address, len);
-    if (what == REWRITE_WATCH && is_taken(asked, &address, len))
+        what = sockaddr_decide(rules, call->call, &address, len);
+    if (what == SOCKADDR_SHARED_PORT && is_taken(asked, &address, len))
         trouble->taken = port_of(&address);
-    if (what == REWRITE_ADDRESS || what == REWRITE_SOURCE)
+    if (what == SOCKADDR_REPLACED || what == SOCKADDR_BIND_SOURCE)
         fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]);
     if (fd < 0) {
         go_on(listener_fd, id);
         return;
     }
-    if (what == REWRITE_ADDRESS && call->call == REWRITE_SEND) {
+    if (what == SOCKADDR_REPLACED && call->call == SOCKADDR_SEND) {
         send_for(listener_fd, asked, fd, &address, len);
-    } else if (what == REWRITE_ADDRESS) {
+    } else if (what == SOCKADDR_REPLACED) {
         call_for(listener_fd, id, call->call, fd, &address, len, trouble);
     } else {
         bind_source(fd, &address);
@@ -255,7 +254,8 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
     close(fd);
 }
 
-bool notify_answer(int listener_fd, const struct rewrite *rewrite, struct port_trouble *trouble)
+bool sockaddr_notify_answer(int listener_fd, const struct sockaddr_rules *rules,
+                            struct port_failures *trouble)
 {
     union {
         struct seccomp_notif asked;
@@ -269,6 +269,6 @@ bool notify_answer(int listener_fd, const struct rewrite *rewrite, struct port_t
         return !(ready.revents & (POLLHUP | POLLERR));
     memset(&message, 0, sizeof message);
     if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.asked) == 0)
-        answer_one(listener_fd, &message.asked, rewrite, trouble);
+        answer_one(listener_fd, &message.asked, rules, trouble);
     return true;
 }

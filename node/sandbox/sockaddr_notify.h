@@ -11,16 +11,17 @@
  * From now on these calls of this process and its descendants ask whoever holds the descriptor
  * returned. -1 with errno when the kernel cannot. Needs no_new_privs or CAP_SYS_ADMIN.
  */
-int notify_install(void);
+int sockaddr_notify_install(void);
 
 /** Does it work for a process like this one? Tried in a child. */
-bool notify_works(void);
+bool sockaddr_notify_works(void);
 
 /* Ports a program wanted and did not get; 0 = none. */
-struct port_trouble {
+struct port_failures {
     uint16_t taken;   /* not the pod's own, and in use */
     uint16_t refused; /* below 1024, which is not for this user to listen on */
 };
 
 /** Answer what is asked now. False when nobody is left to ask. `trouble` is added to. */
-bool notify_answer(int listener_fd, const struct rewrite *rewrite, struct port_trouble *trouble);
+bool sockaddr_notify_answer(int listener_fd, const struct sockaddr_rules *rules,
+                            struct port_failures *trouble);

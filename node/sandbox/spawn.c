@@ -28,7 +28,7 @@ static const char working_directory[] = "working directory", interpreter[] = "in
 struct child {
     const struct spawn_plan *plan;
     struct spawn_result *result;
-    bool born; /* in the plan's group, see cgroup_clone */
+    bool in_unified; /* in the plan's group, see cgroup_clone */
 };
 
 ON_CHILD_STACK static const char *search_path(char *const *env)
@@ -112,11 +112,11 @@ ON_CHILD_STACK static int run_child(void *arg)
 
     if (plan->ask) { /* into the table we still share, which is how the parent gets it */
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        child->result->listener_fd = notify_install();
+        child->result->listener_fd = sockaddr_notify_install();
         unshare(CLONE_FILES);
     }
     if (plan->group)
-        cgroup_join(plan->group, child->born);
+        cgroup_join(plan->group, child->in_unified);
     setsid();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
@@ -151,7 +151,7 @@ static void *child_stack(void)
     return stack + STACK_BYTES;
 }
 
-/* A group of the unified hierarchy is one to be born in, for which there is no call that borrows
+/* A group of the unified hierarchy is one to be in_unified in, for which there is no call that borrows
  * memory: the child has a copy, but for the result. */
 static pid_t clone_born(const struct spawn_plan *plan, uint64_t flags, struct spawn_result *result)
 {
@@ -163,7 +163,7 @@ static pid_t clone_born(const struct spawn_plan *plan, uint64_t flags, struct sp
     if (shared == MAP_FAILED)
         return -1;
     *shared = *result;
-    pid = cgroup_clone(plan->group, flags, &child.born);
+    pid = cgroup_clone(plan->group, flags, &child.in_unified);
     if (pid == 0)
         _exit(run_child(&child));
     *result = *shared;

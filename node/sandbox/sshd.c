@@ -1,5 +1,5 @@
 /*
- * What sshd needs in a box. See sshd.h.
+ * What sshd needs in a sandbox. See sshd.h.
  */
 #include "node/sandbox/sshd.h"
 
@@ -31,9 +31,9 @@ static const struct {
 };
 /* clang-format on */
 
-bool sshd_file(enum sandbox_level level, size_t i, const char **out_name, const char **out_path)
+bool sshd_file(enum isolation_level level, size_t i, const char **out_name, const char **out_path)
 {
-    if (i >= SSHD_FILES_MAX || (files[i].single_id && level != SANDBOX_USER))
+    if (i >= SSHD_FILES_MAX || (files[i].single_id && level != ISOLATION_USER))
         return false;
     *out_name = files[i].name;
     *out_path = files[i].path;
@@ -72,23 +72,23 @@ static bool write_accounts(int own_fd, size_t i, struct error *err)
     return write_one(own_fd, i, text.data, text.len, err);
 }
 
-bool sshd_make(int own_fd, enum sandbox_level level, const char *host_key, const char *host_public,
-               struct error *err)
+bool sshd_make(int own_fd, enum isolation_level level, const char *host_key,
+               const char *host_public, struct error *err)
 {
     return write_one(own_fd, 0, host_key, strlen(host_key), err) &&
            write_one(own_fd, 1, host_public, strlen(host_public), err) &&
-           (level != SANDBOX_USER || write_accounts(own_fd, 2, err));
+           (level != ISOLATION_USER || write_accounts(own_fd, 2, err));
 }
 
 void sshd_pretend_groups(void)
 {
     const struct sock_filter code[] = {
-        FILTER_LOAD_ARCH,
-        FILTER_UNLESS(FILTER_OWN_ARCH, 3),
-        FILTER_LOAD_CALL,
-        FILTER_UNLESS(SYS_setgroups, 1),
-        FILTER_RETURN(SECCOMP_RET_ERRNO), /* with 0: done */
-        FILTER_RETURN(SECCOMP_RET_ALLOW),
+        SECCOMP_LOAD_ARCH,
+        SECCOMP_SKIP_UNLESS(SECCOMP_OWN_ARCH, 3),
+        SECCOMP_LOAD_CALL,
+        SECCOMP_SKIP_UNLESS(SYS_setgroups, 1),
+        SECCOMP_RETURN(SECCOMP_RET_ERRNO), /* with 0: done */
+        SECCOMP_RETURN(SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {countof(code), (struct sock_filter *)(size_t)code};
 

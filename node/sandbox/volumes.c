@@ -153,7 +153,7 @@ static bool is_bound_from_within(const struct shim_pod *pod, uint32_t index)
     return false;
 }
 
-bool volumes_update(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+bool volumes_update(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                     const struct shim_volume *volume, struct error *err)
 {
     char name[NAME_BYTES], before[NAME_BYTES] = "", after[NAME_BYTES];
@@ -162,7 +162,7 @@ bool volumes_update(const struct volumes_where *where, const struct shim_pod *po
     bool ok;
 
     snprintf(name, sizeof name, "v%u", index);
-    fd = openat(where->own_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    fd = openat(dirs->own_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     n = fd < 0 ? -1 : readlinkat(fd, "..data", before, sizeof before - 1);
     if (n < 3 || strspn(before + 2, "0123456789") != (size_t)n - 2) {
         error_set(err, ERR_INTERNAL, "", "the volume's files are not where we put them");
@@ -191,7 +191,7 @@ bool volumes_on_disk(const struct shim_volume *volume)
 }
 
 /* Its name, and the directory it is in. */
-static int place_of(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+static int place_of(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                     char name[NAME_BYTES])
 {
     bool on_disk = volumes_on_disk(&pod->volumes[index]);
@@ -200,27 +200,27 @@ static int place_of(const struct volumes_where *where, const struct shim_pod *po
         snprintf(name, NAME_BYTES, "%s.%u", pod->uid, index);
     else
         snprintf(name, NAME_BYTES, "v%u", index);
-    return on_disk ? where->disk_fd : where->own_fd;
+    return on_disk ? dirs->disk_fd : dirs->own_fd;
 }
 
 static bool mount_memory(int at_fd, const char *name, const struct shim_volume *volume,
                          struct error *err)
 {
     int target_fd = openat(at_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int tree_fd = target_fd < 0 ? -1 : tree_memory("0777", volume->size_bytes, err);
-    bool ok = tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+    int tree_fd = target_fd < 0 ? -1 : mount_tree_tmpfs("0777", volume->size_bytes, err);
+    bool ok = tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
 
     if (target_fd >= 0)
         close(target_fd);
     return ok;
 }
 
-static bool make_one(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+static bool make_one(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                      struct error *err)
 {
     const struct shim_volume *volume = &pod->volumes[index];
     char name[NAME_BYTES];
-    int at_fd = place_of(where, pod, index, name), fd;
+    int at_fd = place_of(dirs, pod, index, name), fd;
     bool ok;
 
     if (volume->kind == SHIM_HOST_PATH)
@@ -228,7 +228,7 @@ static bool make_one(const struct volumes_where *where, const struct shim_pod *p
     if (mkdirat(at_fd, name, 0700))
         return error_errno(err, errno, "cannot make the volume");
     if (volume->kind == SHIM_EMPTY_DIR && volume->size_bytes > 0 && volume->memory &&
-        where->may_mount)
+        dirs->may_mount)
         return mount_memory(at_fd, name, volume, err);
     fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES_VOLUME ? 0755 : 0777) == 0;
@@ -241,23 +241,23 @@ static bool make_one(const struct volumes_where *where, const struct shim_pod *p
     return ok;
 }
 
-bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod, struct error *err)
+bool volumes_make(const struct volume_dirs *dirs, const struct shim_pod *pod, struct error *err)
 {
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        if (!make_one(where, pod, i, err)) {
+        if (!make_one(dirs, pod, i, err)) {
             error_prefix(err, "volume \"%s\": ", pod->volumes[i].name);
             return false;
         }
     return true;
 }
 
-void volumes_remove(const struct volumes_where *where, const struct shim_pod *pod)
+void volumes_remove(const struct volume_dirs *dirs, const struct shim_pod *pod)
 {
     char name[NAME_BYTES];
 
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        if (volumes_on_disk(&pod->volumes[i]) || !where->may_mount) {
-            int at_fd = place_of(where, pod, i, name);
+        if (volumes_on_disk(&pod->volumes[i]) || !dirs->may_mount) {
+            int at_fd = place_of(dirs, pod, i, name);
 
             if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* most are left empty */
                 file_remove_tree(at_fd, name, NULL);
@@ -307,7 +307,7 @@ static int64_t tree_bytes(int fd, int64_t limit, unsigned depth)
     return sum;
 }
 
-const struct shim_volume *volumes_overfull(const struct volumes_where *where,
+const struct shim_volume *volumes_overfull(const struct volume_dirs *dirs,
                                            const struct shim_pod *pod)
 {
     char name[NAME_BYTES];
@@ -318,7 +318,7 @@ const struct shim_volume *volumes_overfull(const struct volumes_where *where,
 
         if (!is_limited(volume))
             continue;
-        at_fd = place_of(where, pod, i, name);
+        at_fd = place_of(dirs, pod, i, name);
         fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (fd >= 0 && tree_bytes(fd, volume->size_bytes, 0) > volume->size_bytes)
             return volume;
@@ -346,7 +346,7 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     }
     inner = open_beneath(fd, path);
     if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES_VOLUME && !volume->read_only)
-        inner = tree_make(fd, path, true, err);
+        inner = mount_tree_make_point(fd, path, true, err);
     else if (inner < 0 && (errno == EXDEV || errno == ELOOP))
         error_set(err, ERR_INVALID, "",
                   "subPath \"%s\": a link there leads out of the volume, or in a circle", path);
@@ -355,11 +355,11 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     return inner;
 }
 
-static int open_own(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+static int open_own(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                     struct error *err)
 {
     char name[NAME_BYTES];
-    int at_fd = place_of(where, pod, index, name);
+    int at_fd = place_of(dirs, pod, index, name);
     int fd = openat(at_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0)
@@ -367,12 +367,12 @@ static int open_own(const struct volumes_where *where, const struct shim_pod *po
     return fd;
 }
 
-int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,
+int volumes_open(const struct volume_dirs *dirs, const struct shim_pod *pod,
                  const struct shim_mount *mount, struct error *err)
 {
     const struct shim_volume *volume = &pod->volumes[mount->volume];
     int fd = volume->kind == SHIM_HOST_PATH ? host_path_open(volume, err)
-                                            : open_own(where, pod, mount->volume, err);
+                                            : open_own(dirs, pod, mount->volume, err);
     int inner;
 
     if (fd >= 0 && mount->sub_path && *mount->sub_path) {

@@ -104,7 +104,7 @@ void container_release(struct container *c)
 /* ---- its ends ---- */
 
 /* What a program that failed could not have; owned, NULL = nothing. */
-static char *trouble_text(const struct port_trouble *trouble)
+static char *trouble_text(const struct port_failures *trouble)
 {
     if (trouble->taken)
         return mem_printf("port %u was in use on this machine; declare it as containerPort %u, and "
@@ -236,7 +236,7 @@ static void container_up(struct container *c)
     c->status->reason = NULL;
     c->over_memory = false;
     if (c->spec->limits.memory_bytes > 0 &&
-        !(pod->shim->box && box_limits_memory(pod->shim->box, c->index)))
+        !(pod->shim->sandbox && pod_sandbox_limits_memory(pod->shim->sandbox, c->index)))
         alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
     if (!pod->announce.position)
         alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
@@ -364,8 +364,8 @@ void container_spawn_plan(struct container *c, char marker[MARKER_MAX], struct s
         .input_fd = SHIM_FD_NULL,
         .files = shim->files,
         .mark = pod_mark_limit(c->pod->spec.uid),
-        .processes = shim->box ? box_processes(shim->box) : 0,
-        .ask = shim->box && box_asks(shim->box),
+        .processes = shim->sandbox ? pod_sandbox_process_limit(shim->sandbox) : 0,
+        .ask = shim->sandbox && pod_sandbox_uses_notify(shim->sandbox),
     };
 }
 
@@ -381,7 +381,7 @@ void container_start(struct container *c)
     c->message = NULL;
     mem_free(take(c->stop_reason));
     c->stopping = false;
-    c->trouble = (struct port_trouble){0};
+    c->trouble = (struct port_failures){0};
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
@@ -394,7 +394,7 @@ void container_start(struct container *c)
     output_open(c, ends[0]);
     container_spawn_plan(c, marker, &program);
     program.output_fd = ends[1];
-    if (shim->box && shim->box->level > SANDBOX_PLAIN) {
+    if (shim->sandbox && shim->sandbox->level > ISOLATION_PLAIN) {
         sandboxed_start(c, &program);
     } else {
         program.group = pids_limit_group(shim);

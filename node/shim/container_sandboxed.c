@@ -23,13 +23,13 @@ bool sandboxed_open(struct pod *pod)
     struct shim *shim = pod->shim;
     struct error err = {0};
 
-    shim->box = box_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
-                        &shim->netns_holder.network, &shim->hook, &err);
+    shim->sandbox = pod_sandbox_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
+                                    &shim->netns_holder.network, &shim->sockaddr_bpf, &err);
     if (!pod_shim_die_with(shim->shared_pid)) /* anew: ids and capabilities may have changed */
         _exit(1);
-    if (shim->box && volumes_limited(&pod->spec))
+    if (shim->sandbox && volumes_limited(&pod->spec))
         alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
-    if (shim->box)
+    if (shim->sandbox)
         return true;
     pod_refuse(pod, "CreateContainerError", NULL);
     pod->own_note = mem_strdup(err.message);
@@ -86,7 +86,7 @@ static void on_asked(struct source *source, uint32_t events)
 
     struct container *c = asked->container;
 
-    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite, &c->trouble))
+    if (!sockaddr_notify_answer(source->fd, &c->pod->shim->sandbox->rules, &c->trouble))
         close_one(asked);
 }
 
@@ -132,7 +132,7 @@ void sandboxed_start(struct container *c, const struct spawn_plan *program)
         cannot_box(c, "no socket for the container's init");
         return;
     }
-    pid = box_start(shim->box, c->index, program, ends[1], &err);
+    pid = pod_sandbox_start(shim->sandbox, c->index, program, ends[1], &err);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -159,13 +159,13 @@ void sandboxed_exited(struct container *c, int wait_status)
     close(c->report.fd);
     c->report.fd = -1;
     ended = c->ended ? c->ended : &killed;
-    message = box_termination_message(c->pod->shim->box, c->index);
+    message = pod_sandbox_termination_message(c->pod->shim->sandbox, c->index);
     if (!c->trouble.taken)
-        c->trouble.taken = box_taken_port(c->pod->shim->box, c->index);
+        c->trouble.taken = pod_sandbox_taken_port(c->pod->shim->sandbox, c->index);
     number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
     code = number ? 128 + number : WEXITSTATUS(ended->value);
-    oom = code == 128 + SIGKILL && box_was_oom(c->pod->shim->box, c->index);
-    box_ended(c->pod->shim->box, c->index);
+    oom = code == 128 + SIGKILL && pod_sandbox_oom_killed(c->pod->shim->sandbox, c->index);
+    pod_sandbox_ended(c->pod->shim->sandbox, c->index);
     if (ended->event == INIT_FAILED) {
         mem_free(message);
         container_ended(c, spawn_exit_code((enum spawn_failure)ended->value), 0,

@@ -23,9 +23,9 @@ enum {
     SHIM_FD_HOLDER,
     SHIM_FD_NET,
     SHIM_FD_NET_USER,
-    SHIM_FD_HOOK
+    SHIM_FD_SOCKADDR_BPF
 };
-enum { SHIM_FD_REST = SHIM_FD_HOOK + HOOK_FDS };
+enum { SHIM_FD_REST = SHIM_FD_SOCKADDR_BPF + SOCKADDR_BPF_FDS };
 
 /** Entry of the processes that jobflow starts from itself: shims, the holder of the private
  * network, trials. Their argv[0] says which. Returns an exit code, or -1 when argv[0] names none of

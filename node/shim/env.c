@@ -39,8 +39,8 @@ static size_t keep_last(char **out, size_t at, struct names *names, char *const 
 char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec)
 {
     char *first[] = {(char *)marker};
-    size_t n_box = shim->box ? shim->box->n_env : 0, slots = 16;
-    size_t all = (size_t)shim->config.n_env + n_box + spec->n_env + 1;
+    size_t n_sandbox = shim->sandbox ? shim->sandbox->n_env : 0, slots = 16;
+    size_t all = (size_t)shim->config.n_env + n_sandbox + spec->n_env + 1;
 
     while (slots < 2 * all)
         slots *= 2;
@@ -57,8 +57,8 @@ char *const *env_merge(struct shim *shim, const char *marker, const struct shim_
     shim->env[all] = NULL;
     names_add(&names, marker); /* wins over everything */
     at = keep_last(shim->env, at, &names, spec->env, spec->n_env);
-    if (n_box)
-        at = keep_last(shim->env, at, &names, shim->box->env, n_box);
+    if (n_sandbox)
+        at = keep_last(shim->env, at, &names, shim->sandbox->env, n_sandbox);
     at = keep_last(shim->env, at, &names, shim->config.env, shim->config.n_env);
     shim->env[--at] = first[0];
     return shim->env + at;

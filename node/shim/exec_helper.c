@@ -118,7 +118,7 @@ NORETURN static void exec_in(struct helper *helper)
     int null_fd = SHIM_FD_NULL;
 
     container_spawn_plan(c, marker, &plan); /* while the box is there to be asked */
-    if (!box_join(shim->box, c->index, c->pid, helper->born, &plan, &err))
+    if (!pod_sandbox_join(shim->sandbox, c->index, c->pid, helper->born, &plan, &err))
         fail(helper, spawn_exit_code(SPAWN_SETUP), err.message);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
     keep_few(helper, &null_fd);
@@ -201,7 +201,7 @@ static bool fork_helper(struct exec_helper *helper, const struct shim_action *ac
 {
     const struct container *c = helper->container;
     const struct cgroup *group =
-        action->act == ACT_EXEC ? c->pod->shim->box->groups[c->index] : NULL;
+        action->act == ACT_EXEC ? c->pod->shim->sandbox->groups[c->index] : NULL;
     int out[2] = {-1, -1}, tell[2] = {-1, -1};
     bool born;
 
@@ -232,7 +232,7 @@ bool exec_helper_start(struct container *c, const struct shim_action *action, in
     struct shim *shim = c->pod->shim;
     struct exec_helper *helper;
 
-    if (!c->pid || !shim->box) {
+    if (!c->pid || !shim->sandbox) {
         done(c, id, -1, "the container does not run");
         return false;
     }

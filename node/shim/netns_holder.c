@@ -169,10 +169,10 @@ static void live(struct holding *h)
 int netns_holder_main(int argc, char **argv)
 {
     struct holding h = {.fds = {{SHIM_FD_LISTEN, POLLIN, 0}}, .n = 1, .network = {-1, -1}};
-    enum sandbox_level level;
+    enum isolation_level level;
     struct error err = {0};
 
-    if (argc != 2 || !sandbox_level_find(argv[1], &level) || !network_make(level, &err) ||
+    if (argc != 2 || !isolation_level_parse(argv[1], &level) || !network_make(level, &err) ||
         !network_hold(level, &h.network, &err))
         snprintf(h.why, sizeof h.why, "%s",
                  *err.message ? err.message : "no level of isolation was named");

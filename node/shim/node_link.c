@@ -133,8 +133,9 @@ static void take_hosts(struct shim *shim, struct frame *frame)
     struct shim_command order;
     struct error err = {0};
 
-    if (shim_get_command(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
-        strcmp(order.uid, shim->box->pod->uid) == 0 && !box_set_hosts(shim->box, order.hosts, &err))
+    if (shim_get_command(&frame->fields, SHIM_HOSTS, &order) && shim->sandbox &&
+        strcmp(order.uid, shim->sandbox->pod->uid) == 0 &&
+        !pod_sandbox_set_hosts(shim->sandbox, order.hosts, &err))
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
@@ -144,9 +145,9 @@ static void take_files(struct shim *shim, struct frame *frame)
     struct shim_files files;
     struct error err = {0};
 
-    if (shim_get_files(&frame->fields, arena, &files) && shim->box &&
-        strcmp(files.uid, shim->box->pod->uid) == 0 &&
-        !box_set_files(shim->box, files.index, &files.volume, &err))
+    if (shim_get_files(&frame->fields, arena, &files) && shim->sandbox &&
+        strcmp(files.uid, shim->sandbox->pod->uid) == 0 &&
+        !pod_sandbox_set_files(shim->sandbox, files.index, &files.volume, &err))
         log_error("cannot replace files", kv_str("why", err.message));
 }
 

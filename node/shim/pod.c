@@ -70,9 +70,9 @@ static void measure_volumes(struct alarm *alarm)
     int64_t begun_ns = clock_mono_ns(clock_real()), took_ns;
     const struct shim_volume *full;
 
-    if (pod->ending || !pod->shim->box)
+    if (pod->ending || !pod->shim->sandbox)
         return;
-    full = volumes_overfull(&pod->shim->box->where, &pod->spec);
+    full = volumes_overfull(&pod->shim->sandbox->dirs, &pod->spec);
     took_ns = clock_mono_ns(clock_real()) - begun_ns;
     if (!full) {
         alarm_set(&pod->shim->reactor, alarm,
@@ -296,7 +296,7 @@ void pod_step(struct pod *pod)
 
         if (next.what == DECIDE_WAIT)
             break;
-        if (pod->spec.kind == SHIM_POD_SANDBOXED && !pod->shim->box && !sandboxed_open(pod))
+        if (pod->spec.kind == SHIM_POD_SANDBOXED && !pod->shim->sandbox && !sandboxed_open(pod))
             break;
         if (next.what == DECIDE_START)
             container_start(&pod->containers[next.container]);

@@ -46,7 +46,7 @@ struct container {
     bool over_memory;     /* and was killed for it */
     bool stopping;        /* asked to end: its hook runs, or it has had its TERM */
     struct alarm kill;    /* of this container alone */
-    struct port_trouble trouble;
+    struct port_failures trouble;
     char *stop_reason;    /* owned: why it was made to end; its message, if it leaves none */
     struct alarm hang_up; /* the program is gone and its output still open */
     int64_t backoff_ms;   /* of the next restart */

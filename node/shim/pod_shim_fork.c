@@ -83,11 +83,11 @@ static void open_network(struct shim *shim)
 /* They would all have to load them; without them, programs ask. */
 static void open_hook(struct shim *shim)
 {
-    if (shim->config.rewrite != REWRITE_BY_KERNEL || hook_is_open(&shim->hook) ||
-        !hook_open(&shim->hook, NULL))
+    if (shim->config.sockaddr_method != SOCKADDR_METHOD_BPF ||
+        sockaddr_bpf_is_open(&shim->sockaddr_bpf) || !sockaddr_bpf_open(&shim->sockaddr_bpf, NULL))
         return;
-    for (int i = 0; i < HOOK_FDS; i++)
-        move_to(SHIM_FD_HOOK + i, &shim->hook.fds[i]);
+    for (int i = 0; i < SOCKADDR_BPF_FDS; i++)
+        move_to(SHIM_FD_SOCKADDR_BPF + i, &shim->sockaddr_bpf.fds[i]);
 }
 
 bool pod_shim_die_with(pid_t pool)
@@ -103,7 +103,7 @@ NORETURN static void live(struct shim *parent, struct pod *pod, int socket_fd, p
         .pods_dir = parent->pods_dir,
         .files = parent->files,
         .netns_holder = parent->netns_holder,
-        .hook = parent->hook,
+        .sockaddr_bpf = parent->sockaddr_bpf,
         .shared_pid = pool,
     };
 
@@ -123,7 +123,7 @@ pid_t pod_shim_fork(struct shim *shim, struct pod *pod, int socket_fd)
         return -1;
     open_network(shim);
     cgroup_find(); /* they would all have to look */
-    rewrite_low_ports_move();
+    sockaddr_low_ports_move();
     open_hook(shim);
     pid = fork();
     if (pid == 0)
@@ -143,6 +143,6 @@ pid_t pod_shim_fork_sweeper(struct shim *shim, const char *uid)
     close_range(SHIM_FD_REST, ~0U, 0);
     if (!pod_shim_die_with(self))
         _exit(1);
-    box_sweep(SHIM_FD_PODS, &uid, 1);
+    pod_sandbox_remove_lost(SHIM_FD_PODS, &uid, 1);
     _exit(0);
 }

@@ -128,7 +128,8 @@ static size_t read_children(struct shim *shim)
 /* In a box, processes that lose their parent go to its init, but for those of helpers. */
 static bool may_get_orphans(const struct shim *shim)
 {
-    return shim->shared || !shim->box || shim->box->level == SANDBOX_PLAIN || shim->had_exec_helper;
+    return shim->shared || !shim->sandbox || shim->sandbox->level == ISOLATION_PLAIN ||
+           shim->had_exec_helper;
 }
 
 static void open_children(struct shim *shim)

@@ -210,7 +210,7 @@ static void shared_end(struct shim *shim)
     if (empty)
         shim_dir_remove(SHIM_FD_DIR);
     netns_holder_close(&shim->netns_holder);
-    hook_close(&shim->hook);
+    sockaddr_bpf_close(&shim->sockaddr_bpf);
     node_link_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
     records_release(&shim->records);
@@ -239,7 +239,7 @@ int shim_run(struct shim *shim, struct pod *pod)
     if (shim->shared) {
         shared_end(shim);
     } else { /* the rest goes with the process */
-        box_free(shim->box);
+        pod_sandbox_free(shim->sandbox);
         pids_limit_release(shim);
     }
     return 0;
@@ -250,14 +250,14 @@ int shim_main(int argc, char **argv)
     struct shim shim = {
         .shared = true,
         .netns_holder = NETNS_HOLDER_NONE,
-        .hook = HOOK_NONE,
+        .sockaddr_bpf = SOCKADDR_BPF_NONE,
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
     bool holder = argc > 0 && strcmp(argv[0], NETNS_HOLDER_NAME) == 0;
 
     if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
-        return trial_main(argc, argv);
+        return capability_check_main(argc, argv);
     prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* it was started as /proc/self/exe */
     reset_signals();
     umask(077);

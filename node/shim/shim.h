@@ -35,7 +35,7 @@ struct orphan {
 
 struct pod_shim;
 struct exec_helper;
-struct box;
+struct pod_sandbox;
 
 struct shim {
     bool shared;      /* the shared one; else that of a single boxed pod, */
@@ -47,9 +47,9 @@ struct shim {
     char *pods_dir;  /* absolute path of SHIM_FD_PODS */
     int children_fd; /* what lists our children; -1 = not open (yet), or this kernel has it not */
     struct netns_holder
-        netns_holder;    /* of the private network: ours, or that of the shim we come from */
-    struct hook hook;    /* for boxed pods; the same */
-    struct rlimit files; /* of programs: what we were started with */
+        netns_holder; /* of the private network: ours, or that of the shim we come from */
+    struct sockaddr_bpf sockaddr_bpf; /* for boxed pods; the same */
+    struct rlimit files;              /* of programs: what we were started with */
 
     struct source listener, signals;
     struct frame_conn node; /* a pod's own shim: to the shared one */
@@ -63,7 +63,7 @@ struct shim {
     struct pod_shim *pod_shims;        /* by uid: boxed pods and their shims */
     struct pod_shim *pod_shims_by_pid; /* the same by pid, as long as it has a process */
     struct exec_helper *exec_helpers;  /* by pid: helpers of containers */
-    struct box *box;                   /* of the only pod; NULL until its first container */
+    struct pod_sandbox *sandbox;       /* of the only pod; NULL until its first container */
     struct cgroup *pids_group; /* of programs that are in no box (pids_limit.c); NULL = none */
     bool pids_limit_tried;     /* it was tried */
     struct pod *due,

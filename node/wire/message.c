@@ -61,7 +61,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     frame_put_u32(out, config->level);
     frame_put_u8(out, config->hosts_as_addresses);
     frame_put_u8(out, config->private_tmp);
-    frame_put_u32(out, config->rewrite);
+    frame_put_u32(out, config->sockaddr_method);
     frame_put_u8(out, config->private_network);
     frame_end(out, begun);
 }
@@ -75,7 +75,7 @@ bool shim_get_config(struct frame_reader *r, struct arena *arena, struct shim_co
     out->level = frame_get_u32(r);
     out->hosts_as_addresses = frame_get_u8(r);
     out->private_tmp = frame_get_u8(r);
-    out->rewrite = frame_get_u32(r);
+    out->sockaddr_method = frame_get_u32(r);
     out->private_network = frame_get_u8(r);
     return !r->bad;
 }

@@ -124,13 +124,13 @@ struct shim_config {
     const char *cwd;
     char **env; /* [n_env] KEY=VALUE and NULL */
     uint32_t n_env;
-    int64_t backoff_ms;      /* of the first restart */
-    int64_t log_max_bytes;   /* of one log file */
-    uint32_t level;          /* of boxed pods: enum sandbox_level */
-    bool hosts_as_addresses; /* pods look no names up (sandbox/plain.h) */
-    bool private_tmp;        /* boxed pods have a /tmp of their own */
-    uint32_t rewrite;        /* enum rewrite_way */
-    bool private_network;    /* boxed pods with an address are in sandbox/network.h */
+    int64_t backoff_ms;       /* of the first restart */
+    int64_t log_max_bytes;    /* of one log file */
+    uint32_t level;           /* of boxed pods: enum isolation_level */
+    bool hosts_as_addresses;  /* pods look no names up (sandbox/plain.h) */
+    bool private_tmp;         /* boxed pods have a /tmp of their own */
+    uint32_t sockaddr_method; /* enum sockaddr_method */
+    bool private_network;     /* boxed pods with an address are in sandbox/network.h */
 };
 
 struct shim_hello {

@@ -373,7 +373,7 @@ static void a_port_in_use_is_opened_when_it_is_free(void **state)
 static void a_low_port_is_opened_where_programs_look_for_it(void **state)
 {
     struct rig *rig = set_up();
-    uint16_t port = rewrite_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
+    uint16_t port = sockaddr_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
     int fd;
 
     service(rig, "web", "{'port':80,'targetPort':28085}", "");

@@ -17,12 +17,12 @@ static struct endpoints *set_up(struct rig **out)
 {
     *out = rig_new();
     rig_start_kubelet(*out, &options);
-    return endpoints_start((*out)->cluster, "here");
+    return endpoints_controller_start((*out)->cluster, "here");
 }
 
 static void tear_down(struct rig *rig, struct endpoints *endpoints)
 {
-    endpoints_stop(endpoints);
+    endpoints_controller_stop(endpoints);
     rig_free(rig);
 }
 

@@ -68,7 +68,7 @@ static bool is_refused(uint16_t port)
     return error == ECONNREFUSED;
 }
 
-/* The relay takes its letters when it does. */
+/* The proxy takes its commands when it does. */
 static int client_at_last(uint16_t port)
 {
     int fd;
@@ -104,36 +104,36 @@ static const char *heard(int fd)
     return n < 0 ? "reset" : text;
 }
 
-static void lead(struct relay *relay, uint32_t door, const uint16_t *ports, size_t n)
+static void lead(struct proxy *proxy, uint32_t listener, const uint16_t *ports, size_t n)
 {
-    struct relay_target targets[4];
+    struct proxy_target targets[4];
 
     for (size_t i = 0; i < n; i++)
-        targets[i] = (struct relay_target){own_address(0).sin_addr.s_addr, ports[i]};
-    relay_lead(relay, door, targets, n);
+        targets[i] = (struct proxy_target){own_address(0).sin_addr.s_addr, ports[i]};
+    proxy_set_targets(proxy, listener, targets, n);
 }
 
 struct bench {
-    struct relay *relay;
-    uint32_t door;
+    struct proxy *proxy;
+    uint32_t listener;
     uint16_t port, target_port;
     int target;
 };
 
 static struct bench set_up(void)
 {
-    struct bench b = {.relay = relay_start(NETNS_HOLDER_NONE, NULL)};
+    struct bench b = {.proxy = proxy_start(NETNS_HOLDER_NONE, NULL)};
 
-    assert_non_null(b.relay);
+    assert_non_null(b.proxy);
     b.target = server(&b.target_port);
-    b.door = relay_open(b.relay, bound(&b.port));
-    lead(b.relay, b.door, &b.target_port, 1);
+    b.listener = proxy_open(b.proxy, bound(&b.port));
+    lead(b.proxy, b.listener, &b.target_port, 1);
     return b;
 }
 
 static void tear_down(struct bench *b)
 {
-    relay_stop(b->relay);
+    proxy_stop(b->proxy);
     close(b->target);
 }
 
@@ -159,13 +159,13 @@ static void a_door_without_targets_refuses(void **state)
     struct bench b = set_up();
     int near = client_at_last(b.port), far = accepted(b.target), fd;
 
-    lead(b.relay, b.door, NULL, 0);
+    lead(b.proxy, b.listener, NULL, 0);
     while ((fd = client(b.port)) >= 0)
         close(fd);
     say(near, "still here");
     shutdown(near, SHUT_WR);
     check_str("those that are made stay", heard(far), "still here");
-    lead(b.relay, b.door, &b.target_port, 1);
+    lead(b.proxy, b.listener, &b.target_port, 1);
     fd = client_at_last(b.port);
     close(fd);
     close(near);
@@ -180,7 +180,7 @@ static void targets_take_turns_and_one_that_refuses_is_passed_over(void **state)
     int other = server(&other_port), nobody = bound(&nobody_port);
     int came[2] = {0, 0};
 
-    lead(b.relay, b.door, (uint16_t[]){b.target_port, nobody_port, other_port}, 3);
+    lead(b.proxy, b.listener, (uint16_t[]){b.target_port, nobody_port, other_port}, 3);
     for (int i = 0; i < 12; i++) {
         struct pollfd ready[] = {{b.target, POLLIN, 0}, {other, POLLIN, 0}};
         int near = client_at_last(b.port), which;
@@ -205,7 +205,7 @@ static void who_finds_nobody_is_reset(void **state)
     int nobody = bound(&nobody_port), near;
     bool ended;
 
-    lead(b.relay, b.door, &nobody_port, 1);
+    lead(b.proxy, b.listener, &nobody_port, 1);
     do {
         near = client_at_last(b.port);
         ended = strcmp(heard(near), "reset") == 0;
@@ -241,7 +241,7 @@ static void a_slow_reader_gets_everything(void **state)
 /* Those beyond the limit wait in the kernel, and have their turn. */
 static void connections_beyond_the_limit_wait(void **state)
 {
-    enum { MORE = 8, FILES = 4 * (RELAY_JOINTS_MAX + MORE) + 64 };
+    enum { MORE = 8, FILES = 4 * (PROXY_CONNS_MAX + MORE) + 64 };
     struct rlimit files;
     struct bench b = set_up();
     int *near, *far;
@@ -254,20 +254,20 @@ static void connections_beyond_the_limit_wait(void **state)
         tear_down(&b);
         skip();
     }
-    near = mem_array(RELAY_JOINTS_MAX + MORE, sizeof *near);
-    far = mem_array(RELAY_JOINTS_MAX + MORE, sizeof *far);
-    for (int i = 0; i < RELAY_JOINTS_MAX + MORE; i++) {
+    near = mem_array(PROXY_CONNS_MAX + MORE, sizeof *near);
+    far = mem_array(PROXY_CONNS_MAX + MORE, sizeof *far);
+    for (int i = 0; i < PROXY_CONNS_MAX + MORE; i++) {
         near[i] = client_at_last(b.port);
-        if (i < RELAY_JOINTS_MAX)
+        if (i < PROXY_CONNS_MAX)
             far[i] = accepted(b.target);
     }
     check_int("no more than the limit", poll(&ready, 1, 0), 0);
     for (int i = 0; i < MORE; i++) {
         close(near[i]);
         close(far[i]);
-        far[RELAY_JOINTS_MAX + i] = accepted(b.target);
+        far[PROXY_CONNS_MAX + i] = accepted(b.target);
     }
-    for (int i = MORE; i < RELAY_JOINTS_MAX + MORE; i++) {
+    for (int i = MORE; i < PROXY_CONNS_MAX + MORE; i++) {
         close(near[i]);
         close(far[i]);
     }
@@ -281,7 +281,7 @@ static void a_closed_door_gives_its_port_back(void **state)
     struct bench b = set_up();
     int near = client_at_last(b.port), far = accepted(b.target);
 
-    relay_close(b.relay, b.door);
+    proxy_close(b.proxy, b.listener);
     while (!is_refused(b.port))
         poll(NULL, 0, 1);
     say(near, "bye");

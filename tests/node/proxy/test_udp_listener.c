@@ -1,5 +1,5 @@
 /*
- * node/proxy/udp_listener.c, in the thread of a relay: real datagrams.
+ * node/proxy/udp_listener.c, in the thread of a proxy: real datagrams.
  */
 #include "tests/unit.h"
 
@@ -16,13 +16,13 @@
 enum { WAIT_MS = 20000, LARGE = 60000 };
 
 struct bench {
-    struct relay *relay;
-    uint32_t door;
+    struct proxy *proxy;
+    uint32_t listener;
     uint16_t port, ports[2];
     int servers[2];
 };
 
-/* One who sends to the door, and hears from nobody else. */
+/* One who sends to the listener, and hears from nobody else. */
 static int new_client(const struct bench *b)
 {
     const struct sockaddr_in to = own_address(b->port);
@@ -34,11 +34,11 @@ static int new_client(const struct bench *b)
 
 static void lead(struct bench *b, const uint16_t *ports, size_t n)
 {
-    struct relay_target targets[4];
+    struct proxy_target targets[4];
 
     for (size_t i = 0; i < n; i++)
-        targets[i] = (struct relay_target){own_address(0).sin_addr.s_addr, ports[i]};
-    relay_lead(b->relay, b->door, targets, n);
+        targets[i] = (struct proxy_target){own_address(0).sin_addr.s_addr, ports[i]};
+    proxy_set_targets(b->proxy, b->listener, targets, n);
 }
 
 static bool is_there(int fd, int ms)
@@ -113,7 +113,7 @@ static void insist(int client, const char *text, int server)
     while (!is_there(server, 1) || strcmp(next_text(server, &from), text) != 0);
 }
 
-/* The relay takes its letters when it does: from now on it has, if they lead to this server. */
+/* The proxy takes its commands when it does: from now on it has, if they lead to this server. */
 static void settle(const struct bench *b, int server)
 {
     static int times;
@@ -132,12 +132,12 @@ static void settle(const struct bench *b, int server)
 
 static struct bench set_up(void)
 {
-    struct bench b = {.relay = relay_start(NETNS_HOLDER_NONE, NULL)};
+    struct bench b = {.proxy = proxy_start(NETNS_HOLDER_NONE, NULL)};
 
-    assert_non_null(b.relay);
+    assert_non_null(b.proxy);
     for (size_t i = 0; i < countof(b.servers); i++)
         b.servers[i] = own_socket(SOCK_DGRAM, &b.ports[i]);
-    b.door = relay_open(b.relay, own_socket(SOCK_DGRAM, &b.port));
+    b.listener = proxy_open(b.proxy, own_socket(SOCK_DGRAM, &b.port));
     lead(&b, b.ports, 1);
     settle(&b, b.servers[0]);
     return b;
@@ -145,7 +145,7 @@ static struct bench set_up(void)
 
 static void tear_down(struct bench *b)
 {
-    relay_stop(b->relay);
+    proxy_stop(b->proxy);
     for (size_t i = 0; i < countof(b->servers); i++)
         close(b->servers[i]);
 }
@@ -281,7 +281,7 @@ static void a_closed_door_gives_its_port_back(void **state)
     const struct sockaddr_in address = own_address(b.port);
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    relay_close(b.relay, b.door);
+    proxy_close(b.proxy, b.listener);
     while (bind(fd, (const struct sockaddr *)&address, sizeof address))
         check_int("until then", errno, EADDRINUSE);
     close(fd);
@@ -292,7 +292,7 @@ static void a_closed_door_gives_its_port_back(void **state)
  * again. */
 static void no_more_are_remembered_than_the_limit(void **state)
 {
-    enum { MORE = 4, ALL = SESSIONS_MAX + MORE, FILES = 2 * ALL + 64 };
+    enum { MORE = 4, ALL = UDP_SESSIONS_MAX + MORE, FILES = 2 * ALL + 64 };
     struct rlimit files;
     struct bench b = set_up();
     struct sockaddr_in from[ALL], nobody;

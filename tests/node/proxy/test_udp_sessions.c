@@ -10,23 +10,23 @@
 #define SECOND INT64_C(1000000000)
 
 struct bench {
-    struct sessions all;
-    struct session items[SESSIONS_MAX + 1];
+    struct udp_sessions all;
+    struct session items[UDP_SESSIONS_MAX + 1];
 };
 
 static struct bench *set_up(void)
 {
     struct bench *b = mem_alloc(sizeof *b);
 
-    sessions_init(&b->all);
+    udp_sessions_init(&b->all);
     return b;
 }
 
 static void add(struct bench *b, uint32_t i, int64_t now_s)
 {
-    const struct session_key key = {1, 0x7f000001, i};
+    const struct udp_session_key key = {1, 0x7f000001, i};
 
-    sessions_add(&b->all, &b->items[i], &key, now_s * SECOND);
+    udp_sessions_add(&b->all, &b->items[i], &key, now_s * SECOND);
 }
 
 /* Its number; -1: nobody's. */
@@ -37,19 +37,19 @@ static int number_of(const struct bench *b, const struct session *session)
 
 static int expired(const struct bench *b, int64_t now_s)
 {
-    return number_of(b, sessions_expired(&b->all, now_s * SECOND));
+    return number_of(b, udp_sessions_expired(&b->all, now_s * SECOND));
 }
 
 static void each_is_found_by_its_door_and_its_sender(void **state)
 {
     struct bench *b = set_up();
-    const struct session_key key = {1, 0x7f000001, 7}, other_door = {2, 0x7f000001, 7};
+    const struct udp_session_key key = {1, 0x7f000001, 7}, other_door = {2, 0x7f000001, 7};
 
     add(b, 7, 0);
-    check_int("its own", number_of(b, sessions_find(&b->all, &key)), 7);
-    check_int("another door's", number_of(b, sessions_find(&b->all, &other_door)), -1);
-    sessions_remove(&b->all, &b->items[7]);
-    check_int("removed", number_of(b, sessions_find(&b->all, &key)), -1);
+    check_int("its own", number_of(b, udp_sessions_find(&b->all, &key)), 7);
+    check_int("another listener's", number_of(b, udp_sessions_find(&b->all, &other_door)), -1);
+    udp_sessions_remove(&b->all, &b->items[7]);
+    check_int("removed", number_of(b, udp_sessions_find(&b->all, &key)), -1);
     mem_free(b);
 }
 
@@ -57,46 +57,46 @@ static void one_rests_for_half_a_minute_and_for_two_when_it_was_answered(void **
 {
     struct bench *b = set_up();
 
-    check_int("nobody is due", sessions_due_ns(&b->all, 0), -1);
+    check_int("nobody is due", udp_sessions_due_ns(&b->all, 0), -1);
     add(b, 0, 0);
     add(b, 1, 1);
-    sessions_used(&b->all, &b->items[0], true, 2 * SECOND);
-    check_int("the first due is not the first that came", sessions_due_ns(&b->all, 2 * SECOND),
+    udp_sessions_used(&b->all, &b->items[0], true, 2 * SECOND);
+    check_int("the first due is not the first that came", udp_sessions_due_ns(&b->all, 2 * SECOND),
               29 * SECOND);
     check_int("not yet", expired(b, 30), -1);
     check_int("unanswered", expired(b, 31), 1);
-    check_int("late", sessions_due_ns(&b->all, 40 * SECOND), 0);
-    sessions_used(&b->all, &b->items[1], false, 31 * SECOND);
+    check_int("late", udp_sessions_due_ns(&b->all, 40 * SECOND), 0);
+    udp_sessions_used(&b->all, &b->items[1], false, 31 * SECOND);
     check_int("asked again in time", expired(b, 60), -1);
     check_int("and no more", expired(b, 61), 1);
-    sessions_remove(&b->all, &b->items[1]);
+    udp_sessions_remove(&b->all, &b->items[1]);
     check_int("answered", expired(b, 121), -1);
-    sessions_used(&b->all, &b->items[0], false, 121 * SECOND);
+    udp_sessions_used(&b->all, &b->items[0], false, 121 * SECOND);
     check_int("a further question needs no answer", expired(b, 240), -1);
     check_int("two minutes later", expired(b, 241), 0);
-    sessions_remove(&b->all, &b->items[0]);
+    udp_sessions_remove(&b->all, &b->items[0]);
     mem_free(b);
 }
 
-/* A flood of questions ends no talk. */
+/* A flood of questions ends no client. */
 static void when_all_places_are_taken_the_one_that_rests_longest_goes(void **state)
 {
     struct bench *b = set_up();
 
-    for (uint32_t i = 0; i < SESSIONS_MAX; i++) {
-        check_int("there is room", number_of(b, sessions_in_the_way(&b->all)), -1);
+    for (uint32_t i = 0; i < UDP_SESSIONS_MAX; i++) {
+        check_int("there is room", number_of(b, udp_sessions_oldest_if_full(&b->all)), -1);
         add(b, i, i);
     }
-    check_int("the oldest", number_of(b, sessions_in_the_way(&b->all)), 0);
-    sessions_used(&b->all, &b->items[0], true, SESSIONS_MAX * SECOND);
-    check_int("was answered: the next", number_of(b, sessions_in_the_way(&b->all)), 1);
-    sessions_used(&b->all, &b->items[1], false, SESSIONS_MAX * SECOND);
-    check_int("has asked again: the next", number_of(b, sessions_in_the_way(&b->all)), 2);
-    for (uint32_t i = 1; i < SESSIONS_MAX; i++)
-        sessions_used(&b->all, &b->items[i], true, (SESSIONS_MAX + i) * SECOND);
-    check_int("all were answered", number_of(b, sessions_in_the_way(&b->all)), 0);
-    for (uint32_t i = 0; i < SESSIONS_MAX; i++)
-        sessions_remove(&b->all, &b->items[i]);
+    check_int("the oldest", number_of(b, udp_sessions_oldest_if_full(&b->all)), 0);
+    udp_sessions_used(&b->all, &b->items[0], true, UDP_SESSIONS_MAX * SECOND);
+    check_int("was answered: the next", number_of(b, udp_sessions_oldest_if_full(&b->all)), 1);
+    udp_sessions_used(&b->all, &b->items[1], false, UDP_SESSIONS_MAX * SECOND);
+    check_int("has asked again: the next", number_of(b, udp_sessions_oldest_if_full(&b->all)), 2);
+    for (uint32_t i = 1; i < UDP_SESSIONS_MAX; i++)
+        udp_sessions_used(&b->all, &b->items[i], true, (UDP_SESSIONS_MAX + i) * SECOND);
+    check_int("all were answered", number_of(b, udp_sessions_oldest_if_full(&b->all)), 0);
+    for (uint32_t i = 0; i < UDP_SESSIONS_MAX; i++)
+        udp_sessions_remove(&b->all, &b->items[i]);
     mem_free(b);
 }
 

@@ -87,7 +87,7 @@ static bool limits_processes(void)
 {
     bool memory, cpu, processes;
 
-    cgroup_try(&memory, &cpu, &processes);
+    cgroup_check_limits(&memory, &cpu, &processes);
     return processes;
 }
 

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
     if (argc == 4 && strcmp(argv[1], "ask") == 0)
         return ask_mode(argv[2], argv[3]);
     code = cmocka_run_group_tests(anywhere, NULL, NULL);
-    if (!network_probe(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, &err)) {
+    if (!network_check(geteuid() ? ISOLATION_USER : ISOLATION_MOUNTS, &err)) {
         print_message("skipped: no private network here: %s\n", err.message);
         return code;
     }

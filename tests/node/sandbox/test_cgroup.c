@@ -32,7 +32,7 @@ static int count_joined(const char *name)
 }
 
 struct outcome {
-    bool born;
+    bool in_unified;
     int before, after; /* it has joined */
 };
 
@@ -40,12 +40,12 @@ static struct outcome outcome_of(const struct cgroup *group, const char *name)
 {
     struct outcome out = {0};
     int wait_status = 0;
-    pid_t pid = cgroup_clone(group, 0, &out.born);
+    pid_t pid = cgroup_clone(group, 0, &out.in_unified);
 
     if (pid == 0) {
         int before = count_joined(name);
 
-        cgroup_join(group, out.born);
+        cgroup_join(group, out.in_unified);
         _exit((before & 15) << 4 | (count_joined(name) & 15));
     }
     check("cloned", pid > 0 && waitpid(pid, &wait_status, 0) == pid && WIFEXITED(wait_status));
@@ -60,37 +60,38 @@ static void processes_are_born_in_the_unified_group_and_join_the_others(void **s
     static const struct {
         const char *name;
         int64_t processes; /* see shim_limits */
-        bool hooked;
+        bool sockaddr_bpf;
     } cases[] = {
-        {"limited and hooked", 0, true},
+        {"limited and sockaddr_bpf", 0, true},
         {"limited", 0, false},
-        {"bounded by other means, hooked", -1, true},
+        {"bounded by other means, sockaddr_bpf", -1, true},
     };
-    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
-    struct hook hook = HOOK_NONE;
+    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
     bool memory, cpu, processes;
 
-    cgroup_try(&memory, &cpu, &processes);
-    if (geteuid() || !processes || !cgroup_hooks() || !hook_open(&hook, NULL)) {
-        print_message("skipped: no limits or no hooks on groups here\n");
+    cgroup_check_limits(&memory, &cpu, &processes);
+    if (geteuid() || !processes || !cgroup_check_sockaddr_bpf() || !sockaddr_bpf_open(&bpf, NULL)) {
+        print_message("skipped: no limits or no BPF programs on groups here\n");
         return;
     }
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("test-%d-%zu", (int)getpid(), i);
         scoped_str name = mem_printf("jobflow-%s-0", uid);
         const struct shim_limits limits = {.processes = cases[i].processes};
-        struct cgroup *group = cgroup_new(uid, 0, &limits, cases[i].hooked ? &hook : NULL, &some);
+        struct cgroup *group =
+            cgroup_new(uid, 0, &limits, cases[i].sockaddr_bpf ? &bpf : NULL, &some);
         struct outcome out;
 
         check(cases[i].name, group);
         check_int(cases[i].name, group->limits_processes, cases[i].processes == 0);
         out = outcome_of(group, name);
-        check_int(cases[i].name, out.born, group->unified >= 0);
-        check_int(cases[i].name, out.before, out.born);
+        check_int(cases[i].name, out.in_unified, group->unified >= 0);
+        check_int(cases[i].name, out.before, out.in_unified);
         check_int(cases[i].name, out.after, (int)group->n);
         cgroup_free(group);
     }
-    hook_close(&hook);
+    sockaddr_bpf_close(&bpf);
 }
 
 /* Whoever starts them sleeps until they are programs, or are known not to be.
@@ -106,17 +107,17 @@ static void programs_are_born_there_too_and_failures_are_told(void **state)
         {"no-such-program", SPAWN_NOT_FOUND, false},
         {"/etc/passwd", SPAWN_NOT_EXECUTABLE, false},
     };
-    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
     const struct shim_limits none = {.processes = -1};
-    scoped_str uid = mem_printf("born-%d", (int)getpid());
-    struct hook hook = HOOK_NONE;
+    scoped_str uid = mem_printf("in_unified-%d", (int)getpid());
+    struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
     struct cgroup *group;
 
-    if (geteuid() || !cgroup_hooks() || !hook_open(&hook, NULL)) {
-        print_message("skipped: no hooks on groups here\n");
+    if (geteuid() || !cgroup_check_sockaddr_bpf() || !sockaddr_bpf_open(&bpf, NULL)) {
+        print_message("skipped: no BPF programs on groups here\n");
         return;
     }
-    group = cgroup_new(uid, 0, &none, &hook, &some);
+    group = cgroup_new(uid, 0, &none, &bpf, &some);
     check("a group of the unified hierarchy", group && group->unified_fd >= 0);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf text = {0};
@@ -143,21 +144,21 @@ static void programs_are_born_there_too_and_failures_are_told(void **state)
         check_int(cases[i].program, text.len && strstr(text.data, uid), cases[i].in_group);
     }
     cgroup_free(group);
-    hook_close(&hook);
+    sockaddr_bpf_close(&bpf);
 }
 
 static void nothing_is_made_for_whom_nothing_is_limited(void **state)
 {
     const struct shim_limits limits = {.processes = -1};
-    bool born = true;
+    bool in_unified = true;
     pid_t pid;
 
     check("no group", !cgroup_new("nothing", 0, &limits, NULL, NULL));
-    pid = cgroup_clone(NULL, 0, &born);
+    pid = cgroup_clone(NULL, 0, &in_unified);
     if (pid == 0)
         _exit(0);
     check_int("reaped", waitpid(pid, NULL, 0), pid);
-    check("not born in one", !born);
+    check("not in_unified in one", !in_unified);
 }
 
 /* One made by a process that is dead by now; `out_member` (may be NULL) lives in it, until it is
@@ -213,7 +214,7 @@ static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state
     struct cgroup *group;
     pid_t member;
 
-    cgroup_try(&memory, &cpu, &processes);
+    cgroup_check_limits(&memory, &cpu, &processes);
     if (!processes) {
         print_message("skipped: no limits on processes here\n");
         return;
@@ -223,7 +224,7 @@ static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state
     make_and_die(inhabited, &member);
     group = cgroup_new(held, 0, &limits, NULL, NULL);
     check("the others are there", has_group(inhabited) && has_group(held));
-    cgroup_sweep_forsaken();
+    cgroup_remove_orphaned();
     check("nobody's is gone", !has_group(empty));
     check("one with a process in it stays", has_group(inhabited));
     check("so does one whose maker lives", has_group(held));
@@ -231,7 +232,7 @@ static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state
     check_int("reaped", waitpid(member, NULL, 0), member);
     cgroup_free(group);
     check("gone with its maker's leave", !has_group(held));
-    cgroup_sweep_forsaken();
+    cgroup_remove_orphaned();
     check("gone with its last process", !has_group(inhabited));
 }
 

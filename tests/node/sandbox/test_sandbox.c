@@ -66,7 +66,7 @@ static void paths_follow_the_links_of_the_host(void **state)
         {"link/x/y", "real/x/y"},     {"relative/x", "real/x"},       {"./real//x/", "real/x"},
         {"link/../real/z", "real/z"}, {"none/at/all", "none/at/all"},
     };
-    char out[ROOT_PATH_MAX];
+    char out[ROOTFS_PATH_MAX];
     struct error err = {0};
 
     check_int("link", symlink(real, link), 0);
@@ -76,12 +76,12 @@ static void paths_follow_the_links_of_the_host(void **state)
         scoped_str path = mem_printf("%s/%s", top, cases[i].path);
         scoped_str want = mem_printf("%s/%s", top, cases[i].want);
 
-        check_ok(path, root_resolve(path, out, &err), err);
+        check_ok(path, rootfs_resolve(path, out, &err), err);
         check_str(path, out, want);
     }
-    check_error("loop", root_resolve(loop, out, &err), err, ERR_INVALID);
-    check_error("relative", root_resolve("etc", out, &err), err, ERR_INVALID);
-    check_ok("beyond", root_resolve("/../..", out, &err), err);
+    check_error("loop", rootfs_resolve(loop, out, &err), err, ERR_INVALID);
+    check_error("relative", rootfs_resolve("etc", out, &err), err, ERR_INVALID);
+    check_ok("beyond", rootfs_resolve("/../..", out, &err), err);
     check_str("beyond", out, "/");
 }
 
@@ -96,14 +96,15 @@ static bool enter(void)
 {
     struct error err = {0};
 
-    return sandbox_enter(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, geteuid(), getegid(), &err) &&
-           sandbox_enter_mounts(&err);
+    return namespaces_enter(geteuid() ? ISOLATION_USER : ISOLATION_MOUNTS, geteuid(), getegid(),
+                            &err) &&
+           namespaces_enter_mounts(&err);
 }
 
 static void in_the_layer(const struct layer_case *c, const char *top, const char *host)
 {
-    static const struct layer_point points[] = {{"sub/new/point", true}, {"fresh.txt", false}};
-    static const struct layer_link links[] = {{"replaced", "elsewhere"}};
+    static const struct overlay_point points[] = {{"sub/new/point", true}, {"fresh.txt", false}};
+    static const struct overlay_link links[] = {{"replaced", "elsewhere"}};
     struct layer layer = {host, points, countof(points), links, countof(links), geteuid() != 0};
     scoped_str scratch = make_dir(top, "scratch");
     struct error err = {0};
@@ -114,7 +115,7 @@ static void in_the_layer(const struct layer_case *c, const char *top, const char
     check_int("tmpfs", mount("tmpfs", scratch, "tmpfs", 0, NULL), 0);
     scratch_fd = open(scratch, O_RDONLY | O_DIRECTORY);
     target_fd = open(host, O_PATH | O_DIRECTORY);
-    check_ok(c->name, layer_mount(&layer, scratch_fd, target_fd, &err), err);
+    check_ok(c->name, overlay_mount(&layer, scratch_fd, target_fd, &err), err);
 
     scoped_str point = mem_printf("%s/sub/new/point", host);
     scoped_str fresh = mem_printf("%s/fresh.txt", host);
@@ -197,7 +198,7 @@ static void names_of_files_stay_in_their_volume(void **state)
             .name = "v", .kind = SHIM_FILES_VOLUME, .files = &file, .n_files = 1};
         struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
         struct shim_mount mount = {.path = "/m", .sub_path = cases[i].path};
-        struct volumes_where where = {dir_fd, dir_fd, false};
+        struct volume_dirs where = {dir_fd, dir_fd, false};
         struct error err = {0};
         int fd;
 
@@ -223,7 +224,7 @@ static void a_sub_path_never_leads_out_of_its_volume(void **state)
     scoped_str link = mem_printf("%s/link", volume_dir);
     struct shim_volume volume = {.name = "v", .kind = SHIM_HOST_PATH, .host_path = volume_dir};
     struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
-    struct volumes_where where = {open(dir, O_RDONLY | O_DIRECTORY), -1, false};
+    struct volume_dirs where = {open(dir, O_RDONLY | O_DIRECTORY), -1, false};
     static const char *const paths[] = {"link", "link/new", "../outside"};
     struct error err = {0};
 
@@ -252,7 +253,7 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
                  /* ranges of ids are root's, and only a process of one thread gets any */
                  {"full", geteuid() || has_thread_of_sanitizer ? ERR_UNAVAILABLE : ERR_NONE}};
     scoped_str scratch = test_path("probe");
-    enum sandbox_level level;
+    enum isolation_level level;
     struct error err = {0};
     scoped_str why = NULL;
 
@@ -260,16 +261,16 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
         bool ok;
 
         err = (struct error){0};
-        ok = sandbox_probe(cases[i].wanted, scratch, &level, &why, &err);
+        ok = isolation_level_choose(cases[i].wanted, scratch, &level, &why, &err);
         mem_free(take(why));
         check_int(cases[i].wanted, ok, cases[i].code == ERR_NONE);
         check_int(cases[i].wanted, err.code, cases[i].code);
     }
-    check_ok("plain", sandbox_probe("plain", scratch, &level, &why, &err), err);
-    check_int("plain", level, SANDBOX_PLAIN);
+    check_ok("plain", isolation_level_choose("plain", scratch, &level, &why, &err), err);
+    check_int("plain", level, ISOLATION_PLAIN);
     mem_free(take(why));
-    check_ok("auto", sandbox_probe("auto", scratch, &level, &why, &err), err);
-    check_has("auto", why, sandbox_level_text(level));
+    check_ok("auto", isolation_level_choose("auto", scratch, &level, &why, &err), err);
+    check_has("auto", why, isolation_level_text(level));
     check_int("nothing is left", access(scratch, F_OK), -1);
     print_message("here: %s\n", why);
 }
@@ -279,19 +280,19 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
 /* covers: local-runtime.md; see 3.3 */
 static void a_pod_without_ports_is_hooked_like_others(void **state)
 {
-    const struct rewrite none = {.ip = htonl(0x7f0a0402)};
-    struct hook hook = HOOK_NONE;
+    const struct sockaddr_rules none = {.ip = htonl(0x7f0a0402)};
+    struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
     struct error err = {0};
     struct cgroup *group;
 
-    if (!cgroup_hooks())
+    if (!cgroup_check_sockaddr_bpf())
         skip(); /* not root, or no unified hierarchy */
-    check_ok("loaded", hook_open(&hook, &err), err);
-    group = cgroup_new("no-ports", 0, &(struct shim_limits){0}, &hook, &none);
-    check("hooked", group && group->hooked);
-    check_int("nothing was wanted", hook_taken(&hook, group->cell), 0);
+    check_ok("loaded", sockaddr_bpf_open(&bpf, &err), err);
+    group = cgroup_new("no-ports", 0, &(struct shim_limits){0}, &bpf, &none);
+    check("sockaddr_bpf", group && group->sockaddr_bpf);
+    check_int("nothing was wanted", sockaddr_bpf_taken_port(&bpf, group->storage_key), 0);
     cgroup_free(group);
-    hook_close(&hook);
+    sockaddr_bpf_close(&bpf);
 }
 
 /* The line of the public half, made from the private one alone. */

@@ -113,7 +113,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     spec.limits.items = limits;
     spec.limits.count = 2;
     runtime_put_start(&bytes, &pod, SHIM_POD_SANDBOXED,
-                      (struct runtime_isolation){SANDBOX_MOUNTS, 0}, 1234);
+                      (struct runtime_isolation){ISOLATION_MOUNTS, 0}, 1234);
     check_int("frame", frame_next(bytes.data, bytes.len, &frame), FRAME_WHOLE);
     check_int("type", frame.type, SHIM_START);
     check("read", shim_get_start(&frame.fields, arena, &got));

@@ -37,7 +37,7 @@ static void put_config(struct buf *out)
                                                .log_max_bytes = 11,
                                                .level = 2,
                                                .hosts_as_addresses = true,
-                                               .rewrite = 1,
+                                               .sockaddr_method = 1,
                                                .private_network = true});
 }
 

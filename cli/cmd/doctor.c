@@ -26,8 +26,8 @@
 #include "cli/preflight/fit.h"
 #include "node/runtime/name_service.h"
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"
-#include "node/sandbox/sandbox.h"
 #include "node/sandbox/sockaddr_notify.h"
 
 enum { FILES_WANTED = 4096, SPACE_WANTED_MIB = 256 };

@@ -13,7 +13,7 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/hash.h"
-#include "node/machine/addresses.h"
+#include "node/machine/address_pool.h"
 #include "node/proxy/service_spec.h"
 
 enum { RETELL_MS = 100 };

@@ -20,7 +20,7 @@
 #include "node/kubelet/hosts_files.h"
 #include "node/kubelet/kubelet.h"
 #include "node/kubelet/services.h"
-#include "node/machine/addresses.h"
+#include "node/machine/address_pool.h"
 #include "probes/address.h"
 
 #define HOST_IP "127.0.0.1"

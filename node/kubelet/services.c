@@ -18,12 +18,12 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/machine/address_pool.h"
 #include "node/machine/address_range.h"
-#include "node/machine/addresses.h"
 #include "node/machine/sockaddr_rules.h"
-#include "node/proxy/listeners.h"
 #include "node/proxy/selector_index.h"
 #include "node/proxy/service_endpoints.h"
+#include "node/proxy/service_listeners.h"
 
 enum { TRY_SOON_MS = 100, TRY_AGAIN_MS = 2000 };
 

@@ -8,8 +8,8 @@
 #include "node/runtime/host.h"
 #include "node/runtime/name_service.h"
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"
-#include "node/sandbox/sandbox.h"
 #include "node/sandbox/sockaddr_notify.h"
 
 static const char *const sockaddr_method_texts[] = {

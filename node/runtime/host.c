@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime/id_ranges.h"
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/shim/entry.h"
 #include "node/shim/records.h"
 

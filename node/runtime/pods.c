@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "node/runtime/host.h"
 #include "node/runtime/id_ranges.h"
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/shim/records.h"
 
 enum { SHIM_TRIES = 3 }; /* shims a pod is given to, if they die before they take it */

@@ -4,7 +4,7 @@
  * We have threads and it must not (SEC-28), so it is no fork of ours but started anew, by the name
  * of what it is to try.
  */
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/isolation_level.h"
 
 #define CAPABILITY_CHECK_NAME "jobflow-capability_check"
 

@@ -13,9 +13,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "node/sandbox/capability_check.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/mount_tree.h"
 #include "node/sandbox/rootfs.h"
-#include "node/sandbox/sandbox.h"
 
 enum { CHECK_FIRST_ID = 0x4000 * USER_RANGE_IDS };
 

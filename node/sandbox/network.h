@@ -14,7 +14,7 @@
 #include <netinet/in.h>
 
 #include "base/error.h"
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/isolation_level.h"
 
 /* The namespaces, held by descriptors. */
 struct network {

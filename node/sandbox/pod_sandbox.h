@@ -9,8 +9,8 @@
  * no namespaces: volumes are directories, and variables in the environment say where.
  */
 #include "node/machine/sockaddr_rules.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"
-#include "node/sandbox/sandbox.h"
 #include "node/sandbox/sockaddr_bpf.h"
 #include "node/sandbox/spawn.h"
 #include "node/sandbox/volumes.h"

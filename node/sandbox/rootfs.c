@@ -16,9 +16,9 @@
 
 #include "base/mem.h"
 #include "node/sandbox/dev.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/mount_tree.h"
 #include "node/sandbox/overlay.h"
-#include "node/sandbox/sandbox.h"
 
 enum { KEEPS = 2 };
 

@@ -4,8 +4,8 @@
  * is a single id, an account of its own that is that id, and a kernel that lets it pretend to
  * change groups. Ref: local-runtime.md 5.
  */
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/rootfs.h"
-#include "node/sandbox/sandbox.h"
 
 enum { SSHD_FILES_MAX = 3 };
 

@@ -16,7 +16,7 @@ SAFE = set("""_exit access bind chdir clone close close_range connect dup2 execv
 pthread_sigmask setrlimit setrlimit64 setsid sigaddset sigemptyset sigfillset strchr strcspn strlen strncmp syscall umask unshare write
 __errno_location __stack_chk_fail __memcpy_chk""".split())
 # Whose number cannot be another's: children that are not reaped yet, and signal 0, which does nothing.
-UNREAPED = {"init", "offspring", "trial", "enter", "reap", "beside", "container", "kubeconfig_plugin", "client", "cmd_doctor", "place", "notify"}
+UNREAPED = {"init", "pod_shim", "capability_check", "namespaces", "reap", "exec_helper", "container", "kubeconfig_plugin", "client", "doctor", "store_dir"}
 
 
 def run_tool(*words):

@@ -1,7 +1,7 @@
 /*
  * A bitmap of the /16 and the place where the search goes on.
  */
-#include "node/machine/addresses.h"
+#include "node/machine/address_pool.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * The listeners of a Service. See listeners.h.
  */
-#include "node/proxy/listeners.h"
+#include "node/proxy/service_listeners.h"
 
 #include <errno.h>
 #include <unistd.h>

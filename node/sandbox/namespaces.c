@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/spawn.h" /* ON_CHILD_STACK */
 
 static bool write_text(const char *path, const char *text, struct error *err)

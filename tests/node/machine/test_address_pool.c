@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "node/machine/address_pool.h"
 #include "node/machine/address_range.h"
-#include "node/machine/addresses.h"
 
 static void first_ones_are_kept_for_ourselves(void **state)
 {

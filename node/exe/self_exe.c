@@ -1,5 +1,6 @@
 /*
- * The program of supervisors and trials. See self_exe.h.
+ * The executable of helper processes: the program inside jobflow is copied to a memfd once, and
+ * started from there. See self_exe.h.
  */
 #include "node/exe/self_exe.h"
 
@@ -8,7 +9,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/exe/image.h"
+
+/* shim_image.c; NULL in programs that are linked without it */
+extern const char shim_image[] __attribute__((weak, visibility("hidden")));
+extern const char shim_image_end[] __attribute__((weak, visibility("hidden")));
 
 const char *self_exe_path(void)
 {
@@ -18,7 +22,8 @@ const char *self_exe_path(void)
     int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
 
     if (fd >= 0 && file_write_all(fd, shim_image, len))
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* open as long as we live */
+        snprintf(path, sizeof path, "/proc/self/fd/%d",
+                 fd); /* open as long as this process lives */
     else if (fd >= 0)
         close(fd);
     return *path ? path : "/proc/self/exe";

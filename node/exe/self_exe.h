@@ -1,6 +1,11 @@
 #pragma once
-#define SHIM_NAME "jobflow-shim" /* argv[0] of a supervisor, and the name of its process */
+/*
+ * The executable from which jobflow starts its helper processes: shims, the holder of the private
+ * network, capability checks. Their argv[0] says which of them a process is (shim/entry.h).
+ */
 
-/** The path from which supervisors and trials are started: the small program that jobflow carries
- * (image.h), or else jobflow itself. shim_main takes over in both. */
+#define SHIM_NAME "jobflow-shim" /* argv[0] of a shim, and the name of its process */
+
+/** The path of that executable: the small program that jobflow carries (shim_image.c), or jobflow
+ * itself when it carries none. Valid as long as this process lives. */
 const char *self_exe_path(void);

@@ -185,7 +185,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
 
     out->name = spec->name;
     out->sidecar = init && spec->restart_policy && strcmp(spec->restart_policy, "Always") == 0;
-    out->awaited = out->sidecar && spec->startup;
+    out->has_startup_probe = out->sidecar && spec->startup;
     out->argv = (char **)from->argv; /* only read */
     out->n_argv = (uint32_t)from->n_argv;
     out->env = env_of(arena, pod, from, &out->n_env);
@@ -225,7 +225,7 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
         .kind = kinds[from->kind],
         .memory = from->memory,
         .read_only = from->read_only,
-        .foreign = from->kind == VOLUME_HOST_PATH,
+        .host_ids = from->kind == VOLUME_HOST_PATH,
         .size_bytes = from->size_bytes,
         .host_path = from->host_path,
         .host_base = from->host_base,

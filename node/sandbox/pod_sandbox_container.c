@@ -156,7 +156,7 @@ static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct root
 
         if (!take_tree(volumes_open(&sandbox->dirs, sandbox->pod, mount, err),
                        volumes_read_only(sandbox->pod, mount),
-                       volume->foreign ? -1 : sandbox->user_fd, mount->path, &mounts[*count],
+                       volume->host_ids ? -1 : sandbox->user_fd, mount->path, &mounts[*count],
                        err) ||
             (is_the_machines(sandbox, volume) && !mount_tree_detach(mounts[*count].tree_fd, err)))
             return error_prefix(err, "%s: ", mount->path), false;

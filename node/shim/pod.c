@@ -174,7 +174,7 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
             .sidecar = c->spec->sidecar,
             .resting = c->restart.position != 0,
             .starting = c->starting,
-            .awaited = c->spec->awaited && !c->passed,
+            .awaited = c->spec->has_startup_probe && !c->passed,
             .exit_code = c->status->exit_code,
         };
     }

@@ -1,5 +1,5 @@
 /*
- * sendmsg and recvmsg with SCM_RIGHTS.
+ * Passing file descriptors: sendmsg and recvmsg with SCM_RIGHTS. See fdpass.h.
  */
 #include "node/wire/fdpass.h"
 
@@ -16,7 +16,7 @@ union control { /* room for the descriptors, aligned */
 
 bool fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, size_t n, int flags)
 {
-    struct iovec part = {(void *)(size_t)bytes, len}; /* only read */
+    struct iovec part = {(void *)(size_t)bytes, len}; /* sendmsg only reads it */
     union control control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t sent;

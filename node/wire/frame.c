@@ -1,5 +1,5 @@
 /*
- * Frames. See frame.h.
+ * Frames: writing and reading their fields, cutting them from a stream. See frame.h.
  */
 #include "node/wire/frame.h"
 
@@ -55,7 +55,7 @@ void frame_put_text(struct buf *out, const char *text)
         frame_put_u32(out, FRAME_TEXT_ABSENT);
 }
 
-static const char *next(struct frame_reader *r, size_t len)
+static const char *take_bytes(struct frame_reader *r, size_t len)
 {
     const char *at = r->at;
 
@@ -69,7 +69,7 @@ static const char *next(struct frame_reader *r, size_t len)
 
 uint8_t frame_get_u8(struct frame_reader *r)
 {
-    const char *at = next(r, 1);
+    const char *at = take_bytes(r, 1);
 
     return at ? (uint8_t)*at : 0;
 }
@@ -77,7 +77,7 @@ uint8_t frame_get_u8(struct frame_reader *r)
 uint32_t frame_get_u32(struct frame_reader *r)
 {
     uint32_t value = 0;
-    const char *at = next(r, sizeof value);
+    const char *at = take_bytes(r, sizeof value);
 
     if (at)
         memcpy(&value, at, sizeof value);
@@ -87,7 +87,7 @@ uint32_t frame_get_u32(struct frame_reader *r)
 int64_t frame_get_i64(struct frame_reader *r)
 {
     int64_t value = 0;
-    const char *at = next(r, sizeof value);
+    const char *at = take_bytes(r, sizeof value);
 
     if (at)
         memcpy(&value, at, sizeof value);
@@ -102,7 +102,7 @@ const void *frame_get_bytes(struct frame_reader *r, size_t *len)
     if (r->bad || length == FRAME_TEXT_ABSENT)
         return NULL;
 
-    const char *at = next(r, (size_t)length + 1);
+    const char *at = take_bytes(r, (size_t)length + 1);
 
     if (!at)
         return NULL;

@@ -11,12 +11,12 @@
 
 enum { READ_STEP = 64 << 10, READ_PER_TURN = 4 << 20 };
 
-bool frame_conn_read(struct frame_conn *peer)
+bool frame_conn_read(struct frame_conn *conn)
 {
     for (size_t taken = 0; taken < READ_PER_TURN;) {
-        buf_reserve(&peer->in, READ_STEP);
+        buf_reserve(&conn->in, READ_STEP);
 
-        ssize_t n = recv(peer->source.fd, peer->in.data + peer->in.len, READ_STEP, MSG_DONTWAIT);
+        ssize_t n = recv(conn->source.fd, conn->in.data + conn->in.len, READ_STEP, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -24,7 +24,7 @@ bool frame_conn_read(struct frame_conn *peer)
             break;
         if (n <= 0)
             return false;
-        peer->in.len += (size_t)n;
+        conn->in.len += (size_t)n;
         taken += (size_t)n;
         if (n < READ_STEP)
             break;
@@ -32,50 +32,50 @@ bool frame_conn_read(struct frame_conn *peer)
     return true;
 }
 
-bool frame_conn_take(struct frame_conn *peer, frame_conn_take_fn taker, void *ctx)
+bool frame_conn_take(struct frame_conn *conn, frame_conn_visit_fn visit, void *ctx)
 {
     size_t at = 0;
     struct frame frame;
     enum frame_state next;
 
-    while ((next = frame_next(peer->in.data + at, peer->in.len - at, &frame)) == FRAME_WHOLE) {
-        taker(ctx, &frame, peer->in.data + at);
+    while ((next = frame_next(conn->in.data + at, conn->in.len - at, &frame)) == FRAME_WHOLE) {
+        visit(ctx, &frame, conn->in.data + at);
         at += frame.size;
     }
     if (at) {
-        memmove(peer->in.data, peer->in.data + at, peer->in.len - at);
-        peer->in.len -= at;
+        memmove(conn->in.data, conn->in.data + at, conn->in.len - at);
+        conn->in.len -= at;
     }
     return next != FRAME_INVALID;
 }
 
-void frame_conn_flush(struct reactor *reactor, struct frame_conn *peer)
+void frame_conn_flush(struct reactor *reactor, struct frame_conn *conn)
 {
-    while (peer->out.len) {
+    while (conn->out.len) {
         ssize_t n =
-            send(peer->source.fd, peer->out.data, peer->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+            send(conn->source.fd, conn->out.data, conn->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             break;
-        memmove(peer->out.data, peer->out.data + n, peer->out.len - (size_t)n);
-        peer->out.len -= (size_t)n;
+        memmove(conn->out.data, conn->out.data + n, conn->out.len - (size_t)n);
+        conn->out.len -= (size_t)n;
     }
-    if (peer->writing != (peer->out.len > 0)) {
-        peer->writing = peer->out.len > 0;
-        reactor_change(reactor, &peer->source, EPOLLIN | (peer->writing ? EPOLLOUT : 0));
+    if (conn->writing != (conn->out.len > 0)) {
+        conn->writing = conn->out.len > 0;
+        reactor_change(reactor, &conn->source, EPOLLIN | (conn->writing ? EPOLLOUT : 0));
     }
 }
 
-void frame_conn_close(struct reactor *reactor, struct frame_conn *peer)
+void frame_conn_close(struct reactor *reactor, struct frame_conn *conn)
 {
-    if (peer->source.fd < 0)
+    if (conn->source.fd < 0)
         return;
-    reactor_remove(reactor, &peer->source);
-    close(peer->source.fd);
-    peer->source.fd = -1;
-    peer->writing = false;
-    buf_release(&peer->in);
-    buf_release(&peer->out);
+    reactor_remove(reactor, &conn->source);
+    close(conn->source.fd);
+    conn->source.fd = -1;
+    conn->writing = false;
+    buf_release(&conn->in);
+    buf_release(&conn->out);
 }

@@ -1,13 +1,29 @@
 /*
- * Messages: each put has its get below it, field by field in the same order.
+ * Writing and reading messages, from one list of fields each.
+ *
+ * A list has a row X(KIND, member, …) for each field, in the order of its bytes. The list is
+ * expanded twice: with X = PUT it becomes the function that writes the struct `m` to `out`, with
+ * X = GET the one that reads it from `r`. So the two cannot disagree on order or types. Rows:
+ *
+ *   TEXT REQUIRED UID        text that may be absent; that may not; that is a uid (shim_uid_ok)
+ *   BYTES(member, length)    bytes with a length
+ *   BOOL U32 I32 I64 U64     numbers; a bool is a byte
+ *   ENUM(member, type, n)    a byte below n
+ *   FLAGS2(a, b) FLAGS3(a, b, c)   bools in the bits of one byte, from the lowest
+ *   STRINGS(member, count)   a count and as many texts; in memory NULL follows the last
+ *   ARRAY(member, count, part, bytes)   a count and as many parts of at least so many bytes each
+ *   ITEMS(member, n, part, bytes)       the same without the count, where earlier fields say it
+ *   STRUCT(member, part)     a member that is a struct with a list of its own
+ *   SECTION(part)            further fields of the same struct, in a list of their own
+ *   WHEN(condition, KIND, …) a row that is there only if earlier fields say so
+ *   CHECK(condition)         no bytes: the message is refused if it does not hold
  */
 #include "node/wire/message.h"
 
 #include <string.h>
 
-enum { UID_MAX = 63 };
-static const size_t text_bytes = 4; /* the least a text takes */
-static const size_t container_bytes = 32, status_bytes = 24;
+/* The least bytes that a text, a container and its status take: bounds what a count may claim. */
+enum { UID_MAX = 63, TEXT_BYTES = 4, CONTAINER_BYTES = 32, STATUS_BYTES = 24 };
 
 bool shim_uid_ok(const char *uid)
 {
@@ -16,409 +32,377 @@ bool shim_uid_ok(const char *uid)
     return len > 0 && len <= UID_MAX && !uid[len];
 }
 
-void shim_put_list(struct buf *out, char *const *items, uint32_t count)
+static void put_strings(struct buf *out, char *const *items, uint32_t count)
 {
     frame_put_u32(out, count);
     for (uint32_t i = 0; i < count; i++)
         frame_put_text(out, items[i]);
 }
 
-char **shim_get_list(struct frame_reader *r, struct arena *arena, uint32_t *out_count)
+static char **get_strings(struct frame_reader *r, struct arena *arena, uint32_t *out_count)
 {
-    uint32_t count = frame_get_count(r, text_bytes);
+    uint32_t count = frame_get_count(r, TEXT_BYTES);
     char **items = arena_array(arena, (size_t)count + 1, sizeof *items);
 
     for (uint32_t i = 0; i < count; i++)
-        items[i] = (char *)frame_get_required_text(r); /* exec wants them so; nobody writes */
+        items[i] = (char *)frame_get_required_text(r); /* exec takes them so, and does not write */
     *out_count = count;
     return items;
 }
 
-void shim_put_hello(struct buf *out, const struct shim_hello *hello)
+static uint8_t get_enum(struct frame_reader *r, unsigned n)
 {
-    size_t begun = frame_begin(out, SHIM_HELLO);
+    uint8_t value = frame_get_u8(r);
 
-    frame_put_u32(out, hello->version);
-    frame_put_i64(out, hello->pid);
-    frame_end(out, begun);
+    if (value < n)
+        return value;
+    r->bad = true;
+    return 0;
 }
 
-bool shim_get_hello(struct frame_reader *r, struct shim_hello *out)
+static const char *get_uid(struct frame_reader *r)
 {
-    out->version = frame_get_u32(r);
-    out->pid = frame_get_i64(r);
-    return !r->bad;
-}
+    const char *uid = frame_get_required_text(r);
 
-void shim_put_config(struct buf *out, const struct shim_config *config)
-{
-    size_t begun = frame_begin(out, SHIM_CONFIG);
-
-    frame_put_text(out, config->cwd);
-    shim_put_list(out, config->env, config->n_env);
-    frame_put_i64(out, config->backoff_ms);
-    frame_put_i64(out, config->log_max_bytes);
-    frame_put_u32(out, config->level);
-    frame_put_u8(out, config->hosts_as_addresses);
-    frame_put_u8(out, config->private_tmp);
-    frame_put_u32(out, config->sockaddr_method);
-    frame_put_u8(out, config->private_network);
-    frame_end(out, begun);
-}
-
-bool shim_get_config(struct frame_reader *r, struct arena *arena, struct shim_config *out)
-{
-    out->cwd = frame_get_required_text(r);
-    out->env = shim_get_list(r, arena, &out->n_env);
-    out->backoff_ms = frame_get_i64(r);
-    out->log_max_bytes = frame_get_i64(r);
-    out->level = frame_get_u32(r);
-    out->hosts_as_addresses = frame_get_u8(r);
-    out->private_tmp = frame_get_u8(r);
-    out->sockaddr_method = frame_get_u32(r);
-    out->private_network = frame_get_u8(r);
-    return !r->bad;
-}
-
-static void put_container(struct buf *out, const struct shim_container *c)
-{
-    frame_put_text(out, c->name);
-    frame_put_u8(out, (uint8_t)(c->sidecar | c->awaited << 1));
-    shim_put_list(out, c->argv, c->n_argv);
-    shim_put_list(out, c->env, c->n_env);
-    frame_put_text(out, c->cwd);
-    frame_put_text(out, c->termination_path);
-    frame_put_u8(out, c->log_message);
-    frame_put_u32(out, c->n_mounts);
-    for (uint32_t i = 0; i < c->n_mounts; i++) {
-        frame_put_u32(out, c->mounts[i].volume);
-        frame_put_text(out, c->mounts[i].path);
-        frame_put_text(out, c->mounts[i].sub_path);
-        frame_put_u8(out, c->mounts[i].read_only);
-    }
-    frame_put_i64(out, c->limits.memory_bytes);
-    frame_put_i64(out, c->limits.cpu_milli);
-    shim_put_action(out, &c->post_start);
-    shim_put_action(out, &c->pre_stop);
-}
-
-static void get_container(struct frame_reader *r, struct arena *arena, struct shim_container *c)
-{
-    uint8_t flags;
-
-    c->name = frame_get_required_text(r);
-    flags = frame_get_u8(r);
-    c->sidecar = flags & 1;
-    c->awaited = flags & 2;
-    c->argv = shim_get_list(r, arena, &c->n_argv);
-    c->env = shim_get_list(r, arena, &c->n_env);
-    c->cwd = frame_get_text(r);
-    c->termination_path = frame_get_text(r);
-    c->log_message = frame_get_u8(r);
-    c->n_mounts = frame_get_count(r, 2 * text_bytes);
-    c->mounts = arena_array(arena, c->n_mounts, sizeof *c->mounts);
-    for (uint32_t i = 0; i < c->n_mounts; i++) {
-        c->mounts[i].volume = frame_get_u32(r);
-        c->mounts[i].path = frame_get_required_text(r);
-        c->mounts[i].sub_path = frame_get_text(r);
-        c->mounts[i].read_only = frame_get_u8(r);
-    }
-    c->limits.memory_bytes = frame_get_i64(r);
-    c->limits.cpu_milli = frame_get_i64(r);
-    shim_get_action(r, arena, &c->post_start);
-    shim_get_action(r, arena, &c->pre_stop);
-    if (!c->n_argv)
+    if (!shim_uid_ok(uid))
         r->bad = true;
+    return uid;
 }
 
-static void put_volume(struct buf *out, const struct shim_volume *v)
+/* An array of `n` items; `n` becomes 0 when the rest of the frame cannot hold them. */
+static void *new_items(struct frame_reader *r, struct arena *arena, uint32_t *n, size_t item_size,
+                       size_t bytes_each)
 {
-    frame_put_text(out, v->name);
-    frame_put_u8(out, (uint8_t)v->kind);
-    frame_put_u8(out, v->memory);
-    frame_put_u8(out, v->read_only);
-    frame_put_u8(out, v->foreign);
-    frame_put_i64(out, v->size_bytes);
-    frame_put_text(out, v->host_path);
-    frame_put_text(out, v->host_base);
-    frame_put_text(out, v->host_keep);
-    frame_put_text(out, v->host_type);
-    frame_put_u8(out, v->host_private);
-    frame_put_u32(out, v->n_files);
-    for (uint32_t i = 0; i < v->n_files; i++) {
-        frame_put_text(out, v->files[i].path);
-        frame_put_bytes(out, v->files[i].bytes, v->files[i].len);
-        frame_put_u32(out, v->files[i].mode);
-    }
-}
-
-static void get_volume(struct frame_reader *r, struct arena *arena, struct shim_volume *v)
-{
-    uint8_t kind;
-
-    v->name = frame_get_required_text(r);
-    kind = frame_get_u8(r);
-    v->kind = (enum shim_volume_kind)kind;
-    v->memory = frame_get_u8(r);
-    v->read_only = frame_get_u8(r);
-    v->foreign = frame_get_u8(r);
-    v->size_bytes = frame_get_i64(r);
-    v->host_path = frame_get_text(r);
-    v->host_base = frame_get_text(r);
-    v->host_keep = frame_get_text(r);
-    v->host_type = frame_get_text(r);
-    v->host_private = frame_get_u8(r);
-    v->n_files = frame_get_count(r, 2 * text_bytes);
-    v->files = arena_array(arena, v->n_files, sizeof *v->files);
-    for (uint32_t i = 0; i < v->n_files; i++) {
-        v->files[i].path = frame_get_required_text(r);
-        v->files[i].bytes = frame_get_bytes(r, &v->files[i].len);
-        v->files[i].mode = frame_get_u32(r);
-    }
-    if (kind >= SHIM_VOLUME_KIND_N || (kind == SHIM_HOST_PATH && !v->host_path))
+    if (!r->bad && (size_t)(r->end - r->at) / bytes_each < *n)
         r->bad = true;
+    if (r->bad)
+        *n = 0;
+    return arena_array(arena, *n, item_size);
 }
 
-void shim_put_files(struct buf *out, const struct shim_files *files)
-{
-    size_t begun = frame_begin(out, SHIM_FILES);
+/* clang-format off */
+#define PUT(kind, ...) PUT_##kind(__VA_ARGS__);
+#define GET(kind, ...) GET_##kind(__VA_ARGS__);
 
-    frame_put_text(out, files->uid);
-    frame_put_u32(out, files->index);
-    put_volume(out, &files->volume);
-    frame_end(out, begun);
-}
+#define PUT_TEXT(x)                   frame_put_text(out, m->x)
+#define GET_TEXT(x)                   m->x = frame_get_text(r)
+#define PUT_REQUIRED(x)               frame_put_text(out, m->x)
+#define GET_REQUIRED(x)               m->x = frame_get_required_text(r)
+#define PUT_UID(x)                    frame_put_text(out, m->x)
+#define GET_UID(x)                    m->x = get_uid(r)
+#define PUT_BYTES(x, length)          frame_put_bytes(out, m->x, m->length)
+#define GET_BYTES(x, length)          m->x = frame_get_bytes(r, &m->length)
+#define PUT_BOOL(x)                   frame_put_u8(out, m->x)
+#define GET_BOOL(x)                   m->x = frame_get_u8(r)
+#define PUT_U32(x)                    frame_put_u32(out, m->x)
+#define GET_U32(x)                    m->x = frame_get_u32(r)
+#define PUT_I32(x)                    frame_put_u32(out, (uint32_t)m->x)
+#define GET_I32(x)                    m->x = (int32_t)frame_get_u32(r)
+#define PUT_I64(x)                    frame_put_i64(out, m->x)
+#define GET_I64(x)                    m->x = frame_get_i64(r)
+#define PUT_U64(x)                    frame_put_i64(out, (int64_t)m->x)
+#define GET_U64(x)                    m->x = (uint64_t)frame_get_i64(r)
+#define PUT_ENUM(x, type, n)          frame_put_u8(out, (uint8_t)m->x)
+#define GET_ENUM(x, type, n)          m->x = (type)get_enum(r, n)
+#define PUT_FLAGS2(a, b)              frame_put_u8(out, (uint8_t)(m->a | m->b << 1))
+#define GET_FLAGS2(a, b)              { uint8_t f = frame_get_u8(r); m->a = f & 1; m->b = f & 2; }
+#define PUT_FLAGS3(a, b, c)           frame_put_u8(out, (uint8_t)(m->a | m->b << 1 | m->c << 2))
+#define GET_FLAGS3(a, b, c)           { uint8_t f = frame_get_u8(r); \
+                                        m->a = f & 1; m->b = f & 2; m->c = f & 4; }
+#define PUT_STRINGS(x, count)         put_strings(out, m->x, m->count)
+#define GET_STRINGS(x, count)         m->x = get_strings(r, arena, &m->count)
+#define PUT_ITEMS(x, n, part, bytes)  for (uint32_t i = 0; i < (n); i++) put_##part(out, &m->x[i])
+#define GET_ITEMS(x, n, part, bytes)  { uint32_t items = (n); \
+                                        m->x = new_items(r, arena, &items, sizeof *m->x, bytes); \
+                                        for (uint32_t i = 0; i < items; i++) \
+                                            get_##part(r, arena, &m->x[i]); }
+#define PUT_ARRAY(x, count, part, bytes) { frame_put_u32(out, m->count); \
+                                        PUT_ITEMS(x, m->count, part, bytes); }
+#define GET_ARRAY(x, count, part, bytes) { m->count = frame_get_count(r, bytes); \
+                                        GET_ITEMS(x, m->count, part, bytes) }
+#define PUT_STRUCT(x, part)           put_##part(out, &m->x)
+#define GET_STRUCT(x, part)           get_##part(r, arena, &m->x)
+#define PUT_SECTION(part)             put_##part(out, m)
+#define GET_SECTION(part)             get_##part(r, arena, m)
+#define PUT_WHEN(condition, kind, ...) if (condition) PUT_##kind(__VA_ARGS__)
+#define GET_WHEN(condition, kind, ...) if (condition) GET_##kind(__VA_ARGS__)
+#define PUT_CHECK(condition)
+#define GET_CHECK(condition)          if (!r->bad && !(condition)) r->bad = true
 
-bool shim_get_files(struct frame_reader *r, struct arena *arena, struct shim_files *out)
-{
-    out->uid = frame_get_required_text(r);
-    out->index = frame_get_u32(r);
-    get_volume(r, arena, &out->volume);
-    return !r->bad && out->volume.kind == SHIM_FILES_VOLUME && shim_uid_ok(out->uid);
-}
+/* put_NAME and get_NAME: fields inside a frame. */
+#define PART(name, type, FIELDS)                                                                  \
+    static void put_##name(struct buf *out, const type *m) { FIELDS(PUT) }                        \
+    static void get_##name(struct frame_reader *r, struct arena *arena, type *m) { FIELDS(GET) }
 
-void shim_put_start(struct buf *out, const struct shim_pod *pod)
-{
-    size_t begun = frame_begin(out, SHIM_START);
-
-    frame_put_text(out, pod->uid);
-    frame_put_u8(out, (uint8_t)pod->kind);
-    frame_put_u8(out, (uint8_t)pod->restart);
-    frame_put_i64(out, pod->start_ms);
-    frame_put_i64(out, pod->deadline_ms);
-    frame_put_i64(out, pod->grace_ms);
-    frame_put_u32(out, pod->n_init);
-    frame_put_u32(out, pod->n_main);
-    for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
-        put_container(out, &pod->containers[i]);
-    if (pod->kind == SHIM_POD_SANDBOXED) {
-        frame_put_text(out, pod->hostname);
-        frame_put_text(out, pod->ip);
-        frame_put_text(out, pod->hosts);
-        frame_put_u32(out, pod->n_ports);
-        for (uint32_t i = 0; i < pod->n_ports; i++)
-            frame_put_u32(out, pod->ports[i]);
-        frame_put_u32(out, pod->ids);
-        frame_put_text(out, pod->host_key);
-        frame_put_text(out, pod->host_public);
-        frame_put_u32(out, pod->n_volumes);
-        for (uint32_t i = 0; i < pod->n_volumes; i++)
-            put_volume(out, &pod->volumes[i]);
+/* shim_put_NAME and shim_get_NAME: a whole frame. */
+#define MESSAGE_PUT(name, TYPE, type)                                                             \
+    void shim_put_##name(struct buf *out, const type *m)                                          \
+    {                                                                                             \
+        size_t begun = frame_begin(out, TYPE);                                                    \
+                                                                                                  \
+        put_##name(out, m);                                                                       \
+        frame_end(out, begun);                                                                    \
     }
-    frame_end(out, begun);
+#define MESSAGE(name, TYPE, type, FIELDS)                                                         \
+    PART(name, type, FIELDS)                                                                      \
+    MESSAGE_PUT(name, TYPE, type)                                                                 \
+    bool shim_get_##name(struct frame_reader *r, struct arena *arena, type *m)                    \
+    {                                                                                             \
+        *m = (type){0};                                                                           \
+        get_##name(r, arena, m);                                                                  \
+        return !r->bad;                                                                           \
+    }
+#define MESSAGE_WITHOUT_ARRAYS(name, TYPE, type, FIELDS)                                          \
+    PART(name, type, FIELDS)                                                                      \
+    MESSAGE_PUT(name, TYPE, type)                                                                 \
+    bool shim_get_##name(struct frame_reader *r, type *m)                                         \
+    {                                                                                             \
+        *m = (type){0};                                                                           \
+        get_##name(r, NULL, m);                                                                   \
+        return !r->bad;                                                                           \
+    }
+
+#define HELLO_FIELDS(X) \
+    X(U32, version)     \
+    X(I64, pid)
+MESSAGE_WITHOUT_ARRAYS(hello, SHIM_HELLO, struct shim_hello, HELLO_FIELDS)
+
+#define CONFIG_FIELDS(X)        \
+    X(REQUIRED, cwd)            \
+    X(STRINGS, env, n_env)      \
+    X(I64, backoff_ms)          \
+    X(I64, log_max_bytes)       \
+    X(U32, level)               \
+    X(BOOL, hosts_as_addresses) \
+    X(BOOL, private_tmp)        \
+    X(U32, sockaddr_method)     \
+    X(BOOL, private_network)
+MESSAGE(config, SHIM_CONFIG, struct shim_config, CONFIG_FIELDS)
+
+#define ACTION_FIELDS(X)                                    \
+    X(ENUM, act, enum shim_act, SHIM_ACT_N)                 \
+    X(WHEN, m->act == ACT_EXEC, STRINGS, argv, n_argv)      \
+    X(WHEN, m->act == ACT_HTTP, REQUIRED, path)             \
+    X(WHEN, m->act == ACT_HTTP, U32, port)                  \
+    X(WHEN, m->act == ACT_SLEEP, I64, sleep_ms)             \
+    X(CHECK, m->act != ACT_EXEC || m->n_argv)
+PART(action, struct shim_action, ACTION_FIELDS)
+
+#define MOUNT_FIELDS(X) \
+    X(U32, volume)      \
+    X(REQUIRED, path)   \
+    X(TEXT, sub_path)   \
+    X(BOOL, read_only)
+PART(mount, struct shim_mount, MOUNT_FIELDS)
+
+#define CONTAINER_FIELDS(X)                           \
+    X(REQUIRED, name)                                 \
+    X(FLAGS2, sidecar, has_startup_probe)             \
+    X(STRINGS, argv, n_argv)                          \
+    X(STRINGS, env, n_env)                            \
+    X(TEXT, cwd)                                      \
+    X(TEXT, termination_path)                         \
+    X(BOOL, log_message)                              \
+    X(ARRAY, mounts, n_mounts, mount, 2 * TEXT_BYTES) \
+    X(I64, limits.memory_bytes)                       \
+    X(I64, limits.cpu_milli)                          \
+    X(STRUCT, post_start, action)                     \
+    X(STRUCT, pre_stop, action)                       \
+    X(CHECK, m->n_argv > 0)
+PART(container, struct shim_container, CONTAINER_FIELDS)
+
+#define FILE_FIELDS(X)   \
+    X(REQUIRED, path)    \
+    X(BYTES, bytes, len) \
+    X(U32, mode)
+PART(file, struct shim_file, FILE_FIELDS)
+
+#define VOLUME_FIELDS(X)                                     \
+    X(REQUIRED, name)                                        \
+    X(ENUM, kind, enum shim_volume_kind, SHIM_VOLUME_KIND_N) \
+    X(BOOL, memory)                                          \
+    X(BOOL, read_only)                                       \
+    X(BOOL, host_ids)                                        \
+    X(I64, size_bytes)                                       \
+    X(TEXT, host_path)                                       \
+    X(TEXT, host_base)                                       \
+    X(TEXT, host_keep)                                       \
+    X(TEXT, host_type)                                       \
+    X(BOOL, host_private)                                    \
+    X(ARRAY, files, n_files, file, 2 * TEXT_BYTES)           \
+    X(CHECK, m->kind != SHIM_HOST_PATH || m->host_path)
+PART(volume, struct shim_volume, VOLUME_FIELDS)
+
+#define FILES_FIELDS(X)       \
+    X(UID, uid)               \
+    X(U32, index)             \
+    X(STRUCT, volume, volume) \
+    X(CHECK, m->volume.kind == SHIM_FILES_VOLUME)
+MESSAGE(files, SHIM_FILES, struct shim_files, FILES_FIELDS)
+
+static void put_port(struct buf *out, const uint32_t *port)
+{
+    frame_put_u32(out, *port);
 }
 
-static void get_box(struct frame_reader *r, struct arena *arena, struct shim_pod *pod)
+static void get_port(struct frame_reader *r, struct arena *arena, uint32_t *port)
 {
-    pod->hostname = frame_get_text(r);
-    pod->ip = frame_get_text(r);
-    pod->hosts = frame_get_text(r);
-    pod->n_ports = frame_get_count(r, sizeof(uint32_t));
-    pod->ports = arena_array(arena, pod->n_ports, sizeof *pod->ports);
-    for (uint32_t i = 0; i < pod->n_ports; i++)
-        pod->ports[i] = frame_get_u32(r);
-    pod->ids = frame_get_u32(r);
-    pod->host_key = frame_get_text(r);
-    pod->host_public = frame_get_text(r);
-    pod->n_volumes = frame_get_count(r, 4 * text_bytes);
-    pod->volumes = arena_array(arena, pod->n_volumes, sizeof *pod->volumes);
-    for (uint32_t i = 0; i < pod->n_volumes; i++)
-        get_volume(r, arena, &pod->volumes[i]);
+    *port = frame_get_u32(r);
 }
 
-bool shim_get_start(struct frame_reader *r, struct arena *arena, struct shim_pod *pod)
+#define SANDBOX_FIELDS(X)                            \
+    X(TEXT, hostname)                                \
+    X(TEXT, ip)                                      \
+    X(TEXT, hosts)                                   \
+    X(ARRAY, ports, n_ports, port, sizeof(uint32_t)) \
+    X(U32, ids)                                      \
+    X(TEXT, host_key)                                \
+    X(TEXT, host_public)                             \
+    X(ARRAY, volumes, n_volumes, volume, 4 * TEXT_BYTES)
+PART(sandbox, struct shim_pod, SANDBOX_FIELDS)
+
+static bool container_counts_ok(const struct shim_pod *pod)
 {
-    uint8_t kind, restart;
+    return pod->n_main && pod->n_main <= SHIM_CONTAINERS_MAX &&
+           pod->n_init <= SHIM_CONTAINERS_MAX &&
+           pod->n_init + pod->n_main <= SHIM_CONTAINERS_MAX;
+}
 
-    *pod = (struct shim_pod){0};
-    pod->uid = frame_get_required_text(r);
-    kind = frame_get_u8(r);
-    restart = frame_get_u8(r);
-    pod->kind = (enum shim_pod_kind)kind;
-    pod->restart = (enum shim_restart)restart;
-    pod->start_ms = frame_get_i64(r);
-    pod->deadline_ms = frame_get_i64(r);
-    pod->grace_ms = frame_get_i64(r);
-    pod->n_init = frame_get_u32(r);
-    pod->n_main = frame_get_u32(r);
-    if (r->bad || kind >= SHIM_POD_KIND_N || restart >= SHIM_RESTART_N || !shim_uid_ok(pod->uid) ||
-        pod->n_init > SHIM_CONTAINERS_MAX || !pod->n_main || pod->n_main > SHIM_CONTAINERS_MAX ||
-        pod->n_init + pod->n_main > SHIM_CONTAINERS_MAX ||
-        (size_t)(r->end - r->at) / container_bytes < pod->n_init + pod->n_main)
-        return false;
-
-    pod->containers = arena_array(arena, pod->n_init + pod->n_main, sizeof *pod->containers);
+static bool mounts_ok(const struct shim_pod *pod)
+{
     for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
-        get_container(r, arena, &pod->containers[i]);
-    if (kind == SHIM_POD_SANDBOXED)
-        get_box(r, arena, pod);
-    for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
-        for (uint32_t m = 0; m < pod->containers[i].n_mounts; m++)
-            if (pod->containers[i].mounts[m].volume >= pod->n_volumes)
+        for (uint32_t j = 0; j < pod->containers[i].n_mounts; j++)
+            if (pod->containers[i].mounts[j].volume >= pod->n_volumes)
                 return false;
-    return !r->bad;
+    return true;
 }
 
-void shim_put_command(struct buf *out, enum shim_message type, const struct shim_command *order)
+#define START_FIELDS(X)                                                      \
+    X(UID, uid)                                                              \
+    X(ENUM, kind, enum shim_pod_kind, SHIM_POD_KIND_N)                       \
+    X(ENUM, restart, enum shim_restart, SHIM_RESTART_N)                      \
+    X(I64, start_ms)                                                         \
+    X(I64, deadline_ms)                                                      \
+    X(I64, grace_ms)                                                         \
+    X(U32, n_init)                                                           \
+    X(U32, n_main)                                                           \
+    X(CHECK, container_counts_ok(m))                                         \
+    X(ITEMS, containers, m->n_init + m->n_main, container, CONTAINER_BYTES)  \
+    X(WHEN, m->kind == SHIM_POD_SANDBOXED, SECTION, sandbox)                 \
+    X(CHECK, mounts_ok(m))
+MESSAGE(start, SHIM_START, struct shim_pod, START_FIELDS)
+
+#define COMMAND_FIELDS(X)                                             \
+    X(UID, uid)                                                       \
+    X(WHEN, type == SHIM_STOP || type == SHIM_KILL, I64, grace_ms)    \
+    X(WHEN, type == SHIM_HOSTS, REQUIRED, hosts)                      \
+    X(WHEN, type == SHIM_KILL || type == SHIM_PASSED, U32, container) \
+    X(WHEN, type == SHIM_KILL, TEXT, why)                             \
+    X(WHEN, type == SHIM_DEADLINE, I64, deadline_ms)
+
+#define CONTAINER_STATUS_FIELDS(X)                            \
+    X(REQUIRED, name)                                         \
+    X(ENUM, state, enum container_state, CONTAINER_STATE_N)   \
+    X(TEXT, reason)                                           \
+    X(TEXT, message)                                          \
+    X(I32, exit_code)                                         \
+    X(I32, signal)                                            \
+    X(I64, started_ms)                                        \
+    X(I64, finished_ms)                                       \
+    X(I64, cpu_ms)                                            \
+    X(I64, memory_peak_bytes)                                 \
+    X(I32, restart_count)                                     \
+    X(FLAGS2, ready, has_last)                                \
+    X(WHEN, m->has_last, I32, last_exit_code)                 \
+    X(WHEN, m->has_last, I32, last_signal)                    \
+    X(WHEN, m->has_last, TEXT, last_reason)
+PART(container_status, struct container_status, CONTAINER_STATUS_FIELDS)
+/* clang-format on */
+
+/* Two counts, then the containers of both lists, which are one array once they are read. */
+static void put_container_statuses(struct buf *out, const struct shim_status *m)
 {
-    size_t begun = frame_begin(out, (uint8_t)type);
+    const struct pod_status *status = &m->status;
 
-    frame_put_text(out, order->uid);
-    if (type == SHIM_STOP || type == SHIM_KILL)
-        frame_put_i64(out, order->grace_ms);
-    if (type == SHIM_HOSTS)
-        frame_put_text(out, order->hosts);
-    if (type == SHIM_KILL || type == SHIM_PASSED)
-        frame_put_u32(out, order->container);
-    if (type == SHIM_KILL)
-        frame_put_text(out, order->why);
-    if (type == SHIM_DEADLINE)
-        frame_put_i64(out, order->deadline_ms);
-    frame_end(out, begun);
-}
-
-bool shim_get_command(struct frame_reader *r, enum shim_message type, struct shim_command *out)
-{
-    *out = (struct shim_command){.uid = frame_get_required_text(r)};
-    if (type == SHIM_STOP || type == SHIM_KILL)
-        out->grace_ms = frame_get_i64(r);
-    if (type == SHIM_HOSTS)
-        out->hosts = frame_get_required_text(r);
-    if (type == SHIM_KILL || type == SHIM_PASSED)
-        out->container = frame_get_u32(r);
-    if (type == SHIM_KILL)
-        out->why = frame_get_text(r);
-    if (type == SHIM_DEADLINE)
-        out->deadline_ms = frame_get_i64(r);
-    return !r->bad && shim_uid_ok(out->uid);
-}
-
-void shim_put_plain(struct buf *out, enum shim_message type)
-{
-    frame_end(out, frame_begin(out, (uint8_t)type));
-}
-
-static void put_container_status(struct buf *out, const struct container_status *c)
-{
-    frame_put_text(out, c->name);
-    frame_put_u8(out, (uint8_t)c->state);
-    frame_put_text(out, c->reason);
-    frame_put_text(out, c->message);
-    frame_put_u32(out, (uint32_t)c->exit_code);
-    frame_put_u32(out, (uint32_t)c->signal);
-    frame_put_i64(out, c->started_ms);
-    frame_put_i64(out, c->finished_ms);
-    frame_put_i64(out, c->cpu_ms);
-    frame_put_i64(out, c->memory_peak_bytes);
-    frame_put_u32(out, (uint32_t)c->restart_count);
-    frame_put_u8(out, (uint8_t)(c->ready | c->has_last << 1));
-    if (c->has_last) {
-        frame_put_u32(out, (uint32_t)c->last_exit_code);
-        frame_put_u32(out, (uint32_t)c->last_signal);
-        frame_put_text(out, c->last_reason);
-    }
-}
-
-static void get_container_status(struct frame_reader *r, struct container_status *c)
-{
-    uint8_t state, flags;
-
-    c->name = frame_get_required_text(r);
-    state = frame_get_u8(r);
-    c->state = (enum container_state)state;
-    c->reason = frame_get_text(r);
-    c->message = frame_get_text(r);
-    c->exit_code = (int32_t)frame_get_u32(r);
-    c->signal = (int32_t)frame_get_u32(r);
-    c->started_ms = frame_get_i64(r);
-    c->finished_ms = frame_get_i64(r);
-    c->cpu_ms = frame_get_i64(r);
-    c->memory_peak_bytes = frame_get_i64(r);
-    c->restart_count = (int32_t)frame_get_u32(r);
-    flags = frame_get_u8(r);
-    c->ready = flags & 1;
-    c->has_last = flags & 2;
-    if (c->has_last) {
-        c->last_exit_code = (int32_t)frame_get_u32(r);
-        c->last_signal = (int32_t)frame_get_u32(r);
-        c->last_reason = frame_get_text(r);
-    }
-    if (state >= CONTAINER_STATE_N)
-        r->bad = true;
-}
-
-void shim_put_status(struct buf *out, const struct shim_status *s)
-{
-    const struct pod_status *status = &s->status;
-    size_t begun = frame_begin(out, SHIM_STATUS);
-
-    frame_put_text(out, s->uid);
-    frame_put_u8(out, (uint8_t)((s->final ? SHIM_STATUS_FINAL : 0) | status->initialized << 1 |
-                                status->ready << 2));
-    frame_put_u8(out, (uint8_t)status->phase);
-    frame_put_text(out, status->reason);
-    frame_put_text(out, status->message);
-    frame_put_i64(out, status->start_ms);
-    frame_put_i64(out, status->ready_ms);
     frame_put_u32(out, (uint32_t)status->init_containers.count);
     frame_put_u32(out, (uint32_t)status->containers.count);
     for (size_t i = 0; i < status->init_containers.count; i++)
         put_container_status(out, &status->init_containers.items[i]);
     for (size_t i = 0; i < status->containers.count; i++)
         put_container_status(out, &status->containers.items[i]);
-    frame_end(out, begun);
 }
 
-bool shim_get_status(struct frame_reader *r, struct arena *arena, struct shim_status *s)
+static void get_container_statuses(struct frame_reader *r, struct arena *arena,
+                                   struct shim_status *m)
 {
-    struct pod_status *status = &s->status;
-    uint8_t flags, phase;
-    uint32_t n_init, n_main;
+    struct pod_status *status = &m->status;
+    uint32_t n_init = frame_get_u32(r), n_main = frame_get_u32(r), n;
+    struct container_status *items;
 
-    *s = (struct shim_status){.uid = frame_get_required_text(r)};
-    flags = frame_get_u8(r);
-    s->final = flags & SHIM_STATUS_FINAL;
-    status->initialized = flags & 2;
-    status->ready = flags & 4;
-    phase = frame_get_u8(r);
-    status->phase = (enum pod_phase)phase;
-    status->reason = frame_get_text(r);
-    status->message = frame_get_text(r);
-    status->start_ms = frame_get_i64(r);
-    status->ready_ms = frame_get_i64(r);
-    n_init = frame_get_u32(r);
-    n_main = frame_get_u32(r);
-    if (r->bad || phase >= POD_PHASE_N || !shim_uid_ok(s->uid) || n_init > SHIM_CONTAINERS_MAX ||
-        n_main > SHIM_CONTAINERS_MAX || (size_t)(r->end - r->at) / status_bytes < n_init + n_main)
-        return false;
-
-    struct container_status *items = arena_array(arena, n_init + n_main, sizeof *items);
-
-    for (uint32_t i = 0; i < n_init + n_main; i++)
-        get_container_status(r, &items[i]);
+    if (n_init > SHIM_CONTAINERS_MAX || n_main > SHIM_CONTAINERS_MAX)
+        r->bad = true;
+    n = n_init + n_main;
+    items = new_items(r, arena, &n, sizeof *items, STATUS_BYTES);
+    for (uint32_t i = 0; i < n; i++)
+        get_container_status(r, arena, &items[i]);
     status->init_containers.items = items;
     status->init_containers.count = n_init;
     status->containers.items = items + n_init;
     status->containers.count = n_main;
+}
+
+/* clang-format off */
+#define STATUS_FIELDS(X)                                  \
+    X(UID, uid)                                           \
+    X(FLAGS3, final, status.initialized, status.ready)     \
+    X(ENUM, status.phase, enum pod_phase, POD_PHASE_N)    \
+    X(TEXT, status.reason)                                \
+    X(TEXT, status.message)                               \
+    X(I64, status.start_ms)                               \
+    X(I64, status.ready_ms)                               \
+    X(SECTION, container_statuses)
+MESSAGE(status, SHIM_STATUS, struct shim_status, STATUS_FIELDS)
+
+#define PROGRAM_FIELDS(X)    \
+    X(UID, uid)              \
+    X(U32, container)        \
+    X(STRINGS, argv, n_argv) \
+    X(STRINGS, env, n_env)   \
+    X(CHECK, m->n_argv > 0)
+MESSAGE(program, SHIM_PROGRAM, struct shim_program, PROGRAM_FIELDS)
+
+#define EXEC_FIELDS(X) \
+    X(UID, uid)        \
+    X(U32, container)  \
+    X(U64, id)         \
+    X(I64, limit_ms)   \
+    X(STRUCT, action, action)
+MESSAGE(exec, SHIM_EXEC, struct shim_exec, EXEC_FIELDS)
+
+#define EXECUTED_FIELDS(X) \
+    X(UID, uid)            \
+    X(U64, id)             \
+    X(I32, code)           \
+    X(TEXT, text)
+MESSAGE_WITHOUT_ARRAYS(executed, SHIM_EXECUTED, struct shim_executed, EXECUTED_FIELDS)
+/* clang-format on */
+
+void shim_put_command(struct buf *out, enum shim_message type, const struct shim_command *m)
+{
+    size_t begun = frame_begin(out, (uint8_t)type);
+
+    COMMAND_FIELDS(PUT)
+    frame_end(out, begun);
+}
+
+bool shim_get_command(struct frame_reader *r, enum shim_message type, struct shim_command *m)
+{
+    *m = (struct shim_command){0};
+    COMMAND_FIELDS(GET)
     return !r->bad;
+}
+
+void shim_put_plain(struct buf *out, enum shim_message type)
+{
+    frame_end(out, frame_begin(out, (uint8_t)type));
 }

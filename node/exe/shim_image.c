@@ -1,8 +1,7 @@
 /*
- * The bytes of the supervisor's program (shim/main.c), for those who carry it; see
- * runtime/shim_link.c.
+ * The shim program (node/shim/main.c) as bytes inside jobflow, from shim_image up to
+ * shim_image_end. self_exe.c runs it; only programs that link this object carry it.
  */
-#include "node/exe/image.h"
 
 /* clang-format off */
 __asm__(".section .rodata.shim_image, \"a\"\n"

@@ -1,9 +1,9 @@
 /*
- * Backups.
+ * GET /backup: sends a copy of the store while the store stays in use.
  *
- *   asked ─(what was accepted is durable)─► copying, on the store thread ─► sent, piece by piece
+ *   request ─(everything accepted is durable)─► copying, on the store thread ─► sent in pieces
  *
- * The copy is a file in the data directory that has no name any more when it is sent.
+ * The copy is a file in the data directory, which is unlinked before it is sent.
  */
 #include "api/server/rest/internal.h"
 
@@ -19,7 +19,7 @@ enum { PIECE_BYTES = 256 << 10 };
 
 struct backup {
     struct api_stream stream;
-    int fd; /* of the copy; -1 before */
+    int fd; /* of the copy; -1 until it is complete */
     bool copying;
 };
 

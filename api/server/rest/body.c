@@ -1,6 +1,6 @@
 /*
- * Request bodies: the content type decides between JSON, YAML and protobuf; all three become one
- * JSON document, within the bounds of the kind.
+ * Decodes request bodies. The content type decides between JSON, YAML and protobuf; each becomes a
+ * JSON document, within the limits of the kind.
  */
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,7 @@ static bool is_type(const char *content_type, const char *type)
     return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
 }
 
-static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error_list *twice,
+static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error_list *duplicates,
                           struct error *err)
 {
     scoped(yaml_reader) struct yaml_reader *reader =
@@ -27,7 +27,7 @@ static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct erro
     scoped(json) json_t *first = NULL;
     json_t *next = NULL;
 
-    yaml_reader_take_twice(reader, twice);
+    yaml_reader_take_twice(reader, duplicates);
     if (!yaml_reader_next(reader, &first, err) || (first && !yaml_reader_next(reader, &next, err)))
         return NULL;
     if (first && !next)
@@ -38,8 +38,8 @@ static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct erro
     return NULL;
 }
 
-/* Custom kinds have no protobuf, in a cluster neither. Other requests without a kind are reviews.
- */
+/* Custom kinds have no protobuf form, as in a cluster; only DeleteOptions for them do. A request
+ * without a kind is a review, which may be protobuf. */
 static bool takes_protobuf(const struct api_call *call)
 {
     return call->request->method != API_PATCH &&
@@ -52,7 +52,7 @@ const struct json_limits *body_limits(const struct api_call *call)
     return call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
 }
 
-static json_t *parse(const struct api_call *call, struct error_list *twice, struct error *err)
+static json_t *parse(const struct api_call *call, struct error_list *duplicates, struct error *err)
 {
     const struct json_limits *limits = body_limits(call);
     const char *type = call->request->content_type;
@@ -67,12 +67,12 @@ static json_t *parse(const struct api_call *call, struct error_list *twice, stru
         return protobuf_parse(call->request->body, len, err);
     if (type &&
         (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
-        return parse_yaml(call, limits == &json_limits_flow, twice, err);
-    return json_parse_lenient(call->request->body ? call->request->body : "", len, limits, twice,
-                              err);
+        return parse_yaml(call, limits == &json_limits_flow, duplicates, err);
+    return json_parse_lenient(call->request->body ? call->request->body : "", len, limits,
+                              duplicates, err);
 }
 
-json_t *body_parse(const struct api_call *call, struct error_list *twice, struct error *err)
+json_t *body_parse(const struct api_call *call, struct error_list *duplicates, struct error *err)
 {
     const char *type = call->request->content_type;
     bool is_patch = call->request->method == API_PATCH;
@@ -87,7 +87,7 @@ json_t *body_parse(const struct api_call *call, struct error_list *twice, struct
                   takes_protobuf(call) ? ", " PROTOBUF : "");
         return NULL;
     }
-    doc = parse(call, twice, &why);
+    doc = parse(call, duplicates, &why);
     if (doc)
         return doc;
     *err = why;

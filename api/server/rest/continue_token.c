@@ -1,6 +1,5 @@
 /*
- * Encodes and decodes the continue token of a list; one that does not decode to all of its members
- * is refused.
+ * Encodes and decodes the continue token of a list. A token that lacks a member is refused.
  */
 #include "api/server/rest/continue_token.h"
 

@@ -1,8 +1,8 @@
 /*
- * Templates from jobs and jobs from templates: GET …/jobs/NAME/template and
- * POST …/jobtemplates/NAME/instantiate with {metadata: {name | generateName}, patch}. How the one
- * becomes the other is lent by the program, for here nobody knows of patches. Ref: spec/jobflow.md
- * 13.8.
+ * Converts jobs to templates and templates to jobs: GET …/jobs/NAME/template, and
+ * POST …/jobtemplates/NAME/instantiate with {metadata: {name | generateName}, patch}. The program
+ * supplies the conversions (api_set_conversions), because the room of the API may not depend on the
+ * room of templates. Ref: spec/jobflow.md 13.8.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const struct object *find_source(const struct api_call *call, struct erro
     return NULL;
 }
 
-/* The template a job says it was made from; NULL. */
+/* The template from which the job was made, according to its annotation; NULL. */
 static const struct object *origin_of(const struct api_call *call, const struct object *job)
 {
     const char *full = meta_annotation(job->meta, LABEL_CREATED_BY_TEMPLATE);
@@ -34,34 +34,36 @@ static const struct object *origin_of(const struct api_call *call, const struct 
     return store_get(call->api->store, &kind_job_template, object_namespace(job), full + len + 1);
 }
 
-/* Whether a job made of the template now would have this very spec. */
-static bool makes(const struct api_call *call, const struct object *template_,
-                  const struct object *job)
+/* Whether a job made from the template now would have exactly this body. */
+static bool yields(const struct api_call *call, const struct object *job_template,
+                   const struct object *job)
 {
     const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN};
-    scoped(json) json_t *doc = call->api->conversions.to_job(template_, NULL, NULL);
+    scoped(json) json_t *doc = call->api->conversions.to_job(job_template, NULL, NULL);
     json_t *metadata = json_object_get(doc, "metadata");
-    const struct object *made = NULL;
+    const struct object *draft = NULL;
     struct error_list errors = {0};
     bool same;
 
     json_object_del(metadata, "name");
     json_object_set_new(metadata, "generateName", json_string("job-"));
-    same = doc && registry_create(call->api->registry, doc, &how, &made, &errors) &&
-           made->body == job->body; /* bodies are interned */
+    same = doc && registry_create(call->api->registry, doc, &how, &draft, &errors) &&
+           draft->body == job->body; /* bodies are interned */
     error_list_release(&errors);
     return same;
 }
 
-/* What admission filled in is left out again where the template it came from can tell. */
-static void restore_spec(const struct api_call *call, const struct object *job, json_t *template_)
+/* Replaces the spec by that of the original template if the template still yields this job, so that
+ * values filled in by admission are left out. */
+static void restore_spec(const struct api_call *call, const struct object *job,
+                         json_t *job_template)
 {
     const struct object *origin = origin_of(call, job);
     scoped(json) json_t *body =
-        origin && makes(call, origin, job) ? object_body_json(origin) : NULL;
+        origin && yields(call, origin, job) ? object_body_json(origin) : NULL;
 
     if (body)
-        json_object_set(template_, "spec", json_object_get(body, "spec"));
+        json_object_set(job_template, "spec", json_object_get(body, "spec"));
 }
 
 struct api_stream *verb_template(const struct api_call *call)
@@ -69,14 +71,14 @@ struct api_stream *verb_template(const struct api_call *call)
     struct reply with = {.status = 200};
     struct error err = {0};
     const struct object *job = find_source(call, &err);
-    scoped(json) json_t *doc = NULL, *template_ = NULL;
+    scoped(json) json_t *doc = NULL, *job_template = NULL;
 
     if (!job)
         return reply_error(call, &err);
     doc = object_to_json(job);
-    template_ = call->api->conversions.to_template(doc);
-    restore_spec(call, job, template_);
-    json_text(template_, &with.body);
+    job_template = call->api->conversions.to_template(doc);
+    restore_spec(call, job, job_template);
+    json_text(job_template, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }
@@ -103,7 +105,7 @@ static bool check_members(const json_t *body, struct error *err)
     return true;
 }
 
-/* What the request says of the job's metadata stands above what comes from the template. */
+/* Sets the job's metadata; the request takes precedence over the template. */
 static bool set_metadata(const struct api_call *call, json_t *job, const json_t *asked,
                          struct error *err)
 {
@@ -136,14 +138,14 @@ struct api_stream *verb_instantiate(const struct api_call *call)
     scoped(write) struct write write = {0};
     scoped(json) json_t *body = NULL, *job = NULL;
     struct error err = {0};
-    const struct object *template_;
+    const struct object *job_template;
 
     if (!write_init(&write, call, &err))
         return reply_option_error(call, "CreateOptions", &err);
     body = body_parse(call, NULL, &err);
-    template_ = body && check_members(body, &err) ? find_source(call, &err) : NULL;
-    if (template_)
-        job = call->api->conversions.to_job(template_, json_object_get(body, "patch"), &err);
+    job_template = body && check_members(body, &err) ? find_source(call, &err) : NULL;
+    if (job_template)
+        job = call->api->conversions.to_job(job_template, json_object_get(body, "patch"), &err);
     if (!job || !set_metadata(call, job, json_object_get(body, "metadata"), &err))
         return reply_error(call, &err);
     if (!registry_create(call->api->registry, job, &write.how, &write.object, &write.errors))

@@ -1,6 +1,6 @@
 /*
  * Parses field and label selectors once per request (L-31), then matches objects one by one. A
- * table says which fields each kind can be selected by.
+ * table lists the fields by which each kind can be selected.
  */
 #include "api/server/rest/filter.h"
 
@@ -12,14 +12,14 @@
 
 enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 /* L-31 */ };
 
-/* Reads a field; NULL counts as empty. Borrowed from the object. */
+/* Returns the value of a field, borrowed from the object; NULL counts as empty. */
 typedef const char *(*field_fn)(const struct object *object);
 
 struct filter_field {
     const struct kind *kind; /* NULL: every kind */
     const char *path;
     field_fn read;  /* NULL: the member of the body at `path` */
-    const char *at; /* that is not where its path says; NULL: it is */
+    const char *at; /* path of the member in the body when it differs from `path`; else NULL */
 };
 
 struct filter_term {
@@ -80,9 +80,9 @@ static const char *job_phase(const struct object *job)
     return job_phase_text(job_status_of(job)->phase);
 }
 
-static const char *namespace_phase(const struct object *namespace_)
+static const char *namespace_phase(const struct object *namespace)
 {
-    return object_deleting(namespace_) ? "Terminating" : "Active";
+    return object_deleting(namespace) ? "Terminating" : "Active";
 }
 
 static const struct filter_field fields[] = {
@@ -126,9 +126,7 @@ static const struct filter_field *find_field(const struct kind *kind, const char
     return NULL;
 }
 
-/* ---- parsing ---- */
-
-/* Which objects were looked for kubectl says itself, before this. */
+/* Refuses an unknown field. The words follow kube-apiserver; kubectl itself names the resource. */
 static bool refuse_field(const struct kind *kind, const char *path, struct error *err)
 {
     scoped(buf) struct buf known = {0};
@@ -148,7 +146,7 @@ static bool refuse_syntax(const char *text, const char *term, struct error *err)
                      text, term);
 }
 
-/* One requirement without its escapes: path, operator, value. The path is cut off in place. */
+/* Splits one requirement in place into path, operator and value. */
 static bool split_term(char *term, char **out_value, bool *out_differs)
 {
     char *equals = strchr(term, '=');
@@ -163,7 +161,7 @@ static bool split_term(char *term, char **out_value, bool *out_differs)
     return *term != '\0';
 }
 
-/* Drop the escapes of a value; false for one that means nothing. */
+/* Removes the escapes of a value in place; false for a backslash at the end. */
 static bool unescape(char *value)
 {
     char *write = value;
@@ -238,8 +236,6 @@ void filter_release(struct filter *filter)
     selector_free(filter->labels);
     *filter = (struct filter){0};
 }
-
-/* ---- matching ---- */
 
 static const char *member_at(const json_t *doc, const char *path)
 {

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Which objects a list or a watch means: the name of the path, label and field selectors. Ref:
- * spec/kube-api.md 9.
+ * The objects that a list or a watch selects: by label selector, field selector and the name in the
+ * path. Ref: spec/kube-api.md 9.
  */
 #include "api/server/message/request_target.h"
 #include "api/types/labels.h"
@@ -15,9 +15,9 @@ struct filter {
 };
 
 /**
- * Take the selectors out of a query, and `name` (may be NULL) as one more requirement. Strings live
- * in `arena`. BAD_REQUEST for a selector that does not parse, is too long (L-31), or names a field
- * the kind cannot be selected by.
+ * Reads the selectors of a query and adds `name` (may be NULL) as one more requirement. Strings
+ * live in `arena`. BAD_REQUEST for a selector that does not parse, is too long (L-31), or names a
+ * field by which the kind cannot be selected.
  */
 bool filter_parse(const struct request_target *target, const struct kind *kind, const char *name,
                   struct arena *arena, struct filter *out, struct error *err);

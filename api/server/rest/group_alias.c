@@ -1,6 +1,6 @@
 /*
- * Renames the members of a document in both directions, patches included, by a table of names for
- * each view.
+ * Renames the members of documents and patches between the stored kind and its alias, by a table of
+ * names for each alias.
  */
 #include "api/server/rest/group_alias.h"
 
@@ -10,7 +10,7 @@
 #include "base/timefmt.h"
 
 /* clang-format off */
-static const struct group_alias_member event_names[] = {
+static const struct group_alias_member event_members[] = {
     {"involvedObject",     "regarding"},
     {"message",            "note"},
     {"source",             "deprecatedSource"},
@@ -22,7 +22,7 @@ static const struct group_alias_member event_names[] = {
 };
 
 const struct group_alias group_aliases[] = {
-    {"events.k8s.io", "v1", &kind_event, event_names},
+    {"events.k8s.io", "v1", &kind_event, event_members},
     {0},
 };
 /* clang-format on */
@@ -44,23 +44,23 @@ void group_alias_api_version(const struct group_alias *alias, struct buf *out)
 
 static const char *shown_name(const struct group_alias *alias, const char *stored)
 {
-    for (const struct group_alias_member *name = alias->names; name->stored; name++)
-        if (strcmp(name->stored, stored) == 0)
-            return name->shown;
+    for (const struct group_alias_member *member = alias->members; member->stored; member++)
+        if (strcmp(member->stored, stored) == 0)
+            return member->shown;
     return stored;
 }
 
-/* By length, for the first step of a path. */
+/* `shown` need not be terminated, because it is the first step of a path. */
 static const char *stored_name(const struct group_alias *alias, const char *shown, size_t len)
 {
-    for (const struct group_alias_member *name = alias->names; name->stored; name++)
-        if (strlen(name->shown) == len && strncmp(name->shown, shown, len) == 0)
-            return name->stored;
+    for (const struct group_alias_member *member = alias->members; member->stored; member++)
+        if (strlen(member->shown) == len && strncmp(member->shown, shown, len) == 0)
+            return member->stored;
     return NULL;
 }
 
-/* When an event was first seen is asked for there, and clients do not read one without it. The
- * older form says it in other places, to the second. */
+/* Sets eventTime, without which clients of events.k8s.io do not read an event. Core events may have
+ * only firstTimestamp or lastTimestamp, to the second. */
 static void fill_event_time(const json_t *doc, json_t *shown)
 {
     static const char *const places[] = {"firstTimestamp", "lastTimestamp"};
@@ -100,19 +100,19 @@ void group_alias_write(const struct group_alias *alias, const struct object *obj
 
 void group_alias_to_stored(const struct group_alias *alias, json_t *doc)
 {
-    for (const struct group_alias_member *name = alias->names; name->stored; name++) {
-        json_t *value = json_object_get(doc, name->shown);
+    for (const struct group_alias_member *member = alias->members; member->stored; member++) {
+        json_t *value = json_object_get(doc, member->shown);
 
         if (value) {
-            json_object_set(doc, name->stored, value);
-            json_object_del(doc, name->shown);
+            json_object_set(doc, member->stored, value);
+            json_object_del(doc, member->shown);
         }
     }
     if (json_object_get(doc, "apiVersion"))
         json_object_set_new(doc, "apiVersion", json_string(kind_api_version(alias->kind)));
 }
 
-static void take_pointer(const struct group_alias *alias, json_t *operation, const char *member)
+static void rename_pointer(const struct group_alias *alias, json_t *operation, const char *member)
 {
     const char *path = json_string_value(json_object_get(operation, member));
     size_t len = path && *path == '/' ? strcspn(path + 1, "/") : 0;
@@ -129,7 +129,7 @@ void group_alias_patch_to_stored(const struct group_alias *alias, json_t *operat
 
     json_array_foreach(operations, i, operation)
     {
-        take_pointer(alias, operation, "path");
-        take_pointer(alias, operation, "from");
+        rename_pointer(alias, operation, "path");
+        rename_pointer(alias, operation, "from");
     }
 }

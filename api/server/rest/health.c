@@ -1,6 +1,6 @@
 /*
- * The checks behind /livez and /readyz are rows of a table; the pages of version and metrics stand
- * beside them.
+ * The pages /healthz, /livez, /readyz, /version and /metrics. The checks of the health pages are
+ * rows of a table.
  */
 #include "api/server/rest/internal.h"
 
@@ -9,11 +9,9 @@
 #include "base/metrics.h"
 #include "base/version.h"
 
-/* ---- health ---- */
-
 static bool check_ping(const struct api *api, struct error *err)
 {
-    return true; /* who can answer is alive */
+    return true; /* the process responds, so it is alive */
 }
 
 static bool check_store(const struct api *api, struct error *err)
@@ -31,7 +29,7 @@ typedef bool (*check_fn)(const struct api *api, struct error *err);
 static const struct {
     const char *name;
     check_fn check;
-    bool live; /* without it there is no life, else only no work */
+    bool live; /* part of /livez, too: restart the process when it fails */
 } checks[] = {
     {"ping", check_ping, true},
     {"store", check_store, false},
@@ -75,8 +73,6 @@ static struct api_stream *answer_health(const struct api_call *call)
     return reply_send(call, &with, STREAM_NOW);
 }
 
-/* ---- version ---- */
-
 static struct api_stream *answer_version(const struct api_call *call)
 {
     struct reply with = {.status = 200};
@@ -92,8 +88,6 @@ static struct api_stream *answer_version(const struct api_call *call)
     return reply_send(call, &with, STREAM_NOW);
 }
 
-/* ---- metrics ---- */
-
 static struct api_stream *answer_metrics(const struct api_call *call)
 {
     struct reply with = {.status = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8"};
@@ -101,8 +95,6 @@ static struct api_stream *answer_metrics(const struct api_call *call)
     metrics_write(loop_metrics(call->api->loop), &with.body);
     return reply_send(call, &with, STREAM_NOW);
 }
-
-/* ---- the pages ---- */
 
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
 /*
- * The log subresource of pods: what was written so far, and with follow what comes, until the
- * container has ended. Ref: spec/kube-api.md 6.10.
+ * The log subresource of pods: sends what a container has written so far and, with follow, what it
+ * writes until it has ended. Ref: spec/kube-api.md 6.10.
  */
 #include <string.h>
 
@@ -17,9 +17,9 @@ struct log_stream {
     char *ns, *name, *uid, *container;
     struct log_query query;
     int64_t offset;
-    int32_t restarts; /* of the container when the log was asked for */
+    int32_t restarts; /* of the container when the log was requested */
     struct buf text;  /* read and not yet sent */
-    bool begun, over, follows;
+    bool has_head, done, follows;
 };
 
 static struct log_stream *of(struct api_stream *stream)
@@ -42,7 +42,7 @@ static void release(struct api_stream *stream)
     mem_free(log);
 }
 
-/* The pod as it is now; NULL once it is gone or another one has its name. */
+/* The present version of the pod; NULL once it is deleted, even if another pod has its name. */
 static const struct object *current_pod(const struct log_stream *log)
 {
     const struct object *pod = store_get(log->stream.api->store, &kind_pod, log->ns, log->name);
@@ -63,7 +63,7 @@ static const struct container_status *status_of(const struct object *pod, const 
     return NULL;
 }
 
-/* Nothing more will be written to this log. */
+/* True when nothing more will be written to this log. */
 static bool is_complete(const struct log_stream *log, const struct object *pod)
 {
     const struct pod_status *status = pod_status_of(pod);
@@ -74,7 +74,8 @@ static bool is_complete(const struct log_stream *log, const struct object *pod)
                           container->restart_count != log->restarts));
 }
 
-/* Read on. Whether all is over is asked first: last words are then read, too. */
+/* Reads on. It checks first whether the log is complete, so that text written between the check and
+ * the read is not lost. */
 static bool read_more(struct log_stream *log, struct error *err)
 {
     const struct object *pod = current_pod(log);
@@ -83,7 +84,7 @@ static bool read_more(struct log_stream *log, struct error *err)
 
     if (pod && !logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
         return false;
-    log->over = log->over || complete;
+    log->done = log->done || complete;
     return true;
 }
 
@@ -91,16 +92,16 @@ static void send_text(struct log_stream *log)
 {
     struct api_response *response = log->stream.response;
 
-    if (!log->begun)
+    if (!log->has_head)
         response->head(response, 200, "text/plain", NULL, 0);
     else if (!read_more(log, NULL))
-        log->over = true;
-    log->begun = true;
+        log->done = true;
+    log->has_head = true;
     if (log->text.len)
         response->data(response, log->text.data, log->text.len);
     if (log->query.limit_bytes >= 0) {
         log->query.limit_bytes -= (int64_t)log->text.len;
-        log->over = log->over || log->query.limit_bytes <= 0;
+        log->done = log->done || log->query.limit_bytes <= 0;
     }
     buf_release(&log->text);
 }
@@ -110,7 +111,7 @@ static void run(struct api_stream *stream)
     struct log_stream *log = of(stream);
 
     send_text(log);
-    if (log->over)
+    if (log->done)
         stream_end(stream);
     else
         timer_start(stream->api->loop, &log->poll, FOLLOW_MS);
@@ -121,21 +122,21 @@ static void on_poll(struct timer *timer)
     stream_continue(&container_of(timer, struct log_stream, poll)->stream);
 }
 
-static void last(struct api_stream *stream)
+static void finish(struct api_stream *stream)
 {
     struct log_stream *log = of(stream);
 
-    if (!log->begun)
+    if (!log->has_head)
         send_text(log);
-    if (!log->over)
+    if (!log->done)
         send_text(log);
 }
 
-static const struct stream_ops once_ops = {run, release, last};
-static const struct stream_ops follow_ops = {run, release, last, .long_running = true};
+static const struct stream_ops once_ops = {run, release, finish};
+static const struct stream_ops follow_ops = {run, release, finish, .long_running = true};
 
-/* Last words are read as soon as a container has ended, before anything that follows from its end
- * can be seen. */
+/* Sends the rest of a log as soon as its container has ended, before the client can see any
+ * consequence of that end. */
 static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
                         const struct object *pod)
 {
@@ -150,7 +151,7 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
     return true;
 }
 
-static void begin_to_follow(struct log_stream *log)
+static void start_following(struct log_stream *log)
 {
     struct api *api = log->stream.api;
     const struct store_watch_options options = {
@@ -160,8 +161,6 @@ static void begin_to_follow(struct log_stream *log)
     if (api->followers++ == 0)
         api->pods = store_watch_open(api->store, &options, NULL);
 }
-
-/* ---- the request ---- */
 
 static void add_names(const struct object *pod, struct buf *out)
 {
@@ -178,7 +177,7 @@ static void add_names(const struct object *pod, struct buf *out)
         buf_char(out, ']');
 }
 
-/* The container meant, borrowed from the pod; NULL with the error kubectl knows. */
+/* The name of the container, borrowed from the pod; NULL with kube-apiserver's error. */
 static const char *choose_container(const struct object *pod, const char *wanted, struct error *err)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -243,8 +242,8 @@ static bool parse_query(const struct api_call *call, struct log_query *out, stru
     return false;
 }
 
-/* Reads the first part at once, so that what is wrong with it can still be an error. */
-static bool log_begin(struct log_stream *log, const struct object *pod, struct error *err)
+/* Reads the first part at once, so that a failure can still be an error response. */
+static bool log_open(struct log_stream *log, const struct object *pod, struct error *err)
 {
     const struct container_status *container = status_of(pod, log->container);
     const struct api_logs *logs = &log->stream.api->logs;
@@ -252,7 +251,7 @@ static bool log_begin(struct log_stream *log, const struct object *pod, struct e
     log->restarts = container ? container->restart_count : 0;
     if (!check_started(pod, log, err))
         return false;
-    log->over = is_complete(log, pod);
+    log->done = is_complete(log, pod);
     if (logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
         return true;
     if (log->query.previous)
@@ -286,13 +285,13 @@ struct api_stream *verb_log(const struct api_call *call)
     log->query = query;
     log->query.container = log->container;
     log->poll.fire = on_poll;
-    if (!log_begin(log, pod, &err)) {
+    if (!log_open(log, pod, &err)) {
         release(&log->stream);
         return reply_error(call, &err);
     }
-    log->over = log->over || !follow || query.previous;
+    log->done = log->done || !follow || query.previous;
     stream_start(&log->stream, call, follow ? &follow_ops : &once_ops, STREAM_NOW);
     if (follow)
-        begin_to_follow(log);
+        start_following(log);
     return &log->stream;
 }

@@ -1,5 +1,5 @@
 /*
- * Writes an object, or a list item by item, in the form that was chosen: as stored, under another
+ * Writes an object, or a list item by item, in the negotiated form: as stored, under another
  * group's names (group_alias.h), as table rows, or as metadata alone.
  */
 #include "api/server/rest/render.h"
@@ -60,7 +60,7 @@ static void render_one(const struct render *render, const struct object *object,
     case MEDIA_PARTIAL:
         table_write_partial(&render->table, object, out);
         break;
-    case MEDIA_DISCOVERY: /* has no objects */
+    case MEDIA_DISCOVERY: /* never negotiated for objects */
     case MEDIA_JSON:
         if (render->alias)
             group_alias_write(render->alias, object, out);
@@ -75,10 +75,10 @@ static void write_whole(const struct kind *kind, const struct object *object, st
     object_write(object, out);
 }
 
-void render_object(const struct render *render, const struct object *object, bool definitions,
-                   struct buf *out)
+void render_object(const struct render *render, const struct object *object,
+                   enum table_columns columns, struct buf *out)
 {
-    const struct table_head head = {.revision = object->revision, .definitions = definitions};
+    const struct table_head head = {.revision = object->revision, .columns = columns};
 
     if (render->form == MEDIA_TABLE)
         table_begin(&render->table, &head, out);
@@ -94,8 +94,6 @@ void render_api_version(const struct render *render, struct buf *out)
     else
         buf_str(out, kind_api_version(render->kind));
 }
-
-/* ---- lists ---- */
 
 void render_list_begin(const struct render *render, const struct table_head *head, struct buf *out)
 {
@@ -121,13 +119,14 @@ void render_list_begin(const struct render *render, const struct table_head *hea
     jsonw_member_open(&w, "metadata");
     snprintf(text, sizeof text, "%lld", (long long)head->revision);
     jsonw_member_str(&w, "resourceVersion", text);
-    jsonw_member_str_opt(&w, "continue", head->continue_);
+    jsonw_member_str_opt(&w, "continue", head->continue_token);
     jsonw_member_int_opt(&w, "remainingItemCount", head->remaining);
     jsonw_close(&w);
     jsonw_member_open_list(&w, "items");
 }
 
-/* Items of built-in kinds leave out what the list says; those of custom ones repeat it. */
+/* Writes a list item. As in kube-apiserver, items of built-in kinds omit apiVersion and kind, items
+ * of custom kinds repeat them. */
 static void write_item(const struct kind *kind, const struct object *object, struct buf *out)
 {
     size_t at = out->len, n;

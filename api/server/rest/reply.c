@@ -1,6 +1,6 @@
 /*
- * Answers that are complete when they are sent: an object, a Status or a refusal, with the warnings
- * gathered on the way as headers.
+ * Responses that are complete before they are sent: an object, a Status or a page, with the warnings
+ * of the request as headers.
  */
 #include <string.h>
 
@@ -52,7 +52,8 @@ static size_t size(const struct api_stream *stream)
 
 static const struct stream_ops ops = {run, release, .size = size};
 
-/* A quoted string of RFC 9110, without anything that could end the header. */
+/* A Warning header. The text is a quoted string of RFC 9110, without characters that could end the
+ * header. */
 static char *warning_header(const struct error *warning)
 {
     scoped(buf) struct buf out = {0};
@@ -77,7 +78,7 @@ static void add_header(struct reply_stream *reply, const char *header)
         reply->headers[reply->n_headers++] = mem_strdup(header);
 }
 
-/* A long answer to somebody who takes it coded. */
+/* Codes a long body with gzip if the client accepts it. */
 static void code_body(struct reply_stream *reply, const struct api_call *call)
 {
     scoped(gzip) struct gzip *gzip = NULL;
@@ -139,22 +140,22 @@ struct api_stream *reply_object(const struct api_call *call, int status,
     return reply_send(call, &with, STREAM_DURABLE);
 }
 
-/* A failure that tells of what is stored: what it saw may be accepted and not durable yet, so it
- * waits like every other answer (INV-S10). */
-static enum stream_start failure_waits(enum error_code code)
+/* A failure that reveals stored state may be about a write that is accepted and not durable yet, so
+ * it waits like every other response (INV-S10). */
+static enum stream_start failure_start(enum error_code code)
 {
     /* clang-format off */
-    static const bool tells[ERROR_CODE_N] = {
+    static const bool reveals[ERROR_CODE_N] = {
         [ERR_NOT_FOUND] = true,
         [ERR_EXISTS]    = true,
         [ERR_CONFLICT]  = true,
         [ERR_GONE]      = true,
-        [ERR_INVALID]   = true, /* beside the version before */
-        [ERR_FORBIDDEN] = true, /* by deletion protection, by a quota */
+        [ERR_INVALID]   = true, /* compared with the stored version */
+        [ERR_FORBIDDEN] = true, /* by deletion protection or a quota */
     };
     /* clang-format on */
 
-    return tells[code] ? STREAM_DURABLE : STREAM_NOW;
+    return reveals[code] ? STREAM_DURABLE : STREAM_NOW;
 }
 
 struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
@@ -165,7 +166,7 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
 
     status_write_failure(errors, about, &with.body);
     buf_char(&with.body, '\n');
-    return reply_send(call, &with, failure_waits(code));
+    return reply_send(call, &with, failure_start(code));
 }
 
 struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)

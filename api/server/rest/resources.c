@@ -1,5 +1,5 @@
 /*
- * The tables themselves, and which verbs follow from them.
+ * The tables of groups, subresources and reviews, and the verbs of each kind.
  */
 #include "api/server/rest/resources.h"
 
@@ -18,7 +18,7 @@ const struct api_group api_groups[] = {
     {"discovery.k8s.io",          "v1"},
     {"events.k8s.io",             "v1"},
     {"apiextensions.k8s.io",      "v1"},
-    {"policy",                    "v1"}, /* of Eviction alone; kubectl drain looks for it */
+    {"policy",                    "v1"}, /* only Eviction; kubectl drain looks for the group */
     {"authentication.k8s.io",     "v1"},
     {"authorization.k8s.io",      "v1"},
     {0},
@@ -78,7 +78,7 @@ const char *resource_verbs(const struct kind *kind)
 {
     if (kind->built_in)
         return "get list watch";
-    if (kind == &kind_namespace) /* each on its own */
+    if (kind == &kind_namespace) /* no deletecollection */
         return "create delete get list patch update watch";
     return "create delete deletecollection get list patch update watch";
 }

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What the API offers, as tables: groups in the order in which clients resolve words, the resources
- * of each (the kinds, and requests that are answered at once and never stored), and the
- * subresources. Routing and discovery both read them, so what is listed is what is served.
+ * What the API serves, as tables: the groups, in the order in which clients resolve resource names;
+ * the subresources; and the reviews, which are requests that are answered at once and never stored.
+ * Routing and discovery both read the tables, so everything listed is served.
  */
 #include "api/types/kind.h"
 
@@ -10,8 +10,8 @@
 struct api_group {
     const char *name, *version;
 };
-/** In order of preference, ended by a zero row: the core, then ours, so that `get jobs` means
- * vcjobs. */
+/** In order of preference, ended by a zero row. The core group comes first, then the volcano.sh
+ * groups, so that `kubectl get jobs` means batch.volcano.sh. */
 extern const struct api_group api_groups[];
 
 enum route_subresource {
@@ -33,14 +33,14 @@ enum route_subresource {
 struct subresource {
     const char *name;
     enum route_subresource sub;
-    bool (*of)(const struct kind *kind);
+    bool (*of)(const struct kind *kind);     /* whether the kind has it */
     const char *group, *version, *body_kind; /* of the body; NULL: the parent's */
     const char *verbs;                       /* with blanks between them; NULL: not listed */
 };
 /** Ended by a zero row. */
 extern const struct subresource subresources[];
 
-/* Asked by POST, answered with the body filled in. */
+/* A POST whose response is its body with the status filled in. */
 struct review {
     const char *group, *version, *plural, *singular, *kind;
     bool namespaced;
@@ -49,5 +49,5 @@ extern const struct review reviews[]; /* ended by a zero row */
 
 /** Verbs of the kind's own collection and objects, with blanks between them. */
 const char *resource_verbs(const struct kind *kind);
-/** In the category `all` of kubectl. */
+/** Whether `kubectl get all` includes the kind. */
 bool resource_in_all(const struct kind *kind);

@@ -1,6 +1,6 @@
 /*
- * Reviews: the body comes back with its status filled in, by the decision that every request goes
- * through.
+ * Reviews: POSTs that query the sender's own permissions. The response is the body with its status
+ * filled in by the same authorization that every request goes through.
  */
 #include "api/server/rest/internal.h"
 
@@ -17,7 +17,7 @@ static const char *text_at(const json_t *object, const char *key)
     return text && *text ? text : NULL;
 }
 
-/* ---- may I? ---- */
+/* SelfSubjectAccessReview: may the sender make this request? */
 
 static bool read_path(const json_t *from, struct authz_attributes *out, struct arena *arena)
 {
@@ -66,7 +66,7 @@ static bool review_access(const struct api_call *call, const json_t *spec, json_
     return true;
 }
 
-/* ---- what may I? ---- */
+/* SelfSubjectRulesReview: what may the sender do in a namespace? */
 
 static json_t *resource_rule(const char *verb, const char *group, const char *resource)
 {
@@ -133,8 +133,6 @@ static bool review_rules(const struct api_call *call, const json_t *spec, json_t
     return true;
 }
 
-/* ---- who am I? ---- */
-
 static bool review_self(const struct api_call *call, const json_t *spec, json_t *status,
                         struct error *err)
 {
@@ -148,8 +146,6 @@ static bool review_self(const struct api_call *call, const json_t *spec, json_t 
         json_pack("{s:s,s:o}", "username", identity ? identity->user : "owner", "groups", groups));
     return true;
 }
-
-/* ---- the whole ---- */
 
 typedef bool (*review_fn)(const struct api_call *call, const json_t *spec, json_t *status,
                           struct error *err);

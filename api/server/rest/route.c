@@ -1,20 +1,20 @@
 /*
- * Walks a path one segment at a time; each step narrows the kinds it can still mean.
+ * Walks a path one segment at a time: group, version, namespace, resource, name, subresource.
  */
 #include "api/server/rest/route.h"
 
 #include <string.h>
 
-static bool nothing_here(struct error *err)
+static bool set_not_found(struct error *err)
 {
     return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
 }
 
-/* As a cluster says it: of custom kinds it is the object that is not found. */
-static bool no_subresource(const struct route *route, struct error *err)
+/* As kube-apiserver responds: for a custom kind the object is reported as not found. */
+static bool set_subresource_not_found(const struct route *route, struct error *err)
 {
     if (!kind_is_custom(route->kind))
-        return nothing_here(err);
+        return set_not_found(err);
     return error_set(err, ERR_NOT_FOUND, "", "%s.%s \"%s\" not found", route->kind->plural,
                      route->kind->group, route->name);
 }
@@ -29,7 +29,7 @@ static bool find_subresource(const struct kind *kind, const char *word, enum rou
     return false;
 }
 
-/* Whether "namespaces/NS/WORD" means a subresource of the namespace. */
+/* Whether WORD in "namespaces/NS/WORD" is a subresource of the namespace. */
 static bool is_of_namespace(const char *word)
 {
     enum route_subresource sub;
@@ -52,12 +52,12 @@ static bool find(const struct request_target *target, struct route *out, struct 
     bool has_ns = false;
 
     if (end - segment < 3)
-        return nothing_here(err);
+        return set_not_found(err);
     if (strcmp(*segment, "apis") == 0) {
         group = segment[1];
         segment++;
     } else if (strcmp(*segment, "api") != 0) {
-        return nothing_here(err);
+        return set_not_found(err);
     }
     segment++;
     version = *segment++;
@@ -69,16 +69,16 @@ static bool find(const struct request_target *target, struct route *out, struct 
         segment += 2;
     }
     if (segment >= end || !find_kind(group, version, *segment++, out))
-        return nothing_here(err);
+        return set_not_found(err);
     if (out->kind->namespaced != has_ns && (has_ns || segment < end))
-        return nothing_here(err);
+        return set_not_found(err);
     if (!out->kind->namespaced)
         out->ns = "";
     if (segment < end)
         out->name = *segment++;
     if (segment < end && !find_subresource(out->kind, *segment++, &out->sub))
-        return no_subresource(out, err);
-    return segment == end || nothing_here(err);
+        return set_subresource_not_found(out, err);
+    return segment == end || set_not_found(err);
 }
 
 bool route_find(const struct request_target *target, struct route *out, struct error *err)

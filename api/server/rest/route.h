@@ -1,6 +1,6 @@
 #pragma once
 /*
- * A path to what is meant: kind, namespace, name, subresource.
+ * Resolves a path to a kind, a namespace, a name and a subresource.
  *
  *   /api/v1/namespaces/NS/pods/NAME/log
  *   /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
@@ -11,11 +11,11 @@
 
 struct route {
     const struct kind *kind;
-    const struct group_alias *alias; /* it was asked for under another name; NULL */
+    const struct group_alias *alias; /* the path uses an alias of the kind's group; NULL */
     const char *ns;                  /* "" for cluster-scoped; NULL = all namespaces */
     const char *name;                /* NULL = the collection */
     enum route_subresource sub;
 };
 
-/** NOT_FOUND with the text kubectl knows when nothing is there. */
+/** NOT_FOUND, with kube-apiserver's text, when the path leads nowhere. */
 bool route_find(const struct request_target *target, struct route *out, struct error *err);

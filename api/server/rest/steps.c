@@ -1,11 +1,11 @@
 /*
  * GET …/jobflows/NAME/steps: the steps of a flow one by one, in pages.
  *
- * The status of a large flow tells of few of its steps in full (DC-05); here every one has an
- * entry, as in status.nodes, put together from what is stored: the entry of the status where there
- * is one, else its bit in status.results, else its job. Steps are counted as the status counts
- * them, iterations behind their loop; iterations that have not come about and may never do
- * (until, itemsFrom) are left out. Pages hold what is there when they are asked for.
+ * The status of a large flow describes only some of its steps (DC-05). Here every step has an entry
+ * as in status.nodes, put together from what is stored: its entry in the status, else its bit in
+ * status.results, else its job. Steps are numbered as in the status, with the iterations of a loop
+ * behind the loop. Iterations that do not exist yet and may never exist (until, itemsFrom) are left
+ * out. A page shows the state at the time of its request.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@ enum { PAGE_MAX = 5000, PAGE_DEFAULT = 500 };
 
 #define ITERATION_NONE UINT32_MAX
 
-/* What status.results says of how steps ended: a bit each. Where those at work are, their jobs
- * tell. */
+/* One bitmap of status.results: the steps that ended in this phase. Steps in progress have no bit;
+ * their phase is that of their job. */
 struct results {
     const char *phase;
     struct buf bits;
@@ -41,12 +41,12 @@ struct steps {
     int64_t now_ms;
 };
 
-/* Where the walk is. */
-struct place {
-    uint32_t vertex, step, iteration; /* of all; of the spec; of its loop */
+/* A position in the walk over all steps and iterations. */
+struct position {
+    uint32_t vertex;    /* index among all steps and iterations */
+    uint32_t step;      /* index in the spec */
+    uint32_t iteration; /* index in the loop; ITERATION_NONE for the step itself */
 };
-
-/* ---- reading ---- */
 
 static void steps_init(struct steps *s, const struct api_call *call, const struct object *flow)
 {
@@ -96,7 +96,7 @@ static const char *result_of(const struct steps *s, uint32_t vertex)
     return NULL;
 }
 
-/* A retry may have given a loop more of them than its spec does. */
+/* The number of iterations: a retry may have added some to those of the spec. */
 static uint32_t iterations_of(const struct steps *s, const struct flow_step *step)
 {
     const json_t *node = step->loop ? json_object_get(s->nodes, step->name) : NULL;
@@ -106,8 +106,8 @@ static uint32_t iterations_of(const struct steps *s, const struct flow_step *ste
     return given > own && given <= LOOP_ITERATIONS_MAX ? (uint32_t)given : own;
 }
 
-/* The next vertex; false at the end. */
-static bool advance(const struct steps *s, struct place *at)
+/* Moves to the next vertex; false at the end. */
+static bool advance(const struct steps *s, struct position *at)
 {
     const struct flow_step *step = &s->spec->steps.items[at->step];
     uint32_t next = at->iteration == ITERATION_NONE ? 0 : at->iteration + 1;
@@ -131,9 +131,9 @@ static uint32_t count_vertices(const struct steps *s)
     return n;
 }
 
-static bool go_to(const struct steps *s, uint32_t vertex, struct place *out)
+static bool seek(const struct steps *s, uint32_t vertex, struct position *out)
 {
-    *out = (struct place){.iteration = ITERATION_NONE};
+    *out = (struct position){.iteration = ITERATION_NONE};
     while (out->step < s->spec->steps.count) {
         uint32_t behind = iterations_of(s, &s->spec->steps.items[out->step]);
 
@@ -148,12 +148,10 @@ static bool go_to(const struct steps *s, uint32_t vertex, struct place *out)
     return false;
 }
 
-/* ---- one step ---- */
-
 struct entry {
     const char *name, *phase, *job_name;
-    const json_t *node;       /* of the status; NULL */
-    const struct object *job; /* the flow's own; NULL */
+    const json_t *node;       /* its entry in the status; NULL */
+    const struct object *job; /* the job of this flow; NULL */
     char attempt[12];
 };
 
@@ -166,9 +164,9 @@ static const struct object *job_of(const struct steps *s, const char *name)
     return owner && strcmp(owner->uid, object_uid(s->flow)) == 0 ? job : NULL;
 }
 
-/* False for an iteration that has not come about and may never do. */
-static bool look(const struct steps *s, const struct place *at, struct buf *scratch,
-                 struct entry *out)
+/* Describes the step at a position; false for an iteration that may never exist. */
+static bool describe_step(const struct steps *s, const struct position *at, struct buf *scratch,
+                          struct entry *out)
 {
     const struct flow_step *step = &s->spec->steps.items[at->step];
     size_t prefix = strlen(object_name(s->flow)) + 1;
@@ -207,9 +205,7 @@ static int64_t ended_ms(const struct entry *entry)
     return status && job_phase_finished(status->phase) ? status->transition_ms : 0;
 }
 
-/* ---- writing ---- */
-
-/* The entry of the status as it stands there. */
+/* Copies the entry of the status. */
 static void write_members(struct jsonw *w, const json_t *node)
 {
     const char *key;
@@ -224,7 +220,7 @@ static void write_members(struct jsonw *w, const json_t *node)
     }
 }
 
-static void write_made_up(struct jsonw *w, const struct steps *s, const struct place *at,
+static void write_derived(struct jsonw *w, const struct steps *s, const struct position *at,
                           const struct entry *entry)
 {
     jsonw_member_str(w, "name", entry->name);
@@ -243,7 +239,7 @@ static void write_made_up(struct jsonw *w, const struct steps *s, const struct p
                          meta_annotation(entry->job->meta, ANNOTATION_FLOW_SPEC_HASH));
 }
 
-static void write_item(struct steps *s, const struct place *at, const struct entry *entry)
+static void write_item(struct steps *s, const struct position *at, const struct entry *entry)
 {
     const struct flow_step *step = &s->spec->steps.items[at->step];
     struct jsonw *w = &s->w;
@@ -252,7 +248,7 @@ static void write_item(struct steps *s, const struct place *at, const struct ent
     if (entry->node)
         write_members(w, entry->node);
     else
-        write_made_up(w, s, at, entry);
+        write_derived(w, s, at, entry);
     if (!flow_step_is_switch(step))
         jsonw_member_str(w, "template", flow_step_template(step));
     jsonw_member_time_opt(w, "startTime", started_ms(entry));
@@ -317,14 +313,14 @@ static void write_definitions(struct jsonw *w)
 static void write_steps(struct steps *s, uint32_t from, int64_t limit, uint32_t *out_next)
 {
     scoped(buf) struct buf scratch = {0};
-    struct place at;
-    bool there = go_to(s, from, &at);
+    struct position at;
+    bool more = seek(s, from, &at);
 
     *out_next = 0;
-    for (int64_t given = 0; there; there = advance(s, &at)) {
+    for (int64_t given = 0; more; more = advance(s, &at)) {
         struct entry entry;
 
-        if (!look(s, &at, &scratch, &entry))
+        if (!describe_step(s, &at, &scratch, &entry))
             continue;
         if (given++ == limit) {
             *out_next = at.vertex;
@@ -337,7 +333,7 @@ static void write_steps(struct steps *s, uint32_t from, int64_t limit, uint32_t 
     }
 }
 
-/* Behind the items, for what is to be said of them is known then. */
+/* Comes after the items, because the continue token depends on them. */
 static void write_metadata(struct steps *s, uint32_t next)
 {
     scoped(buf) struct buf after = {0}, token = {0}, revision = {0};
@@ -373,9 +369,7 @@ static void write_list(struct steps *s, uint32_t from, int64_t limit, struct buf
     buf_char(out, '\n');
 }
 
-/* ---- the request ---- */
-
-/* The vertex a token goes on with: of this very flow, not of an earlier one of its name. */
+/* Reads the vertex at which the page starts. GONE for the token of an earlier flow of this name. */
 static bool take_token(const struct api_call *call, const struct object *flow, uint32_t *out,
                        struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * One row per figure of the store, and the objects by resource.
+ * One row per metric of the store; the number of objects has one metric for each resource.
  */
 #include "api/server/rest/store_metrics.h"
 
@@ -50,15 +50,15 @@ static const struct metric_def objects = {"jobflow_objects", "Objects stored, by
 
 static void refresh(struct metrics_source *source)
 {
-    struct store_metrics *figures = container_of(source, struct store_metrics, source);
+    struct store_metrics *store_metrics = container_of(source, struct store_metrics, source);
     struct metric_family *family;
     struct store_stats stats;
 
-    store_stats(figures->store, &stats);
+    store_stats(store_metrics->store, &stats);
     for (size_t i = 0; i < countof(rows); i++)
-        metric_set(metric_of(metrics_family(figures->metrics, &rows[i].def), NULL),
-                   rows[i].value(figures->store, &stats));
-    family = metrics_family(figures->metrics, &objects);
+        metric_set(metric_of(metrics_family(store_metrics->metrics, &rows[i].def), NULL),
+                   rows[i].value(store_metrics->store, &stats));
+    family = metrics_family(store_metrics->metrics, &objects);
     for (int id = 0; id < KIND_N; id++) {
         const struct kind *kind = kind_by_id((enum kind_id)id);
         char resource[RESOURCE_MAX];
@@ -66,18 +66,19 @@ static void refresh(struct metrics_source *source)
         snprintf(resource, sizeof resource, "%s%s%s", kind->plural, *kind->group ? "." : "",
                  kind->group);
         metric_set(metric_of(family, (const char *const[]){resource}),
-                   (double)store_count(figures->store, kind, NULL));
+                   (double)store_count(store_metrics->store, kind, NULL));
     }
 }
 
-void store_metrics_start(struct store_metrics *figures, struct metrics *metrics,
+void store_metrics_start(struct store_metrics *store_metrics, struct metrics *metrics,
                          const struct store *store)
 {
-    *figures = (struct store_metrics){.source = {refresh}, .store = store, .metrics = metrics};
-    metrics_source_add(metrics, &figures->source);
+    *store_metrics =
+        (struct store_metrics){.source = {refresh}, .store = store, .metrics = metrics};
+    metrics_source_add(metrics, &store_metrics->source);
 }
 
-void store_metrics_stop(struct store_metrics *figures)
+void store_metrics_stop(struct store_metrics *store_metrics)
 {
-    metrics_source_remove(&figures->source);
+    metrics_source_remove(&store_metrics->source);
 }

@@ -12,6 +12,6 @@ struct store_metrics {
     struct metrics *metrics;
 };
 
-void store_metrics_start(struct store_metrics *self, struct metrics *metrics,
+void store_metrics_start(struct store_metrics *store_metrics, struct metrics *metrics,
                          const struct store *store);
-void store_metrics_stop(struct store_metrics *self);
+void store_metrics_stop(struct store_metrics *store_metrics);

@@ -1,6 +1,6 @@
 /*
- * Subresources that act on an object instead of showing it: scale of jobs, eviction and binding of
- * pods, and the streams we do not have. Ref: spec/kube-api.md 6.8, 6.11.
+ * The subresources scale (of jobs) and binding (of pods), and the refusal of exec, attach and
+ * port-forward. Ref: spec/kube-api.md 6.8, 6.11.
  */
 #include <string.h>
 
@@ -8,8 +8,6 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
-
-/* ---- exec, attach, port-forward ---- */
 
 struct api_stream *verb_stream_unsupported(const struct api_call *call)
 {
@@ -21,11 +19,8 @@ struct api_stream *verb_stream_unsupported(const struct api_call *call)
     return reply_error(call, &err);
 }
 
-/* ---- scale ---- */
-
 /*
- * A job scales by its replicas. Which ones, only a job of one task says; its minAvailable follows
- * as long as it asks for all of them.
+ * The task whose replicas a Scale sets. Only a job with exactly one task can be scaled.
  */
 static json_t *only_task(const struct api_call *call, json_t *doc, struct error *err)
 {
@@ -91,7 +86,8 @@ struct api_stream *verb_scale_get(const struct api_call *call)
     return job ? reply_scale(call, job, NULL) : reply_error(call, &err);
 }
 
-/* Put the replicas and revision of the Scale `body` into the job's document. */
+/* Puts the replicas and the revision of the Scale `body` into the job's document. A minAvailable that
+ * equals the replicas follows them. */
 static bool set_scale(const struct api_call *call, json_t *doc, const json_t *body,
                       struct error *err)
 {
@@ -138,8 +134,6 @@ struct api_stream *verb_scale_set(const struct api_call *call)
         return reply_errors(call, &write.errors);
     return reply_scale(call, write.object, &write.warnings);
 }
-
-/* ---- binding ---- */
 
 struct api_stream *verb_bind(const struct api_call *call)
 {

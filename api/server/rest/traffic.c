@@ -1,5 +1,6 @@
 /*
- * Counters of requests and watches under way, in all and by user, and the metrics made from them.
+ * Counts the requests in flight by class and the watches by user, and keeps the metrics of
+ * requests.
  */
 #include "api/server/rest/traffic.h"
 
@@ -71,8 +72,6 @@ void traffic_release(struct traffic *traffic)
     }
 }
 
-/* ---- bounds ---- */
-
 static size_t limit_of(const struct traffic *traffic, enum traffic_class kind)
 {
     const size_t limits[TRAFFIC_CLASS_N] = {
@@ -137,8 +136,6 @@ void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traf
     HASH_DEL(traffic->users, user);
     mem_free(user);
 }
-
-/* ---- counts ---- */
 
 void traffic_record(struct traffic *traffic, const struct request_record *record)
 {

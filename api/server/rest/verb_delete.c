@@ -1,6 +1,6 @@
 /*
- * delete: of one object, and of all that match in a collection. Options come in a DeleteOptions
- * body or in the query, the body first. Ref: spec/kube-api.md 14.1.
+ * The verbs delete, deletecollection and the eviction of a pod. Options come in a DeleteOptions body
+ * or in the query; the body takes precedence. Ref: spec/kube-api.md 14.1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static bool parse_dry_run(const struct api_call *call, const json_t *options,
     return true;
 }
 
-/* `options` (may be NULL) keeps the strings of `how`. */
+/* Reads the options into `how`, which borrows strings from `options` (may be NULL). */
 static bool take_options(const struct api_call *call, const json_t *options,
                          struct registry_delete *how, struct error *err)
 {
@@ -118,15 +118,15 @@ static bool take_options(const struct api_call *call, const json_t *options,
            parse_policy(call, options, &how->propagation, err);
 }
 
-/* `*keep` (owned) holds the strings of `how`. */
-static bool parse_options(const struct api_call *call, struct registry_delete *how, json_t **keep,
-                          struct error *err)
+/* Reads the options of the body and the query. `how` borrows strings from `*out_body` (owned). */
+static bool parse_options(const struct api_call *call, struct registry_delete *how,
+                          json_t **out_body, struct error *err)
 {
     json_t *options = NULL;
 
     if (call->request->body_len && !(options = body_parse(call, NULL, err)))
         return false;
-    *keep = options;
+    *out_body = options;
     return take_options(call, options, how, err);
 }
 
@@ -152,13 +152,13 @@ struct api_stream *verb_delete(const struct api_call *call)
         error_list_release(&errors);
         return stream;
     }
-    if (!left && route->kind == &kind_pod) /* clients expect the pod, gone or not */
+    if (!left && route->kind == &kind_pod) /* clients expect the pod even when it is deleted */
         left = before;
     return left ? reply_object(call, 200, left, NULL)
                 : reply_deleted(call, before ? object_uid(before) : "");
 }
 
-/* An eviction is a deletion that says so: the pod ends as with DELETE, the answer is a Status. */
+/* Evicts a pod: the same as DELETE, except that the response is a Status. */
 struct api_stream *verb_evict(const struct api_call *call)
 {
     const struct route *route = &call->route;
@@ -180,41 +180,39 @@ struct api_stream *verb_evict(const struct api_call *call)
     return stream;
 }
 
-/* ---- collections ---- */
-
-struct victims {
+struct selection {
     const struct filter *filter;
     struct object **items; /* [count] references */
     size_t count, cap;
 };
 
-static void take_victim(void *arg, const struct object *object)
+static void select_object(void *arg, const struct object *object)
 {
-    struct victims *victims = arg;
+    struct selection *selection = arg;
 
-    if (!filter_matches(victims->filter, object))
+    if (!filter_matches(selection->filter, object))
         return;
-    mem_grow(victims->items, victims->count, victims->cap);
-    victims->items[victims->count++] = object_ref(object);
+    mem_grow(selection->items, selection->count, selection->cap);
+    selection->items[selection->count++] = object_ref(object);
 }
 
-/* Delete what can be deleted, list it, and stop at the first that cannot. */
-static bool delete_all(const struct api_call *call, const struct victims *victims,
+/* Deletes the objects one by one and lists them; stops at the first that cannot be deleted. */
+static bool delete_all(const struct api_call *call, const struct selection *selection,
                        struct registry_delete *how, struct buf *out, struct error_list *errors)
 {
     const struct render render = {.kind = call->route.kind};
     const struct table_head head = {.revision = store_revision(call->api->store)};
 
     render_list_begin(&render, &head, out);
-    for (size_t i = 0; i < victims->count; i++) {
-        const struct object *victim = victims->items[i], *left = NULL;
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct object *object = selection->items[i], *left = NULL;
 
-        if (!registry_delete(call->api->registry, victim->kind, object_namespace(victim),
-                             object_name(victim), how, &left, errors))
+        if (!registry_delete(call->api->registry, object->kind, object_namespace(object),
+                             object_name(object), how, &left, errors))
             return false;
         if (i)
             buf_char(out, ',');
-        render_list_item(&render, left ? left : victim, out);
+        render_list_item(&render, left ? left : object, out);
     }
     render_list_end(&render, out);
     return true;
@@ -225,7 +223,7 @@ struct api_stream *verb_delete_collection(const struct api_call *call)
     const char *ns = call->route.kind->namespaced ? call->route.ns : NULL;
     scoped(filter) struct filter filter = {0};
     scoped(json) json_t *options = NULL;
-    struct victims victims = {.filter = &filter};
+    struct selection selection = {.filter = &filter};
     struct reply with = {.status = 200};
     struct error_list errors = {0};
     struct error err = {0};
@@ -236,16 +234,16 @@ struct api_stream *verb_delete_collection(const struct api_call *call)
         return reply_option_error(call, "DeleteOptions", &err);
     if (!filter_parse(&call->target, call->route.kind, NULL, call->arena, &filter, &err))
         return reply_error(call, &err);
-    store_each(call->api->store, call->route.kind, ns, take_victim, &victims);
-    if (delete_all(call, &victims, &how, &with.body, &errors)) {
+    store_each(call->api->store, call->route.kind, ns, select_object, &selection);
+    if (delete_all(call, &selection, &how, &with.body, &errors)) {
         stream = reply_send(call, &with, STREAM_DURABLE);
     } else {
         buf_release(&with.body);
         stream = reply_errors(call, &errors);
         error_list_release(&errors);
     }
-    for (size_t i = 0; i < victims.count; i++)
-        object_unref(victims.items[i]);
-    mem_free(victims.items);
+    for (size_t i = 0; i < selection.count; i++)
+        object_unref(selection.items[i]);
+    mem_free(selection.items);
     return stream;
 }

@@ -1,10 +1,10 @@
 /*
- * get and list. What is read may not be durable yet, so the answer waits for it.
+ * The verbs get and list. What they read may not be durable yet, so the response waits for it.
  *
- * A list takes references to its objects at once, which is its snapshot, and writes them piece by
- * piece as the client reads. Pages after the first show the present state from where the last one
- * ended, under the first one's revision: whoever watches from there misses nothing, as long as the
- * store still knows what came after it. Ref: spec/kube-api.md 8.3, 8.4.
+ * A list takes references to its objects at once, as its snapshot, and writes them piece by piece as
+ * the client reads. A later page shows the present state from the end of the page before, under the
+ * revision of the first page: a client that watches from that revision misses nothing, as long as
+ * the store still has the changes since. Ref: spec/kube-api.md 8.3, 8.4.
  */
 #include <string.h>
 
@@ -24,20 +24,18 @@ struct api_stream *verb_get(const struct api_call *call)
 
     if (!object || !render_init(&render, call, &err))
         return reply_error(call, &err);
-    render_object(&render, object, true, &with.body);
+    render_object(&render, object, TABLE_COLUMNS, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }
 
-/* ---- what is asked for ---- */
-
 struct list_query {
     struct filter filter;
     int64_t limit;     /* 0 = all */
-    int64_t revision;  /* of the list; of the first page when it goes on */
+    int64_t revision;  /* of the list, or of its first page */
     const char *after; /* "ns/name", or NULL */
-    int64_t given;     /* objects of earlier pages */
-    bool expired;      /* the token is good, but too old to be consistent */
+    int64_t given;     /* number of objects in earlier pages */
+    bool expired;      /* the token is valid, but the store has lost changes since its revision */
 };
 
 static bool check_revision(const struct api_call *call, const struct list_query *query,
@@ -91,7 +89,7 @@ static bool ignore_change(void *ctx, enum store_change change, const struct obje
     return false;
 }
 
-/* Whether a watch could go on from `revision`. */
+/* Whether a watch could start from `revision`. */
 static bool is_known(const struct api_call *call, int64_t revision)
 {
     const struct store_watch_options options = {
@@ -122,7 +120,7 @@ static bool take_token(const struct api_call *call, struct list_query *query, st
 
 static bool parse_query(const struct api_call *call, struct list_query *query, struct error *err)
 {
-    int64_t timeout_s; /* a list takes no time worth bounding; what is no number is refused */
+    int64_t timeout_s; /* checked and ignored: a list is quick */
 
     *query = (struct list_query){.revision = store_revision(call->store)};
     return request_query_int(&call->target, "limit", 0, &query->limit, err) &&
@@ -154,19 +152,17 @@ static struct api_stream *reply_expired(const struct api_call *call, const struc
     return stream;
 }
 
-/* ---- the snapshot ---- */
-
 struct list_stream {
     struct api_stream stream;
     struct render render;
     struct object **items; /* [count] references */
     size_t count, cap, next;
-    bool more; /* there is one beyond the limit */
+    bool more; /* an object beyond the limit matches, too */
     struct table_head head;
-    struct buf continue_;
+    struct buf continue_token;
     bool begun;
-    bool may_gzip;     /* the client takes it */
-    struct gzip *gzip; /* NULL: as it is */
+    bool may_gzip;     /* the client accepts it */
+    struct gzip *gzip; /* NULL: not coded */
 };
 
 static void collect(struct list_stream *list, const struct api_call *call,
@@ -209,11 +205,11 @@ static void write_head(struct list_stream *list, const struct api_call *call,
     scoped_str after = last ? mem_printf("%s/%s", object_namespace(last), object_name(last)) : NULL;
     const struct continue_token token = {query->revision, after, given};
 
-    list->head = (struct table_head){.revision = query->revision, .definitions = true};
+    list->head = (struct table_head){.revision = query->revision, .columns = TABLE_COLUMNS};
     if (!list->more)
         return;
-    continue_token_write(&token, &list->continue_);
-    list->head.continue_ = list->continue_.data;
+    continue_token_write(&token, &list->continue_token);
+    list->head.continue_token = list->continue_token.data;
     if (filter_is_empty(&query->filter))
         list->head.remaining = total > given ? total - given : 1;
 }
@@ -230,12 +226,12 @@ static void release(struct api_stream *stream)
     for (size_t i = list->next; i < list->count; i++)
         object_unref(list->items[i]);
     mem_free(list->items);
-    buf_release(&list->continue_);
+    buf_release(&list->continue_token);
     gzip_free(list->gzip);
     mem_free(list);
 }
 
-/* The next piece, at least `bytes` of it unless the list ends; whether it does. */
+/* Appends items until `out` has `bytes`; true when that completes the list. */
 static bool write_piece(struct list_stream *list, size_t bytes, struct buf *out)
 {
     while (list->next < list->count && out->len < bytes) {
@@ -253,7 +249,7 @@ static bool write_piece(struct list_stream *list, size_t bytes, struct buf *out)
     return true;
 }
 
-/* The first piece decides whether the list is long enough to be coded. */
+/* Writes the first piece, whose size decides whether the list is coded. */
 static bool begin(struct list_stream *list, struct buf *out)
 {
     struct api_response *response = list->stream.response;

@@ -1,15 +1,13 @@
 /*
- * create, replace and patch: bodies in, registry calls, answers after the commit. Ref:
- * spec/kube-api.md 6.4 to 6.6.
+ * The verbs create, update and patch: decode the body, call the registry, respond after the commit.
+ * Ref: spec/kube-api.md 6.4 to 6.6.
  */
 #include <string.h>
 
 #include "api/server/rest/internal.h"
 #include "base/mem.h"
 
-/* ---- the object of the body is the one the path names ---- */
-
-static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
+static bool check_kind(const struct kind *kind, json_t *doc, struct error *err)
 {
     const char *version = json_string_value(json_object_get(doc, "apiVersion"));
     const char *name = json_string_value(json_object_get(doc, "kind"));
@@ -41,7 +39,7 @@ static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
     return true;
 }
 
-static bool agree_place(struct api_call *call, json_t *metadata, struct error *err)
+static bool check_location(struct api_call *call, json_t *metadata, struct error *err)
 {
     const struct route *route = &call->route;
     const char *ns = json_string_value(json_object_get(metadata, "namespace"));
@@ -67,9 +65,9 @@ static bool agree_place(struct api_call *call, json_t *metadata, struct error *e
     return true;
 }
 
-/* An event lies where what it is about does; of what has no namespace, in default. Asked here and
- * not at admission: the events of our own controllers are made so. */
-static bool agree_event(const struct api_call *call, const json_t *doc, struct error *err)
+/* Checks that an event is in the namespace of its object, or in default if the object has none.
+ * Admission does not check it: the controllers create their events that way already. */
+static bool check_event_namespace(const struct api_call *call, const json_t *doc, struct error *err)
 {
     const json_t *about = json_object_get(doc, "involvedObject");
     const char *ns = json_string_value(json_object_get(about, "namespace"));
@@ -87,7 +85,8 @@ static const char *text_of(const json_t *object, const char *member)
     return text ? text : "";
 }
 
-/* An owner is named once. What is longer than a list of owners ever is stays as it is. */
+/* Removes duplicate owner references. A list beyond any sensible length is left as it is, because
+ * the comparison is quadratic. */
 static void merge_owners(json_t *metadata, struct error_list *warnings)
 {
     enum { OWNERS_MAX = 100 };
@@ -111,23 +110,21 @@ static void merge_owners(json_t *metadata, struct error_list *warnings)
         }
 }
 
-static bool agree(struct api_call *call, json_t *doc, struct error *err)
+static bool check_body(struct api_call *call, json_t *doc, struct error *err)
 {
     json_t *metadata = json_object_get(doc, "metadata");
 
     if (!json_is_object(doc))
         return error_set(err, ERR_BAD_REQUEST, "", "the body must be an object");
-    if (!agree_kind(call->route.kind, doc, err))
+    if (!check_kind(call->route.kind, doc, err))
         return false;
     if (!metadata || json_is_null(metadata)) {
         metadata = json_object();
         json_object_set_new(doc, "metadata", metadata);
     }
-    return (!json_is_object(metadata) || agree_place(call, metadata, err)) &&
-           (call->route.kind != &kind_event || agree_event(call, doc, err));
+    return (!json_is_object(metadata) || check_location(call, metadata, err)) &&
+           (call->route.kind != &kind_event || check_event_namespace(call, doc, err));
 }
-
-/* ---- what a body says twice, or says that is not read ---- */
 
 static void append_all(const struct error_list *from, struct error_list *to)
 {
@@ -136,8 +133,8 @@ static void append_all(const struct error_list *from, struct error_list *to)
     to->dropped += from->dropped;
 }
 
-/* Whether the write is refused for it; if not, who asks is warned unless he does not want to be. */
-static bool refuses_odd(struct write *write)
+/* True when strict errors refuse the write. Otherwise they become warnings, if those are wanted. */
+static bool has_strict_failure(struct write *write)
 {
     if (write->how.unknown == UNKNOWN_ERROR)
         return write->strict.count > 0;
@@ -146,16 +143,16 @@ static bool refuses_odd(struct write *write)
     return false;
 }
 
-/* Of an operation of a JSON Patch four members are read. What was found so far is told as its, too.
- */
-static void note_unread(const json_t *patch, struct error_list *odd)
+/* Adds a strict error for every member of a JSON Patch operation that is not read, and prefixes the
+ * errors found so far. */
+static void add_unread_members(const json_t *patch, struct error_list *strict)
 {
     size_t i;
     json_t *operation, *value;
     const char *key;
 
-    for (i = 0; i < odd->count; i++)
-        error_prefix(&odd->items[i], "json patch ");
+    for (i = 0; i < strict->count; i++)
+        error_prefix(&strict->items[i], "json patch ");
     json_array_foreach(patch, i, operation)
     {
         json_object_foreach(operation, key, value)
@@ -164,14 +161,14 @@ static void note_unread(const json_t *patch, struct error_list *odd)
 
             if (strcmp(key, "op") != 0 && strcmp(key, "path") != 0 && strcmp(key, "from") != 0 &&
                 strcmp(key, "value") != 0)
-                error_list_add(odd, ERR_BAD_REQUEST, path, "json patch unknown field \"%s\"", path);
+                error_list_add(strict, ERR_BAD_REQUEST, path, "json patch unknown field \"%s\"",
+                               path);
         }
     }
 }
 
-/* ---- one write ---- */
-
-/* What was on trial, to find whatever else is wrong, is refused all the same. */
+/* Responds to a write. One with strict errors ran as a dry run, only to find its other errors, and is
+ * refused now. */
 static struct api_stream *respond(const struct api_call *call, struct write *write, bool ok,
                                   int status)
 {
@@ -183,17 +180,15 @@ static struct api_stream *respond(const struct api_call *call, struct write *wri
               : reply_errors(call, &write->errors);
 }
 
-/* ---- verbs ---- */
-
 static json_t *parse_object(struct api_call *call, struct write *write, struct error *err)
 {
     scoped(json) json_t *doc = body_parse(call, &write->strict, err);
 
-    if (refuses_odd(write))
+    if (has_strict_failure(write))
         write->how.dry_run = REGISTRY_DRY_RUN;
     if (doc && call->route.alias)
         group_alias_to_stored(call->route.alias, doc);
-    if (!doc || !agree(call, doc, err))
+    if (!doc || !check_body(call, doc, err))
         return NULL;
     merge_owners(json_object_get(doc, "metadata"), write->how.warnings);
     return take(doc);
@@ -221,14 +216,14 @@ static enum registry_subresource subresource(const struct api_call *call)
     return call->route.sub == ROUTE_STATUS ? REGISTRY_STATUS : REGISTRY_MAIN;
 }
 
-/* How kinds take a replacement: without a revision (built-in kinds do), and of nothing (a new
- * object then). Ref: spec/kube-api.md 4, column PUT. */
+/* Whether an update must give a resourceVersion. Ref: spec/kube-api.md 4, column PUT. */
 static bool needs_revision(const struct kind *kind)
 {
     return kind_is_custom(kind) || kind == &kind_lease;
 }
 
-static bool makes_missing(const struct route *route)
+/* Whether an update of a missing object creates it. Ref: spec/kube-api.md 4, column PUT. */
+static bool creates_missing(const struct route *route)
 {
     return route->sub == ROUTE_MAIN && (route->kind == &kind_lease || route->kind == &kind_event);
 }
@@ -255,7 +250,7 @@ struct api_stream *verb_update(const struct api_call *request)
     if (!doc)
         return reply_error(&call, &err);
     exists = store_get(call.api->store, call.route.kind, call.route.ns, call.route.name);
-    if (!exists && makes_missing(&call.route)) {
+    if (!exists && creates_missing(&call.route)) {
         ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
         return respond(&call, &write, ok, 201);
     }
@@ -269,7 +264,7 @@ struct api_stream *verb_update(const struct api_call *request)
     return respond(&call, &write, ok, 200);
 }
 
-/* Kinds of patches; the strategic one needs to know its lists, which custom kinds do not say. */
+/* A strategic merge patch needs the merge keys of lists, which custom kinds do not declare. */
 enum patch_type { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 static const struct {
@@ -306,7 +301,7 @@ static bool parse_patch_type(const struct api_call *call, enum patch_type *out, 
                      known.data);
 }
 
-/* Options that hold for one type of patch only. */
+/* Checks options that only one type of patch has. */
 static bool check_patch_options(const struct api_call *call, const struct write *write,
                                 enum patch_type type, struct error *err)
 {
@@ -319,8 +314,8 @@ static bool check_patch_options(const struct api_call *call, const struct write 
     return true;
 }
 
-/* What nobody knows in a patch, or no object has, is said of the patch: the object has not got it.
- */
+/* Responds to a failed patch. Strict and undecodable values are reported as errors of the patch and
+ * not of the object. */
 static struct api_stream *reply_patch_errors(const struct api_call *call, const struct write *write,
                                              const struct error_list *errors)
 {
@@ -355,8 +350,8 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
     if (!body)
         return reply_error(call, &err);
     if (type == PATCH_JSON)
-        note_unread(body, &write->strict);
-    if (refuses_odd(write))
+        add_unread_members(body, &write->strict);
+    if (has_strict_failure(write))
         return reply_patch_errors(call, write, &write->strict);
     if (call->route.alias && type == PATCH_JSON)
         group_alias_patch_to_stored(call->route.alias, body);
@@ -369,10 +364,8 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
     return reply_patch_errors(call, write, &write->errors);
 }
 
-/* ---- server-side apply ---- */
-
-/* Of what is there, it may leave the name to the URL. */
-static void name_by_url(const struct api_call *call, json_t *config)
+/* Sets the name from the URL if the object exists and the configuration has none. */
+static void set_name_from_url(const struct api_call *call, json_t *config)
 {
     const struct store *store = registry_store(call->api->registry);
     json_t *metadata = json_object_get(config, "metadata");
@@ -393,7 +386,7 @@ static json_t *parse_config(struct api_call *call, struct write *write, struct e
 
     if (!config)
         return NULL;
-    if (refuses_odd(write)) {
+    if (has_strict_failure(write)) {
         error_set(err, ERR_BAD_REQUEST, "", "error strict decoding YAML: %s",
                   write->strict.items[0].message);
         return NULL;
@@ -425,8 +418,8 @@ static json_t *parse_config(struct api_call *call, struct write *write, struct e
         error_set(err, ERR_BAD_REQUEST, "", "metadata.managedFields must be nil");
         return NULL;
     }
-    name_by_url(call, config);
-    return agree(call, config, err) ? take(config) : NULL;
+    set_name_from_url(call, config);
+    return check_body(call, config, err) ? take(config) : NULL;
 }
 
 static struct api_stream *apply(const struct api_call *request, struct write *write)

@@ -1,12 +1,12 @@
 /*
- * Watches: the present state as ADDED when asked for, then every durable change, one JSON document
- * a line.
+ * Watches: the present state as ADDED events if the client requests it, then every durable change,
+ * one JSON document a line.
  *
- *   asked ─(what was accepted is durable)─► present state, piece by piece ─► changes ─► over
+ *   request ─(everything accepted so far is durable)─► snapshot, piece by piece ─► changes ─► end
  *
- * The present state is a snapshot taken when the watch was asked for; the changes go on from its
- * revision. An object that begins to match the selectors is ADDED, one that ceases to is DELETED
- * with its old content. Ref: spec/kube-api.md 8.5.
+ * The snapshot is taken when the request arrives; the changes continue from its revision. An object
+ * that begins to match the selectors is reported as ADDED, one that ceases to match as DELETED with
+ * its old content. Ref: spec/kube-api.md 8.5.
  */
 #include <string.h>
 
@@ -16,10 +16,10 @@
 enum {
     BACKLOG_MAX = 4 << 20, /* L-27 */
     BOOKMARK_MS = 60000,
-    LIFE_MIN_S = 1800, /* without timeoutSeconds: 30 to 60 minutes */
-    LIFE_SPREAD_S = 1800,
+    TIMEOUT_MIN_S = 1800, /* without timeoutSeconds: 30 to 60 minutes at random */
+    TIMEOUT_SPREAD_S = 1800,
     PIECE_BYTES = 64 << 10,
-    FILTER_BYTES = 256, /* of most watches */
+    FILTER_BYTES = 256, /* as much as the filters of most watches need */
 };
 
 struct watch {
@@ -31,12 +31,12 @@ struct watch {
     struct store *store;
     struct store_watch *source;
     struct timer deadline, bookmark;
-    struct object **present; /* [n_present] references: the snapshot not yet sent */
-    size_t n_present, cap, next;
-    int64_t since, marked; /* where changes begin; revision of the last bookmark */
-    bool begun, definitions_sent, bookmarks, ends_initial;
-    struct error *over; /* why it ends, to be told; NULL */
-    bool is_over;
+    struct object **snapshot; /* [n_present] references; those before `next` are sent */
+    size_t n_snapshot, cap, next;
+    int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
+    bool has_head, columns_sent, bookmarks, ends_initial;
+    struct error *end_error; /* sent as an ERROR event at the end; NULL */
+    bool has_ended;
 };
 
 static const char *const change_names[] = {
@@ -54,17 +54,15 @@ static void release(struct api_stream *stream)
     store_watch_close(watch->source);
     timer_stop(stream->api->loop, &watch->deadline);
     timer_stop(stream->api->loop, &watch->bookmark);
-    for (; watch->next < watch->n_present; watch->next++)
-        object_unref(watch->present[watch->next]);
-    mem_free(watch->present);
+    for (; watch->next < watch->n_snapshot; watch->next++)
+        object_unref(watch->snapshot[watch->next]);
+    mem_free(watch->snapshot);
     filter_release(&watch->filter);
     arena_free(watch->arena);
-    mem_free(watch->over);
+    mem_free(watch->end_error);
     mem_free(watch->ns);
     mem_free(watch);
 }
-
-/* ---- events ---- */
 
 static void add_event(const char *type, const struct buf *json, struct buf *out)
 {
@@ -78,14 +76,14 @@ static void send_bytes(struct watch *watch, const struct buf *bytes)
     watch->stream.response->data(watch->stream.response, bytes->data, bytes->len);
 }
 
-static void send_line(struct watch *watch, struct blob *line)
+static void send_blob(struct watch *watch, struct blob *event)
 {
     struct api_response *response = watch->stream.response;
 
     if (response->blob)
-        response->blob(response, line);
+        response->blob(response, event);
     else
-        response->data(response, line->text, line->len);
+        response->data(response, event->text, event->len);
 }
 
 static void add_object(struct watch *watch, enum store_change change, const struct object *object,
@@ -94,13 +92,14 @@ static void add_object(struct watch *watch, enum store_change change, const stru
     scoped(buf) struct buf text = {0};
 
     watch->render.table.now_ms = loop_wall_ms(watch->stream.api->loop);
-    render_object(&watch->render, object, !watch->definitions_sent, &text);
-    watch->definitions_sent = true;
+    render_object(&watch->render, object, watch->columns_sent ? TABLE_NO_COLUMNS : TABLE_COLUMNS,
+                  &text);
+    watch->columns_sent = true;
     add_event(change_names[change], &text, out);
 }
 
-/* The object as it was, under the revision of the change that took it out of sight. */
-static struct object *renumbered(const struct object *old, int64_t revision)
+/* A copy of an old version with the revision of the change after which it no longer matches. */
+static struct object *with_revision(const struct object *old, int64_t revision)
 {
     struct object *last = object_with_status(old, blob_ref(old->status));
 
@@ -108,23 +107,23 @@ static struct object *renumbered(const struct object *old, int64_t revision)
     return last;
 }
 
-static struct blob *new_line(struct watch *watch, enum store_change change,
-                             const struct object *object, int64_t revision)
+static struct blob *encode_event(struct watch *watch, enum store_change change,
+                                 const struct object *object, int64_t revision)
 {
     scoped(object) struct object *shown =
-        object->revision == revision ? object_ref(object) : renumbered(object, revision);
+        object->revision == revision ? object_ref(object) : with_revision(object, revision);
     struct buf text = {0};
 
     add_object(watch, change, shown, &text);
     return blob_from_buf(&text);
 }
 
-/* Everybody who takes the same form is told the same, so it is written once. But for the columns,
- * with which a Table begins. */
+/* Sends an event. Watches of the same form share its encoded bytes; only the first Table of a watch,
+ * which has the column definitions, is encoded for that watch alone. */
 static void send_object(struct watch *watch, enum store_change change, const struct object *object,
                         int64_t revision)
 {
-    struct watch_event_cache *lines = watch->stream.api->event_cache;
+    struct watch_event_cache *cache = watch->stream.api->event_cache;
     const struct render *render = &watch->render;
     const struct watch_event_key key = {object,
                                         revision,
@@ -133,17 +132,19 @@ static void send_object(struct watch *watch, enum store_change change, const str
                                         render->table.include,
                                         render->alias,
                                         render->table.version};
-    bool shared = render->form != MEDIA_TABLE || watch->definitions_sent;
-    struct blob *kept = shared ? watch_event_cache_find(lines, &key) : NULL;
-    scoped(blob) struct blob *line =
-        kept ? blob_ref(kept) : new_line(watch, change, object, revision);
+    bool shared = render->form != MEDIA_TABLE || watch->columns_sent;
+    struct blob *cached = shared ? watch_event_cache_find(cache, &key) : NULL;
+    scoped(blob) struct blob *event =
+        cached ? blob_ref(cached) : encode_event(watch, change, object, revision);
 
-    if (shared && !kept)
-        watch_event_cache_add(lines, &key, line);
-    send_line(watch, line);
+    if (shared && !cached)
+        watch_event_cache_add(cache, &key, event);
+    send_blob(watch, event);
 }
 
-static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end, struct buf *out)
+enum bookmark { BOOKMARK_PROGRESS, BOOKMARK_INITIAL_END };
+
+static void add_bookmark(struct watch *watch, int64_t revision, enum bookmark kind, struct buf *out)
 {
     scoped(buf) struct buf text = {0}, version = {0};
     struct jsonw w = jsonw_to(&text);
@@ -157,38 +158,36 @@ static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end
     snprintf(number, sizeof number, "%lld", (long long)revision);
     jsonw_member_str(&w, "resourceVersion", number);
     jsonw_member_raw(&w, "creationTimestamp", "null", 4);
-    if (initial_end) {
+    if (kind == BOOKMARK_INITIAL_END) {
         jsonw_member_open(&w, "annotations");
         jsonw_member_str(&w, "k8s.io/initial-events-end", "true");
         jsonw_close(&w);
     }
     jsonw_close(&w);
     jsonw_close(&w);
-    watch->marked = revision;
+    watch->bookmarked = revision;
     add_event("BOOKMARK", &text, out);
 }
 
 static void send_bookmark(struct watch *watch)
 {
     int64_t revision = store_durable_revision(watch->store);
-    scoped(buf) struct buf line = {0};
+    scoped(buf) struct buf event = {0};
 
-    if (!watch->source || revision <= watch->marked || revision < watch->since)
+    if (!watch->source || revision <= watch->bookmarked || revision < watch->since)
         return;
-    add_bookmark(watch, revision, false, &line);
-    send_bytes(watch, &line);
+    add_bookmark(watch, revision, BOOKMARK_PROGRESS, &event);
+    send_bytes(watch, &event);
 }
 
 static void send_error(struct watch *watch, const struct error *err)
 {
-    scoped(buf) struct buf text = {0}, line = {0};
+    scoped(buf) struct buf text = {0}, event = {0};
 
     status_write_error(err, &(struct status_subject){0}, &text);
-    add_event("ERROR", &text, &line);
-    send_bytes(watch, &line);
+    add_event("ERROR", &text, &event);
+    send_bytes(watch, &event);
 }
-
-/* ---- changes ---- */
 
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
@@ -205,10 +204,10 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
         send_object(watch, STORE_DELETED, old, object->revision);
     if (watch->stream.response->backlog(watch->stream.response) <= BACKLOG_MAX)
         return true;
-    watch->source = NULL; /* closed by our answer */
-    watch->is_over = true;
-    watch->over = mem_alloc(sizeof *watch->over);
-    error_set(watch->over, ERR_GONE, "",
+    watch->source = NULL; /* the store closes it when this returns false */
+    watch->has_ended = true;
+    watch->end_error = mem_alloc(sizeof *watch->end_error);
+    error_set(watch->end_error, ERR_GONE, "",
               "the watch was read too slowly: %d bytes were waiting; list again", BACKLOG_MAX);
     loop_post(watch->stream.api->loop, &watch->stream.task);
     return false;
@@ -226,24 +225,24 @@ static void open_source(struct watch *watch)
     struct error err = {0};
 
     watch->source = store_watch_open(watch->store, &options, &err);
-    watch->is_over = !watch->source;
-    if (!watch->is_over)
+    watch->has_ended = !watch->source;
+    if (!watch->has_ended)
         return;
-    watch->over = mem_alloc(sizeof *watch->over);
-    *watch->over = err;
+    watch->end_error = mem_alloc(sizeof *watch->end_error);
+    *watch->end_error = err;
 }
 
-static void send_present(struct watch *watch)
+static void send_snapshot(struct watch *watch)
 {
     scoped(buf) struct buf piece = {0};
 
-    while (watch->next < watch->n_present && piece.len < PIECE_BYTES) {
-        add_object(watch, STORE_ADDED, watch->present[watch->next], &piece);
-        object_unref(watch->present[watch->next++]);
+    while (watch->next < watch->n_snapshot && piece.len < PIECE_BYTES) {
+        add_object(watch, STORE_ADDED, watch->snapshot[watch->next], &piece);
+        object_unref(watch->snapshot[watch->next++]);
     }
-    if (watch->next == watch->n_present && watch->ends_initial) {
+    if (watch->next == watch->n_snapshot && watch->ends_initial) {
         watch->ends_initial = false;
-        add_bookmark(watch, watch->since, true, &piece);
+        add_bookmark(watch, watch->since, BOOKMARK_INITIAL_END, &piece);
     }
     if (piece.len)
         send_bytes(watch, &piece);
@@ -253,20 +252,20 @@ static void run(struct api_stream *stream)
 {
     struct watch *watch = of(stream);
 
-    if (!watch->begun)
+    if (!watch->has_head)
         stream->response->head(stream->response, 200, "application/json", NULL, 0);
-    watch->begun = true;
-    send_present(watch);
-    if (watch->next < watch->n_present) {
+    watch->has_head = true;
+    send_snapshot(watch);
+    if (watch->next < watch->n_snapshot) {
         stream_continue(stream);
         return;
     }
-    if (!watch->source && !watch->is_over)
+    if (!watch->source && !watch->has_ended)
         open_source(watch);
-    if (!watch->is_over)
+    if (!watch->has_ended)
         return;
-    if (watch->over)
-        send_error(watch, watch->over);
+    if (watch->end_error)
+        send_error(watch, watch->end_error);
     stream_end(stream);
 }
 
@@ -276,11 +275,11 @@ static void on_deadline(struct timer *timer)
 {
     struct watch *watch = container_of(timer, struct watch, deadline);
 
-    if (watch->begun && watch->bookmarks)
+    if (watch->has_head && watch->bookmarks)
         send_bookmark(watch);
-    watch->source = (store_watch_close(watch->source), NULL);
-    watch->is_over = true;
-    if (watch->begun && watch->next == watch->n_present)
+    store_watch_close(take(watch->source));
+    watch->has_ended = true;
+    if (watch->has_head && watch->next == watch->n_snapshot)
         stream_end(&watch->stream);
 }
 
@@ -292,19 +291,17 @@ static void on_bookmark(struct timer *timer)
     timer_start(watch->stream.api->loop, timer, BOOKMARK_MS);
 }
 
-/* ---- the request ---- */
-
 static void take_reference(void *arg, const struct object *object)
 {
     struct watch *watch = arg;
 
     if (!filter_matches(&watch->filter, object))
         return;
-    mem_grow(watch->present, watch->n_present, watch->cap);
-    watch->present[watch->n_present++] = object_ref(object);
+    mem_grow(watch->snapshot, watch->n_snapshot, watch->cap);
+    watch->snapshot[watch->n_snapshot++] = object_ref(object);
 }
 
-/* Whether the present state comes first. */
+/* Reads whether the watch starts with the present state, and whether a bookmark marks its end. */
 static bool parse_initial(const struct api_call *call, bool *out, bool *out_marks_end,
                           struct error *err)
 {
@@ -323,13 +320,13 @@ static bool parse_initial(const struct api_call *call, bool *out, bool *out_mark
     return true;
 }
 
-static bool watch_parse(struct watch *watch, const struct api_call *call, int64_t *life_s,
+static bool watch_parse(struct watch *watch, const struct api_call *call, int64_t *timeout_s,
                         struct error *err)
 {
     struct store *store = call->store;
     bool initial = false;
 
-    if (!request_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
+    if (!request_query_int(&call->target, "timeoutSeconds", 0, timeout_s, err) ||
         !request_query_revision(&call->target, &watch->since, err) ||
         !parse_initial(call, &initial, &watch->ends_initial, err) ||
         !filter_parse(&call->target, call->route.kind, call->route.name, watch->arena,
@@ -346,9 +343,9 @@ static bool watch_parse(struct watch *watch, const struct api_call *call, int64_
     return true;
 }
 
-static int64_t random_life_s(const struct api_call *call)
+static int64_t random_timeout_s(const struct api_call *call)
 {
-    return LIFE_MIN_S + (int64_t)(clock_random(loop_clock(call->api->loop)) % LIFE_SPREAD_S);
+    return TIMEOUT_MIN_S + (int64_t)(clock_random(loop_clock(call->api->loop)) % TIMEOUT_SPREAD_S);
 }
 
 struct api_stream *verb_watch(const struct api_call *call)
@@ -356,10 +353,10 @@ struct api_stream *verb_watch(const struct api_call *call)
     struct watch *watch = mem_alloc(sizeof *watch);
     struct loop *loop = call->api->loop;
     struct error err = {0};
-    int64_t life_s = 0;
+    int64_t timeout_s = 0;
 
     watch->arena = arena_new(FILTER_BYTES);
-    if (!watch_parse(watch, call, &life_s, &err)) {
+    if (!watch_parse(watch, call, &timeout_s, &err)) {
         filter_release(&watch->filter);
         arena_free(watch->arena);
         mem_free(watch);
@@ -368,7 +365,8 @@ struct api_stream *verb_watch(const struct api_call *call)
     stream_start(&watch->stream, call, &watch_ops, STREAM_DURABLE);
     watch->deadline.fire = on_deadline;
     watch->bookmark.fire = on_bookmark;
-    timer_start(loop, &watch->deadline, (life_s > 0 ? life_s : random_life_s(call)) * 1000);
+    timer_start(loop, &watch->deadline,
+                (timeout_s > 0 ? timeout_s : random_timeout_s(call)) * 1000);
     if (watch->bookmarks)
         timer_start(loop, &watch->bookmark, BOOKMARK_MS);
     return &watch->stream;

@@ -1,38 +1,38 @@
 /*
- * Rounds:
+ * The states of the batcher:
  *
- *   idle ──add──► planned: posted, or at the rest's end ──► going: slice, slice, …
- *    ▲                            ▲                                    │
- *    └── nobody waits ────────────┴── somebody does ◄──────────────────┘
+ *   idle ──add──► planned: now, or at the end of the pause ──► sending: slice, slice, …
+ *    ▲                              ▲                                    │
+ *    └── no entry waits ────────────┴──── an entry waits ◄───────────────┘
  *
- * The loop's tasks of a turn run before its sockets are looked at again, so the slices of a round
- * are timers that are due at once.
+ * The loop runs all tasks of a turn before it polls its sockets. So that it polls them between two
+ * slices, the next slice is a timer that is due at once and not a task.
  */
 #include "api/server/rest/watch_batcher.h"
 
 #include "base/mem.h"
 
 enum {
-    REST_PARTS = 1,            /* rounds take half of the loop's time at most … */
-    REST_MIN_NS = 1000 * 1000, /* … shorter ones are not worth a timer */
-    REST_MAX_NS = 8 * 1000 * 1000,
+    PAUSE_PARTS = 1,            /* pause per time of the round: rounds take at most half the time */
+    PAUSE_MIN_NS = 1000 * 1000, /* a shorter pause is not worth a timer */
+    PAUSE_MAX_NS = 8 * 1000 * 1000,
     SLICE_NS = 10 * 1000 * 1000,
 };
 
-enum watch_batcher_state { BATCHER_IDLE, BATCHER_PLANNED, BATCHER_GOING };
+enum watch_batcher_state { BATCHER_IDLE, BATCHER_PLANNED, BATCHER_SENDING };
 
 struct watch_batcher {
     struct loop *loop;
     enum watch_batcher_state state;
     struct task round;
-    struct timer timer; /* of the next slice, or of the rest's end */
-    int64_t rest_until_ns;
-    int64_t spent_ns;                  /* of the round so far */
-    struct watch_batch_entry *waiting; /* for the next round */
-    struct watch_batch_entry *going;   /* of the round that goes on */
+    struct timer timer; /* for the next slice, or the end of the pause */
+    int64_t pause_until_ns;
+    int64_t spent_ns;                  /* time of the round so far */
+    struct watch_batch_entry *waiting; /* entries for the next round */
+    struct watch_batch_entry *sending; /* entries of the current round not yet sent */
 };
 
-static void put_first(struct watch_batch_entry **list, struct watch_batch_entry *entry)
+static void list_insert(struct watch_batch_entry **list, struct watch_batch_entry *entry)
 {
     entry->next = *list;
     entry->link = list;
@@ -41,7 +41,7 @@ static void put_first(struct watch_batch_entry **list, struct watch_batch_entry 
     *list = entry;
 }
 
-static void take_out(struct watch_batch_entry *entry)
+static void list_remove(struct watch_batch_entry *entry)
 {
     *entry->link = entry->next;
     if (entry->next)
@@ -49,26 +49,26 @@ static void take_out(struct watch_batch_entry *entry)
     entry->link = NULL;
 }
 
-/* Begin the round of those who wait now, at once or when it has been rested long enough. */
+/* Plans the round of the waiting entries: now, or at the end of the pause. */
 static void plan_round(struct watch_batcher *batcher)
 {
-    int64_t rest_ns = batcher->rest_until_ns - loop_mono_ns(batcher->loop);
+    int64_t pause_ns = batcher->pause_until_ns - loop_mono_ns(batcher->loop);
 
     batcher->state = BATCHER_PLANNED;
-    if (rest_ns > 0)
-        timer_start_ns(batcher->loop, &batcher->timer, rest_ns);
+    if (pause_ns > 0)
+        timer_start_ns(batcher->loop, &batcher->timer, pause_ns);
     else
         loop_post(batcher->loop, &batcher->round);
 }
 
 static void end_round(struct watch_batcher *batcher, int64_t now_ns)
 {
-    int64_t rest_ns = batcher->spent_ns * REST_PARTS;
+    int64_t pause_ns = batcher->spent_ns * PAUSE_PARTS;
 
     batcher->state = BATCHER_IDLE;
     batcher->spent_ns = 0;
-    if (rest_ns >= REST_MIN_NS)
-        batcher->rest_until_ns = now_ns + (rest_ns < REST_MAX_NS ? rest_ns : REST_MAX_NS);
+    if (pause_ns >= PAUSE_MIN_NS)
+        batcher->pause_until_ns = now_ns + (pause_ns < PAUSE_MAX_NS ? pause_ns : PAUSE_MAX_NS);
     if (batcher->waiting)
         plan_round(batcher);
 }
@@ -77,29 +77,29 @@ static void run_slice(struct watch_batcher *batcher)
 {
     int64_t began_ns = loop_mono_ns(batcher->loop), now_ns = began_ns;
 
-    while (batcher->going && now_ns - began_ns < SLICE_NS) {
-        struct watch_batch_entry *entry = batcher->going;
+    while (batcher->sending && now_ns - began_ns < SLICE_NS) {
+        struct watch_batch_entry *entry = batcher->sending;
 
-        take_out(entry);
+        list_remove(entry);
         entry->send(entry);
         now_ns = loop_mono_ns(batcher->loop);
     }
     batcher->spent_ns += now_ns - began_ns;
-    if (batcher->going)
+    if (batcher->sending)
         timer_start_ns(batcher->loop, &batcher->timer, 0);
     else
         end_round(batcher, now_ns);
 }
 
-/* Who comes back while the round goes on belongs to the next one. */
+/* Starts a round. An entry that is added while the round is under way belongs to the next one. */
 static void run_round(struct task *task)
 {
     struct watch_batcher *batcher = container_of(task, struct watch_batcher, round);
 
-    batcher->state = BATCHER_GOING;
-    batcher->going = batcher->waiting;
-    if (batcher->going)
-        batcher->going->link = &batcher->going;
+    batcher->state = BATCHER_SENDING;
+    batcher->sending = batcher->waiting;
+    if (batcher->sending)
+        batcher->sending->link = &batcher->sending;
     batcher->waiting = NULL;
     run_slice(batcher);
 }
@@ -108,7 +108,7 @@ static void on_timer(struct timer *timer)
 {
     struct watch_batcher *batcher = container_of(timer, struct watch_batcher, timer);
 
-    if (batcher->state == BATCHER_GOING)
+    if (batcher->state == BATCHER_SENDING)
         run_slice(batcher);
     else
         loop_post(batcher->loop, &batcher->round);
@@ -118,7 +118,7 @@ void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *
 {
     if (entry->link)
         return;
-    put_first(&batcher->waiting, entry);
+    list_insert(&batcher->waiting, entry);
     if (batcher->state == BATCHER_IDLE)
         plan_round(batcher);
 }
@@ -126,7 +126,7 @@ void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *
 void watch_batcher_remove(struct watch_batch_entry *entry)
 {
     if (entry->link)
-        take_out(entry);
+        list_remove(entry);
 }
 
 struct watch_batcher *watch_batcher_new(struct loop *loop)

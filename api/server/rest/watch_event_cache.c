@@ -1,19 +1,19 @@
 /*
- * The forms asked for are few, so they are a short list that is searched from its beginning.
+ * The cache is a short list: few forms are in use at a time.
  */
 #include "api/server/rest/watch_event_cache.h"
 
 #include "api/types/blob.h"
 #include "base/mem.h"
 
-enum { FORMS_MAX = 8 }; /* more of them at a time are written anew for each watch */
+enum { FORMS_MAX = 8 }; /* further forms are encoded for each watch */
 
 struct watch_event_cache {
-    struct object *object; /* keeps the address of the newest change from being used again */
+    struct object *object; /* a reference, so that no other object gets the key's address */
     struct {
         struct watch_event_key key;
-        struct blob *line; /* a reference */
-    } at[FORMS_MAX];
+        struct blob *event; /* a reference */
+    } entries[FORMS_MAX];
     size_t n;
 };
 
@@ -28,34 +28,34 @@ static bool is_same(const struct watch_event_key *a, const struct watch_event_ke
            a->include == b->include && a->alias == b->alias && a->version == b->version;
 }
 
-static void forget(struct watch_event_cache *lines)
+static void clear(struct watch_event_cache *cache)
 {
-    for (size_t i = 0; i < lines->n; i++)
-        blob_unref(lines->at[i].line);
-    object_unref(take(lines->object));
-    lines->n = 0;
+    for (size_t i = 0; i < cache->n; i++)
+        blob_unref(cache->entries[i].event);
+    object_unref(take(cache->object));
+    cache->n = 0;
 }
 
-struct blob *watch_event_cache_find(const struct watch_event_cache *lines,
+struct blob *watch_event_cache_find(const struct watch_event_cache *cache,
                                     const struct watch_event_key *key)
 {
-    for (size_t i = 0; i < lines->n; i++)
-        if (is_same(&lines->at[i].key, key))
-            return lines->at[i].line;
+    for (size_t i = 0; i < cache->n; i++)
+        if (is_same(&cache->entries[i].key, key))
+            return cache->entries[i].event;
     return NULL;
 }
 
-void watch_event_cache_add(struct watch_event_cache *lines, const struct watch_event_key *key,
-                           struct blob *line)
+void watch_event_cache_add(struct watch_event_cache *cache, const struct watch_event_key *key,
+                           struct blob *event)
 {
-    if (lines->n > 0 && !is_same_change(&lines->at[0].key, key))
-        forget(lines);
-    if (lines->n == FORMS_MAX)
+    if (cache->n > 0 && !is_same_change(&cache->entries[0].key, key))
+        clear(cache);
+    if (cache->n == FORMS_MAX)
         return;
-    if (lines->n == 0)
-        lines->object = object_ref(key->object);
-    lines->at[lines->n].key = *key;
-    lines->at[lines->n++].line = blob_ref(line);
+    if (cache->n == 0)
+        cache->object = object_ref(key->object);
+    cache->entries[cache->n].key = *key;
+    cache->entries[cache->n++].event = blob_ref(event);
 }
 
 struct watch_event_cache *watch_event_cache_new(void)
@@ -63,10 +63,10 @@ struct watch_event_cache *watch_event_cache_new(void)
     return mem_alloc(sizeof(struct watch_event_cache));
 }
 
-void watch_event_cache_free(struct watch_event_cache *lines)
+void watch_event_cache_free(struct watch_event_cache *cache)
 {
-    if (!lines)
+    if (!cache)
         return;
-    forget(lines);
-    mem_free(lines);
+    clear(cache);
+    mem_free(cache);
 }

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What watches are told of one change, in each of the forms in which somebody wants it.
+ * Caches the encoded events of the newest change, so that watches share them.
  *
- * A change of a busy collection goes to a thousand watches, and what it says to those of one form
- * is the same bytes: they are written once and shared. Only the lines of the newest change are
- * kept, for all watches hear of it before the next one.
+ * A change in a busy collection goes to a thousand watches, and all watches that use the same form
+ * (JSON, Table, …) receive the same bytes: each form is encoded once. All watches hear of a change
+ * before the next one, so only the newest change is kept.
  */
 #include "api/server/message/accept.h"
 #include "api/server/rest/group_alias.h"
@@ -15,7 +15,7 @@ struct blob;
 struct watch_event_cache;
 
 struct watch_event_key {
-    const struct object *object; /* what is shown: the new version, or the old one */
+    const struct object *object; /* the version that the event shows: the new or the old one */
     int64_t revision;            /* of the change */
     enum store_change change;
     enum media_form form;
@@ -25,9 +25,10 @@ struct watch_event_key {
 };
 
 struct watch_event_cache *watch_event_cache_new(void);
-void watch_event_cache_free(struct watch_event_cache *lines); /* NULL is fine */
-/** The line of that change in that form (borrowed), or NULL. */
-struct blob *watch_event_cache_find(const struct watch_event_cache *lines,
+void watch_event_cache_free(struct watch_event_cache *cache); /* NULL is fine */
+/** The encoded event (borrowed), or NULL. */
+struct blob *watch_event_cache_find(const struct watch_event_cache *cache,
                                     const struct watch_event_key *key);
-void watch_event_cache_add(struct watch_event_cache *lines, const struct watch_event_key *key,
-                           struct blob *line);
+/** Adds an encoded event and keeps a reference. An event of another change clears the cache. */
+void watch_event_cache_add(struct watch_event_cache *cache, const struct watch_event_key *key,
+                           struct blob *event);

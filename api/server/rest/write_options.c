@@ -1,6 +1,6 @@
 /*
- * Options of writes: dryRun, fieldValidation, fieldManager, force. Ref: spec/kube-api.md 6.4, 10.5,
- * 11.2.
+ * Reads the options of a write from the query: dryRun, fieldValidation and fieldManager. Ref:
+ * spec/kube-api.md 6.4, 10.5, 11.2.
  */
 #include <ctype.h>
 #include <string.h>
@@ -58,7 +58,7 @@ bool dry_run_parse(const struct request_target *target, enum registry_dry_run *o
     return true;
 }
 
-/* Named in the query; else what comes before the first '/' of the user agent. */
+/* The field manager is named in the query; otherwise it is the user agent up to its first '/'. */
 static bool parse_manager(struct write *write, const struct api_call *call, struct error *err)
 {
     const char *name = request_query(&call->target, "fieldManager");

@@ -1,5 +1,6 @@
 /*
- * Cells every kind has, cells of the small core kinds, and the table that knows who has which.
+ * Cells that every kind has, cells of the small core kinds, and the tables from kind and path to
+ * cells.
  */
 #include "api/server/rest/table/cells.h"
 
@@ -65,7 +66,7 @@ void cell_write_or(struct jsonw *w, const char *text, const char *otherwise)
     jsonw_str(w, text && *text ? text : otherwise);
 }
 
-/* ---- columns declared by path that a decoded form answers ---- */
+/* Fast paths for columns that are declared by path. */
 
 static void flow_phase(struct jsonw *w, struct cell_row *row)
 {
@@ -168,8 +169,6 @@ cell_fn cell_of_path(const struct kind *kind, const char *path)
     return NULL;
 }
 
-/* ---- small core kinds ---- */
-
 static void namespace_status(struct jsonw *w, struct cell_row *row)
 {
     jsonw_str(w, object_deleting(row->object) ? "Terminating" : "Active");
@@ -201,7 +200,7 @@ static void service_cluster_ip(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, cell_member(cell_body(row), "spec", "clusterIP"), "<none>");
 }
 
-static void cell_none(struct jsonw *w, struct cell_row *row)
+void cell_none(struct jsonw *w, struct cell_row *row)
 {
     jsonw_str(w, "<none>");
 }
@@ -397,7 +396,7 @@ static void lease_holder(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, cell_member(cell_body(row), "spec", "holderIdentity"), "");
 }
 
-/* A time, not an age: as kube-apiserver has it. */
+/* kube-apiserver shows a time here, not an age. */
 static void crd_created(struct jsonw *w, struct cell_row *row)
 {
     char text[TIME_TEXT_MAX];

@@ -1,15 +1,15 @@
 #pragma once
 /*
- * The cells of table rows: columns of the kinds whose cells are worked out, and quick ways to the
- * columns other kinds declare by path.
+ * The cells of table rows: the columns of kinds whose cells are computed, and fast paths for columns
+ * that other kinds declare by path.
  */
 #include "api/types/object.h"
 
-/* One row being written. The documents are parsed when the first cell asks for them. */
+/* The row being written. The documents are parsed when the first cell needs them. */
 struct cell_row {
     const struct object *object;
     int64_t now_ms;
-    json_t *body, *status; /* owned; NULL until asked for */
+    json_t *body, *status; /* owned; NULL until needed */
 };
 void cell_row_release(struct cell_row *row);
 SCOPED_DEFINE(cell_row, struct cell_row, cell_row_release)
@@ -25,20 +25,21 @@ struct cell_column {
     cell_fn write;
 };
 
-/** Columns of a kind, ended by a zero row, or NULL when its printer columns (types/kind.h) say it
- * all.
- */
+/** Columns of a kind, ended by a zero row; NULL when the kind declares printer columns
+ * (api/types/kind.h). */
 const struct cell_column *cells_of(const struct kind *kind);
 extern const struct cell_column cells_pod[], cells_event[], cells_endpoints[],
     cells_endpoint_slice[];
-/** A cell that needs no document for a column declared by `path`; NULL when there is none. */
+/** The fast path for a column declared by `path`: a cell from decoded forms, without parsing the
+ * document. NULL when there is none. */
 cell_fn cell_of_path(const struct kind *kind, const char *path);
 
 void cell_name(struct jsonw *w, struct cell_row *row);
 void cell_age(struct jsonw *w, struct cell_row *row);
-/** The age text of a moment: "12s", "<unknown>" for 0. */
+void cell_none(struct jsonw *w, struct cell_row *row); /* "<none>" */
+/** Writes the time since `at_ms`: "12s"; "<unknown>" for 0. */
 void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms);
-void cell_write_or(struct jsonw *w, const char *text, const char *otherwise); /* NULL and "" */
+void cell_write_or(struct jsonw *w, const char *text, const char *otherwise); /* for NULL and "" */
 
-/** The text at members `first` and, unless NULL, `second`; NULL if absent. */
+/** The text at member `first` or, unless `second` is NULL, at `first.second`; NULL if absent. */
 const char *cell_member(const json_t *doc, const char *first, const char *second);

@@ -1,5 +1,5 @@
 /*
- * Table cells of pods and events, worked out as kubectl's printers do.
+ * Table cells of pods and events, with the same results as kube-apiserver's printers.
  *
  * Ref: Kubernetes pkg/printers/internalversion/printers.go, printPod and printEvent.
  */
@@ -9,8 +9,6 @@
 #include "api/server/rest/table/cells.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/timefmt.h"
-
-/* ---- pods ---- */
 
 static void pod_ready(struct jsonw *w, struct cell_row *row)
 {
@@ -24,8 +22,8 @@ static void pod_ready(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text);
 }
 
-/* A sidecar: an init container that goes on beside the others. */
-static bool runs_beside(const struct object *pod, const struct container_status *container)
+/* True for a sidecar: an init container that is restarted beside the main containers. */
+static bool is_sidecar(const struct object *pod, const struct container_status *container)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
 
@@ -36,7 +34,7 @@ static bool runs_beside(const struct object *pod, const struct container_status 
     return false;
 }
 
-/* What holds up the init containers; false when all are done. */
+/* Writes what the init containers wait for; false when all of them are done. */
 static bool init_status_text(const struct object *pod, char *out, size_t size)
 {
     const struct pod_status *status = pod_status_of(pod);
@@ -46,7 +44,7 @@ static bool init_status_text(const struct object *pod, char *out, size_t size)
         bool has_reason = container->reason && *container->reason;
 
         if ((container->state == CONTAINER_TERMINATED && container->exit_code == 0) ||
-            (container->state == CONTAINER_RUNNING && runs_beside(pod, container)))
+            (container->state == CONTAINER_RUNNING && is_sidecar(pod, container)))
             continue;
         if (has_reason && (container->state == CONTAINER_TERMINATED ||
                            (container->state == CONTAINER_WAITING &&
@@ -83,8 +81,7 @@ static void containers_status_text(const struct pod_status *status, char *out, s
         snprintf(out, size, "%s", status->ready ? "Running" : "NotReady");
 }
 
-/* STATUS as kubectl shows it: CrashLoopBackOff, Completed, Init:0/1, … Ref: spec/kube-api.md 7.3.
- */
+/* The STATUS column: CrashLoopBackOff, Completed, Init:0/1, … Ref: spec/kube-api.md 7.3. */
 static void status_text(const struct object *pod, char *out, size_t size)
 {
     const struct pod_status *status = pod_status_of(pod);
@@ -134,12 +131,7 @@ static void pod_node(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, pod_spec_of(row->object)->node_name, "<none>");
 }
 
-static void pod_none(struct jsonw *w, struct cell_row *row)
-{
-    jsonw_str(w, "<none>");
-}
-
-/* What the runs that have ended used: the sum of their CPU time, the largest of their peaks. */
+/* CPU Time is the sum over the container runs that have ended, Memory Peak their largest peak. */
 static void pod_cpu_time(struct jsonw *w, struct cell_row *row)
 {
     const struct pod_status *status = pod_status_of(row->object);
@@ -180,17 +172,15 @@ const struct cell_column cells_pod[] = {
     {"Age",             "date",   0, cell_age},
     {"IP",              "string", 1, pod_ip},
     {"Node",            "string", 1, pod_node},
-    {"Nominated Node",  "string", 1, pod_none},
-    {"Readiness Gates", "string", 1, pod_none},
+    {"Nominated Node",  "string", 1, cell_none},
+    {"Readiness Gates", "string", 1, cell_none},
     {"CPU Time",        "string", 1, pod_cpu_time},
     {"Memory Peak",     "string", 1, pod_memory_peak},
     {0},
     /* clang-format on */
 };
 
-/* ---- events ---- */
-
-/* The first of these times that is there; 0 when none is. */
+/* The first of these times that is present, else the event's creation time. */
 static int64_t event_time(struct cell_row *row, const char *const (*members)[2], size_t n)
 {
     int64_t at_ms;

@@ -1,5 +1,6 @@
 /*
- * Tables: printer columns by path for the kinds that declare them, worked-out cells for the others.
+ * Tables. A kind has either columns whose cells are computed (cells.h) or printer columns that are
+ * declared by path in its row of the table of kinds.
  */
 #include "api/server/rest/table/table.h"
 
@@ -35,7 +36,7 @@ static void write_definitions(struct jsonw *w, const struct kind *kind)
         write_definition(w, column->title, column->type, column->priority, column->description);
 }
 
-/* The value at a dotted path of the object; NULL when it is not there. */
+/* The value at a dotted path of the object, or NULL. */
 static const json_t *value_at(struct cell_row *row, const char *path)
 {
     bool in_status = strncmp(path, "status.", 7) == 0;
@@ -141,11 +142,11 @@ void table_begin(const struct table *table, const struct table_head *head, struc
     jsonw_member_open(&w, "metadata");
     snprintf(revision, sizeof revision, "%lld", (long long)head->revision);
     jsonw_member_str(&w, "resourceVersion", revision);
-    jsonw_member_str_opt(&w, "continue", head->continue_);
+    jsonw_member_str_opt(&w, "continue", head->continue_token);
     jsonw_member_int_opt(&w, "remainingItemCount", head->remaining);
     jsonw_close(&w);
     jsonw_key(&w, "columnDefinitions");
-    if (head->definitions) {
+    if (head->columns == TABLE_COLUMNS) {
         jsonw_open_list(&w);
         write_definitions(&w, table->kind);
         jsonw_close_list(&w);

@@ -1,11 +1,13 @@
 /*
- * The judgement of earlier lives. What one left behind, once the runtime has told what it found:
+ * Reconciles the pods of a previous run with what the runtime still has, once the runtime has
+ * named every pod it found:
  *
- *   final status                    release what the runtime still keeps of it, once it has told it
- *   found by the runtime            goes on; its reports follow
- *   intent, never seen running      this boot: never started, start it; an earlier boot: lost
- *   seen running, but not found     lost: Failed, never 0 (P-09)
- *   no intent                       queued like a new one
+ *   final status in its object          released, as soon as the runtime has reported its end
+ *   found by the runtime                goes on; its reports follow
+ *   intent, not found, never seen       same boot: it was never started, so it is started now;
+ *     running                           earlier boot: it is lost
+ *   seen running, not found             lost: Failed, never exit code 0 (P-09)
+ *   no intent                           queued like a new pod
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,73 +19,95 @@
 void kubelet_pod_found(void *ctx, const char *uid)
 {
     struct kubelet *k = ctx;
-    struct kubelet_pod *pod = kubelet_pod_of(k, uid);
+    struct kubelet_pod *pod = kubelet_find_pod(k, uid);
 
     if (!pod) {
-        /* Its object was deleted while nobody looked. */
+        /* Its object was deleted while no kubelet ran. */
         scoped(meta) struct meta *meta =
             meta_new(&(struct meta){.namespace_ = "", .name = uid, .uid = uid});
 
         pod = kubelet_pod_new(k, meta);
-        pod->gone = pod->gone_durable = true;
+        pod_object_set(&pod->existence, OBJECT_DELETED_DURABLY);
     }
-    pod->found = pod->to_runtime = true;
-    kubelet_room_take(pod);
+    pod->in_runtime = true;
+    kubelet_take_capacity(pod);
 }
 
-void kubelet_let_go(struct kubelet_pod *pod)
+void kubelet_release_ended(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    pod->step = STEP_RELEASED;
-    if (pod->found)
+    pod_step_set(&pod->step, STEP_RELEASED);
+    if (pod->in_runtime)
         k->runtime->ops->release(k->runtime, pod->meta->uid);
     if (object_deleting(pod->object))
-        kubelet_remove(pod);
-    kubelet_pod_settle(pod);
+        kubelet_delete_object(pod);
+    kubelet_free_if_done(pod);
 }
 
-static void judge(struct kubelet_pod *pod)
+/* The pod runs. Its sources, and what it may look up, may have changed while no kubelet ran. */
+static void adopt_running(struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec = pod->object ? pod_spec_of(pod->object) : NULL;
+
+    pod_step_set(&pod->step, STEP_STARTED);
+    kubelet_adopt_ports(pod);
+    if (!kubelet_pod_gone(pod)) {
+        kubelet_track_sources(pod);
+        if (spec->active_deadline_s.set)
+            kubelet_send_deadline(pod);
+        kubelet_refresh_later(pod);
+        if (kubelet_may_look_up(pod, spec))
+            kubelet_join_hosts(pod, spec);
+    }
+    hosts_run(pod->kubelet->hosts, &pod->hosts, true);
+    if (kubelet_pod_gone(pod))
+        kubelet_stop_started(pod, 0);
+    else if (object_deleting(pod->object))
+        kubelet_terminate(pod);
+}
+
+static void fail_lost(struct kubelet_pod *pod, bool machine_restarted)
+{
+    pod->in_runtime = true;
+    if (machine_restarted)
+        kubelet_write_failed(pod, "NodeRestarted",
+                             "the machine was restarted while the pod had been started");
+    else
+        kubelet_write_failed(pod, "SupervisorLost",
+                             "the pod was running, and nothing is left of it or its end");
+}
+
+static void reconcile(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
-    bool lost = k->options.machine_restarted || k->runtime->machine_restarted;
+    bool machine_restarted = k->options.machine_restarted || k->runtime->machine_restarted;
 
-    if (pod->step != STEP_ADOPTING)
+    if (pod->step == STEP_ADOPTING_ENDED && kubelet_pod_gone(pod)) {
+        pod_step_set(&pod->step, STEP_ENDED);
+        kubelet_free_if_done(pod);
+    } else if (pod->step == STEP_ADOPTING_ENDED) {
+        kubelet_release_ended(pod);
+    } else if (pod->step != STEP_ADOPTING) {
         return; /* its last report came already */
-    if (pod->gone && !pod->found) {
-        pod->step = STEP_RELEASED;
-        kubelet_pod_settle(pod);
-    } else if (!pod->gone && kubelet_pod_ended(pod)) {
-        kubelet_room_give(pod);
-        if (pod->found && !pod->final)
-            pod->step = STEP_STARTED; /* its last report is to come */
+    } else if (kubelet_pod_gone(pod) && !pod->in_runtime) {
+        pod_step_set(&pod->step, STEP_RELEASED);
+        kubelet_free_if_done(pod);
+    } else if (!kubelet_pod_gone(pod) && kubelet_pod_ended(pod)) {
+        kubelet_give_capacity(pod);
+        if (pod->in_runtime)
+            pod_step_set(&pod->step, STEP_STARTED); /* the runtime reports its end once more */
         else
-            kubelet_let_go(pod);
-    } else if (pod->found) {
-        pod->step = STEP_STARTED;
-        kubelet_ports_take_over(pod);
-        if (!pod->gone)
-            kubelet_follow(pod);
-        if (!pod->gone && pod_spec_of(pod->object)->active_deadline_s.set)
-            kubelet_tell_deadline(pod);
-        kubelet_stale(pod); /* what it follows may have changed while nobody looked */
-        if (!pod->gone && kubelet_may_look_up(pod, pod_spec_of(pod->object)))
-            kubelet_join_hosts(pod, pod_spec_of(pod->object));
-        hosts_run(pod->kubelet->hosts, &pod->hosts, true);
-        if (pod->gone)
-            kubelet_stop_started(pod, 0);
-        else if (object_deleting(pod->object))
-            kubelet_doom(pod);
+            kubelet_release_ended(pod);
+    } else if (pod->in_runtime) {
+        adopt_running(pod);
     } else if (!pod->start_ms) {
-        kubelet_arrive(pod);
-    } else if (lost || pod->phase == POD_RUNNING) {
-        pod->to_runtime = true;
-        kubelet_write_failed(pod, lost ? "NodeRestarted" : "SupervisorLost",
-                             lost ? "the machine was restarted while the pod had been started"
-                                  : "the pod was running, and nothing is left of it or its end");
+        kubelet_admit(pod);
+    } else if (machine_restarted || pod->phase == POD_RUNNING) {
+        fail_lost(pod, machine_restarted);
     } else if (object_deleting(pod->object)) {
-        pod->step = STEP_READY;
-        kubelet_remove(pod);
+        pod_step_set(&pod->step, STEP_DELETING);
+        kubelet_delete_object(pod);
     } else {
         kubelet_enqueue_ready(pod);
     }
@@ -113,10 +137,10 @@ void kubelet_adoption_done(struct task *task)
     qsort(pods, n, sizeof(struct kubelet_pod *), by_age);
     k->adopted = true;
     for (size_t i = 0; i < n; i++)
-        judge(pods[i]);
+        reconcile(pods[i]);
     mem_free(pods);
-    log_info("pods of an earlier life adopted", kv_int("pods", (int64_t)n));
+    log_info("pods of a previous run adopted", kv_int("pods", (int64_t)n));
     if (k->options.adopted)
         k->options.adopted(k->options.ctx);
-    kubelet_pump(k);
+    kubelet_post_starts(k);
 }

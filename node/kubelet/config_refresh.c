@@ -1,11 +1,12 @@
 /*
- * Running pods follow their ConfigMaps and Secrets: files at once, variables from the next run of a
- * container on. And their own object: files with its labels and annotations, its deadline.
+ * Keeps running pods up to date with the ConfigMaps and Secrets they use. Files change at once,
+ * variables with the next run of a container. Files that show the pod's own labels and annotations,
+ * and its deadline, follow the pod's own object.
  *
- * An index from each such object to the running pods that have something of it: a change costs the
- * pods it touches. They are resolved anew, once a turn, and handed to the runtime, which replaces
- * what differs. What cannot be resolved any more (the object is gone, a key is missing) stays as it
- * was. Ref: spec/local-runtime.md 4.4; spec/job-plugins.md 3.3.
+ * An index leads from each ConfigMap and Secret to the running pods that use it, so a change costs
+ * only those pods. Each of them is resolved again once per turn and handed to the runtime, which
+ * replaces what differs. A reference that no longer resolves (the object or the key is gone) leaves
+ * the old content. Ref: spec/local-runtime.md 4.4; spec/job-plugins.md 3.3.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct reference {
     LIST_ENTRY(reference) of_object;
 };
 
+/* A ConfigMap or Secret that running pods use. */
 struct config_object {
     UT_hash_handle hh;
     LIST_HEAD(references, reference) pods;
@@ -31,9 +33,12 @@ struct config_object {
 };
 
 /* All references of one pod. */
-struct following {
-    bool variables; /* its containers have some, and may run again */
-    bool itself;    /* some files tell of its own object */
+struct tracked_sources {
+    struct kubelet_pod *pod;
+    STAILQ_ENTRY(tracked_sources) next_stale;
+    bool stale;      /* in kubelet.stale: resolved again at the end of the turn */
+    bool variables;  /* containers that may run again have variables from elsewhere */
+    bool own_object; /* some files show labels or annotations of the pod */
     size_t n, cap;
     struct reference **items; /* owned */
 };
@@ -43,11 +48,13 @@ static void key_of(char key[KEY_MAX], const struct kind *kind, const char *ns, c
     snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
 }
 
-static struct following *following_of(struct kubelet_pod *pod)
+static struct tracked_sources *sources_of(struct kubelet_pod *pod)
 {
-    if (!pod->following)
-        pod->following = mem_alloc(sizeof *pod->following);
-    return pod->following;
+    if (!pod->sources) {
+        pod->sources = mem_alloc(sizeof *pod->sources);
+        pod->sources->pod = pod;
+    }
+    return pod->sources;
 }
 
 static void add(struct kubelet_pod *pod, const struct kind *kind, const char *name)
@@ -55,26 +62,26 @@ static void add(struct kubelet_pod *pod, const struct kind *kind, const char *na
     struct kubelet *k = pod->kubelet;
     struct config_object *object;
     struct reference *reference;
-    struct following *following;
+    struct tracked_sources *sources;
     char key[KEY_MAX];
 
     if (!name)
         return;
     key_of(key, kind, pod->meta->namespace_, name);
-    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    HASH_FIND(hh, k->config_objects, key, strlen(key), object);
     if (!object) {
         object = mem_alloc(sizeof *object + strlen(key) + 1);
         memcpy(object->key, key, strlen(key) + 1);
         LIST_INIT(&object->pods);
-        HASH_ADD_KEYPTR(hh, k->followed, object->key, strlen(key), object);
+        HASH_ADD_KEYPTR(hh, k->config_objects, object->key, strlen(key), object);
     }
     reference = mem_alloc(sizeof *reference);
     reference->pod = pod;
     reference->object = object;
     LIST_INSERT_HEAD(&object->pods, reference, of_object);
-    following = following_of(pod);
-    mem_grow(following->items, following->n, following->cap);
-    following->items[following->n++] = reference;
+    sources = sources_of(pod);
+    mem_grow(sources->items, sources->n, sources->cap);
+    sources->items[sources->n++] = reference;
 }
 
 static void add_source(struct kubelet_pod *pod, const json_t *source)
@@ -85,12 +92,10 @@ static void add_source(struct kubelet_pod *pod, const json_t *source)
     add(pod, &kind_config_map, doc_text(json_object_get(source, "configMap"), "name"));
     add(pod, &kind_secret, secret_name ? secret_name : doc_text(secret, "name"));
     if (json_object_get(source, "downwardAPI"))
-        following_of(pod)->itself = true;
+        sources_of(pod)->own_object = true;
 }
 
-/* ---- variables ---- */
-
-static bool runs_again(const struct pod_spec *spec)
+static bool may_run_again(const struct pod_spec *spec)
 {
     bool again = spec->restart_policy && strcmp(spec->restart_policy, "Never") != 0;
 
@@ -106,7 +111,7 @@ static const char *name_in(const json_t *doc, const char *member)
 
 static void add_variables(struct kubelet_pod *pod, const struct pod_container *container)
 {
-    size_t before = pod->following ? pod->following->n : 0;
+    size_t before = pod->sources ? pod->sources->n : 0;
 
     for (size_t i = 0; i < container->env.count; i++) {
         const json_t *from = container->env.items[i].value_from;
@@ -120,22 +125,23 @@ static void add_variables(struct kubelet_pod *pod, const struct pod_container *c
         add(pod, &kind_config_map, name_in(from, "configMapRef"));
         add(pod, &kind_secret, name_in(from, "secretRef"));
     }
-    if (pod->following && pod->following->n > before)
-        pod->following->variables = true;
+    if (pod->sources && pod->sources->n > before)
+        pod->sources->variables = true;
 }
 
-static void follow_variables(struct kubelet_pod *pod, const struct pod_spec *spec)
+static void track_variables(struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     for (size_t i = 0; i < spec->init_containers.count; i++)
         add_variables(pod, &spec->init_containers.items[i]);
     for (size_t i = 0; i < spec->containers.count; i++)
         add_variables(pod, &spec->containers.items[i]);
-    if (kubelet_hosts_as_addresses(pod)) /* what any of them says may be another one's address */
-        following_of(pod)->variables = true;
+    if (kubelet_hosts_as_addresses(
+            pod)) /* a variable may contain the address of a pod that is started again */
+        sources_of(pod)->variables = true;
 }
 
-static void refresh_list(struct kubelet_pod *pod, const struct value_source *source,
-                         const struct pod_container *containers, size_t n, uint32_t first)
+static void refresh_programs(struct kubelet_pod *pod, const struct value_source *source,
+                             const struct pod_container *containers, size_t n, uint32_t first)
 {
     struct runtime *runtime = pod->kubelet->runtime;
     const struct runtime_pod shown = kubelet_runtime_pod(pod);
@@ -148,13 +154,11 @@ static void refresh_list(struct kubelet_pod *pod, const struct value_source *sou
     }
 }
 
-/* ---- a pod ---- */
-
-void kubelet_follow(struct kubelet_pod *pod)
+void kubelet_track_sources(struct kubelet_pod *pod)
 {
     const struct pod_spec *spec;
 
-    if (!pod->object || pod->following || pod->kubelet->options.volumes.sim)
+    if (!pod->object || pod->sources || pod->kubelet->options.volumes.sim)
         return;
     spec = pod_spec_of(pod->object);
     for (size_t i = 0; i < spec->volumes.count; i++) {
@@ -165,8 +169,8 @@ void kubelet_follow(struct kubelet_pod *pod)
         for (size_t p = 0; p < json_array_size(parts); p++)
             add_source(pod, json_array_get(parts, p));
     }
-    if (runs_again(spec))
-        follow_variables(pod, spec);
+    if (may_run_again(spec))
+        track_variables(pod, spec);
 }
 
 static void drop(struct kubelet *k, struct reference *reference)
@@ -177,34 +181,33 @@ static void drop(struct kubelet *k, struct reference *reference)
     mem_free(reference);
     if (!LIST_EMPTY(&object->pods))
         return;
-    assert(k->followed); /* it holds `object` at least */
-    HASH_DELETE(hh, k->followed, object);
+    assert(k->config_objects); /* it holds `object` at least */
+    HASH_DELETE(hh, k->config_objects, object);
     mem_free(object);
 }
 
-void kubelet_follow_end(struct kubelet_pod *pod)
+void kubelet_untrack_sources(struct kubelet_pod *pod)
 {
-    struct following *following = take(pod->following);
+    struct tracked_sources *sources = take(pod->sources);
 
-    if (pod->stale)
-        STAILQ_REMOVE(&pod->kubelet->stale, pod, kubelet_pod, next_stale);
-    pod->stale = false;
-    if (!following)
+    if (!sources)
         return;
-    for (size_t i = 0; i < following->n; i++)
-        drop(pod->kubelet, following->items[i]);
-    mem_free(following->items);
-    mem_free(following);
+    if (sources->stale)
+        STAILQ_REMOVE(&pod->kubelet->stale, sources, tracked_sources, next_stale);
+    for (size_t i = 0; i < sources->n; i++)
+        drop(pod->kubelet, sources->items[i]);
+    mem_free(sources->items);
+    mem_free(sources);
 }
 
-void kubelet_stale(struct kubelet_pod *pod)
+void kubelet_refresh_later(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->stale || !pod->following)
+    if (!pod->sources || pod->sources->stale)
         return;
-    pod->stale = true;
-    STAILQ_INSERT_TAIL(&k->stale, pod, next_stale);
+    pod->sources->stale = true;
+    STAILQ_INSERT_TAIL(&k->stale, pod->sources, next_stale);
     loop_post(k->cluster->loop, &k->refresh);
 }
 
@@ -216,14 +219,14 @@ static bool same_pairs(const struct kv *a, size_t n_a, const struct kv *b, size_
     return n_a == n_b;
 }
 
-static bool tells_the_same(const struct meta *a, const struct meta *b)
+static bool same_labels(const struct meta *a, const struct meta *b)
 {
     return a == b ||
            (same_pairs(a->labels, a->n_labels, b->labels, b->n_labels) &&
             same_pairs(a->annotations, a->n_annotations, b->annotations, b->n_annotations));
 }
 
-void kubelet_tell_deadline(struct kubelet_pod *pod)
+void kubelet_send_deadline(struct kubelet_pod *pod)
 {
     struct runtime *runtime = pod->kubelet->runtime;
     struct opt_i64 seconds = pod_spec_of(pod->object)->active_deadline_s;
@@ -238,16 +241,16 @@ static int64_t deadline_s(const struct object *pod)
     return spec->active_deadline_s.set ? spec->active_deadline_s.value : 0;
 }
 
-void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before)
+void kubelet_pod_updated(struct kubelet_pod *pod, const struct object *before)
 {
     const struct object *now = pod->object;
 
-    if (pod->step != STEP_STARTED || pod->final)
+    if (pod->step != STEP_STARTED)
         return;
     if (before->body != now->body && deadline_s(before) != deadline_s(now))
-        kubelet_tell_deadline(pod);
-    if (pod->following && pod->following->itself && !tells_the_same(before->meta, now->meta))
-        kubelet_stale(pod);
+        kubelet_send_deadline(pod);
+    if (pod->sources && pod->sources->own_object && !same_labels(before->meta, now->meta))
+        kubelet_refresh_later(pod);
 }
 
 void kubelet_config_changed(struct kubelet *k, const struct object *changed)
@@ -256,13 +259,13 @@ void kubelet_config_changed(struct kubelet *k, const struct object *changed)
     struct reference *reference;
     char key[KEY_MAX];
 
-    if (!k->followed)
+    if (!k->config_objects)
         return;
     key_of(key, changed->kind, object_namespace(changed), object_name(changed));
-    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    HASH_FIND(hh, k->config_objects, key, strlen(key), object);
     if (object)
         LIST_FOREACH(reference, &object->pods, of_object)
-    kubelet_stale(reference->pod);
+    kubelet_refresh_later(reference->pod);
 }
 
 static void refresh(struct kubelet_pod *pod)
@@ -275,10 +278,10 @@ static void refresh(struct kubelet_pod *pod)
     struct runtime_volume *volumes;
     size_t n;
 
-    if (pod->following->variables) {
-        refresh_list(pod, &source, spec->init_containers.items, spec->init_containers.count, 0);
-        refresh_list(pod, &source, spec->containers.items, spec->containers.count,
-                     (uint32_t)spec->init_containers.count);
+    if (pod->sources->variables) {
+        refresh_programs(pod, &source, spec->init_containers.items, spec->init_containers.count, 0);
+        refresh_programs(pod, &source, spec->containers.items, spec->containers.count,
+                         (uint32_t)spec->init_containers.count);
     }
     if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != RESOLVED)
         return;
@@ -290,11 +293,11 @@ static void refresh(struct kubelet_pod *pod)
 void kubelet_refresh_run(struct task *task)
 {
     struct kubelet *k = container_of(task, struct kubelet, refresh);
-    struct kubelet_pod *pod;
+    struct tracked_sources *sources;
 
-    while ((pod = STAILQ_FIRST(&k->stale))) {
+    while ((sources = STAILQ_FIRST(&k->stale))) {
         STAILQ_REMOVE_HEAD(&k->stale, next_stale);
-        pod->stale = false;
-        refresh(pod);
+        sources->stale = false;
+        refresh(sources->pod);
     }
 }

@@ -1,9 +1,11 @@
 /*
- * Ports of which this machine has but one.
+ * Declared ports that pods share with the machine: the table of ports in use, and the pods that wait
+ * for one.
  *
- * Where addresses are rewritten, each pod has all ports for itself, and nothing here applies. Pods
- * of the host's network, and all pods where rewriting does not work, share the ports they declare:
- * the second one waits, rather than failing or, worse, being answered by the first.
+ * Where addresses are rewritten, each pod has all ports to itself and nothing here applies. Pods of
+ * the host's network, and all pods where rewriting does not work, share the machine's ports. A
+ * second pod that declares the same port waits: it would fail to listen, or its clients would reach
+ * the first pod.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +29,8 @@ static struct port_owner *owner_of(const struct kubelet *k, int32_t port)
     return owner;
 }
 
-static bool shares(const struct kubelet_pod *pod, const struct pod_spec *spec)
+/* True when the pod declares ports and shares them with the machine. */
+static bool shares_ports(const struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     struct runtime *rt = pod->kubelet->runtime;
     const struct runtime_capabilities *capabilities;
@@ -41,7 +44,7 @@ static bool shares(const struct kubelet_pod *pod, const struct pod_spec *spec)
     return spec->host_network || (capabilities && !capabilities->own_addresses);
 }
 
-/* Each declared port once; `visit` false ends it, and is the result. */
+/* Calls `visit` for each declared port until it returns false; returns what it returned last. */
 static bool each_port(struct kubelet_pod *pod, bool (*visit)(struct kubelet_pod *pod, int32_t port))
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
@@ -68,7 +71,7 @@ static bool wait_for_port(struct kubelet_pod *pod, int32_t port)
 
     snprintf(key, sizeof key, "port %d", (int)port);
     cluster_event(k->cluster, pod->object, EVENT_WARNING, "PortConflict", "kubelet", "%s", why);
-    kubelet_hold_for(pod, key);
+    kubelet_block(pod, key);
     kubelet_write_waiting(pod, "PortConflict", why);
     return false;
 }
@@ -98,32 +101,32 @@ static bool give_port(struct kubelet_pod *pod, int32_t port)
     HASH_DELETE(hh, k->ports, owner);
     mem_free(owner);
     snprintf(key, sizeof key, "port %d", (int)port);
-    kubelet_unhold_for(k, key);
+    kubelet_unblock(k, key);
     return true;
 }
 
-void kubelet_ports_take_over(struct kubelet_pod *pod)
+void kubelet_adopt_ports(struct kubelet_pod *pod)
 {
-    if (pod->has_ports || !pod->object || !shares(pod, pod_spec_of(pod->object)))
+    if (pod->owns_ports || !pod->object || !shares_ports(pod, pod_spec_of(pod->object)))
         return;
-    pod->has_ports = true;
+    pod->owns_ports = true;
     each_port(pod, take_port);
 }
 
-bool kubelet_ports_take(struct kubelet_pod *pod)
+bool kubelet_claim_ports(struct kubelet_pod *pod)
 {
-    if (!shares(pod, pod_spec_of(pod->object)))
+    if (!shares_ports(pod, pod_spec_of(pod->object)))
         return true;
     if (!each_port(pod, wait_for_port))
         return false;
-    kubelet_ports_take_over(pod);
+    kubelet_adopt_ports(pod);
     return true;
 }
 
-void kubelet_ports_give(struct kubelet_pod *pod)
+void kubelet_release_ports(struct kubelet_pod *pod)
 {
-    if (!pod->has_ports)
+    if (!pod->owns_ports)
         return;
-    pod->has_ports = false;
+    pod->owns_ports = false;
     each_port(pod, give_port);
 }

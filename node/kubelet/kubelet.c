@@ -1,8 +1,8 @@
 /*
- * Pods as their objects and the runtime's reports come; start and stop. What earlier lives left is
- * judged in adopt.c.
+ * The kubelet's records, and what happens to them: an object is created, changed or deleted; the
+ * runtime reports; a ConfigMap, Secret, claim or Service changes. Also its start and stop. Pods of
+ * a previous run are reconciled in adopt.c.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,14 +10,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/kubelet/internal.h"
-#include "node/machine/address_range.h"
 #include "probes/attempt.h"
 
 enum { GRACE_DEFAULT_S = 30 };
 
-/* Records. */
-
-struct kubelet_pod *kubelet_pod_of(struct kubelet *k, const char *uid)
+struct kubelet_pod *kubelet_find_pod(struct kubelet *k, const char *uid)
 {
     struct kubelet_pod *pod;
 
@@ -31,7 +28,7 @@ struct kubelet_pod *kubelet_pod_new(struct kubelet *k, const struct meta *meta)
 
     pod->kubelet = k;
     pod->meta = meta_ref(meta);
-    pod->step = STEP_ADOPTING;
+    pod->stop_grace_ms = -1;
     pod->need.pods = 1;
     HASH_ADD_KEYPTR(hh, k->pods, pod->meta->uid, strlen(pod->meta->uid), pod);
     return pod;
@@ -42,9 +39,9 @@ static void free_pod(struct kubelet_pod *pod)
     struct kubelet *k = pod->kubelet;
 
     HASH_DELETE(hh, k->pods, pod);
-    kubelet_probe_end(pod);
-    kubelet_follow_end(pod);
-    kubelet_ports_give(pod);
+    kubelet_probes_stop(pod);
+    kubelet_untrack_sources(pod);
+    kubelet_release_ports(pod);
     hosts_leave(k->hosts, &pod->hosts);
     address_pool_give_back(&k->addresses, pod->address);
     blob_unref(pod->to_write);
@@ -57,22 +54,24 @@ static void free_pod(struct kubelet_pod *pod)
     mem_free(pod);
 }
 
-void kubelet_pod_settle(struct kubelet_pod *pod)
+void kubelet_free_if_done(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
+    bool in_flight =
+        pod->commit != COMMIT_IDLE || (pod->write != WRITE_IDLE && pod->write != WRITE_RETRY);
 
-    if (pod->written || pod->removing || pod->dirty || pod->accepted || pod->batched)
+    if (in_flight)
         return;
-    if (!pod->gone && pod->step == STEP_RELEASED && !pod->to_write && !pod->to_remove &&
+    if (!kubelet_pod_gone(pod) && pod->step == STEP_RELEASED && !pod->to_write && !pod->to_delete &&
         !pod->address) {
-        free_pod(pod); /* there is nothing to do or to keep before its object goes */
+        free_pod(pod); /* nothing is left to do or to keep before its object is deleted */
         return;
     }
-    if (!pod->gone_durable)
+    if (pod->existence != OBJECT_DELETED_DURABLY)
         return;
     if (pod->step == STEP_STARTED || pod->step == STEP_ADOPTING)
-        return; /* its last report is to come */
-    if (pod->to_runtime) {
+        return; /* its last report is still to come */
+    if (pod->in_runtime) {
         if (pod->step != STEP_RELEASED)
             k->runtime->ops->release(k->runtime, pod->meta->uid);
         k->runtime->ops->purge(k->runtime, pod->meta->uid);
@@ -80,34 +79,7 @@ void kubelet_pod_settle(struct kubelet_pod *pod)
     free_pod(pod);
 }
 
-void kubelet_lock_range(struct kubelet *k, uint8_t wanted)
-{
-    if (k->options.lock_addresses && k->range_fd < 0)
-        k->addresses.second = address_range_lock(wanted, &k->range_fd);
-}
-
-static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
-{
-    struct kubelet *k = pod->kubelet;
-
-    const struct pod_status *status = pod_status_of(pod->object);
-
-    if ((status->pod_ip && *status->pod_ip) || kubelet_needs_address(k, pod->object))
-        kubelet_lock_range(k, address_range_of(status->pod_ip));
-    pod->address = address_pool_reserve(&k->addresses, status->pod_ip);
-    if (!pod->address && status->start_ms && status->pod_ip) {
-        /* started in another network than the one pods get now: it keeps its address */
-        snprintf(pod->address_text, sizeof pod->address_text, "%s", status->pod_ip);
-    } else {
-        if (!pod->address && kubelet_needs_address(k, pod->object))
-            pod->address = address_pool_take(&k->addresses);
-        address_pool_text(&k->addresses, pod->address, pod->address_text);
-    }
-    if (!k->options.volumes.sim && kubelet_needs_hosts(k, spec))
-        kubelet_join_hosts(pod, spec); /* nobody reads a simulated hosts file */
-}
-
-/* What the object says; the record is new. */
+/* Fills a new record from its object. */
 static void read_object(struct kubelet_pod *pod, const struct object *object)
 {
     const struct pod_spec *spec = pod_spec_of(object);
@@ -120,15 +92,13 @@ static void read_object(struct kubelet_pod *pod, const struct object *object)
     pod->qos = pod_qos_class(spec);
     pod->phase = pod_status_phase(object);
     if (pod_phase_ended(pod->phase))
-        return; /* there may be many of them, and nothing more is written of their status */
+        return; /* there may be many of them, and their status is not written again */
     status = pod_status_of(object);
     pod->start_ms = status->start_ms;
     pod->scheduled_ms = status->scheduled_ms;
     pod->ready_ms = status->ready_ms;
-    set_address(pod, spec);
+    kubelet_assign_address(pod, spec);
 }
-
-/* Deletion. */
 
 static int64_t grace_ms(const struct kubelet_pod *pod)
 {
@@ -142,58 +112,56 @@ void kubelet_stop_started(struct kubelet_pod *pod, int64_t grace)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->stopping && grace >= pod->stop_grace_ms)
+    if (pod->stop_grace_ms >= 0 && grace >= pod->stop_grace_ms)
         return;
-    pod->stopping = true;
     pod->stop_grace_ms = grace;
     k->runtime->ops->stop(k->runtime, pod->meta->uid, grace);
 }
 
-void kubelet_doom(struct kubelet_pod *pod)
+void kubelet_terminate(struct kubelet_pod *pod)
 {
-    if (pod->step == STEP_ADOPTING)
-        return; /* seen to when it is judged */
+    if (pod->step == STEP_ADOPTING || pod->step == STEP_ADOPTING_ENDED)
+        return; /* reconcile() does it */
     if (pod->step == STEP_STARTED) {
         kubelet_stop_started(pod, grace_ms(pod));
         return;
     }
     kubelet_dequeue(pod); /* never started */
-    kubelet_remove(pod);
+    kubelet_delete_object(pod);
 }
 
 static void forget(struct kubelet_pod *pod)
 {
-    pod->gone = true;
-    kubelet_probe_end(pod);
-    kubelet_follow_end(pod);
+    pod_object_set(&pod->existence, OBJECT_DELETED);
+    kubelet_probes_stop(pod);
+    kubelet_untrack_sources(pod);
     if (pod->step == STEP_STARTED)
         kubelet_stop_started(pod, 0);
-    else if (pod->step != STEP_ADOPTING)
+    else
         kubelet_dequeue(pod);
     hosts_leave(pod->kubelet->hosts, &pod->hosts);
-    kubelet_accepted(pod);
+    kubelet_await_durable(pod);
 }
-
-/* Arrival. */
 
 bool kubelet_pod_ended(const struct kubelet_pod *pod)
 {
     return pod_phase_ended(pod->phase);
 }
 
-void kubelet_arrive(struct kubelet_pod *pod)
+void kubelet_admit(struct kubelet_pod *pod)
 {
     const char *reason = NULL;
     scoped_str why = NULL;
 
-    pod->step = STEP_QUEUED;
     why = kubelet_unrunnable(pod->kubelet, pod_spec_of(pod->object), &reason);
-    if (why)
+    if (why) {
         kubelet_write_failed(pod, reason, why);
-    else if (object_deleting(pod->object))
-        kubelet_remove(pod);
-    else
+    } else if (object_deleting(pod->object)) {
+        pod_step_set(&pod->step, STEP_DELETING);
+        kubelet_delete_object(pod);
+    } else {
         kubelet_enqueue(pod);
+    }
 }
 
 bool kubelet_is_ours(const struct kubelet *k, const struct object *object)
@@ -203,8 +171,8 @@ bool kubelet_is_ours(const struct kubelet *k, const struct object *object)
     return node && strcmp(node, k->options.node_name) == 0;
 }
 
-/* A pod without a record: a new one, or one that ended long ago and is heard of again. */
-static void meet(struct kubelet *k, enum cluster_change change, const struct object *object)
+/* A pod without a record: a new one, or one that ended and whose record was freed. */
+static void see_unknown(struct kubelet *k, enum cluster_change change, const struct object *object)
 {
     bool ended = pod_phase_ended(pod_status_phase(object));
     struct kubelet_pod *pod;
@@ -215,11 +183,11 @@ static void meet(struct kubelet *k, enum cluster_change change, const struct obj
     pod = kubelet_pod_new(k, object->meta);
     read_object(pod, object);
     if (change == CHANGE_DELETED) {
-        pod->step = STEP_RELEASED;
-        pod->to_runtime = true; /* it may have left logs */
+        pod_step_set(&pod->step, STEP_RELEASED);
+        pod->in_runtime = true; /* it may have left logs */
         forget(pod);
     } else if (k->adopted) {
-        kubelet_arrive(pod);
+        kubelet_admit(pod);
     }
 }
 
@@ -227,7 +195,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
                         const struct object *old, const struct object *object)
 {
     struct kubelet *k = container_of(watcher, struct kubelet, pod_watcher);
-    struct kubelet_pod *pod = kubelet_pod_of(k, object_uid(object));
+    struct kubelet_pod *pod = kubelet_find_pod(k, object_uid(object));
 
     services_pod(k->services, change, object);
     if (pod && pod->object) {
@@ -239,23 +207,41 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
         if (change == CHANGE_DELETED)
             forget(pod);
         else if (object_deleting(object) && (!was_deleting || pod->step == STEP_STARTED))
-            kubelet_doom(pod);
+            kubelet_terminate(pod);
         else
-            kubelet_follow_itself(pod, before);
+            kubelet_pod_updated(pod, before);
         object_unref((struct object *)before);
         return;
     }
     if (!pod && kubelet_is_ours(k, object))
-        meet(k, change, object);
+        see_unknown(k, change, object);
 }
 
-/* Reports. */
+static void last_report(struct kubelet_pod *pod, bool end_written)
+{
+    pod->in_runtime = true;
+    hosts_run(pod->kubelet->hosts, &pod->hosts, false);
+    kubelet_give_capacity(pod);
+    kubelet_release_ports(pod);
+    if (end_written && !kubelet_pod_gone(pod)) {
+        if (pod->step == STEP_STARTED)
+            kubelet_release_ended(pod);
+        else
+            pod_step_set(&pod->step, STEP_ADOPTING_ENDED);
+        return;
+    }
+    pod_step_set(&pod->step, STEP_ENDED);
+    if (kubelet_pod_gone(pod))
+        kubelet_free_if_done(pod);
+    else if (object_deleting(pod->object))
+        kubelet_delete_object(pod);
+}
 
 static void on_report(void *ctx, const struct runtime_report *report)
 {
     struct kubelet *k = ctx;
-    struct kubelet_pod *pod = kubelet_pod_of(k, report->uid);
-    bool told;
+    struct kubelet_pod *pod = kubelet_find_pod(k, report->uid);
+    bool end_written;
 
     if (!pod) {
         if (!report->final)
@@ -264,42 +250,26 @@ static void on_report(void *ctx, const struct runtime_report *report)
         k->runtime->ops->purge(k->runtime, report->uid);
         return;
     }
-    if (pod->final || (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING))
+    if (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING)
         return;
     if (report->final) {
-        kubelet_probe_end(pod);
-        kubelet_follow_end(pod);
+        kubelet_probes_stop(pod);
+        kubelet_untrack_sources(pod);
     }
-    told = kubelet_pod_ended(pod); /* an earlier life wrote its end: it is judged with the others */
-    if (!pod->gone && !told)
+    end_written = kubelet_pod_ended(pod); /* by a previous run */
+    if (!kubelet_pod_gone(pod) && !end_written)
         kubelet_write_report(pod, &report->status);
-    if (!report->final)
-        return;
-    pod->final = pod->to_runtime = true;
-    hosts_run(pod->kubelet->hosts, &pod->hosts, false);
-    kubelet_room_give(pod);
-    kubelet_ports_give(pod);
-    if (told && !pod->gone) {
-        if (pod->step == STEP_STARTED) /* it was judged before this came */
-            kubelet_let_go(pod);
-        return;
-    }
-    pod->step = STEP_ENDED;
-    if (pod->gone)
-        kubelet_pod_settle(pod);
-    else if (object_deleting(pod->object))
-        kubelet_remove(pod);
+    if (report->final)
+        last_report(pod, end_written);
 }
 
-/* Other objects. */
-
-/* A ConfigMap or Secret. Those that went leave the files as they were. */
-static void source_changed(struct kubelet *k, enum cluster_change change, const struct object *old,
-                           const struct object *object)
+/* A ConfigMap or Secret. When one is deleted, files that came from it stay as they are. */
+static void config_or_secret_changed(struct kubelet *k, enum cluster_change change,
+                                     const struct object *old, const struct object *object)
 {
     if (change == CHANGE_DELETED)
         return;
-    kubelet_unhold(k, object);
+    kubelet_unblock_object(k, object);
     if (!old || old->body != object->body)
         kubelet_config_changed(k, object);
 }
@@ -307,20 +277,22 @@ static void source_changed(struct kubelet *k, enum cluster_change change, const 
 static void config_changed(struct cluster_watcher *watcher, enum cluster_change change,
                            const struct object *old, const struct object *object)
 {
-    source_changed(container_of(watcher, struct kubelet, config_watcher), change, old, object);
+    config_or_secret_changed(container_of(watcher, struct kubelet, config_watcher), change, old,
+                             object);
 }
 
 static void secret_changed(struct cluster_watcher *watcher, enum cluster_change change,
                            const struct object *old, const struct object *object)
 {
-    source_changed(container_of(watcher, struct kubelet, secret_watcher), change, old, object);
+    config_or_secret_changed(container_of(watcher, struct kubelet, secret_watcher), change, old,
+                             object);
 }
 
 static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
                           const struct object *old, const struct object *object)
 {
     if (change != CHANGE_DELETED)
-        kubelet_unhold(container_of(watcher, struct kubelet, claim_watcher), object);
+        kubelet_unblock_object(container_of(watcher, struct kubelet, claim_watcher), object);
 }
 
 static void service_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -333,17 +305,6 @@ static void service_changed(struct cluster_watcher *watcher, enum cluster_change
     services_changed(k->services, change, object);
     hosts_service(k->hosts, change, object, services_address(k->services, object));
 }
-
-static void hosts_changed(void *ctx, struct host_entry *entry, const char *text)
-{
-    struct kubelet_pod *pod = container_of(entry, struct kubelet_pod, hosts);
-
-    pod->kubelet->runtime->ops->set_hosts(pod->kubelet->runtime, pod->meta->uid, text);
-    if (kubelet_hosts_as_addresses(pod))
-        kubelet_stale(pod);
-}
-
-/* Start and stop. */
 
 static void see_pod(void *arg, const struct object *object)
 {
@@ -382,16 +343,16 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->dirty_tail = &k->dirty;
     k->accepted_tail = &k->accepted;
     k->adoption_done.run = kubelet_adoption_done;
-    k->pump.run = kubelet_pump_run;
+    k->starts.run = kubelet_run_starts;
     k->flush.run = kubelet_flush_run;
     k->collect.run = kubelet_collect_run;
     k->retry.fire = kubelet_retry;
     k->refresh.run = kubelet_refresh_run;
     STAILQ_INIT(&k->stale);
     TAILQ_INIT(&k->queue);
-    k->hosts = hosts_new(cluster->loop, hosts_changed, k);
+    k->hosts = hosts_new(cluster->loop, kubelet_hosts_changed, k);
 
-    kubelet_serve(k);
+    kubelet_start_services(k);
     cluster_each(cluster, &kind_pod, NULL, see_pod, k);
     watch(k, &k->pod_watcher, &kind_pod, pod_changed);
     watch(k, &k->config_watcher, &kind_config_map, config_changed);
@@ -408,12 +369,12 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
 static void release(struct kubelet *k)
 {
     struct kubelet_pod *pod, *next_pod;
-    struct held *held, *next_held;
+    struct blocker *blocker, *next_blocker;
 
     HASH_ITER(hh, k->pods, pod, next_pod)
     free_pod(pod);
-    HASH_ITER(hh, k->held, held, next_held)
-    kubelet_free_held(k, held);
+    HASH_ITER(hh, k->blockers, blocker, next_blocker)
+    kubelet_free_blocker(k, blocker);
     hosts_free(k->hosts);
     services_free(k->services);
     if (k->range_fd >= 0)
@@ -444,7 +405,7 @@ void kubelet_stop(struct kubelet *k)
     cluster_unwatch(k->cluster, &k->claim_watcher);
     cluster_unwatch(k->cluster, &k->service_watcher);
     loop_cancel(loop, &k->adoption_done);
-    loop_cancel(loop, &k->pump);
+    loop_cancel(loop, &k->starts);
     loop_cancel(loop, &k->flush);
     loop_cancel(loop, &k->refresh);
     loop_cancel(loop, &k->collect);

@@ -1,12 +1,14 @@
 /*
  * Probes of containers: startup, liveness, readiness.
  *
- *   runs ──► startup passes ──► liveness: fails ─► the container is ended, its policy decides
- *                         └───► readiness: good ─► ready, bad ─► not ready
+ *   running ──► startup passes ──► liveness fails  ─► the container is ended; its restart policy
+ *                             │                       decides whether it runs again
+ *                             └──► readiness passes ─► ready, fails ─► not ready
  *
- * HTTP, gRPC and TCP are asked from here, at the pod's own address (SEC-13); programs are run by
- * the container's shim. Each run of a container begins anew. What a probe changes is told by
- * writing the last status again: kubelet_write_report asks us who is ready.
+ * HTTP, gRPC and TCP probes are sent from here to the pod's own address (SEC-13); the container's
+ * shim runs exec probes. Each run of a container starts with fresh probes. When a probe changes
+ * something, the last status is written again, and kubelet_write_report asks this file which
+ * containers are ready.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +26,7 @@ enum { WHY_MAX = 256, GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
 
 /* One probe of one container. */
 struct probe {
-    struct probed *of;
+    struct container_probes *container;
     enum handler_use use;
     struct handler handler; /* kind HANDLER_NONE: there is none */
     struct probe_rule rule;
@@ -36,30 +38,29 @@ struct probe {
 };
 
 /* One container with probes. */
-struct probed {
-    struct probing *probing;
+struct container_probes {
+    struct pod_probes *of_pod;
     const struct pod_container *spec;
     size_t index; /* init containers first */
-    bool runs;
-    int32_t run; /* restart count of the run under way */
+    bool running;
+    int32_t run; /* restart count of the current run */
     int64_t started_ms;
     struct probe probes[PROBES_N];
 };
 
-struct probing {
+/* All probes of one pod. */
+struct pod_probes {
     struct kubelet_pod *pod;
     struct arena *arena;
-    struct blob *last; /* status */
-    bool all_run;      /* as the runtime sees it */
+    struct blob *last; /* the status written last */
+    bool all_ready;    /* before probes: the runtime says that all containers run */
     size_t n;
-    struct probed containers[];
+    struct container_probes containers[];
 };
-
-/* ---- the tries ---- */
 
 static struct loop *loop_of(const struct probe *probe)
 {
-    return probe->of->probing->pod->kubelet->cluster->loop;
+    return probe->container->of_pod->pod->kubelet->cluster->loop;
 }
 
 static void cancel(struct probe *probe)
@@ -74,17 +75,17 @@ static void cancel(struct probe *probe)
 
 static bool address_of(const struct probe *probe, struct probe_address *out)
 {
-    const char *ip = probe->of->probing->pod->address_text;
+    const char *ip = probe->container->of_pod->pod->address_text;
 
     if (!probe_address_of(*ip ? ip : HOST_IP, probe->handler.port, NULL, out, NULL))
         return false;
-    out->sockets = &probe->of->probing->pod->kubelet->sockets;
+    out->sockets = &probe->container->of_pod->pod->kubelet->sockets;
     return true;
 }
 
 static struct probe_http_client *client_of(const struct probe *probe)
 {
-    struct kubelet *k = probe->of->probing->pod->kubelet;
+    struct kubelet *k = probe->container->of_pod->pod->kubelet;
 
     if (!k->http)
         k->http = probe_http_client_new(k->cluster->loop);
@@ -131,19 +132,20 @@ static bool ask_tcp(struct probe *probe)
 
 static bool ask_program(struct probe *probe)
 {
-    static uint64_t last_id; /* answers to tries of before a restart fit none of ours */
-    struct kubelet_pod *pod = probe->of->probing->pod;
+    static uint64_t last_id; /* begins at the clock: answers from before a restart match no try */
+    struct kubelet_pod *pod = probe->container->of_pod->pod;
 
     if (!last_id)
         last_id = (uint64_t)loop_wall_ms(loop_of(probe)) << 20;
     probe->exec_id = ++last_id;
-    pod->kubelet->runtime->ops->exec(pod->kubelet->runtime,
-                                     &(struct runtime_exec){.uid = pod->meta->uid,
-                                                            .container = (uint32_t)probe->of->index,
-                                                            .id = probe->exec_id,
-                                                            .argv = probe->handler.argv,
-                                                            .n_argv = probe->handler.n_argv,
-                                                            .limit_ms = probe->rule.timeout_ms});
+    pod->kubelet->runtime->ops->exec(
+        pod->kubelet->runtime,
+        &(struct runtime_exec){.uid = pod->meta->uid,
+                               .container = (uint32_t)probe->container->index,
+                               .id = probe->exec_id,
+                               .argv = probe->handler.argv,
+                               .n_argv = probe->handler.n_argv,
+                               .limit_ms = probe->rule.timeout_ms});
     return true;
 }
 
@@ -159,8 +161,8 @@ static void try_now(struct timer *timer)
 
     timer_start(loop_of(probe), &probe->next, probe->rule.period_ms);
     if (probe->attempt.operation)
-        return;           /* still under way */
-    if (probe->exec_id) { /* nobody has answered for a whole period */
+        return;           /* still in flight */
+    if (probe->exec_id) { /* the shim has not answered for a whole period */
         probe->exec_id = 0;
         snprintf(probe->why, sizeof probe->why, "no answer within %lld ms",
                  (long long)probe->rule.timeout_ms);
@@ -176,24 +178,22 @@ static void attempt_done(struct probe_attempt *attempt, bool passed)
     tried(container_of(attempt, struct probe, attempt), passed);
 }
 
-/* ---- what they amount to ---- */
-
-static bool has(const struct probed *c, enum handler_use use)
+static bool has(const struct container_probes *c, enum handler_use use)
 {
     return c->probes[use].handler.kind != HANDLER_NONE;
 }
 
-static bool has_started(const struct probed *c)
+static bool has_started(const struct container_probes *c)
 {
     return !has(c, STARTUP_PROBE) || c->probes[STARTUP_PROBE].streak.good;
 }
 
-static bool is_ready(const struct probed *c)
+static bool is_ready(const struct container_probes *c)
 {
     return has_started(c) && (!has(c, READINESS_PROBE) || c->probes[READINESS_PROBE].streak.good);
 }
 
-static void begin(struct probed *c, enum handler_use use)
+static void begin(struct container_probes *c, enum handler_use use)
 {
     struct probe *probe = &c->probes[use];
     int64_t ran_ms = loop_wall_ms(loop_of(probe)) - c->started_ms;
@@ -202,29 +202,29 @@ static void begin(struct probed *c, enum handler_use use)
         timer_start(loop_of(probe), &probe->next, probe_first_ms(&probe->rule, ran_ms));
 }
 
-static void begin_rest(struct probed *c)
+static void begin_after_startup(struct container_probes *c)
 {
     begin(c, LIVENESS_PROBE);
     begin(c, READINESS_PROBE);
 }
 
-static void end(struct probed *c)
+static void end(struct container_probes *c)
 {
     for (enum handler_use use = 0; use < PROBES_N; use++)
         cancel(&c->probes[use]);
-    c->runs = false;
+    c->running = false;
 }
 
-/* Write the last status again; who is ready is asked anew. */
-static void tell_again(struct probing *probing)
+/* Writes the last status again; kubelet_probes_update corrects which containers are ready. */
+static void write_again(struct pod_probes *probes)
 {
-    struct kubelet_pod *pod = probing->pod;
+    struct kubelet_pod *pod = probes->pod;
     struct pod_status status;
     size_t n;
 
-    if (!probing->last || pod->gone || pod->step != STEP_STARTED)
+    if (!probes->last || kubelet_pod_gone(pod) || pod->step != STEP_STARTED)
         return;
-    status = *pod_status_of_blob(probing->last);
+    status = *pod_status_of_blob(probes->last);
     n = status.init_containers.count + status.containers.count;
 
     struct container_status *items = mem_array(n + 1, sizeof *items);
@@ -233,27 +233,27 @@ static void tell_again(struct probing *probing)
         items[i] = i < status.init_containers.count
                        ? status.init_containers.items[i]
                        : status.containers.items[i - status.init_containers.count];
-    status.ready = probing->all_run;
+    status.ready = probes->all_ready;
     status.containers.items = items + status.init_containers.count;
     status.init_containers.items = items;
     kubelet_write_report(pod, &status);
     mem_free(items);
 }
 
-static void tell_failure(const struct probe *probe)
+static void event_unhealthy(const struct probe *probe)
 {
     static const char *const names[] = {"Startup", "Liveness", "Readiness"};
-    const struct kubelet_pod *pod = probe->of->probing->pod;
+    const struct kubelet_pod *pod = probe->container->of_pod->pod;
 
     cluster_event(pod->kubelet->cluster, pod->object, EVENT_WARNING, "Unhealthy", COMPONENT,
-                  "Container %s: %s probe failed: %s", probe->of->spec->name, names[probe->use],
-                  probe->why);
+                  "Container %s: %s probe failed: %s", probe->container->spec->name,
+                  names[probe->use], probe->why);
 }
 
 static void end_container(struct probe *probe)
 {
-    struct probed *c = probe->of;
-    struct kubelet_pod *pod = c->probing->pod;
+    struct container_probes *c = probe->container;
+    struct kubelet_pod *pod = c->of_pod->pod;
     const struct pod_spec *spec = pod_spec_of(pod->object);
     int64_t grace_s = probe->rule.grace_s >= 0 ? probe->rule.grace_s
                       : spec->grace_s.set      ? spec->grace_s.value
@@ -270,10 +270,10 @@ static void end_container(struct probe *probe)
                                                (uint32_t)c->index, grace_s * MS_PER_S, why);
 }
 
-/* The containers behind a sidecar wait for that. */
-static void tell_passed(const struct probed *c)
+/* The startup probe has passed. The containers after a sidecar wait for that. */
+static void report_started(const struct container_probes *c)
 {
-    const struct kubelet_pod *pod = c->probing->pod;
+    const struct kubelet_pod *pod = c->of_pod->pod;
 
     if (c->index < pod_spec_of(pod->object)->init_containers.count)
         pod->kubelet->runtime->ops->startup_passed(pod->kubelet->runtime, pod->meta->uid,
@@ -282,21 +282,21 @@ static void tell_passed(const struct probed *c)
 
 static void tried(struct probe *probe, bool passed)
 {
-    struct probed *c = probe->of;
+    struct container_probes *c = probe->container;
     bool turned = probe_streak_count(&probe->streak, &probe->rule, passed);
 
     if (!passed)
-        tell_failure(probe);
+        event_unhealthy(probe);
     if (!turned)
         return;
     if (!passed && probe->use != READINESS_PROBE) {
         end_container(probe);
     } else if (passed && probe->use == STARTUP_PROBE) {
         cancel(probe);
-        begin_rest(c);
-        tell_passed(c);
+        begin_after_startup(c);
+        report_started(c);
     }
-    tell_again(c->probing);
+    write_again(c->of_pod);
 }
 
 void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
@@ -305,9 +305,9 @@ void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
     struct kubelet_pod *pod;
 
     HASH_FIND(hh, k->pods, executed->uid, strlen(executed->uid), pod);
-    for (size_t i = 0; pod && pod->probing && i < pod->probing->n; i++)
+    for (size_t i = 0; pod && pod->probes && i < pod->probes->n; i++)
         for (enum handler_use use = 0; use < PROBES_N; use++) {
-            struct probe *probe = &pod->probing->containers[i].probes[use];
+            struct probe *probe = &pod->probes->containers[i].probes[use];
 
             if (!probe->exec_id || probe->exec_id != executed->id)
                 continue;
@@ -318,8 +318,6 @@ void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
             return;
         }
 }
-
-/* ---- a pod's probes ---- */
 
 static bool any_probe(const struct pod_container *c)
 {
@@ -344,62 +342,63 @@ static size_t count_probed(const struct pod_spec *spec)
     return n;
 }
 
-static void fill(struct probed *c, struct probing *probing, const struct pod_spec *spec,
+static void fill(struct container_probes *c, struct pod_probes *probes, const struct pod_spec *spec,
                  size_t index)
 {
-    *c = (struct probed){.probing = probing, .spec = spec_at(spec, index), .index = index};
+    *c = (struct container_probes){.of_pod = probes, .spec = spec_at(spec, index), .index = index};
     for (enum handler_use use = 0; use < PROBES_N; use++) {
         struct probe *probe = &c->probes[use];
         const json_t *doc = handler_doc(c->spec, use);
 
-        probe->of = c;
+        probe->container = c;
         probe->use = use;
         probe->rule = probe_rule_of(doc);
         probe->next.fire = try_now;
         probe->attempt.done = attempt_done;
-        handler_read(c->spec, doc, probing->arena, &probe->handler,
-                     NULL); /* handlers_check has been */
+        handler_read(c->spec, doc, probes->arena, &probe->handler,
+                     NULL); /* handlers_check has accepted it */
     }
 }
 
-static struct probing *probing_new(struct kubelet_pod *pod, size_t n)
+static struct pod_probes *probing_new(struct kubelet_pod *pod, size_t n)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
-    struct probing *probing = mem_alloc(sizeof *probing + n * sizeof probing->containers[0]);
+    struct pod_probes *probes = mem_alloc(sizeof *probes + n * sizeof probes->containers[0]);
 
-    probing->pod = pod;
-    probing->arena = arena_new(0);
+    probes->pod = pod;
+    probes->arena = arena_new(0);
     for (size_t i = 0; i < spec->init_containers.count + spec->containers.count; i++)
         if (any_probe(spec_at(spec, i)))
-            fill(&probing->containers[probing->n++], probing, spec, i);
-    return probing;
+            fill(&probes->containers[probes->n++], probes, spec, i);
+    return probes;
 }
 
-void kubelet_probe_end(struct kubelet_pod *pod)
+void kubelet_probes_stop(struct kubelet_pod *pod)
 {
-    struct probing *probing = take(pod->probing);
+    struct pod_probes *probes = take(pod->probes);
 
-    if (!probing)
+    if (!probes)
         return;
-    for (size_t i = 0; i < probing->n; i++)
-        end(&probing->containers[i]);
-    blob_unref(probing->last);
-    arena_free(probing->arena);
-    mem_free(probing);
+    for (size_t i = 0; i < probes->n; i++)
+        end(&probes->containers[i]);
+    blob_unref(probes->last);
+    arena_free(probes->arena);
+    mem_free(probes);
 }
 
-void kubelet_probe_told(struct kubelet_pod *pod, struct blob *status)
+void kubelet_probes_status_written(struct kubelet_pod *pod, struct blob *status)
 {
-    struct blob *before = pod->probing->last;
+    struct blob *before = pod->probes->last;
 
-    pod->probing->last = blob_ref(status);
+    pod->probes->last = blob_ref(status);
     blob_unref(before);
 }
 
-/* Another run. What an earlier life of ours knew of this very run still holds. */
-static void run_began(struct probed *c, const struct container_status *status)
+/* A new run of the container. When a previous run of the kubelet watched the same container run, its
+ * stored results still hold. */
+static void run_began(struct container_probes *c, const struct container_status *status)
 {
-    const struct pod_status *known = pod_status_of(c->probing->pod->object);
+    const struct pod_status *known = pod_status_of(c->of_pod->pod->object);
     const struct container_status *before = NULL;
     size_t n_init = known->init_containers.count;
 
@@ -412,7 +411,7 @@ static void run_began(struct probed *c, const struct container_status *status)
         before = NULL;
 
     end(c);
-    c->runs = true;
+    c->running = true;
     c->run = status->restart_count;
     c->started_ms = status->started_ms;
     for (enum handler_use use = 0; use < PROBES_N; use++)
@@ -422,18 +421,18 @@ static void run_began(struct probed *c, const struct container_status *status)
         begin(c, STARTUP_PROBE);
         return;
     }
-    begin_rest(c);
+    begin_after_startup(c);
     if (has(c, STARTUP_PROBE))
-        tell_passed(c); /* whether the shim was told before we were restarted nobody knows */
+        report_started(c); /* the shim may not know it: the kubelet was restarted meanwhile */
 }
 
-static void see_container(struct probed *c, struct container_status *status)
+static void see_container(struct container_probes *c, struct container_status *status)
 {
     bool runs = status->state == CONTAINER_RUNNING;
 
-    if (!runs && c->runs)
+    if (!runs && c->running)
         end(c);
-    else if (runs && (!c->runs || c->run != status->restart_count))
+    else if (runs && (!c->running || c->run != status->restart_count))
         run_began(c, status);
     if (!runs)
         return;
@@ -441,7 +440,7 @@ static void see_container(struct probed *c, struct container_status *status)
     status->starting_up = !has_started(c);
 }
 
-static bool any_runs(const struct pod_status *status)
+static bool any_running(const struct pod_status *status)
 {
     bool runs = status->phase == POD_RUNNING;
 
@@ -450,21 +449,21 @@ static bool any_runs(const struct pod_status *status)
     return runs;
 }
 
-void kubelet_probe(struct kubelet_pod *pod, struct pod_status *status)
+void kubelet_probes_update(struct kubelet_pod *pod, struct pod_status *status)
 {
     size_t n_init = status->init_containers.count;
 
-    if (!pod->probing && !pod->kubelet->options.volumes.sim && any_runs(status)) {
+    if (!pod->probes && !pod->kubelet->options.volumes.sim && any_running(status)) {
         size_t n = count_probed(pod_spec_of(pod->object));
 
         if (n)
-            pod->probing = probing_new(pod, n);
+            pod->probes = probing_new(pod, n);
     }
-    if (!pod->probing)
+    if (!pod->probes)
         return;
-    pod->probing->all_run = status->ready;
-    for (size_t i = 0; i < pod->probing->n; i++) {
-        struct probed *c = &pod->probing->containers[i];
+    pod->probes->all_ready = status->ready;
+    for (size_t i = 0; i < pod->probes->n; i++) {
+        struct container_probes *c = &pod->probes->containers[i];
 
         if (c->index < n_init)
             see_container(c, &status->init_containers.items[c->index]);

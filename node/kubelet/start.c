@@ -1,7 +1,10 @@
 /*
- * One pod made ready for the runtime: what it may not be, what it needs, and its parts resolved.
+ * Starting one pod: checks that its spec can run on this node, resolves its environment, arguments
+ * and volumes, and gives the result to the runtime. A pod that misses an object is blocked until the
+ * object is created; a pod that can never run fails.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "api/types/text/doc.h"
 #include "base/mem.h"
@@ -9,9 +12,7 @@
 #include "node/kubelet/internal.h"
 #include "node/runtime/handler.h"
 
-/* What a spec says. */
-
-static bool runs_something(const struct pod_container *container)
+static bool has_program(const struct pod_container *container)
 {
     return container->command.count || container->args.count;
 }
@@ -19,10 +20,10 @@ static bool runs_something(const struct pod_container *container)
 static const char *idle_container(const struct pod_spec *spec)
 {
     for (size_t i = 0; i < spec->init_containers.count; i++)
-        if (!runs_something(&spec->init_containers.items[i]))
+        if (!has_program(&spec->init_containers.items[i]))
             return spec->init_containers.items[i].name;
     for (size_t i = 0; i < spec->containers.count; i++)
-        if (!runs_something(&spec->containers.items[i]))
+        if (!has_program(&spec->containers.items[i]))
             return spec->containers.items[i].name;
     return NULL;
 }
@@ -47,110 +48,6 @@ char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, c
                       "programs are the host's; set command",
                       idle);
 }
-
-static bool refers_to_address(const struct pod_container *container)
-{
-    for (size_t i = 0; i < container->env.count; i++) {
-        const char *path =
-            doc_text(json_object_get(container->env.items[i].value_from, "fieldRef"), "fieldPath");
-
-        if (path && strncmp(path, "status.podIP", 12) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool container_needs_address(const struct pod_container *container)
-{
-    return container->ports.count || container_has_handlers(container) ||
-           refers_to_address(container);
-}
-
-bool kubelet_needs_hosts(const struct kubelet *k, const struct pod_spec *spec)
-{
-    return k->options.isolate_all || (spec->hostname && *spec->hostname) ||
-           (spec->subdomain && *spec->subdomain) || json_array_size(spec->host_aliases);
-}
-
-/* spec.hostAliases as lines of a hosts file; owned, NULL when there are none. */
-static char *alias_lines(const struct pod_spec *spec)
-{
-    scoped(buf) struct buf out = {0};
-
-    for (size_t i = 0; i < json_array_size(spec->host_aliases); i++) {
-        const json_t *alias = json_array_get(spec->host_aliases, i);
-        const json_t *names = json_object_get(alias, "hostnames");
-        const char *ip = doc_text(alias, "ip");
-
-        if (!ip || !json_array_size(names) || strpbrk(ip, "\n #"))
-            continue;
-        buf_str(&out, ip);
-        for (size_t n = 0; n < json_array_size(names); n++) {
-            const char *name = json_string_value(json_array_get(names, n));
-
-            if (name && *name && !strpbrk(name, "\n #"))
-                buf_printf(&out, " %s", name);
-        }
-        buf_char(&out, '\n');
-    }
-    return out.len ? buf_take(&out) : NULL;
-}
-
-void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec)
-{
-    pod->hosts.meta = pod->meta;
-    pod->hosts.address = pod->address_text;
-    pod->hosts.hostname = pod->hostname =
-        mem_strdup(spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name);
-    if (spec->subdomain && *spec->subdomain)
-        pod->hosts.subdomain = pod->subdomain = mem_strdup(spec->subdomain);
-    pod->hosts.aliases = pod->aliases = alias_lines(spec);
-    hosts_join(pod->kubelet->hosts, &pod->hosts);
-}
-
-/* A pod that has no name of its own may still want to look up those of Services. That costs it a
- * box, so only while there is something to find; dnsPolicy Default asks for the host's names. */
-bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec)
-{
-    return !pod->hosts.group && !pod->kubelet->options.volumes.sim && !spec->host_network &&
-           !(spec->dns_policy && strcmp(spec->dns_policy, "Default") == 0) &&
-           hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
-}
-
-bool kubelet_hosts_as_addresses(const struct kubelet_pod *pod)
-{
-    struct runtime *rt = pod->kubelet->runtime;
-    const struct runtime_capabilities *capabilities =
-        pod->hosts.group ? rt->ops->capabilities(rt) : NULL;
-
-    return capabilities && capabilities->hosts_as_addresses;
-}
-
-/* Services lead there, or send it elsewhere. */
-static bool services_need_address(const struct kubelet *k, const struct object *pod)
-{
-    return services_select(k->services, pod) ||
-           (k->low_ports_move && hosts_serves(k->hosts, object_namespace(pod)));
-}
-
-bool kubelet_needs_address(const struct kubelet *k, const struct object *pod)
-{
-    const struct pod_spec *spec = pod_spec_of(pod);
-
-    if (spec->host_network)
-        return false;
-    if (kubelet_needs_hosts(k, spec) || services_need_address(k, pod))
-        return true;
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        if (container_needs_address(&spec->init_containers.items[i]))
-            return true;
-    for (size_t i = 0; i < spec->containers.count; i++)
-        if (container_needs_address(&spec->containers.items[i]))
-            return true;
-    return false;
-}
-
-/* Resolving. */
 
 static enum resolve_result resolve_containers(const struct value_source *source,
                                               const struct pod_container *from, size_t n,
@@ -199,22 +96,83 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
     };
 }
 
+/* The user id that programs run as. False: this runtime executes nothing. */
+static bool user_of_programs(const struct kubelet *k, long long *out)
+{
+    const struct runtime_capabilities *can = k->runtime->ops->capabilities(k->runtime);
+
+    if (can)
+        *out = strcmp(can->level, "full") != 0 ? (long long)geteuid() : 0;
+    return can != NULL;
+}
+
+/* A member of the container's securityContext, or else of the pod's. */
+static const json_t *security_context_member(const struct pod_spec *spec,
+                                             const struct pod_container *container,
+                                             const char *member)
+{
+    const json_t *own = json_object_get(container->security_context, member);
+
+    return own ? own : json_object_get(spec->security_context, member);
+}
+
+/* Warns by an event when the container asks for a user it does not get. True: it warned. */
+static bool warn_ignored_user(const struct kubelet_pod *pod, const struct pod_container *container)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    const json_t *user = security_context_member(spec, container, "runAsUser");
+    bool not_root = json_is_true(security_context_member(spec, container, "runAsNonRoot"));
+    long long is;
+
+    if ((!user && !not_root) || !user_of_programs(pod->kubelet, &is))
+        return false;
+    if (json_is_integer(user) && json_integer_value(user) != is)
+        cluster_event(pod->kubelet->cluster, pod->object, EVENT_WARNING, "SecurityContextIgnored",
+                      "kubelet",
+                      "container %s: securityContext.runAsUser %lld: its programs run as user "
+                      "%lld here; start jobflow as the user they should be",
+                      container->name, (long long)json_integer_value(user), is);
+    else if (not_root && is == 0)
+        cluster_event(pod->kubelet->cluster, pod->object, EVENT_WARNING, "SecurityContextIgnored",
+                      "kubelet",
+                      "container %s: securityContext.runAsNonRoot: its programs run as root here; "
+                      "start jobflow as another user, or with --isolation full, where that root is "
+                      "nobody on the host",
+                      container->name);
+    else
+        return false;
+    return true;
+}
+
+/* The level of isolation decides which user programs run as, not the pod (docs/limits.md). A pod
+ * whose securityContext asks for another one gets a warning. */
+static void warn_security_context(const struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    bool warned = false;
+
+    for (size_t i = 0; i < spec->init_containers.count && !warned; i++)
+        warned = warn_ignored_user(pod, &spec->init_containers.items[i]);
+    for (size_t i = 0; i < spec->containers.count && !warned; i++)
+        warned = warn_ignored_user(pod, &spec->containers.items[i]);
+}
+
 static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, struct arena *arena)
 {
     struct kubelet *k = pod->kubelet;
 
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
     start->ports = services_ports(k->services, pod->object, arena, &start->n_ports);
-    pod->step = STEP_STARTED;
-    pod->to_runtime = true;
+    pod_step_set(&pod->step, STEP_STARTED);
+    pod->in_runtime = true;
     hosts_run(k->hosts, &pod->hosts, true);
-    kubelet_room_take(pod);
-    kubelet_follow(pod);
-    kubelet_check_security_context(pod);
+    kubelet_take_capacity(pod);
+    kubelet_track_sources(pod);
+    warn_security_context(pod);
     k->runtime->ops->start(k->runtime, start);
 }
 
-static const struct services *told_services(const struct kubelet_pod *pod)
+static const struct services *services_in_env(const struct kubelet_pod *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
 
@@ -240,7 +198,7 @@ struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *
         .cpu_milli = k->options.capacity.cpu_milli,
         .memory_bytes = k->options.capacity.memory_bytes,
         .names = names,
-        .services = told_services(pod),
+        .services = services_in_env(pod),
         .problem = problem,
     };
 }
@@ -252,7 +210,7 @@ void kubelet_start_pod(struct kubelet_pod *pod)
     struct runtime_pod start = kubelet_runtime_pod(pod);
     struct value_source source;
 
-    if (!kubelet_ports_take(pod))
+    if (!kubelet_claim_ports(pod))
         return;
     if (kubelet_may_look_up(pod, start.spec))
         kubelet_join_hosts(pod, start.spec);
@@ -262,12 +220,12 @@ void kubelet_start_pod(struct kubelet_pod *pod)
         give_to_runtime(pod, &start, arena);
         break;
     case RESOLVE_WAIT:
-        kubelet_ports_give(pod);
-        kubelet_hold(pod, &problem);
+        kubelet_release_ports(pod);
+        kubelet_block_on_object(pod, &problem);
         kubelet_write_waiting(pod, "CreateContainerConfigError", problem.message);
         break;
     case RESOLVE_INVALID:
-        kubelet_ports_give(pod);
+        kubelet_release_ports(pod);
         kubelet_write_failed(pod, problem.reason, problem.message);
         break;
     }

@@ -1,12 +1,12 @@
 /*
- * The start queue.
+ * The start queue, and the pods that are blocked.
  *
  *   READY READY INTENT INTENT │ QUEUED QUEUED …
  *   └ served from here        └ first_queued: the next to get an intent
  *
- * Pods that come back from a hold already have their intent and go to the front, so those with an
- * intent always come first. An entry that has to wait for its commit, or for room, keeps those
- * behind it waiting: order is what makes a gang start as a whole.
+ * A blocked pod has its intent already and goes to the front once it is unblocked, so pods with an
+ * intent always come first. A pod that waits for its commit or for capacity makes those behind it
+ * wait too: the order makes a gang start as a whole.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,99 +14,101 @@
 #include "base/mem.h"
 #include "node/kubelet/internal.h"
 
-/* Room. */
-
-void kubelet_room_take(struct kubelet_pod *pod)
+void kubelet_take_capacity(struct kubelet_pod *pod)
 {
-    if (pod->has_room)
+    if (pod->uses_capacity)
         return;
-    pod->has_room = true;
+    pod->uses_capacity = true;
     pod->kubelet->used = amount_add(pod->kubelet->used, pod->need);
 }
 
-void kubelet_room_give(struct kubelet_pod *pod)
+void kubelet_give_capacity(struct kubelet_pod *pod)
 {
-    if (!pod->has_room)
+    if (!pod->uses_capacity)
         return;
-    pod->has_room = false;
+    pod->uses_capacity = false;
     pod->kubelet->used = amount_minus(pod->kubelet->used, pod->need);
-    kubelet_pump(pod->kubelet);
+    kubelet_post_starts(pod->kubelet);
 }
 
-/* A pod larger than the node would wait for ever; alone, it runs. */
-static bool has_room_for(const struct kubelet *k, const struct kubelet_pod *pod)
+/* A pod larger than the node would wait forever, so it runs when no other does. */
+static bool fits(const struct kubelet *k, const struct kubelet_pod *pod)
 {
     return !k->used.pods || amount_within(amount_add(k->used, pod->need), k->options.capacity);
 }
 
-/* The queue. */
-
-void kubelet_pump(struct kubelet *k)
+void kubelet_post_starts(struct kubelet *k)
 {
-    loop_post(k->cluster->loop, &k->pump);
+    loop_post(k->cluster->loop, &k->starts);
 }
 
 void kubelet_enqueue(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    pod->step = STEP_QUEUED;
-    pod->queued = true;
+    pod_step_set(&pod->step, STEP_QUEUED);
     TAILQ_INSERT_TAIL(&k->queue, pod, queue);
     if (!k->first_queued)
         k->first_queued = pod;
-    kubelet_pump(k);
+    kubelet_post_starts(k);
 }
 
 void kubelet_enqueue_ready(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    pod->step = STEP_READY;
-    pod->queued = true;
+    pod_step_set(&pod->step, STEP_READY);
     k->intents++;
     if (k->first_queued)
         TAILQ_INSERT_BEFORE(k->first_queued, pod, queue);
     else
         TAILQ_INSERT_TAIL(&k->queue, pod, queue);
-    kubelet_pump(k);
+    kubelet_post_starts(k);
 }
 
-static void leave_hold(struct kubelet_pod *pod)
+static void leave_blocker(struct kubelet_pod *pod)
 {
-    struct held *held = pod->held;
+    struct blocker *blocker = pod->blocker;
 
-    STAILQ_REMOVE(&held->pods, pod, kubelet_pod, next_held);
-    pod->held = NULL;
-    if (STAILQ_EMPTY(&held->pods))
-        kubelet_free_held(pod->kubelet, held);
+    STAILQ_REMOVE(&blocker->pods, pod, kubelet_pod, next_blocked);
+    pod->blocker = NULL;
+    if (STAILQ_EMPTY(&blocker->pods))
+        kubelet_free_blocker(pod->kubelet, blocker);
 }
 
-void kubelet_dequeue(struct kubelet_pod *pod)
+static void leave_queue(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->held)
-        leave_hold(pod);
-    if (!pod->queued)
-        return;
-    pod->queued = false;
     if (k->first_queued == pod)
         k->first_queued = TAILQ_NEXT(pod, queue);
     if (pod->step != STEP_QUEUED)
         k->intents--;
     TAILQ_REMOVE(&k->queue, pod, queue);
-    kubelet_pump(k);
 }
 
-bool kubelet_slot_waits(const struct kubelet *k)
+void kubelet_dequeue(struct kubelet_pod *pod)
+{
+    if (pod->step == STEP_BLOCKED) {
+        leave_blocker(pod);
+    } else if (pod->step == STEP_QUEUED || pod->step == STEP_INTENT || pod->step == STEP_READY) {
+        leave_queue(pod);
+        kubelet_post_starts(pod->kubelet);
+    } else {
+        return;
+    }
+    pod_step_set(&pod->step, STEP_DELETING);
+}
+
+bool kubelet_slot_waits_for_intent(const struct kubelet *k)
 {
     const struct kubelet_pod *pod = TAILQ_FIRST(&k->queue);
 
-    return pod && pod->step == STEP_INTENT && has_room_for(k, pod);
+    return pod && pod->step == STEP_INTENT && fits(k, pod);
 }
 
-/* As many intents ahead as may be; they are on disk when their turn comes. */
+/* Writes as many intents in advance as options.intents_ahead allows, so that they are durable when
+ * a slot is free. */
 static void write_intents(struct kubelet *k)
 {
     while (k->first_queued && k->intents < k->options.intents_ahead) {
@@ -114,7 +116,7 @@ static void write_intents(struct kubelet *k)
 
         k->first_queued = TAILQ_NEXT(pod, queue);
         k->intents++;
-        pod->step = STEP_INTENT;
+        pod_step_set(&pod->step, STEP_INTENT);
         kubelet_write_intent(pod);
     }
 }
@@ -123,17 +125,15 @@ static void start_ready(struct kubelet *k)
 {
     struct kubelet_pod *pod;
 
-    while ((pod = TAILQ_FIRST(&k->queue)) && pod->step == STEP_READY && has_room_for(k, pod)) {
-        k->intents--;
-        pod->queued = false;
-        TAILQ_REMOVE(&k->queue, pod, queue);
+    while ((pod = TAILQ_FIRST(&k->queue)) && pod->step == STEP_READY && fits(k, pod)) {
+        leave_queue(pod);
         kubelet_start_pod(pod);
     }
 }
 
-void kubelet_pump_run(struct task *task)
+void kubelet_run_starts(struct task *task)
 {
-    struct kubelet *k = container_of(task, struct kubelet, pump);
+    struct kubelet *k = container_of(task, struct kubelet, starts);
 
     if (!k->adopted)
         return;
@@ -141,59 +141,56 @@ void kubelet_pump_run(struct task *task)
     write_intents(k);
 }
 
-/* Holds. */
-
 enum { KEY_MAX = 600 };
 
-static void held_key(char key[KEY_MAX], const struct kind *kind, const char *ns, const char *name)
+static void object_key(char key[KEY_MAX], const struct kind *kind, const char *ns, const char *name)
 {
     snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
 }
 
-void kubelet_hold_for(struct kubelet_pod *pod, const char *key)
+void kubelet_block(struct kubelet_pod *pod, const char *key)
 {
     struct kubelet *k = pod->kubelet;
-    struct held *held;
+    struct blocker *blocker;
 
-    HASH_FIND(hh, k->held, key, strlen(key), held);
-    if (!held) {
-        held = mem_alloc(sizeof *held + strlen(key) + 1);
-        memcpy(held->key, key, strlen(key) + 1);
-        STAILQ_INIT(&held->pods);
-        HASH_ADD_KEYPTR(hh, k->held, held->key, strlen(key), held);
+    HASH_FIND(hh, k->blockers, key, strlen(key), blocker);
+    if (!blocker) {
+        blocker = mem_alloc(sizeof *blocker + strlen(key) + 1);
+        memcpy(blocker->key, key, strlen(key) + 1);
+        STAILQ_INIT(&blocker->pods);
+        HASH_ADD_KEYPTR(hh, k->blockers, blocker->key, strlen(key), blocker);
     }
-    pod->step = STEP_HELD;
-    pod->held = held;
-    STAILQ_INSERT_TAIL(&held->pods, pod, next_held);
+    pod_step_set(&pod->step, STEP_BLOCKED);
+    pod->blocker = blocker;
+    STAILQ_INSERT_TAIL(&blocker->pods, pod, next_blocked);
 }
 
-void kubelet_hold(struct kubelet_pod *pod, const struct resolve_problem *problem)
+void kubelet_block_on_object(struct kubelet_pod *pod, const struct resolve_problem *problem)
 {
     char key[KEY_MAX];
 
-    held_key(key, problem->kind, pod->meta->namespace_, problem->name);
-    kubelet_hold_for(pod, key);
+    object_key(key, problem->kind, pod->meta->namespace_, problem->name);
+    kubelet_block(pod, key);
 }
 
-void kubelet_free_held(struct kubelet *k, struct held *held)
+void kubelet_free_blocker(struct kubelet *k, struct blocker *blocker)
 {
-    HASH_DELETE(hh, k->held, held);
-    mem_free(held);
+    HASH_DELETE(hh, k->blockers, blocker);
+    mem_free(blocker);
 }
 
-void kubelet_unhold_for(struct kubelet *k, const char *key)
+void kubelet_unblock(struct kubelet *k, const char *key)
 {
-    struct held *held;
+    struct blocker *blocker;
     struct kubelet_pod *pod, *after = NULL;
 
-    HASH_FIND(hh, k->held, key, strlen(key), held);
-    if (!held)
+    HASH_FIND(hh, k->blockers, key, strlen(key), blocker);
+    if (!blocker)
         return;
-    while ((pod = STAILQ_FIRST(&held->pods))) {
-        STAILQ_REMOVE_HEAD(&held->pods, next_held);
-        pod->held = NULL;
-        pod->step = STEP_READY;
-        pod->queued = true;
+    while ((pod = STAILQ_FIRST(&blocker->pods))) {
+        STAILQ_REMOVE_HEAD(&blocker->pods, next_blocked);
+        pod->blocker = NULL;
+        pod_step_set(&pod->step, STEP_READY);
         k->intents++;
         if (after)
             TAILQ_INSERT_AFTER(&k->queue, after, pod, queue);
@@ -201,16 +198,16 @@ void kubelet_unhold_for(struct kubelet *k, const char *key)
             TAILQ_INSERT_HEAD(&k->queue, pod, queue);
         after = pod;
     }
-    kubelet_free_held(k, held);
-    kubelet_pump(k);
+    kubelet_free_blocker(k, blocker);
+    kubelet_post_starts(k);
 }
 
-void kubelet_unhold(struct kubelet *k, const struct object *object)
+void kubelet_unblock_object(struct kubelet *k, const struct object *object)
 {
     char key[KEY_MAX];
 
-    if (!k->held)
+    if (!k->blockers)
         return;
-    held_key(key, object->kind, object_namespace(object), object_name(object));
-    kubelet_unhold_for(k, key);
+    object_key(key, object->kind, object_namespace(object), object_name(object));
+    kubelet_unblock(k, key);
 }

@@ -73,10 +73,10 @@ static void write_status(struct kubelet_pod *pod, const struct pod_status *statu
     struct shared_status *shared = &pod->kubelet->shared[status->phase];
     struct plain_status key;
 
-    if (pod->probing) {
+    if (pod->probes) {
         struct blob *blob = pod_status_blob(status);
 
-        kubelet_probe_told(pod, blob);
+        kubelet_probes_status_written(pod, blob);
         kubelet_write(pod, blob);
         return;
     }
@@ -148,7 +148,7 @@ void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const cha
     status.reason = reason;
     status.message = message;
     pod->phase = POD_FAILED;
-    pod->step = STEP_ENDED;
+    pod_step_set(&pod->step, STEP_ENDED);
     write_status(pod, &status);
     mem_free(items);
 }
@@ -202,7 +202,7 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
     if (rank(status.phase) < rank(pod->phase))
         status.phase = pod->phase; /* INV-N5 */
     fill_images(&status, pod_spec_of(pod->object));
-    kubelet_probe(pod, &status);
+    kubelet_probes_update(pod, &status);
     status.pod_ip = base.pod_ip;
     status.host_ip = base.host_ip;
     status.start_ms = base.start_ms;

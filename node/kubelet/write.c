@@ -1,10 +1,11 @@
 /*
- * What the kubelet writes, and what it does once it is on disk.
+ * Writes to pod objects, and the steps that wait until a write is durable.
  *
- *   to_write ─► call under way ─► accepted ─► batch, durable ─► release, start, purge
+ *   to_write ─► call in flight ─► accepted ─► batch, durable ─► release, start, purge
  *      ▲ replaced by later reports of the same turn
  *
- * A pod has one call under way at most. Everything that was accepted in a turn shares one batch.
+ * A pod has at most one call in flight (enum pod_write). Everything that is accepted in one turn
+ * shares one batch (enum pod_commit), so a turn costs one commit however many pods it touched.
  */
 #include <string.h>
 
@@ -14,11 +15,10 @@
 
 enum {
     RETRY_DELAY_MS = 1000,
-    AHEAD_MAX = 512, /* pods whose writes are not durable yet */
+    AHEAD_MAX = 512, /* simulated pods whose writes are not durable yet */
 };
 
-/* Calls. */
-
+/* The pod's object as it is stored now; NULL when it is deleted. */
 static const struct object *current(const struct kubelet_pod *pod)
 {
     const struct object *object =
@@ -33,9 +33,9 @@ static void mark_dirty(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->dirty)
-        return;
-    pod->dirty = true;
+    if (pod->write != WRITE_IDLE && pod->write != WRITE_RETRY)
+        return; /* queued already, or the call in flight looks again when it is done */
+    pod_write_set(&pod->write, WRITE_QUEUED);
     pod->next_dirty = NULL;
     *k->dirty_tail = pod;
     k->dirty_tail = &pod->next_dirty;
@@ -46,16 +46,17 @@ static void try_later(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    pod->retry = true;
+    pod_write_set(&pod->write, WRITE_RETRY);
     if (!timer_armed(&k->retry))
         timer_start(k->cluster->loop, &k->retry, RETRY_DELAY_MS);
 }
 
-/* The write is to be done again, unless there is a newer one or nobody left to write about. */
+/* Writes the status again, unless a newer one is to be written or the object is gone. */
 static void write_refused(struct kubelet_pod *pod, struct blob *written, const struct error *err)
 {
-    if (err->code == ERR_NOT_FOUND || pod->gone) {
+    if (err->code == ERR_NOT_FOUND || kubelet_pod_gone(pod)) {
         blob_unref(written);
+        push(pod); /* drops what was asked for meanwhile */
         return;
     }
     if (pod->to_write)
@@ -66,7 +67,7 @@ static void write_refused(struct kubelet_pod *pod, struct blob *written, const s
         mark_dirty(pod);
         return;
     }
-    if (err->code != ERR_STORAGE) /* the store has told of it, once */
+    if (err->code != ERR_STORAGE) /* the store has logged it, once */
         log_warn("pod status could not be written", kv_str("pod", pod->meta->name),
                  kv_str("error", err->message));
     try_later(pod);
@@ -79,6 +80,7 @@ static void status_done(struct cluster_call *call, const struct object *result,
     struct kubelet *k = pod->kubelet;
     struct blob *written = take(pod->written);
 
+    pod_write_set(&pod->write, WRITE_IDLE);
     if (k->stopped) {
         blob_unref(written);
     } else if (err) {
@@ -86,46 +88,49 @@ static void status_done(struct cluster_call *call, const struct object *result,
     } else {
         blob_unref(written);
         if (pod->step == STEP_INTENT || pod->step == STEP_ENDED)
-            kubelet_accepted(pod);
+            kubelet_await_durable(pod);
         push(pod);
     }
     if (!k->stopped)
-        kubelet_pod_settle(pod);
+        kubelet_free_if_done(pod);
     kubelet_call_done(k);
 }
 
-static void removal_done(struct cluster_call *call, const struct object *result,
-                         const struct error *err)
+static void deletion_done(struct cluster_call *call, const struct object *result,
+                          const struct error *err)
 {
     struct kubelet_pod *pod = container_of(call, struct kubelet_pod, call);
     struct kubelet *k = pod->kubelet;
 
-    pod->removing = false;
+    pod_write_set(&pod->write, WRITE_IDLE);
     if (!k->stopped) {
         if (err && err->code != ERR_NOT_FOUND) {
-            pod->to_remove = true;
+            pod->to_delete = true;
             try_later(pod);
+        } else if (pod->to_write) {
+            mark_dirty(pod); /* a status of the time between; finalizers may keep the object */
         }
-        kubelet_pod_settle(pod);
+        kubelet_free_if_done(pod);
     }
     kubelet_call_done(k);
 }
 
 static void push_status(struct kubelet_pod *pod, const struct object *object)
 {
+    pod_write_set(&pod->write, WRITE_STATUS);
     pod->written = take(pod->to_write);
     pod->call.done = status_done;
     pod->kubelet->calls++;
     cluster_update_status(pod->kubelet->cluster, &pod->call, object, blob_ref(pod->written));
 }
 
-static void push_removal(struct kubelet_pod *pod)
+static void push_deletion(struct kubelet_pod *pod)
 {
     const struct cluster_removal how = {.uid = pod->meta->uid, .propagation = PROPAGATE_BACKGROUND};
 
-    pod->to_remove = false;
-    pod->removing = true;
-    pod->call.done = removal_done;
+    pod_write_set(&pod->write, WRITE_DELETE);
+    pod->to_delete = false;
+    pod->call.done = deletion_done;
     pod->kubelet->calls++;
     cluster_remove(pod->kubelet->cluster, &pod->call, &kind_pod, pod->meta->namespace_,
                    pod->meta->name, &how);
@@ -135,18 +140,18 @@ static void push(struct kubelet_pod *pod)
 {
     const struct object *object;
 
-    if (pod->written || pod->removing || (!pod->to_write && !pod->to_remove))
+    if (!pod->to_write && !pod->to_delete)
         return;
-    object = pod->gone ? NULL : current(pod);
+    object = kubelet_pod_gone(pod) ? NULL : current(pod);
     if (!object) {
         blob_unref(take(pod->to_write));
-        pod->to_remove = false;
+        pod->to_delete = false;
         return;
     }
     if (pod->to_write)
         push_status(pod, object);
     else
-        push_removal(pod);
+        push_deletion(pod);
 }
 
 void kubelet_flush_run(struct task *task)
@@ -159,9 +164,9 @@ void kubelet_flush_run(struct task *task)
     while (pod) {
         struct kubelet_pod *next = pod->next_dirty;
 
-        pod->dirty = false;
+        pod_write_set(&pod->write, WRITE_IDLE);
         push(pod);
-        kubelet_pod_settle(pod);
+        kubelet_free_if_done(pod);
         pod = next;
     }
 }
@@ -173,9 +178,8 @@ void kubelet_retry(struct timer *timer)
 
     HASH_ITER(hh, k->pods, pod, next)
     {
-        if (pod->retry)
+        if (pod->write == WRITE_RETRY)
             mark_dirty(pod);
-        pod->retry = false;
     }
 }
 
@@ -186,25 +190,21 @@ void kubelet_write(struct kubelet_pod *pod, struct blob *status)
     mark_dirty(pod);
 }
 
-void kubelet_remove(struct kubelet_pod *pod)
+void kubelet_delete_object(struct kubelet_pod *pod)
 {
-    pod->to_remove = true;
+    pod->to_delete = true;
     mark_dirty(pod);
 }
 
-/* Durability. */
-
-void kubelet_accepted(struct kubelet_pod *pod)
+void kubelet_await_durable(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->batched) {
-        pod->accepted_again = true;
+    if (pod->commit == COMMIT_BATCHED)
+        pod_commit_set(&pod->commit, COMMIT_BATCHED_AGAIN);
+    if (pod->commit != COMMIT_IDLE)
         return;
-    }
-    if (pod->accepted)
-        return;
-    pod->accepted = true;
+    pod_commit_set(&pod->commit, COMMIT_ACCEPTED);
     pod->next_accepted = NULL;
     *k->accepted_tail = pod;
     k->accepted_tail = &pod->next_accepted;
@@ -215,13 +215,17 @@ static void now_durable(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (pod->gone) {
-        pod->gone_durable = true;
-    } else if (pod->step == STEP_INTENT && !pod->written && !pod->to_write) {
-        pod->step = STEP_READY;
-    } else if (pod->step == STEP_ENDED && !pod->written && !pod->to_write) {
-        pod->step = STEP_RELEASED;
-        if (pod->to_runtime)
+    bool written = !pod->written && !pod->to_write;
+
+    if (pod->existence == OBJECT_DELETED) {
+        pod_object_set(&pod->existence, OBJECT_DELETED_DURABLY);
+    } else if (kubelet_pod_gone(pod)) {
+        return;
+    } else if (pod->step == STEP_INTENT && written) {
+        pod_step_set(&pod->step, STEP_READY);
+    } else if (pod->step == STEP_ENDED && written) {
+        pod_step_set(&pod->step, STEP_RELEASED);
+        if (pod->in_runtime)
             k->runtime->ops->release(k->runtime, pod->meta->uid);
     }
 }
@@ -238,23 +242,22 @@ static void batch_durable(struct task *task)
     mem_free(batch);
     while (pod) {
         struct kubelet_pod *next = pod->next_accepted;
+        bool again = pod->commit == COMMIT_BATCHED_AGAIN;
 
-        pod->batched = false;
-        if (pod->accepted_again) {
-            pod->accepted_again = false;
-            kubelet_accepted(pod);
-        } else {
+        pod_commit_set(&pod->commit, COMMIT_IDLE);
+        if (again)
+            kubelet_await_durable(pod);
+        else
             now_durable(pod);
-        }
-        kubelet_pod_settle(pod);
+        kubelet_free_if_done(pod);
         pod = next;
     }
-    kubelet_pump_run(&k->pump);
+    kubelet_run_starts(&k->starts);
 }
 
-/* A simulated pod leaves no trace outside: its start need not be durable first, a crash forgets it
- * together with its intent. How far it runs ahead of the disk is bounded, for what is not durable
- * yet is kept in memory. */
+/* A simulated pod leaves no trace outside the store, so it may start before its intent is durable: a
+ * crash loses both. The number of such pods is bounded, because changes that are not durable yet are
+ * kept in memory. */
 static bool may_run_ahead(struct kubelet *k, size_t pods)
 {
     if (!k->options.volumes.sim)
@@ -277,8 +280,7 @@ void kubelet_collect_run(struct task *task)
     batch->first = k->accepted;
     LIST_INSERT_HEAD(&k->batches, batch, all);
     for (struct kubelet_pod *pod = batch->first; pod; pod = pod->next_accepted) {
-        pod->accepted = false;
-        pod->batched = true;
+        pod_commit_set(&pod->commit, COMMIT_BATCHED);
         pods++;
     }
     k->accepted = NULL;
@@ -289,7 +291,7 @@ void kubelet_collect_run(struct task *task)
     }
     batch->durable = true;
     cluster_when_durable(k->cluster, &batch->task);
-    if (kubelet_slot_waits(k))
+    if (kubelet_slot_waits_for_intent(k))
         cluster_hurry(k->cluster);
 }
 

@@ -1,0 +1,66 @@
+#pragma once
+/*
+ * The states of one pod in the kubelet, and which may follow which.
+ *
+ * A pod has four states that change independently: the step of its own life, the write to its
+ * object that is queued or in flight, its place among the changes that wait to be durable, and
+ * whether its object still exists. Each has one table of legal edges. The setters are the only
+ * writers; they assert the edge, so a wrong order of events stops the program instead of starting
+ * a pod twice.
+ */
+#include <stdbool.h>
+
+/* clang-format off */
+/* The pod's own life. QUEUED, INTENT and READY are in the start queue. */
+#define POD_STEPS(X)                                                                        \
+    X(STEP_ADOPTING)       /* not compared yet with what the runtime found at the start */  \
+    X(STEP_ADOPTING_ENDED) /* the same, and the runtime's last report has come */           \
+    X(STEP_QUEUED)         /* waits to get a start intent */                                \
+    X(STEP_INTENT)         /* its start intent is on the way to the disk */                 \
+    X(STEP_READY)          /* its start intent is durable */                                \
+    X(STEP_BLOCKED)        /* waits for a missing object, or for a port in use */           \
+    X(STEP_STARTED)        /* the runtime has it */                                         \
+    X(STEP_ENDED)          /* its final status is on the way to the disk */                 \
+    X(STEP_RELEASED)       /* its final status is durable */                                \
+    X(STEP_DELETING)       /* never started; its object is being deleted */
+
+/* Writes to the pod's object: one call at a time. */
+#define POD_WRITES(X)                                                                       \
+    X(WRITE_IDLE)                                                                           \
+    X(WRITE_QUEUED)        /* in kubelet.dirty: the end of the turn sends it */             \
+    X(WRITE_RETRY)         /* failed; waits for kubelet.retry */                            \
+    X(WRITE_STATUS)        /* a status update is in flight */                               \
+    X(WRITE_DELETE)        /* a deletion is in flight */
+
+/* Accepted changes on their way to the disk. */
+#define POD_COMMITS(X)                                                                      \
+    X(COMMIT_IDLE)                                                                          \
+    X(COMMIT_ACCEPTED)     /* in kubelet.accepted: the end of the turn makes a batch */     \
+    X(COMMIT_BATCHED)      /* in a batch that is not durable yet */                         \
+    X(COMMIT_BATCHED_AGAIN) /* the same, and something was accepted since */
+
+/* The pod's object. */
+#define POD_OBJECTS(X)                                                                      \
+    X(OBJECT_PRESENT)                                                                       \
+    X(OBJECT_DELETED)                                                                       \
+    X(OBJECT_DELETED_DURABLY)
+/* clang-format on */
+
+#define STATE_ENUM(name) name,
+enum pod_step { POD_STEPS(STATE_ENUM) STEP_N };
+enum pod_write { POD_WRITES(STATE_ENUM) WRITE_N };
+enum pod_commit { POD_COMMITS(STATE_ENUM) COMMIT_N };
+enum pod_object { POD_OBJECTS(STATE_ENUM) OBJECT_N };
+#undef STATE_ENUM
+
+/** True when `to` may follow `from`. No state follows itself. */
+bool pod_step_follows(enum pod_step from, enum pod_step to);
+bool pod_write_follows(enum pod_write from, enum pod_write to);
+bool pod_commit_follows(enum pod_commit from, enum pod_commit to);
+bool pod_object_follows(enum pod_object from, enum pod_object to);
+
+/** Set a state; the edge must be legal. */
+void pod_step_set(enum pod_step *step, enum pod_step to);
+void pod_write_set(enum pod_write *write, enum pod_write to);
+void pod_commit_set(enum pod_commit *commit, enum pod_commit to);
+void pod_object_set(enum pod_object *object, enum pod_object to);

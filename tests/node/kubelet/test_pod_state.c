@@ -1,0 +1,110 @@
+/*
+ * The states of a pod: every pair of states is asked for, and only the edges listed here are legal.
+ */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+#include "node/kubelet/pod_state.h"
+
+#define NAME(state) #state,
+static const char *const steps[] = {POD_STEPS(NAME)};
+static const char *const writes[] = {POD_WRITES(NAME)};
+static const char *const commits[] = {POD_COMMITS(NAME)};
+static const char *const objects[] = {POD_OBJECTS(NAME)};
+
+/* clang-format off */
+static const char step_edges[] =
+    " STEP_ADOPTING>STEP_ADOPTING_ENDED"
+    " STEP_ADOPTING>STEP_QUEUED"        /* without an intent */
+    " STEP_ADOPTING>STEP_READY"         /* its intent is durable, and it was never started */
+    " STEP_ADOPTING>STEP_STARTED"       /* it runs */
+    " STEP_ADOPTING>STEP_ENDED"         /* it is lost, or cannot run */
+    " STEP_ADOPTING>STEP_RELEASED"      /* its end is written already */
+    " STEP_ADOPTING>STEP_DELETING"
+    " STEP_ADOPTING_ENDED>STEP_ENDED"   /* its object was deleted meanwhile */
+    " STEP_ADOPTING_ENDED>STEP_RELEASED"
+    " STEP_QUEUED>STEP_INTENT"
+    " STEP_QUEUED>STEP_DELETING"
+    " STEP_INTENT>STEP_READY"
+    " STEP_INTENT>STEP_DELETING"
+    " STEP_READY>STEP_BLOCKED"
+    " STEP_READY>STEP_STARTED"
+    " STEP_READY>STEP_ENDED"            /* what it refers to can never be resolved */
+    " STEP_READY>STEP_DELETING"
+    " STEP_BLOCKED>STEP_READY"
+    " STEP_BLOCKED>STEP_DELETING"
+    " STEP_STARTED>STEP_ENDED"
+    " STEP_STARTED>STEP_RELEASED"       /* a previous run wrote its end */
+    " STEP_ENDED>STEP_RELEASED ";
+static const char write_edges[] =
+    " WRITE_IDLE>WRITE_QUEUED WRITE_IDLE>WRITE_RETRY WRITE_IDLE>WRITE_STATUS"
+    " WRITE_IDLE>WRITE_DELETE WRITE_QUEUED>WRITE_IDLE WRITE_RETRY>WRITE_QUEUED"
+    " WRITE_STATUS>WRITE_IDLE WRITE_DELETE>WRITE_IDLE ";
+static const char commit_edges[] =
+    " COMMIT_IDLE>COMMIT_ACCEPTED COMMIT_ACCEPTED>COMMIT_BATCHED COMMIT_BATCHED>COMMIT_IDLE"
+    " COMMIT_BATCHED>COMMIT_BATCHED_AGAIN COMMIT_BATCHED_AGAIN>COMMIT_IDLE ";
+static const char object_edges[] =
+    " OBJECT_PRESENT>OBJECT_DELETED OBJECT_DELETED>OBJECT_DELETED_DURABLY"
+    " OBJECT_PRESENT>OBJECT_DELETED_DURABLY ";
+/* clang-format on */
+
+static bool is_listed(const char *edges, const char *from, const char *to)
+{
+    scoped_str edge = mem_printf(" %s>%s ", from, to);
+
+    return strstr(edges, edge) != NULL;
+}
+
+/* Compares each pair of states with the list of legal edges. */
+#define check_edges(names, edges, type, follows)                                                   \
+    for (size_t from = 0; from < countof(names); from++)                                           \
+        for (size_t to = 0; to < countof(names); to++) {                                           \
+            scoped_str pair = mem_printf("%s > %s", (names)[from], (names)[to]);                   \
+                                                                                                   \
+            check_int(pair, follows((type)from, (type)to),                                         \
+                      is_listed(edges, (names)[from], (names)[to]));                               \
+        }
+
+static void only_listed_steps_follow_each_other(void **state)
+{
+    check_edges(steps, step_edges, enum pod_step, pod_step_follows);
+}
+
+static void one_write_is_in_flight_at_a_time(void **state)
+{
+    check_edges(writes, write_edges, enum pod_write, pod_write_follows);
+}
+
+static void an_accepted_change_becomes_durable_once(void **state)
+{
+    check_edges(commits, commit_edges, enum pod_commit, pod_commit_follows);
+}
+
+static void a_deleted_object_does_not_come_back(void **state)
+{
+    check_edges(objects, object_edges, enum pod_object, pod_object_follows);
+}
+
+static void a_setter_takes_a_legal_edge(void **state)
+{
+    enum pod_step step = STEP_QUEUED;
+
+    pod_step_set(&step, STEP_INTENT);
+    check_int("step", step, STEP_INTENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_listed_steps_follow_each_other),
+        cmocka_unit_test(one_write_is_in_flight_at_a_time),
+        cmocka_unit_test(an_accepted_change_becomes_durable_once),
+        cmocka_unit_test(a_deleted_object_does_not_come_back),
+        cmocka_unit_test(a_setter_takes_a_legal_edge),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

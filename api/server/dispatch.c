@@ -1,6 +1,6 @@
 /*
- * Dispatch: a request is authorised, bounded and routed to its verb or page; then the life of the
- * streams that long answers are.
+ * Dispatches requests: each is authorized, counted against the bounds and routed to its verb or
+ * page. Also registers, runs and ends the streams that produce the responses.
  */
 #include <string.h>
 
@@ -11,8 +11,6 @@
 #include "api/server/schema/crd.h"
 #include "base/mem.h"
 
-/* ---- streams ---- */
-
 static void stream_run(struct task *task)
 {
     struct api_stream *stream = container_of(task, struct api_stream, task);
@@ -21,16 +19,17 @@ static void stream_run(struct task *task)
     stream->ops->run(stream);
 }
 
-static bool changes(const struct api_request *request)
+static bool is_write(const struct api_request *request)
 {
     return request->method != API_GET && request->method != API_HEAD;
 }
 
-/* Whoever changes something waits for the disk, together with all who do. */
+/* Lets the stream wait until everything accepted so far is durable. For a write the commit is
+ * hastened, but so that writes of other clients can join it. */
 static void await_commit(struct api_stream *stream, const struct api_call *call)
 {
     store_when_durable(call->api->store, &stream->task);
-    if (changes(call->request))
+    if (is_write(call->request))
         store_hurry_together(call->api->store);
 }
 
@@ -115,8 +114,6 @@ void stream_abort(struct api_stream *stream)
     response->abort(response);
 }
 
-/* ---- dispatch ---- */
-
 typedef struct api_stream *(*verb_fn)(const struct api_call *call);
 
 /* clang-format off */
@@ -158,8 +155,9 @@ static verb_fn verb_at(const struct route *route, enum api_method method)
     return route->name ? object_verbs[route->sub][method] : collection_verbs[method];
 }
 
-/* Namespaces are deleted one by one; things in namespaces are made and deleted within one. */
-static bool takes(const struct route *route, verb_fn verb)
+/* Namespaces have no deletecollection, built-in kinds are read-only, and objects that belong to a
+ * namespace are created and deleted within one. */
+static bool accepts_verb(const struct route *route, verb_fn verb)
 {
     if (verb == verb_delete_collection && route->kind == &kind_namespace)
         return false;
@@ -174,7 +172,7 @@ static verb_fn verb_of(const struct api_call *call)
     bool watch = (verb == verb_list || verb == verb_get) && call->route.sub == ROUTE_MAIN &&
                  call->request->method == API_GET && request_query_bool(&call->target, "watch");
 
-    return verb && takes(&call->route, verb) ? (watch ? verb_watch : verb) : NULL;
+    return verb && accepts_verb(&call->route, verb) ? (watch ? verb_watch : verb) : NULL;
 }
 
 static enum accept_endpoint endpoint_of(verb_fn verb)
@@ -184,9 +182,9 @@ static enum accept_endpoint endpoint_of(verb_fn verb)
     return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
 }
 
-/* SEC-04: by the form of the request, before anything is looked up. The route is for the answer's
- * details alone. */
-static bool authorise(struct api_call *call, struct error *err)
+/* SEC-04: decides by the form of the request, before anything is looked up. After a refusal the route
+ * is resolved only for the details of the Status. */
+static bool authorize(struct api_call *call, struct error *err)
 {
     const struct identity *identity = call->request->identity;
     struct authz_attributes attributes;
@@ -202,7 +200,7 @@ static bool authorise(struct api_call *call, struct error *err)
     return false;
 }
 
-/* What is no resource: the first that knows the path answers. */
+/* The first page that knows the path responds; NULL when the path is not a page. */
 static struct api_stream *page_of(const struct api_call *call)
 {
     static struct api_stream *(*const pages[])(const struct api_call *call) = {
@@ -224,9 +222,9 @@ static enum traffic_class traffic_of(const struct api_call *call, verb_fn verb)
                                                                                  : TRAFFIC_CHANGING;
 }
 
-/* L-25, L-26. This process itself is not bounded, and administrators by the whole alone: theirs are
- * the controllers and dashboards with a thousand watches. */
-static bool let_in(struct api_call *call, verb_fn verb, struct error *err)
+/* Counts the request against L-25 and L-26. This process itself is not bounded; administrators are
+ * bounded only in total, because controllers and dashboards hold a thousand watches. */
+static bool admit(struct api_call *call, verb_fn verb, struct error *err)
 {
     const struct identity *identity = call->request->identity;
     enum traffic_class kind = identity ? traffic_of(call, verb) : TRAFFIC_NONE;
@@ -271,7 +269,7 @@ struct api_stream *api_authorize(struct api *api, const struct api_request *requ
     struct error err = {0};
 
     if (!request_target_parse(request->target, arena, &call.target, &err) ||
-        !authorise(&call, &err))
+        !authorize(&call, &err))
         return reply_error(&call, &err);
     route_find(&call.target, &call.route, NULL);
     *out_body_max = body_limits(&call)->max_bytes;
@@ -289,7 +287,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
 
     if (!request_target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
-    if (!authorise(&call, &err))
+    if (!authorize(&call, &err))
         return reply_error(&call, &err);
     page = page_of(&call);
     if (page)
@@ -308,13 +306,11 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (verb != verb_log && verb != verb_stream_unsupported &&
         !accept_negotiate(request->accept, endpoint_of(verb), &call.media, &err))
         return reply_error(&call, &err);
-    if (!let_in(&call, verb, &err))
+    if (!admit(&call, verb, &err))
         return reply_error(&call, &err);
     // cppcheck-suppress returnDanglingLifetime ; the stream returned keeps nothing of the call
     return verb(&call);
 }
-
-/* ---- life ---- */
 
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs)
 {
@@ -332,7 +328,7 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     return api;
 }
 
-static void end_with_last_words(struct api_stream *stream)
+static void finish_stream(struct api_stream *stream)
 {
     if (stream->ops->finish)
         stream->ops->finish(stream);
@@ -347,7 +343,7 @@ void api_end_long_running(struct api *api)
     for (stream = api->streams; stream; stream = next) {
         next = stream->next;
         if (stream->ops->long_running)
-            end_with_last_words(stream);
+            finish_stream(stream);
     }
 }
 
@@ -356,7 +352,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     while (api->streams)
-        end_with_last_words(api->streams);
+        finish_stream(api->streams);
     watch_event_cache_free(api->event_cache);
     watch_batcher_free(api->batcher);
     openapi_free(api->openapi);

@@ -31,7 +31,7 @@ struct watch {
     struct store *store;
     struct store_watch *source;
     struct timer deadline, bookmark;
-    struct object **snapshot; /* [n_present] references; those before `next` are sent */
+    struct object **snapshot; /* [n_snapshot] references; those before `next` are sent */
     size_t n_snapshot, cap, next;
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
     bool has_head, columns_sent, bookmarks, ends_initial;

@@ -1,6 +1,6 @@
 /*
- * The documents: what apiextensions.k8s.io/v1 calls a structural schema is the table's OpenAPI
- * schema with everything in place, in fewer words.
+ * Builds the definitions. The structural schema that apiextensions.k8s.io/v1 requires is the OpenAPI
+ * schema of the kind's table, inlined and without the keywords that such a schema may not use.
  */
 #include "api/server/schema/crd.h"
 
@@ -12,11 +12,9 @@
 #include "base/hash.h"
 #include "base/timefmt.h"
 
-/* ---- structural schemas ---- */
-
 static void make_structural(json_t *schema);
 
-static void each_member(json_t *members)
+static void make_members_structural(json_t *members)
 {
     const char *name;
     json_t *member;
@@ -27,7 +25,7 @@ static void each_member(json_t *members)
     }
 }
 
-/* A list can be merged by a member only if every entry has it. */
+/* Whether every entry of the list must have the merge key; only then may the schema name it. */
 static bool has_key(const json_t *schema)
 {
     const char *key =
@@ -56,7 +54,7 @@ static void make_structural(json_t *schema)
         json_object_del(schema, "x-kubernetes-list-type");
         json_object_del(schema, "x-kubernetes-list-map-keys");
     }
-    each_member(json_object_get(schema, "properties"));
+    make_members_structural(json_object_get(schema, "properties"));
     if (json_object_get(schema, "items"))
         make_structural(json_object_get(schema, "items"));
     if (json_is_object(json_object_get(schema, "additionalProperties")))
@@ -75,8 +73,6 @@ static json_t *schema_of(const struct kind *kind)
     json_object_set_new(schema, "properties", properties);
     return schema;
 }
-
-/* ---- the rest ---- */
 
 static json_t *names_of(const struct kind *kind)
 {
@@ -132,16 +128,14 @@ json_t *crd_document(const struct kind *kind)
                      "conversion", "strategy", "None", "versions", version_of(kind));
 }
 
-/* ---- as they are found ---- */
-
 static json_t *condition(const char *type, const char *reason, const char *since)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", type, "status", "True",
                      "lastTransitionTime", since, "reason", reason, "message", "");
 }
 
-/* As if the first start of the store had established them. */
-static void add_record(const struct kind *kind, int64_t since_ms, json_t *definition)
+/* Adds what an API server adds to a CRD, as of the first start of the store. */
+static void add_metadata_and_status(const struct kind *kind, int64_t since_ms, json_t *definition)
 {
     json_t *metadata = json_object_get(definition, "metadata");
     const char *name = json_string_value(json_object_get(metadata, "name"));
@@ -162,15 +156,15 @@ static void add_record(const struct kind *kind, int64_t since_ms, json_t *defini
                                   kind->version));
 }
 
-static void put(struct store *store, const struct kind *kind, int64_t since_ms)
+static void store_definition(struct store *store, const struct kind *kind, int64_t since_ms)
 {
     scoped(json) json_t *definition = crd_document(kind);
     struct error_list errors = {0};
     struct object *object;
 
-    add_record(kind, since_ms, definition);
+    add_metadata_and_status(kind, since_ms, definition);
     object = object_from_json(definition, &errors);
-    assert(object && "a definition of ours is an object");
+    assert(object && "a generated definition is valid");
     store_put(store, object);
     error_list_release(&errors);
 }
@@ -185,6 +179,6 @@ struct store *crd_store(struct api *api)
     api->crds = store_open(api->loop, &(const struct store_options){0}, NULL);
     for (int id = 0; id < KIND_N; id++)
         if (kind_is_custom(kind_by_id((enum kind_id)id)))
-            put(api->crds, kind_by_id((enum kind_id)id), since_ms);
+            store_definition(api->crds, kind_by_id((enum kind_id)id), since_ms);
     return api->crds;
 }

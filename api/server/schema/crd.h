@@ -1,16 +1,16 @@
 #pragma once
 /*
- * CustomResourceDefinitions of the volcano kinds, made from the tables of kinds and fields, so that
- * a client which looks for them finds what is served, and a cluster can be given the same kinds:
+ * CustomResourceDefinitions of the volcano.sh kinds, generated from the tables of kinds and fields.
+ * Clients that look for a CRD find it, and another cluster can get the same kinds:
  * `kubectl get crd -o yaml | kubectl --context cluster apply -f -`.
  *
- * They live in a store in memory, made when first asked for: list, watch and selectors work on it
- * as on any other.
+ * They are kept in a store in memory, which is filled at the first request, so that get, list,
+ * watch and selectors work as for any kind.
  */
 #include "api/server/rest/internal.h"
 
-/** Borrowed as long as the API lives. */
+/** The store of the definitions; borrowed, valid until api_free. */
 struct store *crd_store(struct api *api);
 
-/** One definition as a document; owned. Pure. */
+/** The definition of a kind as a document; owned. */
 json_t *crd_document(const struct kind *kind);

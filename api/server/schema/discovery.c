@@ -1,8 +1,10 @@
 /*
- * Discovery documents, written from the tables of resources.
+ * Discovery: which groups, resources and verbs the server has, written from the tables of
+ * resources.h. There are two shapes: one document per group, which kubectl before 1.27 and many
+ * libraries need, and the aggregated one.
  *
- * No ETag: a client that is told "not modified" with another content type than it expects takes one
- * shape for the other (kubectl does, and finds no resources at all).
+ * The documents have no ETag: after "304 Not Modified" kubectl takes one shape for the other, and
+ * finds no resources at all.
  */
 #include "api/server/rest/internal.h"
 
@@ -44,8 +46,6 @@ static void write_short_names(struct jsonw *w, const struct kind *kind)
         jsonw_str(w, *name);
     jsonw_close_list(w);
 }
-
-/* ---- a document for each group ---- */
 
 static void write_resource_head(struct jsonw *w, const char *name, const char *singular,
                                 bool namespaced)
@@ -167,8 +167,6 @@ static void write_core_versions(struct buf *out)
                  "[{\"clientCIDR\":\"0.0.0.0/0\",\"serverAddress\":\"127.0.0.1\"}]}");
 }
 
-/* ---- aggregated ---- */
-
 static void write_body_kind(struct jsonw *w, const char *group, const char *version,
                             const char *kind)
 {
@@ -201,7 +199,7 @@ static void write_aggregated_subs(struct jsonw *w, const struct kind *kind)
         jsonw_close_list(w);
 }
 
-/* `group` is where it is shown, which is not always its own. */
+/* `group` is the group that is described: for an alias not the kind's own. */
 static void write_aggregated_kind(struct jsonw *w, const struct api_group *group,
                                   const struct kind *kind)
 {
@@ -259,8 +257,10 @@ static void write_aggregated_group(struct jsonw *w, const struct api_group *grou
     jsonw_close(w);
 }
 
-/* The core group is at /api, all others at /apis. */
-static void write_aggregated(bool core, const char *version, struct buf *out)
+/* The core group is at /api, all others are at /apis. */
+enum discovery_root { ROOT_API, ROOT_APIS };
+
+static void write_aggregated(enum discovery_root root, const char *version, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
     char text[64];
@@ -273,13 +273,11 @@ static void write_aggregated(bool core, const char *version, struct buf *out)
     jsonw_close(&w);
     jsonw_member_open_list(&w, "items");
     for (const struct api_group *group = api_groups; group->name; group++)
-        if (!*group->name == core)
+        if (!*group->name == (root == ROOT_API))
             write_aggregated_group(&w, group);
     jsonw_close_list(&w);
     jsonw_close(&w);
 }
-
-/* ---- requests ---- */
 
 static const struct api_group *find_group(const char *name, const char *version)
 {
@@ -289,7 +287,7 @@ static const struct api_group *find_group(const char *name, const char *version)
     return NULL;
 }
 
-static struct api_stream *answer_roots(const struct api_call *call, bool core)
+static struct api_stream *send_root(const struct api_call *call, enum discovery_root root)
 {
     struct reply with = {.status = 200, .headers = {"Vary: Accept"}};
     struct media media;
@@ -302,8 +300,8 @@ static struct api_stream *answer_roots(const struct api_call *call, bool core)
         snprintf(type, sizeof type, "application/json;g=apidiscovery.k8s.io;v=%s;as=%s",
                  media.version, "APIGroupDiscoveryList");
         with.content_type = arena_strdup(call->arena, type);
-        write_aggregated(core, media.version, &with.body);
-    } else if (core) {
+        write_aggregated(root, media.version, &with.body);
+    } else if (root == ROOT_API) {
         write_core_versions(&with.body);
     } else {
         write_groups(&with.body);
@@ -312,9 +310,8 @@ static struct api_stream *answer_roots(const struct api_call *call, bool core)
     return reply_send(call, &with, STREAM_NOW);
 }
 
-static struct api_stream *answer_group(const struct api_call *call, const struct api_group *group,
-                                       void (*write)(const struct api_group *group,
-                                                     struct buf *out))
+static struct api_stream *send_group(const struct api_call *call, const struct api_group *group,
+                                     void (*write)(const struct api_group *group, struct buf *out))
 {
     struct reply with = {.status = 200};
     struct media media;
@@ -339,12 +336,12 @@ struct api_stream *page_discovery(const struct api_call *call)
     if (n == 0 || (!core && strcmp(segment[0], "apis") != 0))
         return NULL;
     if (n == 1)
-        return answer_roots(call, core);
+        return send_root(call, core ? ROOT_API : ROOT_APIS);
     if (core && n == 2)
         group = find_group("", segment[1]);
     else if (!core && (n == 2 || n == 3) && *segment[1])
         group = find_group(segment[1], n == 3 ? segment[2] : NULL);
     if (!group)
         return NULL;
-    return answer_group(call, group, !core && n == 2 ? write_group : write_resources);
+    return send_group(call, group, !core && n == 2 ? write_group : write_resources);
 }

@@ -1,8 +1,9 @@
 /*
- * Serving OpenAPI documents.
+ * Serves the OpenAPI documents of the kinds: v3 in one document per group and version; v2 in one
+ * document of everything, as JSON or, for kubectl before 1.29, as protobuf. Ref: spec/kube-api.md 5.
  *
- * The addresses in the root carry the hash of what they lead to, so a client that follows one may
- * keep the answer for ever.
+ * The documents are built at the first request, which takes some ten milliseconds, and kept. The
+ * URLs in the root of v3 contain the hash of their document, so clients may cache it for ever.
  */
 #include "api/server/rest/internal.h"
 
@@ -90,8 +91,6 @@ static const struct openapi *documents_of(struct api *api)
     return api->openapi;
 }
 
-/* ---- requests ---- */
-
 static struct api_stream *send_text(const struct api_call *call, const struct buf *text,
                                     struct reply *with)
 {
@@ -100,7 +99,7 @@ static struct api_stream *send_text(const struct api_call *call, const struct bu
     return reply_send(call, with, STREAM_NOW);
 }
 
-/* kubectl before 1.29 takes nothing but protobuf, and chokes on an '@' in the content type. */
+/* kubectl before 1.29 accepts only protobuf and cannot parse a content type with an '@'. */
 static struct api_stream *send_v2(const struct api_call *call)
 {
     const struct openapi *openapi = documents_of(call->api);

@@ -1,9 +1,9 @@
 /*
- * OpenAPI documents from the field tables.
+ * Builds OpenAPI documents from the field tables.
  *
- * What clients look for: on the patch operation of a kind the parameters fieldValidation and dryRun
- * (kubectl then leaves checking to us) and the patch types (custom kinds must not offer the
- * strategic one); on the definition of a kind its group, version and kind. The rest is courtesy.
+ * Clients depend on three things: the parameters fieldValidation and dryRun of a kind's patch
+ * operation (kubectl then leaves validation to the server), its patch types (custom kinds must not
+ * offer the strategic one), and the group, version and kind of a kind's definition.
  */
 #include "api/server/schema/openapi_build.h"
 
@@ -22,8 +22,6 @@ static json_t *gvk_of(const struct kind *kind)
     return json_pack("{s:s, s:s, s:s}", "group", kind->group, "version", kind->version, "kind",
                      kind->name);
 }
-
-/* ---- definitions ---- */
 
 /* "sh.volcano.flow.v1alpha1.", "io.k8s.api.core.v1."; owned */
 static char *prefix_of(const struct kind *kind)
@@ -50,7 +48,7 @@ static json_t *described(const char *type, const char *description)
     return json_pack("{s:s, s:s}", "type", type, "description", description);
 }
 
-/* The table of a kind says nothing of what all objects have in common. */
+/* Adds the schema of a kind and the members that its table omits because every object has them. */
 static void add_kind(struct schema_definitions *definitions, const struct kind *kind,
                      const char *metadata)
 {
@@ -84,7 +82,8 @@ json_t *openapi_schemas(void)
 
     schema_definitions_prefix(definitions, "io.k8s.apimachinery.pkg.apis.meta.v1.");
     metadata = schema_definitions_add(definitions, &metadata_schema);
-    for (int custom = 0; custom <= 1; custom++) /* what both use is named after the built-in ones */
+    for (int custom = 0; custom <= 1;
+         custom++) /* built-in kinds first: they name the types that both use */
         for (int id = 0; id < KIND_N; id++)
             if (kind_by_id((enum kind_id)id)->schema &&
                 kind_is_custom(kind_by_id((enum kind_id)id)) == (bool)custom)
@@ -93,8 +92,6 @@ json_t *openapi_schemas(void)
     schema_definitions_free(definitions);
     return schemas;
 }
-
-/* ---- operations ---- */
 
 enum { ON_ITEM = 1, ON_COLLECTION = 2, PATCHES = 4 };
 static const struct operation {
@@ -123,7 +120,7 @@ static const struct {
 
 static const char *const patch_types[] = {
     "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json",
-    "application/strategic-merge-patch+json", /* of built-in kinds alone */
+    "application/strategic-merge-patch+json", /* only for built-in kinds */
 };
 
 static size_t n_patch_types(const struct kind *kind)
@@ -209,16 +206,14 @@ static void add_path(json_t *paths, const struct kind *kind, unsigned on,
     json_object_set_new(paths, path, methods);
 }
 
-/* ---- documents ---- */
-
 static json_t *info(void)
 {
     return json_pack("{s:s, s:s}", "title", "jobflow", "version",
                      "v1.32.0+jobflow-" JOBFLOW_VERSION);
 }
 
-/* Copy what `schema` refers to, and what that refers to. A property may be called $ref, too; a
- * reference is text. */
+/* Copies the schemas to which `schema` refers, directly or not. A property may be named $ref, too;
+ * only a $ref whose value is text is a reference. */
 static void take_referred(const json_t *schema, json_t *all, json_t *taken)
 {
     static const char prefix[] = "#/components/schemas/";
@@ -286,7 +281,7 @@ json_t *openapi_v3(const struct api_group *group, json_t *schemas)
                      "components", "schemas", taken);
 }
 
-/* A v3 schema in the words of v2, which has fewer. Owned. */
+/* Converts a v3 schema to v2, which has fewer keywords. Owned. */
 static json_t *downgraded(const json_t *schema)
 {
     static const char prefix[] = "#/components/schemas/";

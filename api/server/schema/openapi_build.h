@@ -1,15 +1,15 @@
 #pragma once
 /*
- * Making OpenAPI documents. Pure; all results are owned by the caller.
+ * Builds OpenAPI documents from the tables of kinds. Pure; the caller owns all results.
  */
 #include <jansson.h>
 
 #include "api/server/rest/resources.h"
 #include "base/buf.h"
 
-/** Definitions of every kind and all they refer to, as v3 schemas by name. */
+/** The v3 schemas of every kind and of all types they refer to, by name. */
 json_t *openapi_schemas(void);
-/** The v3 document of one group and version. */
+/** The v3 document of one group and version; `schemas` from openapi_schemas. */
 json_t *openapi_v3(const struct api_group *group, json_t *schemas);
 /** The v2 document. */
 json_t *openapi_v2(json_t *schemas);

@@ -1,8 +1,8 @@
 /*
- * OpenAPI v2 as protobuf: the messages of gnostic's OpenAPIv2, of which the members below are what
- * kubectl reads. Field numbers: spec/kube-api.md 5.5.
+ * Encodes an OpenAPI v2 document as protobuf: the messages of gnostic's OpenAPIv2, with the members
+ * that kubectl reads. Field numbers: spec/kube-api.md 5.5.
  *
- * A message is written into a buffer of its own and then put into its parent behind its length.
+ * A message is written into a buffer of its own and then added to its parent behind its length.
  */
 #include <string.h>
 
@@ -10,8 +10,6 @@
 #include "api/types/text/json_text.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
-
-/* ---- wire format ---- */
 
 static void put_varint(struct buf *out, uint64_t value)
 {
@@ -55,7 +53,7 @@ static void put_message(struct buf *out, unsigned field, const struct buf *messa
 
 typedef void (*write_fn)(const json_t *value, struct buf *out);
 
-/* A message holding `value`, written by `write`. */
+/* Adds a message that `write` encodes from `value`. */
 static void put_value(struct buf *out, unsigned field, const json_t *value, write_fn write)
 {
     scoped(buf) struct buf message = {0};
@@ -64,7 +62,7 @@ static void put_value(struct buf *out, unsigned field, const json_t *value, writ
     put_message(out, field, &message);
 }
 
-/* {1 name, 2 value} */
+/* Adds a message {1 name, 2 value}. */
 static void put_named(struct buf *out, unsigned field, const char *name, const json_t *value,
                       write_fn write)
 {
@@ -91,7 +89,7 @@ static void put_texts(struct buf *out, unsigned field, const json_t *list)
     }
 }
 
-/* Any: {2 yaml}; JSON is YAML. */
+/* Writes the message Any {2 yaml}; JSON is YAML. */
 static void write_any(const json_t *value, struct buf *out)
 {
     scoped(buf) struct buf text = {0};
@@ -112,11 +110,9 @@ static void put_extensions(struct buf *out, unsigned field, const json_t *object
     }
 }
 
-/* ---- schemas ---- */
-
 static void write_schema(const json_t *schema, struct buf *out);
 
-/* Something that may be one of several: here always its first form. */
+/* Writes a message that may hold one of several forms; always the first one. */
 static void write_inner_schema(const json_t *schema, struct buf *out)
 {
     put_value(out, 1, schema, write_schema);
@@ -175,8 +171,6 @@ static void write_schema(const json_t *schema, struct buf *out)
             put_value(out, messages[i].field, value, messages[i].write);
     put_extensions(out, 31, schema);
 }
-
-/* ---- operations ---- */
 
 static void write_query_parameter(const json_t *parameter, struct buf *out)
 {
@@ -252,8 +246,6 @@ static void write_path(const json_t *methods, struct buf *out)
             put_value(out, rows[i].field, operation, write_operation);
     }
 }
-
-/* ---- the document ---- */
 
 static void write_info(const json_t *info, struct buf *out)
 {

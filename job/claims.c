@@ -87,7 +87,7 @@ static bool claim_is_there(struct job_run *run, size_t position)
         return true;
     }
     message = mem_printf("claim %s does not exist; the job goes on when it does", name);
-    job_explain(run, "PVCNotFound", message);
+    job_status_waits(run, "PVCNotFound", message);
     job_wait_for(run, &kind_pvc, ns, name);
     return false;
 }

@@ -102,7 +102,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     struct slot_id at;
 
     if (change == CHANGE_DELETED)
-        job_waiters_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
+        job_waiters_wake(&ctl->waiters, &kind_pod, object_namespace(pod), object_name(pod));
     if (!owner_job(pod))
         return;
     if (!run && (change == CHANGE_DELETED || pod_phase_ended(pod_status_phase(pod))))
@@ -158,7 +158,7 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct job_controller *ctl = container_of(watcher, struct job_controller, queues);
 
     if (change != CHANGE_DELETED)
-        job_waiters_wake(&ctl->waits, &kind_queue, "", object_name(queue));
+        job_waiters_wake(&ctl->waiters, &kind_queue, "", object_name(queue));
 }
 
 static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -167,7 +167,7 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct job_controller *ctl = container_of(watcher, struct job_controller, claims);
 
     if (change == CHANGE_ADDED)
-        job_waiters_wake(&ctl->waits, &kind_pvc, object_namespace(claim), object_name(claim));
+        job_waiters_wake(&ctl->waiters, &kind_pvc, object_namespace(claim), object_name(claim));
 }
 
 static const struct kind *const plugin_kinds[JOB_PLUGIN_KINDS_N] = {

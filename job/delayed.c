@@ -32,10 +32,18 @@ static enum level level_of(enum job_action action)
     }
 }
 
+void job_delayed_changed(struct job_run *run, enum job_delays how)
+{
+    if (run->delays < how)
+        run->delays = how;
+}
+
 static void forget(struct job_delayed *entry)
 {
-    entry->run->delays_changed |= entry->noted;
-    entry->run->delays_annotated -= entry->noted;
+    if (entry->annotated) {
+        job_delayed_changed(entry->run, DELAYS_CHANGED);
+        entry->run->delays_annotated--;
+    }
     timer_stop(entry->run->ctl->loop, &entry->timer);
     HASH_DEL(entry->run->delayed, entry);
     object_unref(entry->pod);
@@ -110,16 +118,15 @@ static void arm(struct job_run *run, const struct job_delayed *draft, int64_t de
     entry->run = run;
     entry->timer = (struct timer){.fire = on_timer};
     entry->version = run->model.state.version;
-    entry->noted = job_delayed_is_annotated(entry->event, entry->pod, entry->cause_ms);
+    entry->annotated = job_delayed_is_annotated(entry->event, entry->pod, entry->cause_ms);
     job_request_drop_expired(run, is_replaced, entry);
     HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
     timer_start(run->ctl->loop, &entry->timer,
                 loop_left_ms(run->ctl->loop, entry->cause_ms + delay_ms, delay_ms));
-    if (!entry->noted)
+    if (!entry->annotated)
         return;
     run->delays_annotated++;
-    run->delays_changed = true;
-    run->delays_urgent |= run->delays_annotated <= URGENT_MAX;
+    job_delayed_changed(run, run->delays_annotated <= URGENT_MAX ? DELAYS_URGENT : DELAYS_CHANGED);
 }
 
 /* Task events are told by whichever pod is seen last: a new process may hear them from another one

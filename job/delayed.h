@@ -2,14 +2,14 @@
 /*
  * Delayed actions: policies with a timeout. Ref: spec/job.md 7, O-22…O-28.
  *
- * An entry is identified by what caused it (slot, or the job as a whole) and by the policy that
- * asks; registering it again for the same pod keeps the deadline, for another pod moves it. The
- * timer only posts a request to the job's mailbox; whether the cause still holds is decided when it
- * is taken up.
+ * An armed action is identified by its cause (a slot, or the job as a whole) and by the policy that
+ * asks for it. Arming it again for the same pod keeps the deadline; for another pod it moves. The
+ * timer only queues a request; whether the cause still holds is checked when the request is taken
+ * up.
  *
- * Deadlines survive a restart of the process to the millisecond (O-26). That of a pod that is
- * pending since it was made follows from the pod; the others are noted in
- * status.controlledResources with the turn that arms them (job/delayed_annotations.c).
+ * Deadlines survive a restart of the process to the millisecond (O-26). The deadline of a pod that
+ * is pending since its creation follows from the pod. The others are stored in
+ * status.controlledResources in the turn that arms them (job/delayed_annotations.c).
  */
 #include "api/types/object.h"
 #include "base/hash.h"
@@ -27,6 +27,7 @@ struct job_delayed_key {
     uint32_t position;
 };
 
+/* An armed action. */
 struct job_delayed {
     struct job_delayed_key key;
     struct timer timer;
@@ -35,46 +36,54 @@ struct job_delayed {
     enum job_action action;
     int32_t version, partition;
     int64_t cause_ms;
-    bool noted;         /* its deadline follows from no pod */
-    struct object *pod; /* the causing pod (or the one lost), or NULL */
+    bool annotated;     /* its deadline follows from no pod: the status stores it */
+    struct object *pod; /* reference to the causing pod (or the one lost), or NULL */
     UT_hash_handle hh;
 };
+
+/* How far the armed actions differ from those in the stored status. Ordered: the greater value
+ * holds until the next write. */
+enum job_delays {
+    DELAYS_STORED,
+    DELAYS_CHANGED, /* written with the counters */
+    DELAYS_URGENT,  /* an action was armed: written in this turn */
+};
+/** Raise the job's state to `how`. */
+void job_delayed_changed(struct job_run *run, enum job_delays how);
 
 /** Arm (or keep) the delayed action a policy asks for. `request` is borrowed. */
 void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_policy_result *response);
+/** An event of a pod is taken up: cancel the actions whose cause it ends (7.1 Cancel). */
+void job_delayed_on_event(struct job_run *run, const struct job_request *request);
+/** The core has marked the pod of a slot to restart it: arm every delayed PodEvicted policy for it
+ * (O-28). */
+void job_delayed_on_mark(struct job_run *run, struct slot_id at);
+/** An action was executed: cancel the actions of the same level, those already due included. A kill
+ * of the whole job cancels all. `cause` may be NULL for such a kill. */
+void job_delayed_cancel_covered(struct job_run *run, enum job_action action,
+                                const struct job_request *cause);
+void job_delayed_cancel_all(struct job_run *run);
 
-/* What was armed, as it is noted. */
+/** Must an action that is due wait, because the job restarts some of its pods? */
+bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired);
+/** Does the cause of an action that is due still hold (O-24)? */
+bool job_delayed_still_valid(const struct job_run *run, const struct job_request *expired);
+
+/* job/delayed_annotations.c: armed actions in status.controlledResources */
+
+/* An armed action as the status stores it. */
 struct job_delayed_annotation {
     struct job_delayed_key key;
     enum job_event event;
     int64_t cause_ms;
 };
-/** Arm what an earlier process had armed. Nothing when the job or its policies do not fit. */
-void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation *note);
-/** An event of a pod is taken up: cancel what it makes void (7.1 Cancel). */
-void job_delayed_on_event(struct job_run *run, const struct job_request *request);
-/** An action was executed: cancel entries of the same level, those already due included; a kill of
- * the whole job cancels all. */
-void job_delayed_cancel_covered(struct job_run *run, enum job_action action,
-                                const struct job_request *cause);
-void job_delayed_cancel_all(struct job_run *run);
-
-/** The job is restarting some of its pods: what is due meanwhile is looked at afterwards. */
-bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired);
-/** Does the cause of an expired action still hold (O-24)? */
-bool job_delayed_still_valid(const struct job_run *run, const struct job_request *expired);
-
-/* ---- job/delayed_annotations.c ---- */
-/** Is the deadline of such an action to be noted, for it does not follow from the pod? */
+/** Must the status store an action's deadline, because it does not follow from the pod? */
 bool job_delayed_is_annotated(enum job_event event, const struct object *pod, int64_t cause_ms);
-/** Bring controlledResources up to date, before the status is written. True when that changed them.
- */
+/** Bring controlledResources up to date, before the status is written. True when that changed
+ * them. */
 bool job_delayed_annotations_write(struct job_run *run);
-/** A new record: arm what is noted. */
+/** Arm the stored actions in a new record. */
 void job_delayed_annotations_load(struct job_run *run);
-
-/* ---- job/delayed.c ---- */
-/** Arm every delayed PodEvicted policy for a slot whose pod the core itself has marked, to take it
- * away in a targeted kill (O-28). */
-void job_delayed_on_mark(struct job_run *run, struct slot_id at);
+/** Arm one of them; nothing happens when the job or its policies do not fit (job/delayed.c). */
+void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation *annotation);

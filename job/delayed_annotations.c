@@ -95,9 +95,9 @@ bool job_delayed_annotations_write(struct job_run *run)
     struct writer w = {.run = run};
     bool changed;
 
-    if (!run->delays_changed)
+    if (run->delays == DELAYS_STORED)
         return false;
-    run->delays_changed = run->delays_urgent = false;
+    run->delays = DELAYS_STORED;
     put_expired(&w, run->first);
     put_expired(&w, run->postponed);
     for (const struct job_delayed *entry = run->delayed; entry; entry = entry->hh.next)
@@ -210,5 +210,5 @@ void job_delayed_annotations_load(struct job_run *run)
             *next++ = '\0';
         rearm(run, &at);
     }
-    run->delays_changed = true; /* what made no sense goes */
+    job_delayed_changed(run, DELAYS_CHANGED); /* the next write drops what could not be read */
 }

@@ -1,11 +1,11 @@
 /*
- * From a request to a decision: policies, the table of rules, full and targeted kills. Ref:
- * spec/job.md 6, 8, 10.
+ * Executes requests: policies turn a request into an action, the table of rules turns the action
+ * into a decision, and the decision is stored. Ref: spec/job.md 6, 8, 10.
  *
- * A full kill is decided by storing phase and version; which pods die follows from that
- * (job/model.h), and sync drives it. A targeted kill marks its pods first, for the marks are the
- * only durable record of the target; then the decision is stored, then sync deletes what is marked
- * (O-29).
+ * A full kill is decided by storing phase and version. Which pods must go follows from those two
+ * (job/model.h), and sync removes them. A targeted kill first marks its pods, because the marks are
+ * the only durable record of the target. Then it stores the decision, and then sync deletes the
+ * marked pods (O-29).
  */
 #include <string.h>
 
@@ -16,11 +16,11 @@
 #include "job/slot_annotations.h"
 #include "job/state/rules.h"
 
-/* How often pods of a targeted kill that could not be marked are tried again before the rest goes
- * on without them. */
+/* Rounds of marking a targeted kill's pods before it goes on without those that could not be
+ * marked. */
 enum { MARK_ROUNDS = 10 };
 
-/* What state.reason says: the event that decided, or the action where nothing but a person did. */
+/* The text of state.reason: the event that decided, or the action when a Command asked for it. */
 static const char *reason_of(const struct job_request *request, enum job_action action)
 {
     return request->event == EVENT_NONE || request->event == EVENT_COMMAND_ISSUED
@@ -42,7 +42,7 @@ static bool has_target(const struct job_request *request, enum job_action action
     }
 }
 
-/* True: the pod is a target. */
+/* Mark the pod of a slot. True when the pod is a target of the kill, not one that leaves anyway. */
 static bool mark_slot(struct job_run *run, struct slot_id at)
 {
     const struct job_slot *slot = job_model_slot(&run->model, at);
@@ -51,7 +51,7 @@ static bool mark_slot(struct job_run *run, struct slot_id at)
         (slot->doomed && !slot->facts.deleting))
         return false;
     run->target.marks++;
-    if (slot->doomed) { /* on its way out already: its end is no eviction now (10.1) */
+    if (slot->doomed) { /* it leaves anyway: marked, its end is no eviction (10.1) */
         job_pod_mark(run, at, MARK_TARGET_LEAVING);
         return false;
     }
@@ -59,11 +59,12 @@ static bool mark_slot(struct job_run *run, struct slot_id at)
     return true;
 }
 
+/* Slots from … to-1 of one task. */
 struct target_range {
-    int32_t from, to; /* `to` not in it */
+    int32_t from, to;
 };
 
-/* The slots an action is about: one, those of a partition, or all of a task. */
+/* The slots that an action restarts: one, those of a partition, or all of a task. */
 static struct target_range range_of(const struct job_run *run, const struct job_request *request,
                                     enum job_action action)
 {
@@ -94,14 +95,14 @@ static bool mark_target(struct job_run *run, const struct job_request *request,
     return any;
 }
 
-/* The target is marked; what is left is the decision. */
+/* Every target is marked: store the decision. */
 static void decide_target(struct job_run *run, struct job_request *request)
 {
     struct job_rule rule = job_rule_of(run->model.state.phase, request->action);
     struct target_range range = range_of(run, request, request->action);
     scoped(buf) struct buf message = {0};
 
-    if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* restarting, or ending, anyway */
+    if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* the job restarts or ends anyway */
         job_request_finish(run, request);
         run->sync_wanted = true;
         return;
@@ -123,11 +124,13 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
 
     request->action = action;
     run->target.marked = run->target.failed = 0;
-    if (!request->marked)
+    if (request->marking == MARKING_NONE || request->marking == MARKING_PARTLY)
         any = mark_target(run, request, action);
-    if (any || (request->begun && run->target.marks > 0)) {
+    if (any || (request->marking == MARKING_PARTLY && run->target.marks > 0)) {
         run->target.request = request;
-    } else if (request->marked || request->begun) {
+    } else if (request->marking == MARKING_NO_POD) {
+        job_request_finish(run, request);
+    } else if (request->marking != MARKING_NONE) {
         decide_target(run, request);
     } else { /* O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
@@ -144,17 +147,18 @@ void job_execute_marked(struct job_run *run)
     if (!request)
         return;
     run->target.request = NULL;
-    request->begun |= run->target.marked > 0;
+    if (run->target.marked > 0)
+        request->marking = MARKING_PARTLY;
     if (run->target.failed > 0 && request->rounds++ < MARK_ROUNDS) { /* the others first (O-51) */
         run->paused = true;
         job_request_repeat(run, request);
         return;
     }
-    if (!request->begun) { /* all gone already */
+    if (request->marking == MARKING_NONE) { /* all gone already */
         job_request_finish(run, request);
         return;
     }
-    request->marked = true;
+    request->marking = MARKING_COMPLETE;
     decide_target(run, request);
 }
 
@@ -176,7 +180,7 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
     if (rule->to == JOB_NONE) {
         run->sync_wanted = true;
         if (!rule->version || !any_pod_of_this_epoch(&run->model)) {
-            job_request_finish(run, request); /* the kill is under way (O-30) */
+            job_request_finish(run, request); /* the kill is in progress (O-30) */
             return;
         }
         state->version++;
@@ -192,9 +196,9 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
     job_change_phase(run, rule->to, reason_of(request, action), message.data, request);
 }
 
-/* The resume is counted on the job before it is decided: annotations with the version it starts
- * from (O-34). */
-static struct object *with_resume_noted(const struct job_run *run)
+/* The job with annotations that count a resume, with the version it starts from. They are written
+ * before the resume is decided (O-34). */
+static struct object *with_resume_counted(const struct job_run *run)
 {
     char count[16], version[16];
 
@@ -206,7 +210,7 @@ static struct object *with_resume_noted(const struct job_run *run)
         2);
 }
 
-static bool resume_is_noted(const struct job_run *run)
+static bool resume_is_counted(const struct job_run *run)
 {
     const char *text = meta_annotation(run->model.job->meta, ANNOTATION_RESUME_VERSION);
     int32_t version;
@@ -214,36 +218,37 @@ static bool resume_is_noted(const struct job_run *run)
     return text && job_parse_int(text, &version) && version == run->model.state.version;
 }
 
-static void noted(struct cluster_call *call, const struct object *job, const struct error *err)
+static void resume_counted(struct cluster_call *call, const struct object *job,
+                           const struct error *err)
 {
     struct job_run *run = container_of(call, struct job_run, store_call);
     struct job_request *request = run->deciding;
 
-    run->storing = false;
+    job_write_set(&run->write, WRITE_NONE);
     if (run->gone) {
         job_run_free_if_done(run);
         return;
     }
     run->deciding = NULL;
-    job_request_repeat(run, request); /* with the note in place it is decided */
+    job_request_repeat(run, request); /* with the annotations in place it is decided */
     if (!err) {
         job_run_job(run, job);
         job_run_sync(run);
         return;
     }
     run->paused = true;
-    job_write_failed(run, "JobStatusError", "note the resume", err);
+    job_write_failed(run, "JobStatusError", "count the resume", err);
 }
 
-static void note_resume(struct job_run *run, struct job_request *request)
+static void count_resume(struct job_run *run, struct job_request *request)
 {
-    run->storing = true;
+    job_write_set(&run->write, WRITE_RESUME);
     run->deciding = request;
-    run->store_call.done = noted;
-    cluster_update(run->ctl->cluster, &run->store_call, with_resume_noted(run));
+    run->store_call.done = resume_counted;
+    cluster_update(run->ctl->cluster, &run->store_call, with_resume_counted(run));
 }
 
-static void execute(struct job_run *run, struct job_request *request, enum job_action action)
+static void execute_action(struct job_run *run, struct job_request *request, enum job_action action)
 {
     struct job_rule rule = job_rule_of(run->model.state.phase, action);
 
@@ -258,8 +263,8 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
         run->sync_wanted = true;
         return;
     }
-    if (rule.resume && !resume_is_noted(run)) {
-        note_resume(run, request);
+    if (rule.resume && !resume_is_counted(run)) {
+        count_resume(run, request);
         return;
     }
     if (rule.verb == DO_NOTHING) {
@@ -269,7 +274,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
         job_request_finish(run, request);
         return;
     }
-    if (!job_action_internal(action) && !request->begun && !request->marked) {
+    if (!job_action_internal(action) && request->marking == MARKING_NONE) {
         scoped(buf) struct buf message = {0};
 
         job_reason_of_action(run, request, action, &message);
@@ -308,7 +313,7 @@ void job_execute(struct job_run *run, struct job_request *request)
         job_request_finish(run, request);
         return;
     }
-    if (request->expired && !request->marked && !request->begun) {
+    if (request->expired && request->marking == MARKING_NONE) {
         if (job_delayed_must_wait(run, request)) {
             job_request_postpone(run, request);
             return;
@@ -322,8 +327,8 @@ void job_execute(struct job_run *run, struct job_request *request)
     response = job_policy_match(
         &what, run->model.state.version,
         request->has_task ? compiled->tasks[request->at.task].policies : none, compiled->policies);
-    if (response.delay_ms >
-        0) { /* and a sync, so that counters and pods are right meanwhile (O-25) */
+    if (response.delay_ms > 0) {
+        /* The sync keeps counters and pods right until the action is due (O-25). */
         job_delayed_add(run, request, &response);
         job_request_finish(run, request);
         run->sync_wanted = true;
@@ -334,5 +339,5 @@ void job_execute(struct job_run *run, struct job_request *request)
         job_request_finish(run, request);
         return;
     }
-    execute(run, request, response.action);
+    execute_action(run, request, response.action);
 }

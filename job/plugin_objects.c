@@ -125,7 +125,7 @@ static void report_foreign(struct job_run *run, const struct job_plan_object *wa
                    owner ? " " : "", owner ? owner->name : "");
 
     job_run_event(run, EVENT_WARNING, "PluginError", "%s", message);
-    job_explain(run, "PluginError", message);
+    job_status_waits(run, "PluginError", message);
     work_add_backoff(&run->work);
 }
 

@@ -156,7 +156,7 @@ static void name_taken(struct job_run *run, struct slot_id at, const struct erro
     message =
         mem_printf("pod %s exists and belongs to %s %s; it is created as soon as the name is free",
                    name, owner ? owner->kind : "nobody", owner ? owner->name : "");
-    job_explain(run, "PodNameConflict", message);
+    job_status_waits(run, "PodNameConflict", message);
     job_wait_for(run, &kind_pod, ns, name);
     if (!owner || strcmp(owner->kind, "Job") != 0 ||
         strcmp(owner->name, object_name(run->model.job)) != 0)
@@ -179,8 +179,8 @@ static void created(struct cluster_call *call, const struct object *pod, const s
         name_taken(run, at, err);
     } else {
         if (classify(err) == FAILURE_WAITING)
-            job_explain(run, err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate",
-                        err->message);
+            job_status_waits(run, err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate",
+                             err->message);
         job_write_failed(run, "FailedCreate", "create pod", err);
     }
     job_run_sync(run);

@@ -1,6 +1,7 @@
 /*
- * The PodGroup of a job over its life: made, followed, replaced in a new kill epoch, removed. Ref:
- * spec/job.md 15, O-57, O-59.
+ * Keeps the PodGroup of a job in line with the job: creates it, updates it when the spec changes,
+ * replaces it in a new kill epoch, and removes it when the job ends. Ref: spec/job.md 15, O-57,
+ * O-59.
  */
 #include <string.h>
 
@@ -35,37 +36,36 @@ static struct blob *wanted_group_body(struct job_run *run)
     return job_podgroup_body(&run->model, &options);
 }
 
-static void group_done(struct cluster_call *call, const struct object *group,
+static void write_done(struct cluster_call *call, const struct object *group,
                        const struct error *err)
 {
     struct job_run *run = container_of(call, struct job_run, group_call);
-    enum group_op op = (enum group_op)run->group_op;
+    bool removed = run->podgroup == GROUP_REMOVING && (!err || err->code == ERR_NOT_FOUND);
 
-    run->group_op = GROUP_IDLE;
+    job_podgroup_set(&run->podgroup, removed && run->model.group ? GROUP_REMOVED : GROUP_UNCHECKED);
     if (run->gone) {
         job_run_free_if_done(run);
         return;
     }
-    if (op == GROUP_REMOVING && (!err || err->code == ERR_NOT_FOUND)) {
-        run->group_removed = true; /* shows in the cache, now or soon */
+    if (removed) {
+        ; /* its deletion arrives as a change of the PodGroup */
     } else if (!err) {
         job_run_group(run, group);
-    } else if (err->code == ERR_EXISTS) { /* the old one is still on its way out */
+    } else if (err->code == ERR_EXISTS) { /* the previous one is still being deleted */
         if (!job_run_holding(run))
             work_add_backoff(&run->work);
     } else {
-        run->group_checked = false; /* what it should say is still to be written */
         job_write_failed(run, "PodGroupError", "write the PodGroup", err);
         if (err->code != ERR_CONFLICT)
-            job_explain(run, "PodGroupError", err->message);
+            job_status_waits(run, "PodGroupError", err->message);
     }
     job_run_sync(run);
 }
 
-static struct cluster_call *group_begin(struct job_run *run, enum group_op op)
+static struct cluster_call *begin_write(struct job_run *run, enum job_podgroup_state write)
 {
-    run->group_op = (uint8_t)op;
-    run->group_call.done = group_done;
+    job_podgroup_set(&run->podgroup, write);
+    run->group_call.done = write_done;
     return &run->group_call;
 }
 
@@ -75,14 +75,15 @@ void job_podgroup_remove(struct job_run *run)
     const struct cluster_removal how = {
         .uid = object_uid(group), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
 
-    if (run->group_op != GROUP_IDLE || object_deleting(group) || run->group_removed)
+    if (job_podgroup_writing(run->podgroup) || run->podgroup == GROUP_REMOVED ||
+        object_deleting(group))
         return;
-    cluster_remove(run->ctl->cluster, group_begin(run, GROUP_REMOVING), &kind_pod_group,
+    cluster_remove(run->ctl->cluster, begin_write(run, GROUP_REMOVING), &kind_pod_group,
                    object_namespace(group), object_name(group), &how);
 }
 
-/* Only what the core follows is replaced: queue and topology stay, and so do task minimums of
- * others (15.1). */
+/* Replace only the members that follow the job. Queue, topology and the task minimums of other
+ * writers stay (15.1). */
 static void update_group(struct job_run *run, const struct blob *wanted)
 {
     static const char *const followed[] = {"minMember", "minResources", "priorityClassName",
@@ -108,7 +109,7 @@ static void update_group(struct job_run *run, const struct blob *wanted)
         json_object_update(minimums, json_object_get(from, "minTaskMember"));
     else
         json_object_set(spec, "minTaskMember", json_object_get(from, "minTaskMember"));
-    cluster_update(run->ctl->cluster, group_begin(run, GROUP_UPDATING),
+    cluster_update(run->ctl->cluster, begin_write(run, GROUP_UPDATING),
                    object_with_body(run->model.group, object_body_from_json(body)));
 }
 
@@ -117,21 +118,21 @@ bool job_podgroup_ensure(struct job_run *run)
     struct job_model *model = &run->model;
     struct blob *wanted;
 
-    if (run->group_op != GROUP_IDLE)
+    if (job_podgroup_writing(run->podgroup) || run->podgroup == GROUP_REMOVED)
         return false;
-    if (model->group && (object_deleting(model->group) || run->group_removed))
+    if (model->group && object_deleting(model->group))
         return false;
     if (model->group && job_podgroup_outdated(model)) {
         job_podgroup_remove(run);
         return false;
     }
-    if (model->group && run->group_checked && !model->gang_changed)
+    if (model->group && run->podgroup == GROUP_CHECKED && !model->gang_changed)
         return true;
     wanted = wanted_group_body(run);
     model->gang_changed = false;
-    run->group_checked = true;
+    job_podgroup_recheck(&run->podgroup);
     if (!model->group) {
-        cluster_create(run->ctl->cluster, group_begin(run, GROUP_CREATING),
+        cluster_create(run->ctl->cluster, begin_write(run, GROUP_CREATING),
                        job_podgroup_build(model, wanted)); /* consumes `wanted` */
         return false;
     }
@@ -141,5 +142,6 @@ bool job_podgroup_ensure(struct job_run *run)
         return false;
     }
     blob_unref(wanted);
+    job_podgroup_set(&run->podgroup, GROUP_CHECKED);
     return true;
 }

@@ -38,7 +38,7 @@ static void prep_done(struct cluster_call *call, const struct object *result,
     } else if (err && err->code != ERR_NOT_FOUND) {
         job_write_failed(run, reason, "prepare the job", err);
         if (err->code != ERR_CONFLICT)
-            job_explain(run, reason, err->message);
+            job_status_waits(run, reason, err->message);
     } else if (result && result->kind == &kind_job) {
         job_run_job(run, result);
     }
@@ -82,7 +82,7 @@ static bool queue_takes_us(struct job_run *run)
     message = queue ? mem_printf("queue %s is %s; the job goes on when it is open", name,
                                  *queue_state_of(queue) ? queue_state_of(queue) : "not open yet")
                     : mem_printf("queue %s does not exist; the job goes on when it does", name);
-    job_explain(run, queue ? "QueueNotOpen" : "QueueNotFound", message);
+    job_status_waits(run, queue ? "QueueNotOpen" : "QueueNotFound", message);
     job_wait_for(run, &kind_queue, "", name);
     return false;
 }
@@ -122,11 +122,12 @@ bool job_prepare(struct job_run *run)
     return job_podgroup_ensure(run);
 }
 
-void job_prepare_undo(struct job_run *run, bool plugins_too)
+void job_prepare_undo(struct job_run *run, enum job_prepare_scope scope)
 {
     run->prepared = false;
     if (run->model.group)
         job_podgroup_remove(run);
-    if (plugins_too && run->prep_ops == 0 && job_plugin_objects_recorded(run))
+    if (scope == UNDO_PODGROUP_AND_PLUGIN_OBJECTS && run->prep_ops == 0 &&
+        job_plugin_objects_recorded(run))
         job_plugin_objects_remove(run);
 }

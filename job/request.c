@@ -1,6 +1,6 @@
 /*
- * What happened to a job and waits to be taken up: requests, in order, and apart from them the
- * delayed actions that are due while the job restarts.
+ * The queue of requests of a job, in order of arrival, and beside it the list of delayed actions that
+ * came due while the job restarts.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ void job_request_finish(struct job_run *run, struct job_request *request)
 
         if (!object_deleting(run->model.job) &&
             (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
-            job_store_status(run, request); /* and when that is done, here again */
+            job_store_status(run, request); /* its answer calls this function again */
             return;
         }
         job_command_done(run, request->command);
@@ -62,7 +62,7 @@ void job_request_post(struct job_run *run, struct job_request *request)
     else
         run->first = request;
     run->last = request;
-    if (!run->working)
+    if (run->activity != JOB_WORKING)
         work_add(&run->work);
 }
 
@@ -74,9 +74,9 @@ void job_request_repeat(struct job_run *run, struct job_request *request)
         run->last = request;
 }
 
-static bool cull(struct job_request **link,
-                 bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg,
-                 struct job_request **out_last)
+static bool drop_expired(struct job_request **link,
+                         bool (*unwanted)(const struct job_request *due, const void *arg),
+                         const void *arg, struct job_request **out_last)
 {
     struct job_request *last = NULL;
     bool any = false;
@@ -102,8 +102,10 @@ void job_request_drop_expired(struct job_run *run,
                               bool (*unwanted)(const struct job_request *due, const void *arg),
                               const void *arg)
 {
-    run->delays_changed |= cull(&run->first, unwanted, arg, &run->last);
-    run->delays_changed |= cull(&run->postponed, unwanted, arg, NULL);
+    bool any = drop_expired(&run->first, unwanted, arg, &run->last);
+
+    if (drop_expired(&run->postponed, unwanted, arg, NULL) || any)
+        job_delayed_changed(run, DELAYS_CHANGED);
 }
 
 void job_request_postpone(struct job_run *run, struct job_request *request)
@@ -134,7 +136,8 @@ struct job_request *job_request_take(struct job_run *run)
         run->first = request->next;
         if (!run->first)
             run->last = NULL;
-        run->delays_changed |= request->expired;
+        if (request->expired)
+            job_delayed_changed(run, DELAYS_CHANGED);
     }
     return request;
 }

@@ -1,6 +1,7 @@
 /*
- * Records of jobs: made with what the cache knows, fed with changes, dropped when nothing is left
- * to do.
+ * Records of jobs: each is filled from the cache, follows the changes of its job, pods and PodGroup,
+ * and is freed when nothing is left to do. The work item at the end of the file takes up requests
+ * and syncs.
  */
 #include "job/run.h"
 
@@ -12,8 +13,8 @@
 #include "job/podgroup.h"
 #include "job/slot_annotations.h"
 
-/* Requests taken up in one go before others get their turn. */
-enum { REQUESTS_PER_GO = 64 };
+/* Requests of one job taken up before the other jobs have their turn. */
+enum { REQUESTS_PER_TURN = 64 };
 
 int64_t job_run_now_ms(const struct job_run *run)
 {
@@ -38,7 +39,7 @@ bool job_run_owns(const struct job_run *run, const struct object *object)
 void job_run_sync(struct job_run *run)
 {
     run->sync_wanted = true;
-    if (!run->working && !run->gone)
+    if (run->activity != JOB_WORKING && !run->gone)
         work_add(&run->work);
 }
 
@@ -48,7 +49,7 @@ void job_run_wake(struct job_run *run)
     job_run_sync(run);
 }
 
-/* `pod` is the one concerned; `known` what we knew of it. */
+/* `pod` is the pod the event is about; `known` is its previous version. */
 static void post_pod_event(struct job_run *run, enum job_event event, struct slot_id at,
                            const struct object *known, const struct object *pod,
                            const struct pod_facts *facts)
@@ -57,12 +58,12 @@ static void post_pod_event(struct job_run *run, enum job_event event, struct slo
     int64_t now_ms = job_run_now_ms(run), since_ms = job_event_since_ms(event, known, pod);
 
     request->cause_ms = since_ms > 0 && since_ms < now_ms ? since_ms : now_ms;
-    request->replayed = run->gathering;
+    request->replayed = run->activity == JOB_LOADING;
     job_request_post(run, request);
 }
 
-/* Does a plugin see another pod than before? Its address, and what others have written at it. */
-static bool looks_different(const struct object *before, const struct object *after)
+/* Did anything change that a plugin reads from a pod: its address or its metadata? */
+static bool differs_for_plugins(const struct object *before, const struct object *after)
 {
     const char *ip = before ? pod_status_of(before)->pod_ip : NULL;
     const char *now = after ? pod_status_of(after)->pod_ip : NULL;
@@ -79,7 +80,7 @@ void job_run_pod(struct job_run *run, struct slot_id at, const struct object *po
     struct pod_facts known = before ? slot->facts : (struct pod_facts){0};
     enum job_event event;
 
-    /* Another pod under the same name: the one we knew is gone, and nobody told. */
+    /* Another pod has the name: the known one is gone, and its deletion was not reported. */
     if (pod && before && strcmp(object_uid(pod), object_uid(before)) != 0) {
         event = job_model_set_pod(&run->model, at, NULL, NULL);
         if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
@@ -87,14 +88,14 @@ void job_run_pod(struct job_run *run, struct slot_id at, const struct object *po
         object_unref(before);
         before = NULL;
     }
-    if (run->model.compiled->uses_pod_addresses && looks_different(before, pod)) {
+    if (run->model.compiled->uses_pod_addresses && differs_for_plugins(before, pod)) {
         run->prepared = false;
         job_run_sync(run);
     }
     event = job_model_set_pod(&run->model, at, pod, facts);
     if (event != EVENT_NONE) {
         run->counts_changed = true;
-        /* Without policies an event can only mean: look again. */
+        /* Without policies no event has an action: the sync below is enough. */
         if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
             post_pod_event(run, event, at, before, pod ? pod : before, pod ? facts : &known);
         job_run_sync(run);
@@ -116,8 +117,7 @@ static void post_job_event(struct job_run *run, enum job_event event, int64_t si
     job_request_post(run, request);
 }
 
-/* Somebody else wrote the status: another controller that thinks it leads, or a person. What is
- * stored counts. */
+/* Another client wrote the status. The stored status is the truth: take it over. */
 static void adopt_state(struct job_run *run)
 {
     job_state_load(&run->model.state, job_status_of(run->model.job));
@@ -125,15 +125,16 @@ static void adopt_state(struct job_run *run)
     job_slot_annotations_reload_restarts(&run->model);
     job_model_new_epoch(&run->model);
     run->prepared = false;
-    run->counts_changed = run->delays_changed = run->delays_urgent = true;
+    run->counts_changed = true;
+    run->delays = DELAYS_URGENT;
     job_run_sync(run);
 }
 
 void job_run_job(struct job_run *run, const struct object *job)
 {
     const struct object *known = run->model.job;
-    /* While a write of ours is under way its answer tells whether it was ours. */
-    bool foreign = !run->storing && job->status != known->status;
+    /* While a write is in flight its answer tells whether the new status is this controller's. */
+    bool foreign = run->write == WRITE_NONE && job->status != known->status;
 
     if (job->revision <= known->revision)
         return;
@@ -152,14 +153,16 @@ void job_run_job(struct job_run *run, const struct object *job)
     job_model_set_spec(&run->model, job, job_compiled_spec_get(run->ctl->cache, job));
     if (foreign)
         adopt_state(run);
-    run->prepared = run->group_checked = false;
+    run->prepared = false;
+    job_podgroup_recheck(&run->podgroup);
     run->counts_changed = true;
     if (run->model.compiled->has_policies)
         post_job_event(run, EVENT_JOB_UPDATED, 0);
     job_run_wake(run);
 }
 
-/* When the gang became unschedulable, by its own record: whole seconds, the last moment of it. */
+/* When the gang became unschedulable, from its conditions. Stored times have whole seconds; the end
+ * of that second is returned, so that no delayed action comes early. */
 static int64_t group_since_ms(const struct job_run *run)
 {
     const struct podgroup_status *status = podgroup_status_of(run->model.group);
@@ -181,18 +184,19 @@ void job_run_group(struct job_run *run, const struct object *group)
         group->revision <= known->revision)
         return;
     if (!group || !known || group->body != known->body)
-        run->group_checked = false;
-    if (!group || !known || strcmp(object_uid(group), object_uid(known)) != 0)
-        run->group_removed = false;
+        job_podgroup_recheck(&run->podgroup);
+    if (run->podgroup == GROUP_REMOVED &&
+        (!group || !known || strcmp(object_uid(group), object_uid(known)) != 0))
+        job_podgroup_set(&run->podgroup, GROUP_UNCHECKED);
     run->model.group = object_ref(group);
     object_unref(known);
     if (after == PODGROUP_UNKNOWN && before != after && run->model.compiled->has_policies)
-        post_job_event(run, EVENT_UNKNOWN, run->gathering ? group_since_ms(run) : 0);
+        post_job_event(run, EVENT_UNKNOWN, run->activity == JOB_LOADING ? group_since_ms(run) : 0);
     job_run_sync(run);
 }
 
-/* A pod that exists when the record is made. */
-static void gather_pod(void *arg, const struct object *pod)
+/* Take over a pod that exists when the record is made. */
+static void load_pod(void *arg, const struct object *pod)
 {
     struct job_run *run = arg;
     struct pod_facts facts;
@@ -202,11 +206,11 @@ static void gather_pod(void *arg, const struct object *pod)
         job_run_pod(run, at, pod, &facts);
 }
 
-static void gather_group(struct job_run *run)
+static void load_podgroup(struct job_run *run)
 {
     const struct object *job = run->model.job;
     scoped_str name = job_podgroup_name(job);
-    const char *names[] = {name, object_name(job)}; /* the second is the legacy name */
+    const char *names[] = {name, object_name(job)}; /* the second is what old versions used */
 
     for (size_t i = 0; i < countof(names); i++) {
         const struct object *group =
@@ -230,7 +234,8 @@ static int32_t stored_pods_of(const struct job_status *stored, const char *task)
     return sum;
 }
 
-/* Pods the stored counters know and nobody has any more were lost while nobody looked (O-15). */
+/* Pods that the stored counters have and the cache has not were lost while no controller ran: raise
+ * PodEvicted for each (O-15). */
 static void report_lost_pods(struct job_run *run)
 {
     struct job_model *model = &run->model;
@@ -252,7 +257,7 @@ static void report_lost_pods(struct job_run *run)
     }
 }
 
-static void take_up(struct work *work);
+static void work_on_job(struct work *work);
 
 struct job_run *job_run_get(struct job_controller *ctl, const struct object *job)
 {
@@ -265,19 +270,19 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     run->ctl = ctl;
     ctl->records++;
     memcpy(run->uid, object_uid(job), uid_len + 1);
-    work_init(&run->work, ctl->loop, take_up);
+    work_init(&run->work, ctl->loop, work_on_job);
     job_model_init(&run->model, job, job_compiled_spec_get(ctl->cache, job));
     run->model.local_pods = ctl->options.local_pods;
     run->model.own_network = ctl->options.own_network;
     HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
     if (run->model.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
-        run->gathering = true;
-        cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);
-        gather_group(run);
+        run->activity = JOB_LOADING;
+        cluster_each_owned(ctl->cluster, &kind_pod, run->uid, load_pod, run);
+        load_podgroup(run);
         report_lost_pods(run);
         job_delayed_annotations_load(run);
-        run->gathering = false;
-        run->counts_changed = true; /* what was not written when the last process ended */
+        run->activity = JOB_IDLE;
+        run->counts_changed = true; /* the last process may have ended before it wrote them */
     }
     job_run_sync(run);
     return run;
@@ -305,9 +310,9 @@ static void run_free(struct job_run *run)
         job_controller_release(ctl);
 }
 
-static bool is_idle(const struct job_run *run)
+static bool is_writing(const struct job_run *run)
 {
-    return run->ops == 0 && !run->storing && run->group_op == GROUP_IDLE;
+    return run->ops > 0 || run->write != WRITE_NONE || job_podgroup_writing(run->podgroup);
 }
 
 void job_run_drop(struct job_run *run)
@@ -323,9 +328,9 @@ void job_run_drop(struct job_run *run)
     job_run_free_if_done(run);
 }
 
-/* At rest, everything cleared away, everything stored: the record can be made again whenever it is
- * needed. */
-static bool is_settled(const struct job_run *run)
+/* The job has finished, everything of it is removed and its status is stored: the record can be made
+ * again whenever it is needed. */
+static bool is_done(const struct job_run *run)
 {
     struct job_counts counts = job_model_counts(&run->model);
 
@@ -336,33 +341,33 @@ static bool is_settled(const struct job_run *run)
 
 void job_run_free_if_done(struct job_run *run)
 {
-    if (run->working || !is_idle(run))
+    if (run->activity == JOB_WORKING || is_writing(run))
         return;
-    if (run->gone || is_settled(run))
+    if (run->gone || is_done(run))
         run_free(run);
 }
 
 /* Every job starts as Pending, before anything else is decided. */
-static void initialise(struct job_run *run)
+static void enter_pending(struct job_run *run)
 {
     run->model.state.min_available = run->model.compiled->spec->min_available;
     job_change_phase(run, JOB_PENDING, "", NULL, NULL);
 }
 
-static void take_up(struct work *work)
+static void work_on_job(struct work *work)
 {
     struct job_run *run = container_of(work, struct job_run, work);
-    int left = REQUESTS_PER_GO;
+    int left = REQUESTS_PER_TURN;
 
     run->paused = run->paused && job_run_holding(run);
     if (run->held && !job_run_holding(run)) {
         run->held = false;
         run->sync_wanted = true;
     }
-    run->working = true;
-    while (!run->paused && !run->storing && !run->target.request) {
+    run->activity = JOB_WORKING;
+    while (!run->paused && run->write == WRITE_NONE && !run->target.request) {
         if (run->model.state.phase == JOB_NONE && !object_deleting(run->model.job)) {
-            initialise(run);
+            enter_pending(run);
         } else if (run->first && left > 0) {
             left--;
             job_execute(run, job_request_take(run));
@@ -380,6 +385,6 @@ static void take_up(struct work *work)
             break;
         }
     }
-    run->working = false;
+    run->activity = JOB_IDLE;
     job_run_free_if_done(run);
 }

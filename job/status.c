@@ -1,9 +1,9 @@
 /*
- * The status of a job: what is written, when, and what happens when the write is refused.
+ * The status of a job: what is written, when, and what follows when the write is refused.
  *
- * A change of phase is written at once and nothing is decided until it was accepted. Counters
- * follow within a short window, so that ten thousand pods that start do not become ten thousand
- * writes. Nothing is written when the stored status says the same. O-03, O-29, O-31.
+ * A change of phase is written at once, and nothing else is decided until the write was accepted.
+ * Counters are written within a short window, so that ten thousand starting pods do not cause ten
+ * thousand writes. A status equal to the stored one is not written. O-03, O-29, O-31.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,19 +15,20 @@
 #include "job/run.h"
 #include "job/slot_annotations.h"
 
-/* How long counters are gathered before they are written. */
+/* Changes of counters within this window are one write. */
 enum { COUNTER_WINDOW_MS = 20 };
-/* How long to wait for fresh data after a conflict, when it does not come by itself. */
+/* After a conflict the job is worked on again when its newer version arrives, or after this time. */
 enum { STALE_PAUSE_MS = 10 };
 
-struct status_room {
+/* A status composed of borrowed parts, with room for the counts of a few tasks. */
+struct draft {
     struct job_status status;
     struct job_task_count few[8];
     struct job_task_count *counts;
 };
 
-/* The status as it should be, made of borrowed parts. */
-static void compose(struct job_run *run, struct status_room *room)
+/* Write slot and delayed annotations into the state and compose the status of it. */
+static void compose(struct job_run *run, struct draft *room)
 {
     struct job_model *model = &run->model;
     struct job_state *state = &model->state;
@@ -68,7 +69,7 @@ static void compose(struct job_run *run, struct status_room *room)
     };
 }
 
-static void release(struct status_room *room)
+static void release(struct draft *room)
 {
     if (room->counts != room->few)
         mem_free(room->counts);
@@ -138,7 +139,7 @@ void job_status_mark_stale(struct job_run *run)
         timer_start(ctl->loop, &ctl->flush, COUNTER_WINDOW_MS);
 }
 
-/* The decision did not get through: go back to what is stored and decide anew. */
+/* The decision was not stored: return to the stored state and decide anew. */
 static void restore(struct job_run *run, const struct error *err)
 {
     const struct object *fresh =
@@ -149,23 +150,24 @@ static void restore(struct job_run *run, const struct error *err)
                  fresh->revision > run->model.job->revision;
 
     run->deciding = NULL;
-    run->moving = false;
     if (newer)
         job_run_job(run, fresh);
     job_state_load(&run->model.state, job_status_of(run->model.job));
     job_slot_annotations_configure(&run->model);
     job_slot_annotations_reload_restarts(&run->model);
     job_model_new_epoch(&run->model);
-    run->prepared = false; /* what was recorded since is not stored */
+    run->prepared = false; /* records of plugins made since are not stored */
     if (request)
         job_request_repeat(run, request);
-    run->sync_wanted = run->counts_changed = run->delays_changed = run->delays_urgent = true;
+    run->sync_wanted = run->counts_changed = true;
+    run->delays = DELAYS_URGENT;
     if (err->code == ERR_CONFLICT && newer) {
         work_add(&run->work);
         return;
     }
     run->paused = true;
-    if (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND) { /* the change is on its way */
+    if (err->code == ERR_CONFLICT ||
+        err->code == ERR_NOT_FOUND) { /* its cause will show in the cache */
         work_add_after(&run->work, STALE_PAUSE_MS);
         return;
     }
@@ -176,8 +178,9 @@ static void restore(struct job_run *run, const struct error *err)
 static void stored(struct cluster_call *call, const struct object *job, const struct error *err)
 {
     struct job_run *run = container_of(call, struct job_run, store_call);
+    bool moved = run->write == WRITE_PHASE;
 
-    run->storing = false;
+    job_write_set(&run->write, WRITE_NONE);
     if (run->gone) {
         job_run_free_if_done(run);
         return;
@@ -186,36 +189,40 @@ static void stored(struct cluster_call *call, const struct object *job, const st
         restore(run, err);
         return;
     }
-    if (run->moving)
+    if (moved)
         job_metrics_phase_changed(&run->ctl->metrics, job, run->model.state.phase);
-    run->moving = false;
     job_slot_annotations_stored(&run->model);
     if (job->revision > run->model.job->revision)
         job_model_set_job(&run->model, job);
-    job_request_finish(run, run->deciding);
-    run->deciding = NULL;
+    job_request_finish(run, take(run->deciding));
     job_run_sync(run);
 }
 
-void job_store_status(struct job_run *run, struct job_request *request)
+static void store(struct job_run *run, enum job_write write, struct job_request *request)
 {
-    struct status_room room;
+    struct draft room;
 
     job_status_unmark_stale(run);
-    run->storing = true;
+    job_write_set(&run->write, write);
     run->deciding = request;
     if (request && request->command) /* so that it is not executed twice (O-66) */
         job_state_control(&run->model.state, RESOURCE_COMMAND_UID, object_uid(request->command));
     compose(run, &room);
-    run->counts_changed = false; /* it tells of all of them */
+    run->counts_changed = false; /* the draft has them all */
     run->store_call.done = stored;
     cluster_update_status(run->ctl->cluster, &run->store_call, run->model.job,
                           job_status_blob(&room.status));
     release(&room);
 }
 
-/* Which pods must go is the same as before: the cost of a restart of one pod is that pod's. */
-static bool shares_epoch(const struct job_model *model, enum job_phase from)
+void job_store_status(struct job_run *run, struct job_request *request)
+{
+    store(run, WRITE_STATUS, request);
+}
+
+/* True when the change of phase dooms no further pod, so that the model need not be counted anew: a
+ * restart of one pod then costs nothing for the others. */
+static bool dooms_no_pod(const struct job_model *model, enum job_phase from)
 {
     struct job_counts counts = job_model_counts(model);
 
@@ -223,8 +230,8 @@ static bool shares_epoch(const struct job_model *model, enum job_phase from)
            model->counted_version == model->state.version && !job_counts_retries_used_up(&counts);
 }
 
-/* What the phase was entered for, while the status tells what is waited for. */
-static void remember_decision(struct job_run *run)
+/* Keep why the phase was entered while reason and message show what the job waits for. */
+static void keep_decision(struct job_run *run)
 {
     const struct job_state *state = &run->model.state;
 
@@ -248,8 +255,8 @@ void job_change_phase(struct job_run *run, enum job_phase to, const char *reason
                  kv_int("retry", state->retry_count));
     }
     job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
-    remember_decision(run);
-    if (!shares_epoch(&run->model, from)) {
+    keep_decision(run);
+    if (!dooms_no_pod(&run->model, from)) {
         job_model_new_epoch(&run->model);
         run->prepared = false;
     }
@@ -257,8 +264,7 @@ void job_change_phase(struct job_run *run, enum job_phase to, const char *reason
         job_delayed_cancel_all(run);
     else if (to != JOB_RESTARTING)
         job_request_resume_postponed(run);
-    run->moving = true;
-    job_store_status(run, request);
+    store(run, WRITE_PHASE, request);
 }
 
 void job_status_flush(struct timer *timer)
@@ -267,11 +273,11 @@ void job_status_flush(struct timer *timer)
 
     while (ctl->stale) {
         struct job_run *run = ctl->stale;
-        struct status_room room;
+        struct draft room;
         bool same;
 
         job_status_unmark_stale(run);
-        if (run->storing) { /* the sync after the answer looks again */
+        if (run->write != WRITE_NONE) { /* the sync after the answer compares again */
             run->counts_changed = true;
             continue;
         }
@@ -283,7 +289,7 @@ void job_status_flush(struct timer *timer)
     }
 }
 
-/* Reasons that say what a job waits for; they go when it waits no longer. */
+/* Reasons that show what a job waits for. They are replaced when it waits no longer. */
 static const char *const waiting_reasons[] = {
     "QueueNotFound", "QueueNotOpen",  "PVCNotFound",  "PodNameConflict", "QuotaExceeded",
     "PluginError",   "PodGroupError", "FailedCreate", "PVCError",        "PodGroupPending"};
@@ -296,17 +302,20 @@ static bool is_waiting_reason(const char *reason)
     return false;
 }
 
-void job_explain(struct job_run *run, const char *reason, const char *message)
+void job_status_waits(struct job_run *run, const char *reason, const char *message)
 {
-    struct job_state *state = &run->model.state;
-
-    /* A job that ends waits for nothing: why it ends stays told. */
-    if (reason ? !job_phase_active(state->phase) : !is_waiting_reason(state->reason))
+    if (!job_phase_active(run->model.state.phase)) /* it ends: the reason stays why it ends */
         return;
-    if (reason && !is_waiting_reason(state->reason))
-        remember_decision(run);
-    if (job_state_explain(state, reason ? reason : run->decided.reason,
-                          reason ? message : run->decided.message))
+    if (!is_waiting_reason(run->model.state.reason))
+        keep_decision(run);
+    if (job_state_explain(&run->model.state, reason, message))
+        job_status_mark_stale(run);
+}
+
+void job_status_waits_no_longer(struct job_run *run)
+{
+    if (is_waiting_reason(run->model.state.reason) &&
+        job_state_explain(&run->model.state, run->decided.reason, run->decided.message))
         job_status_mark_stale(run);
 }
 

@@ -117,11 +117,11 @@ static void warn_group(struct job_run *run)
     if (!newest || !newest->type || strcmp(newest->type, "Scheduled") == 0) {
         run->group_warned = 0;
         if (strcmp(run->model.state.reason, "PodGroupPending") == 0)
-            job_explain(run, NULL, NULL);
+            job_status_waits_no_longer(run);
         return;
     }
     if (run->model.state.phase == JOB_PENDING)
-        job_explain(run, "PodGroupPending", newest->message ? newest->message : "");
+        job_status_waits(run, "PodGroupPending", newest->message ? newest->message : "");
     seen = hash_bytes(newest->message ? newest->message : "",
                       newest->message ? strlen(newest->message) : 0) ^
            (uint64_t)newest->at_ms;
@@ -138,13 +138,13 @@ static void warn_group(struct job_run *run)
  * stored with the turn that shows it; counters a little later. */
 static void status_follows(struct job_run *run, bool explained)
 {
-    bool armed = run->delays_urgent && job_delayed_annotations_write(run);
+    bool armed = run->delays == DELAYS_URGENT && job_delayed_annotations_write(run);
 
     if (job_slot_annotations_write(&run->model) || armed || explained) {
         job_store_status(run, NULL);
     } else {
         job_slot_annotations_stored(&run->model); /* they are as stored */
-        if (run->counts_changed || run->delays_changed)
+        if (run->counts_changed || run->delays != DELAYS_STORED)
             job_status_mark_stale(run);
     }
     run->counts_changed = false;
@@ -180,13 +180,13 @@ static bool sync_active(struct job_run *run)
         bool prepared = job_prepare(run), admitted = prepared && job_podgroup_admitted(model);
 
         if (prepared && !admitted && strcmp(model->state.reason, "PodGroupPending") != 0)
-            job_explain(run, NULL, NULL); /* what preparing waited for is there */
+            job_status_waits_no_longer(run); /* what preparing waited for is there */
         if (admitted) {
-            if (model->vacant == 0 && run->ops == 0 && !run->wait.list)
-                job_explain(run, NULL, NULL);
+            if (model->vacant == 0 && run->ops == 0 && !run->waiter.list)
+                job_status_waits_no_longer(run);
             begun = begun == BATCH ? begun : create(run);
         }
-        if (run->group_op == GROUP_IDLE)
+        if (!job_podgroup_writing(run->podgroup))
             warn_group(run);
     }
     if (!apply_verdict(run))
@@ -217,7 +217,9 @@ static bool sync_ending(struct job_run *run)
 
     if (!job_run_holding(run)) {
         begun = reap(run);
-        job_prepare_undo(run, drained && job_phase_at_rest(counts.phase));
+        job_prepare_undo(run, drained && job_phase_at_rest(counts.phase)
+                                  ? UNDO_PODGROUP_AND_PLUGIN_OBJECTS
+                                  : UNDO_PODGROUP);
     }
     if (!apply_verdict(run)) {
         /* who waited for the last pod looks at the job next */

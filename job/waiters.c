@@ -1,5 +1,6 @@
 /*
- * A hash table from the name waited for to the list of its jobs.
+ * A hash table from the name of an object to the list of jobs that wait for it. A list is freed with
+ * its last job.
  */
 #include "job/waiters.h"
 
@@ -20,74 +21,74 @@ static char *key_of(const struct kind *kind, const char *ns, const char *name)
     return mem_printf("%s/%s/%s", kind->name, ns, name);
 }
 
-static struct waiter_list *find(const struct job_waiters *waits, const char *key)
+static struct waiter_list *find(const struct job_waiters *waiters, const char *key)
 {
     struct waiter_list *list;
 
-    HASH_FIND(hh, waits->lists, key, strlen(key), list);
+    HASH_FIND(hh, waiters->lists, key, strlen(key), list);
     return list;
 }
 
 void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, const char *name)
 {
-    struct job_waiters *waits = &run->ctl->waits;
+    struct job_waiters *waiters = &run->ctl->waiters;
     char *key = key_of(kind, ns, name);
-    struct waiter_list *list = find(waits, key);
+    struct waiter_list *list = find(waiters, key);
 
-    if (list && run->wait.list == list) {
+    if (list && run->waiter.list == list) {
         mem_free(key);
         return;
     }
     job_wait_end(run);
-    list = find(waits, key); /* the last waiter may have taken it along */
+    list = find(waiters, key); /* job_wait_end frees an empty list */
     if (list) {
         mem_free(key);
     } else {
         list = mem_alloc(sizeof *list);
         list->key = key;
-        HASH_ADD_KEYPTR(hh, waits->lists, list->key, strlen(list->key), list);
+        HASH_ADD_KEYPTR(hh, waiters->lists, list->key, strlen(list->key), list);
     }
-    run->wait = (struct job_waiter){list, list->first, NULL};
+    run->waiter = (struct job_waiter){list, list->first, NULL};
     if (list->first)
-        list->first->wait.prev = run;
+        list->first->waiter.prev = run;
     list->first = run;
 }
 
 void job_wait_end(struct job_run *run)
 {
-    struct job_waiter *wait = &run->wait;
-    struct waiter_list *list = wait->list;
+    struct job_waiter *waiter = &run->waiter;
+    struct waiter_list *list = waiter->list;
 
     if (!list)
         return;
-    if (wait->prev)
-        wait->prev->wait.next = wait->next;
+    if (waiter->prev)
+        waiter->prev->waiter.next = waiter->next;
     else
-        list->first = wait->next;
-    if (wait->next)
-        wait->next->wait.prev = wait->prev;
-    *wait = (struct job_waiter){0};
+        list->first = waiter->next;
+    if (waiter->next)
+        waiter->next->waiter.prev = waiter->prev;
+    *waiter = (struct job_waiter){0};
     if (!list->first) {
-        HASH_DEL(run->ctl->waits.lists, list);
+        HASH_DEL(run->ctl->waiters.lists, list);
         mem_free(list->key);
         mem_free(list);
     }
 }
 
-void job_waiters_wake(struct job_waiters *waits, const struct kind *kind, const char *ns,
+void job_waiters_wake(struct job_waiters *waiters, const struct kind *kind, const char *ns,
                       const char *name)
 {
     struct waiter_list *list;
     char *key;
 
-    if (!waits->lists)
+    if (!waiters->lists)
         return;
     key = key_of(kind, ns, name);
-    list = find(waits, key);
+    list = find(waiters, key);
     mem_free(key);
     for (struct job_run *run = list ? list->first : NULL, *next; run; run = next) {
-        next = run->wait.next;
-        job_wait_end(run); /* with the last one the list goes */
+        next = run->waiter.next;
+        job_wait_end(run); /* frees the list with its last job */
         job_run_wake(run);
     }
 }

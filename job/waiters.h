@@ -1,7 +1,9 @@
 #pragma once
 /*
- * Jobs that wait for something by name: a queue or a claim to appear, a pod name to become free.
- * Looked up when such a thing changes, so that waiting costs nothing.
+ * Jobs that wait for an object by name: a queue or a claim to appear, a pod name to become free.
+ *
+ * The jobs are listed by the name they wait for. A change of an object of that name wakes exactly
+ * them, so that a waiting job costs nothing meanwhile.
  */
 #include "api/types/kind.h"
 
@@ -12,14 +14,15 @@ struct job_waiters {
     struct waiter_list *lists; /* hash by "Kind/namespace/name" */
 };
 
-/* Member of the waiting record. A job waits for one thing at a time. */
+/* Part of the record of a job. A job waits for one object at a time. */
 struct job_waiter {
-    struct waiter_list *list; /* NULL = waits for nothing */
+    struct waiter_list *list; /* NULL = the job waits for nothing */
     struct job_run *next, *prev;
 };
 
+/** Wait for this object, and no longer for another one. */
 void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, const char *name);
-void job_wait_end(struct job_run *run); /* no-op when not waiting */
-/** Wake all that wait for this. O(their number); free of cost when nobody waits. */
-void job_waiters_wake(struct job_waiters *waits, const struct kind *kind, const char *ns,
+void job_wait_end(struct job_run *run); /* no-op when the job does not wait */
+/** Wake the jobs that wait for this object. O(their number); free when no job waits at all. */
+void job_waiters_wake(struct job_waiters *waiters, const struct kind *kind, const char *ns,
                       const char *name);

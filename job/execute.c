@@ -118,6 +118,15 @@ static void decide_target(struct job_run *run, struct job_request *request)
     job_change_phase(run, rule.to, reason_of(request, request->action), message.data, request);
 }
 
+/* Marking is over. */
+static void finish_target(struct job_run *run, struct job_request *request)
+{
+    if (request->marking == MARKING_NO_POD)
+        job_request_finish(run, request);
+    else
+        decide_target(run, request);
+}
+
 static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
 {
     bool any = false;
@@ -128,10 +137,8 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
         any = mark_target(run, request, action);
     if (any || (request->marking == MARKING_PARTLY && run->target.marks > 0)) {
         run->target.request = request;
-    } else if (request->marking == MARKING_NO_POD) {
-        job_request_finish(run, request);
     } else if (request->marking != MARKING_NONE) {
-        decide_target(run, request);
+        finish_target(run, request);
     } else { /* O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s has no pod to restart; nothing is done", job_action_text(action));
@@ -154,12 +161,11 @@ void job_execute_marked(struct job_run *run)
         job_request_repeat(run, request);
         return;
     }
-    if (request->marking == MARKING_NONE) { /* all gone already */
-        job_request_finish(run, request);
-        return;
-    }
-    request->marking = MARKING_COMPLETE;
-    decide_target(run, request);
+    request->marking = request->marking == MARKING_NONE ? MARKING_NO_POD : MARKING_COMPLETE;
+    if (run->write != WRITE_NONE) /* counters are being stored: their answer takes this up */
+        job_request_repeat(run, request);
+    else
+        finish_target(run, request);
 }
 
 static bool any_pod_of_this_epoch(const struct job_model *model)

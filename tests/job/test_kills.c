@@ -238,6 +238,27 @@ static void the_stored_status_wins_over_the_remembered_one(void **unused)
     stage_free(stage);
 }
 
+/* The answer to a mark comes while a status with new counters is being written. covers: see O-29 */
+static void a_restart_is_decided_behind_the_write_in_flight(void **unused)
+{
+    struct stage *stage = running_pods();
+
+    stage_job_simple(stage, "j", "t*3",
+                     "maxRetry: 9;policies: [{event: PodFailed, action: RestartTask}]");
+    faulty_expect(stage->cluster, .ops = FAULTY_UPDATE, .kind = &kind_pod, .times = 1,
+                  .way = FAULTY_DELAY, .delay_ms = 1000);
+    faulty_expect(stage->cluster, .ops = FAULTY_STATUS, .kind = &kind_job, .times = 1,
+                  .way = FAULTY_DELAY, .delay_ms = 5000);
+    stage_report(stage, "j-t-1", POD_SUCCEEDED, 0, 0);
+    stage_advance(stage, 1); /* the new counters are written 20 ms later */
+    stage_report(stage, "j-t-0", POD_FAILED, 1, 0);
+    stage_advance(stage, 60000);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    assert_int_equal(stage_job(stage, "j")->running, 3);
+    stage_free(stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_being_deleted_is_left_alone),
         cmocka_unit_test(what_comes_late_to_a_job_at_rest_is_taken_away),
         cmocka_unit_test(the_stored_status_wins_over_the_remembered_one),
+        cmocka_unit_test(a_restart_is_decided_behind_the_write_in_flight),
     };
     static void (*const spared[])(void **state) = {
         pods_of_one_batch_are_one_event, /* a refused write is an event more */

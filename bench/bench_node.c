@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "api/cluster_embedded.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "node/node.h"
 
 struct bench {

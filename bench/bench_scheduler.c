@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "api/cluster_embedded.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "node/scheduler/scheduler.h"
 
 enum { QUEUES = 4, SIZES = 7, NODE_CPUS = 128, NODE_PODS = 64 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "job/run.h"

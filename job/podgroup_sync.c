@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/priority_class.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/podgroup.h"

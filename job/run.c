@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/podgroup.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/types/kind.h"
-#include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 
 void why_container_ended(const struct container_status *container, struct buf *out)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "base/mem.h"
 #include "cli/preflight/fit.h"
 #include "node/scheduler/shortfall.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "base/mem.h"
 
 _Static_assert(NAME_NONE == STEP_NONE, "an unknown name is no step");

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "api/types/kinds/pod/volume_check.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "base/base64.h"
 #include "base/jsonw.h"
 #include "base/mem.h"

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds/pod/volume_check.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "api/types/text/doc.h"
 #include "base/hash.h"
 #include "node/kubelet/service_env.h"

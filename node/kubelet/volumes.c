@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds/pod/volume_check.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
 #include "base/mem.h"

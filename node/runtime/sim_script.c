@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/types/kinds/pod/sim.h"
+#include "api/types/kinds/pod/sim_annotations.h"
 #include "base/mem.h"
 #include "node/runtime/sim.h"
 

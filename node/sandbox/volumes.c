@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "api/types/kinds/pod/volume_check.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "base/file.h"
 #include "node/sandbox/host_path.h"
 #include "node/sandbox/mount_tree.h"

@@ -15,7 +15,7 @@
 #include <sys/queue.h>
 
 #include "api/cluster.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "base/hash.h"
 #include "node/scheduler/job_gang.h"
 #include "node/scheduler/phase.h"

@@ -9,7 +9,7 @@
  * One departure: a group that was admitted does not fall back to Pending when it loses members, but
  * to Inqueue (W13: a restart must not wait for a fresh admission).
  */
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 
 #define PODGROUP_REASON_SCHEDULED "tasks in gang are ready to be scheduled"
 #define PODGROUP_REASON_RESOURCES "NotEnoughResources"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/types/kind.h"
-#include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/quantity.h"
 #include "base/hash.h"
 #include "base/mem.h"

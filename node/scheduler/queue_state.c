@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "api/types/kinds/command.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/metrics.h"

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/quantity.h"
 #include "base/hash.h"
 #include "base/mem.h"

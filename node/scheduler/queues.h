@@ -13,7 +13,7 @@
  * What a queue is guaranteed and does not use is *kept*: nobody else may take it. A guarantee is
  * met by what the queue and those below it use. Ref: spec/job.md 2.5, 19.1.
  */
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "base/hash.h"
 #include "node/machine/amount.h"
 #include "node/scheduler/indexed_heap.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/scheduling/priority_class.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "node/scheduler/internal.h"

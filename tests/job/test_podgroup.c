@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/quantity.h"
 #include "job/podgroup.h"
 #include "job/resources.h"

@@ -6,7 +6,7 @@
  */
 #include "api/cluster_embedded.h"
 #include "api/types/kinds/job/job.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "job/controller.h"
 
 enum { STAGE_TRACE_MAX = 1024 };

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "tests/support/node_script.h"
 
 enum { START_MS = 1700000000000 };

@@ -4,7 +4,7 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "node/scheduler/scheduler.h"
 #include "tests/support/figures.h"
 #include "tests/support/node_fixture.h"

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "tests/support/node_fixture.h"
 
 static struct rig *set_up(void)

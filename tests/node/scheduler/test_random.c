@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "node/scheduler/scheduler.h"
 #include "tests/support/node_fixture.h"
 

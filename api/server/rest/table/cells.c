@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/job/podgroup.h"
-#include "api/types/kinds/job/schema.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "api/types/labels.h"
 #include "api/types/semantic.h"
 #include "base/compiler.h"

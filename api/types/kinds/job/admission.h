@@ -30,9 +30,6 @@ void job_warn(const struct admission *adm, const struct job_spec *spec,
 /** The same of a priority class that nobody has defined (yet). */
 void job_warn_class(const struct admission *adm, const char *class, const char *path);
 
-/** V3, V11: a NetworkTopologySpec (or NULL) names its tier in one way. */
-void job_check_topology(const json_t *topology, const char *path, struct error_list *errors);
-
 /** V7, V12, L-14: the names that job `name` will give to its pods. Findings go to `errors` under
  * metadata.name. */
 void job_check_names(const struct job_spec *spec, const char *name, struct error_list *errors);

@@ -7,7 +7,6 @@
 
 #include "api/types/decoded.h"
 #include "api/types/kinds/job/admission.h"
-#include "api/types/kinds/job/schema.h"
 #include "api/types/schema/enum_text.h"
 
 static const char *const phase_texts[] = {JOB_PHASES(ENUM_TEXT)};

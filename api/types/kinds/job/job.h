@@ -153,10 +153,14 @@ struct job_status {
     struct str_map controlled; /* controlledResources */
 };
 
-extern const struct schema
-    job_spec_schema; /* also JobTemplate's and, without defaults, the patch's */
-extern const struct schema job_patch_schema; /* job_spec_schema without defaults, minItems and
-                                                required; keeps $patch keys */
+/** Field table of a Job's spec, which JobTemplates share. */
+extern const struct schema job_spec_schema;
+/** The same rows for a patch: no defaults, no required members, no minimum lengths; the members
+ * $patch and $retainKeys are kept. */
+extern const struct schema job_patch_schema;
+extern const struct schema job_status_schema;
+/** Field table of {"phase": {"Running": 1}}, decoded into int32_t[POD_PHASE_N]. */
+extern const struct schema task_state_schema;
 
 /* Decoded once per blob. Borrowed as long as the object's blob lives. Never NULL for an admitted
  * object. */

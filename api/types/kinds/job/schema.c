@@ -5,12 +5,13 @@
  * The limits are those the structural schema of the CRD enforces before any admission rule.
  * Ref: spec/job.md 2.1; Volcano config/crd/volcano/bases/batch.volcano.sh_jobs.yaml.
  */
-#include "api/types/kinds/job/schema.h"
+#include "api/types/kinds/job/job.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "api/types/kinds/pod/core_schema.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/labels.h"
 #include "api/types/limits.h"
 
@@ -29,12 +30,7 @@ static bool has_no_colon(const char *value, struct error *err)
            error_set(err, ERR_INVALID, "", "a mount path must not contain ':'");
 }
 
-/* Empty passes where a default or a mutation replaces it. */
-static bool is_empty_or_subdomain(const char *value, struct error *err)
-{
-    return !*value || name_is_dns_subdomain(value, err);
-}
-
+/* An empty name passes, because admission replaces it. */
 static bool is_empty_or_label(const char *value, struct error *err)
 {
     return !*value || name_is_dns_label(value, err);
@@ -45,19 +41,7 @@ static bool is_empty_or_label(const char *value, struct error *err)
 static const char *const event_values[] = {
     "*", "PodPending", "PodRunning", "PodFailed", "PodEvicted", "Unknown", "TaskCompleted", "OutOfSync", "CommandIssued",
     "JobUpdated", "TaskFailed", "JobUnknown", NULL};
-static const char *const topology_mode_values[] = {"hard", "soft", NULL};
 static const char *const topology_policy_values[] = {"none", "best-effort", "restricted", "single-numa-node", "", NULL};
-
-static const struct field network_topology_fields[] = {
-    {"mode",               FIELD_STR,     FIELD_PASS, .one_of = topology_mode_values, .default_json = "\"hard\"",
-     .doc = "Whether the tier is a must (hard) or a wish (soft)."},
-    {"highestTierAllowed", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Highest network tier that pods may cross; excludes highestTierName."},
-    {"highestTierName",    FIELD_STR,     FIELD_PASS, .max_length = NAME_BYTES_MAX,
-     .doc = "The same by name; excludes highestTierAllowed."},
-    {0},
-};
-const struct schema network_topology_schema = {"NetworkTopologySpec", network_topology_fields};
 
 static const struct field policy_fields[] = {
     {"action",   FIELD_STR,      POLICY(action), .doc = "What to do: RestartJob, AbortJob, CompleteJob and others."},
@@ -139,13 +123,13 @@ static const struct field job_fields[] = {
     {"runningEstimate",         FIELD_DURATION,     JOB(running_estimate_ns), .immutable_doc = true,
      .doc = "How long the user expects the job to run."},
     {"queue",                   FIELD_STR,          JOB(queue), .max_length = NAME_BYTES_MAX,
-     .check = is_empty_or_subdomain, .default_json = "\"default\"", .immutable_doc = true, .doc = "Queue of the job."},
+     .check = name_is_empty_or_subdomain, .default_json = "\"default\"", .immutable_doc = true, .doc = "Queue of the job."},
     {"maxRetry",                FIELD_I32,          JOB(max_retry), NOT_NEGATIVE, .default_json = "3",
      .immutable_doc = true, .doc = "Restarts of the job before it has failed."},
     {"ttlSecondsAfterFinished", FIELD_OPT_I32,      JOB(ttl_s), NOT_NEGATIVE, .immutable_doc = true,
      .doc = "Deletes the finished job after that time."},
     {"priorityClassName",       FIELD_STR,          JOB(priority_class), .max_length = NAME_BYTES_MAX,
-     .check = is_empty_or_subdomain, .doc = "Priority class of the job and of pods without their own."},
+     .check = name_is_empty_or_subdomain, .doc = "Priority class of the job and of pods without their own."},
     {"minSuccess",              FIELD_OPT_I32,      JOB(min_success), BOUNDS(1, INT32_MAX), .immutable_doc = true,
      .doc = "Succeeded pods that complete the job."},
     {"networkTopology",         FIELD_OBJECT,       JOB(network_topology), &network_topology_schema, .as_json = true,

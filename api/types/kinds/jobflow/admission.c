@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/jobflow/control.h"
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/labels.h"
 

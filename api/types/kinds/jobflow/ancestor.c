@@ -1,29 +1,27 @@
 /*
- * A condition speaks of steps that have ended by the time it is looked at: ancestors.
+ * Checks that one step of a flow comes before another. Conditions, references and gangs need it,
+ * because they speak of steps that have ended earlier: ancestors.
  *
- * Nearly all are close by: a short search backwards finds them. What it does not find is put off
- * and answered for all at once: sixty-four wanted steps at a time send a bit each along the edges
- * in topological order, from the first of them to the last who asks. A chain in which every step
- * asks for the first one so costs one pass. Both have an allowance, so that no flow costs more than
- * admission may take.
+ * Nearly all ancestors are close by, and a short search backwards finds them. Questions that it does
+ * not answer are put off and answered together. Each of sixty-four wanted steps gets a bit, and one
+ * pass over the edges in topological order hands the bits on, from the first wanted step to the last
+ * step that asks. A chain in which every step asks for the first one thus costs one pass. Both
+ * searches have a budget of edges, so that no flow makes admission slow.
  */
-#include "api/types/kinds/jobflow/ancestor.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/internal.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "base/dag.h"
 #include "base/mem.h"
 
 enum {
-    NEAR_VISITS = 1000,        /* edges walked for one question before it is put off */
-    FAR_VISITS_MAX = 20000000, /* steps and edges passed for all that are */
+    NEAR_VISITS = 1000,             /* edges followed for one question before it is put off */
+    DEFERRED_VISITS_MAX = 20000000, /* steps and edges visited for all deferred questions */
     WANTED_AT_ONCE = 64,
 };
-
-/* ---- near ---- */
 
 static bool visit(struct ancestor_search *s, uint32_t step)
 {
@@ -34,8 +32,8 @@ static bool visit(struct ancestor_search *s, uint32_t step)
     if (c->marks[step] != c->mark) {
         c->marks[step] = c->mark;
         c->stack[s->depth++] = step;
-        if (s->met)
-            s->met(s, step);
+        if (s->reached)
+            s->reached(s, step);
     }
     return false;
 }
@@ -59,7 +57,7 @@ static bool visit_targets(struct ancestor_search *s, uint32_t at)
     return false;
 }
 
-enum ancestor ancestors_go_back(struct ancestor_search *s, uint32_t from)
+enum ancestor ancestors_search(struct ancestor_search *s, uint32_t from)
 {
     struct control_check *c = s->c;
 
@@ -75,8 +73,8 @@ enum ancestor ancestors_go_back(struct ancestor_search *s, uint32_t from)
     return ANCESTOR_NOT_FOUND;
 }
 
-/* Without leaving the neighbourhood. */
-static enum ancestor search(struct control_check *c, uint32_t from, uint32_t wanted)
+/* Searches with at most NEAR_VISITS of the budget. */
+static enum ancestor search_near(struct control_check *c, uint32_t from, uint32_t wanted)
 {
     struct ancestor_search s = {.c = c, .wanted = wanted, .through_probes = true};
     uint64_t left = c->visits, most = left < NEAR_VISITS ? left : NEAR_VISITS;
@@ -84,18 +82,19 @@ static enum ancestor search(struct control_check *c, uint32_t from, uint32_t wan
 
     c->mark++;
     c->visits = most;
-    found = ancestors_go_back(&s, from);
+    found = ancestors_search(&s, from);
     c->visits = left - (most - c->visits);
     return found;
 }
 
-static void put_off(struct control_check *c, uint32_t step, uint32_t wanted, const char *path)
+static void defer(struct control_check *c, uint32_t step, uint32_t wanted, const char *path)
 {
-    mem_grow(c->far, c->n_far, c->far_cap);
-    c->far[c->n_far++] = (struct far_ancestor){step, wanted, mem_strdup(path)};
+    mem_grow(c->deferred, c->n_deferred, c->deferred_cap);
+    c->deferred[c->n_deferred++] = (struct deferred_ancestor){step, wanted, mem_strdup(path)};
 }
 
-static void not_before(struct control_check *c, uint32_t step, uint32_t wanted, const char *path)
+static void report_not_before(struct control_check *c, uint32_t step, uint32_t wanted,
+                              const char *path)
 {
     const struct flow_step *steps = c->spec->steps.items;
 
@@ -112,8 +111,8 @@ static void not_before(struct control_check *c, uint32_t step, uint32_t wanted, 
             steps[wanted].name, steps[step].name);
 }
 
-void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step, bool self,
-                            const char *path)
+void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step,
+                            enum condition_use use, const char *path)
 {
     uint32_t at = name_index_get(c->names, target);
     const struct flow_step *steps = c->spec->steps.items;
@@ -125,30 +124,29 @@ void jobflow_check_ancestor(struct control_check *c, const char *target, size_t 
                 "Invalid value: \"%.64s\": no step of this flow has that name%s", target, near);
         return;
     }
-    if (self && at == step)
+    if (use == CONDITION_OF_SELF && at == step)
         return;
     if (flow_step_is_final(&steps[step]) && !flow_step_is_final(&steps[at]))
-        return; /* the end comes after every other step */
-    switch (search(c, (uint32_t)step, at)) {
+        return; /* final steps run after all others */
+    switch (search_near(c, (uint32_t)step, at)) {
     case ANCESTOR_FOUND:
         return;
     case ANCESTOR_NOT_FOUND:
-        not_before(c, (uint32_t)step, at, path);
+        report_not_before(c, (uint32_t)step, at, path);
         return;
     case ANCESTOR_TOO_FAR:
-        put_off(c, (uint32_t)step, at, path);
+        defer(c, (uint32_t)step, at, path);
         return;
     }
 }
 
-/* ---- far ---- */
-
-struct far {
+/* The pass that answers deferred questions. A rank is a position in topological order. */
+struct ancestor_pass {
     struct control_check *c;
     struct dag dag;
-    uint32_t *order, *place; /* [steps] vertices by place, places by vertex */
-    uint64_t *before;        /* [steps, by place] bits of the wanted steps that lie before */
-    uint64_t visits;         /* left */
+    uint32_t *order, *rank; /* [steps] step by rank, rank by step */
+    uint64_t *before;       /* [steps, by rank] bits of the wanted steps that come before */
+    uint64_t visits;        /* steps and edges that may still be visited */
 };
 
 static void edges_of(const struct control_check *c, struct dag *out)
@@ -176,17 +174,18 @@ static void edges_of(const struct control_check *c, struct dag *out)
     mem_free(edges);
 }
 
-static int compare_wanted(const void *a, const void *b, void *place)
+static int compare_wanted(const void *a, const void *b, void *rank)
 {
-    const uint32_t *of = place;
-    uint32_t x = of[((const struct far_ancestor *)a)->wanted];
-    uint32_t y = of[((const struct far_ancestor *)b)->wanted];
+    const uint32_t *of = rank;
+    uint32_t x = of[((const struct deferred_ancestor *)a)->wanted];
+    uint32_t y = of[((const struct deferred_ancestor *)b)->wanted];
 
     return (x > y) - (x < y);
 }
 
-/* Bits of [n] questions, in order of what they want; returns how many there are bits for. */
-static size_t give_bits(const struct far_ancestor *asked, size_t n, uint8_t *bits)
+/* Gives the questions, which are sorted by their wanted step, one bit for each wanted step. Returns how
+ * many of the [n] questions get one. */
+static size_t assign_bits(const struct deferred_ancestor *asked, size_t n, uint8_t *bits)
 {
     uint8_t bit = 0;
 
@@ -200,81 +199,82 @@ static size_t give_bits(const struct far_ancestor *asked, size_t n, uint8_t *bit
     return n;
 }
 
-/* Bits that stand at places `from` to `to` go on to all behind. False beyond the allowance. */
-static bool pass_on(struct far *far, uint32_t from, uint32_t to)
+/* Hands the bits of ranks `from` to `to` on along the edges. Returns false when the budget is spent. */
+static bool propagate_bits(struct ancestor_pass *pass, uint32_t from, uint32_t to)
 {
     for (uint32_t k = from; k < to; k++) {
-        uint32_t v = far->order[k];
-        uint32_t n = far->dag.first[v + 1] - far->dag.first[v];
+        uint32_t v = pass->order[k];
+        uint32_t n = pass->dag.first[v + 1] - pass->dag.first[v];
 
-        if (far->visits < n + 1)
+        if (pass->visits < n + 1)
             return false;
-        far->visits -= n + 1;
-        for (uint32_t e = 0; far->before[k] && e < n; e++) {
-            uint32_t next = far->place[far->dag.next[far->dag.first[v] + e]];
+        pass->visits -= n + 1;
+        for (uint32_t e = 0; pass->before[k] && e < n; e++) {
+            uint32_t next = pass->rank[pass->dag.next[pass->dag.first[v] + e]];
 
             if (next <= to)
-                far->before[next] |= far->before[k];
+                pass->before[next] |= pass->before[k];
         }
     }
     return true;
 }
 
-static void answer(struct far *far, const struct far_ancestor *asked, size_t n, const uint8_t *bits)
+static void answer(struct ancestor_pass *pass, const struct deferred_ancestor *asked, size_t n,
+                   const uint8_t *bits)
 {
-    uint32_t from = far->place[asked[0].wanted], to = from;
+    uint32_t from = pass->rank[asked[0].wanted], to = from;
     bool ok;
 
     for (size_t i = 0; i < n; i++) {
-        to = far->place[asked[i].step] > to ? far->place[asked[i].step] : to;
-        to = far->place[asked[i].wanted] > to ? far->place[asked[i].wanted] : to;
+        to = pass->rank[asked[i].step] > to ? pass->rank[asked[i].step] : to;
+        to = pass->rank[asked[i].wanted] > to ? pass->rank[asked[i].wanted] : to;
     }
-    memset(far->before + from, 0, (to - from + 1) * sizeof *far->before);
+    memset(pass->before + from, 0, (to - from + 1) * sizeof *pass->before);
     for (size_t i = 0; i < n; i++)
-        far->before[far->place[asked[i].wanted]] |= UINT64_C(1) << bits[i];
-    ok = pass_on(far, from, to);
+        pass->before[pass->rank[asked[i].wanted]] |= UINT64_C(1) << bits[i];
+    ok = propagate_bits(pass, from, to);
     for (size_t i = 0; i < n; i++) {
-        uint32_t at = far->place[asked[i].step];
+        uint32_t at = pass->rank[asked[i].step];
 
         if (!ok)
-            FINDING(far->c->errors, ("%s", asked[i].path),
+            FINDING(pass->c->errors, ("%s", asked[i].path),
                     "Invalid value: \"%.64s\": cannot be looked for: this flow speaks of too many "
                     "steps that lie far back: name it in dependsOn.targets",
-                    far->c->spec->steps.items[asked[i].wanted].name);
-        else if (!(far->before[at] >> bits[i] & 1) || at <= far->place[asked[i].wanted])
-            not_before(far->c, asked[i].step, asked[i].wanted, asked[i].path);
+                    pass->c->spec->steps.items[asked[i].wanted].name);
+        else if (!(pass->before[at] >> bits[i] & 1) || at <= pass->rank[asked[i].wanted])
+            report_not_before(pass->c, asked[i].step, asked[i].wanted, asked[i].path);
     }
 }
 
-void jobflow_check_far_ancestors(struct control_check *c)
+void jobflow_check_deferred_ancestors(struct control_check *c)
 {
     size_t steps = c->spec->steps.count, done;
-    struct far far = {.c = c, .visits = FAR_VISITS_MAX};
+    struct ancestor_pass pass = {.c = c, .visits = DEFERRED_VISITS_MAX};
     uint8_t *bits;
 
-    if (!c->n_far)
+    if (!c->n_deferred)
         return;
-    edges_of(c, &far.dag);
-    far.order = mem_array(steps, sizeof *far.order);
-    far.place = mem_array(steps, sizeof *far.place);
-    far.before = mem_array(steps, sizeof *far.before);
-    bits = mem_array(c->n_far, sizeof *bits);
-    if (dag_sort(&far.dag, far.order) == steps) { /* a cycle has been reported */
+    edges_of(c, &pass.dag);
+    pass.order = mem_array(steps, sizeof *pass.order);
+    pass.rank = mem_array(steps, sizeof *pass.rank);
+    pass.before = mem_array(steps, sizeof *pass.before);
+    bits = mem_array(c->n_deferred, sizeof *bits);
+    if (dag_sort(&pass.dag, pass.order) == steps) { /* a cycle has been reported */
         for (uint32_t k = 0; k < steps; k++)
-            far.place[far.order[k]] = k;
-        qsort_r(c->far, c->n_far, sizeof *c->far, compare_wanted, far.place);
-        for (size_t i = 0; i < c->n_far; i += done) {
-            done = give_bits(c->far + i, c->n_far - i, bits);
-            answer(&far, c->far + i, done, bits);
+            pass.rank[pass.order[k]] = k;
+        qsort_r(c->deferred, c->n_deferred, sizeof *c->deferred, compare_wanted, pass.rank);
+        for (size_t i = 0; i < c->n_deferred; i += done) {
+            done = assign_bits(c->deferred + i, c->n_deferred - i, bits);
+            answer(&pass, c->deferred + i, done, bits);
         }
     }
-    for (size_t i = 0; i < c->n_far; i++)
-        mem_free(c->far[i].path);
-    mem_free(take(c->far));
-    c->n_far = c->far_cap = 0;
+    for (size_t i = 0; i < c->n_deferred; i++)
+        mem_free(c->deferred[i].path);
+    mem_free(take(c->deferred));
+    c->n_deferred = c->deferred_cap = 0;
     mem_free(bits);
-    mem_free(far.order);
-    mem_free(far.place);
-    mem_free(far.before);
-    dag_release(&far.dag);
+    mem_free(pass.order);
+    mem_free(pass.rank);
+    mem_free(pass.before);
+    dag_release(&pass.dag);
 }

@@ -2,9 +2,10 @@
  * Field tables of everything that controls a flow besides dependencies: conditions, switches, loops,
  * retries, gangs, scheduling and parameters. Ref: spec/jobflow.md 13.
  */
-#include "api/types/kinds/job/schema.h"
-#include "api/types/kinds/jobflow/control.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/pod/core_schema.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/limits.h"
 
 #define TERM_STATUS(member) offsetof(struct term_task_status, member)

@@ -5,8 +5,8 @@
  */
 #include <assert.h>
 
-#include "api/types/kinds/job/schema.h"
-#include "api/types/kinds/jobflow/control.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/limits.h"

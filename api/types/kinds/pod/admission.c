@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/pod/check.h"
 #include "api/types/kinds/pod/core_schema.h"
-#include "api/types/kinds/pod/sim.h"
+#include "api/types/kinds/pod/sim_annotations.h"
 #include "api/types/semantic.h"
 
 /* Each default is made only where it is missing. */

@@ -40,3 +40,6 @@ extern const struct schema pod_status_schema;
 
 /** Set a member that is not there; `value` is consumed. */
 void core_set_default(json_t *object, const char *key, json_t *value);
+
+/** A format for rows: empty, which admission replaces, or a DNS subdomain. */
+bool name_is_empty_or_subdomain(const char *value, struct error *err);

@@ -7,7 +7,6 @@
 
 #include "api/types/decoded.h"
 #include "api/types/kinds/pod/admission.h"
-#include "api/types/kinds/pod/check.h"
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/schema/enum_text.h"
 #include "api/types/text/quantity.h"

@@ -1,13 +1,12 @@
 /*
  * One row per source that pods can have here: the member that names what is mounted, and checks of
- * its own. See volume_check.h.
+ * its own.
  */
-#include "api/types/kinds/pod/volume_check.h"
-
-#include <limits.h>
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/kinds/pod/admission.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "api/types/text/quantity.h"
 
 enum { MODE_MAX = 0777 };
@@ -19,66 +18,6 @@ struct place {
     const char *path;
     const json_t *doc;
 };
-
-/* ---- paths ---- */
-
-/* The next component at or behind `*at`, without empty ones and "."; its length, 0 at the end. */
-static size_t next_component(const char **at)
-{
-    for (;;) {
-        size_t len;
-
-        *at += strspn(*at, "/");
-        len = strcspn(*at, "/");
-        if (len != 1 || **at != '.')
-            return len;
-        *at += len;
-    }
-}
-
-bool path_descends(const char *path)
-{
-    const char *at = path;
-    size_t len;
-
-    while ((len = next_component(&at))) {
-        if (len == 2 && strncmp(at, "..", 2) == 0)
-            return false;
-        at += len;
-    }
-    return *path != '/';
-}
-
-/* SEC-19: absolute, without '..' and ':', and not in the kernel's file systems; shared memory is
- * none of the kernel's. */
-const char *mount_path_problem(const char *path)
-{
-    static const char *const kernel[] = {"proc", "sys", "dev"};
-    const char *at = path, *below;
-    size_t len;
-
-    if (*path != '/')
-        return "must be an absolute path";
-    if (strlen(path) >= PATH_MAX)
-        return "must be shorter than 4096 bytes";
-    if (!path_descends(path + strspn(path, "/")) || strchr(path, ':'))
-        return "must have neither '..' nor ':'";
-    for (at = path; (len = next_component(&at)); at += len)
-        if (len > NAME_MAX)
-            return "must have no name of more than 255 bytes";
-    at = path;
-    len = next_component(&at);
-    if (!len)
-        return "must not be the root directory";
-    below = at + len;
-    if (len == 3 && strncmp(at, "dev", len) == 0 && next_component(&below) == 3 &&
-        strcmp(below, "shm") == 0)
-        return NULL;
-    for (size_t i = 0; i < countof(kernel); i++)
-        if (len == strlen(kernel[i]) && strncmp(at, kernel[i], len) == 0)
-            return "must not be within /proc, /sys or /dev";
-    return NULL;
-}
 
 /* ---- what sources have in common ---- */
 
@@ -208,8 +147,8 @@ static bool check_known(const struct place *at, const char *source)
     return false;
 }
 
-void volume_check(const struct admission *adm, const struct pod_volume *volume, const char *path,
-                  struct error_list *errors)
+void pod_check_volume(const struct admission *adm, const struct pod_volume *volume,
+                      const char *path, struct error_list *errors)
 {
     const char *source;
     json_t *doc;

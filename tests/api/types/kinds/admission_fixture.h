@@ -7,7 +7,7 @@
  * releases.
  */
 #include "api/types/admission.h"
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/yaml.h"
 #include "tests/unit.h"
 

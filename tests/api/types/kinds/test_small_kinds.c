@@ -5,6 +5,7 @@
  */
 #include "api/types/kinds/command.h"
 #include "api/types/kinds/job/job.h"
+#include "api/types/kinds/scheduling/priority_class.h"
 #include "tests/api/types/kinds/admission_fixture.h"
 
 #define COMMAND(members)                                                                           \

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/kinds/pod/sim.h"
+#include "api/types/kinds/pod/sim_annotations.h"
 
 #define SECONDS(n) ((n)*INT64_C(1000000000))
 

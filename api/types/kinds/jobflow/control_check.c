@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/jobflow/ancestor.h"
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/internal.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "api/types/schema/flow_reference.h"
 #include "base/compiler.h"
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static void check_case(struct control_check *c, size_t i, size_t k)
                     "Duplicate value: \"%.64s\"", one->name);
     if (one->condition) {
         buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].if", i, k);
-        jobflow_check_condition(c, one->condition, i, false, path.data);
+        jobflow_check_condition(c, one->condition, i, CONDITION_OF_EARLIER, path.data);
         buf_clear(&path);
     }
     buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].flows", i, k);
@@ -124,12 +124,12 @@ static void check_loop(struct control_check *c, size_t i)
                 loop->parallelism);
     if (loop->items_from) {
         buf_printf(&path, "spec.flows[%zu].for.itemsFrom.target", i);
-        jobflow_check_ancestor(c, loop->items_from->target, i, false, path.data);
+        jobflow_check_ancestor(c, loop->items_from->target, i, CONDITION_OF_EARLIER, path.data);
     }
     if (loop->until) {
         buf_clear(&path);
         buf_printf(&path, "spec.flows[%zu].for.until", i);
-        jobflow_check_condition(c, loop->until, i, true, path.data);
+        jobflow_check_condition(c, loop->until, i, CONDITION_OF_SELF, path.data);
     }
 }
 
@@ -246,7 +246,7 @@ static void check_reference(void *arg, const struct flow_ref *ref)
                 near);
     }
     if (ref->kind == FLOW_REF_OUTPUT)
-        jobflow_check_ancestor(c, name, r->step, false, r->path);
+        jobflow_check_ancestor(c, name, r->step, CONDITION_OF_EARLIER, r->path);
     if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)
         WARNING(c->adm, ("%s", r->path), "$(%s) stays as it is written: the step has no for",
                 ref->kind == FLOW_REF_ITEM ? "item" : "index");
@@ -283,7 +283,7 @@ static void check_step(struct control_check *c, size_t i)
     check_final(c, i);
     if (step->condition) {
         buf_printf(&path, "spec.flows[%zu].if", i);
-        jobflow_check_condition(c, step->condition, i, false, path.data);
+        jobflow_check_condition(c, step->condition, i, CONDITION_OF_EARLIER, path.data);
     }
     if (step->loop)
         check_loop(c, i);
@@ -332,7 +332,7 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
         check_step(&c, i);
         check_iteration_name(&c, i);
     }
-    jobflow_check_far_ancestors(&c);
+    jobflow_check_deferred_ancestors(&c);
     check_vertices(&c);
     jobflow_check_gangs(&c);
     mem_free(c.switch_of);

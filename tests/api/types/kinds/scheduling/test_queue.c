@@ -2,6 +2,7 @@
  * Admission of Queues and PodGroups.
  * covers: job.md ADM-64 ADM-65 ADM-66 ADM-67 ADM-68 ADM-69 ADM-70 ADM-71
  */
+#include "api/types/kinds/scheduling/queue.h"
 #include "tests/api/types/kinds/admission_fixture.h"
 
 #define QUEUE(name, spec)                                                                          \

@@ -6,12 +6,12 @@
  * The old hierarchy annotations are checked the way they used to be, for clients that still set
  * them.
  */
-#include "api/types/kinds/queue_admission.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/kinds/scheduling/internal.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/quantity.h"
 #include "base/compiler.h"
 #include "base/mem.h"

@@ -4,7 +4,7 @@
 
 #include "api/types/admission.h"
 #include "api/types/kinds/jobflow/admission.h"
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/step_names.h"
 #include "base/arena.h"
 #include "tests/support/dice.h"
 

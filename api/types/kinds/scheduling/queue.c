@@ -1,18 +1,14 @@
 /*
  * Queue (scheduling.volcano.sh/v1beta1). Ref: spec/job.md 2.5.
  */
+#include "api/types/kinds/scheduling/queue.h"
+
 #include "api/types/decoded.h"
 #include "api/types/kinds/pod/core_schema.h"
-#include "api/types/kinds/queue_admission.h"
-#include "api/types/labels.h"
+#include "api/types/kinds/scheduling/internal.h"
 #include "api/types/limits.h"
 
 #define QUEUE(member) offsetof(struct queue_spec, member)
-
-static bool is_empty_or_subdomain(const char *value, struct error *err)
-{
-    return !*value || name_is_dns_subdomain(value, err);
-}
 
 /* clang-format off */
 static const char *const strategy_values[] = {"fifo", "traverse", "", NULL};
@@ -55,7 +51,7 @@ static const struct field spec_fields[] = {
     {"extendClusters",  FIELD_LIST,         QUEUE(clusters), &cluster_schema, .doc = "Clusters jobs are forwarded to."},
     {"affinity",        FIELD_OBJECT,       FIELD_PASS, &queue_affinity_schema, .doc = "Node groups of the queue."},
     {"type",            FIELD_STR,          FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Free text."},
-    {"parent",          FIELD_STR,          QUEUE(parent), .max_length = NAME_BYTES_MAX, .check = is_empty_or_subdomain,
+    {"parent",          FIELD_STR,          QUEUE(parent), .max_length = NAME_BYTES_MAX, .check = name_is_empty_or_subdomain,
      .doc = "Queue above this one; root when absent."},
     {"priority",        FIELD_I32,          QUEUE(priority), NOT_NEGATIVE, .doc = "Order among queues, higher first."},
     {"dequeueStrategy", FIELD_STR,          QUEUE(dequeue_strategy), .one_of = strategy_values, .default_json = "\"traverse\"",

@@ -2,7 +2,7 @@
  * Both values are lists with commas: durations by container, exit codes by run of a container, the
  * last one for all later runs.
  */
-#include "api/types/kinds/pod/sim.h"
+#include "api/types/kinds/pod/sim_annotations.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,9 @@
 
 #include "api/types/checks.h"
 #include "api/types/kinds/job/admission.h"
-#include "api/types/kinds/pod/check.h"
+#include "api/types/kinds/pod/admission.h"
 #include "api/types/kinds/pod/core_schema.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/labels.h"
 #include "api/types/text/quantity.h"
 #include "base/compiler.h"
@@ -29,17 +30,6 @@ struct check {
 static const char *task_name(const struct job_task *task)
 {
     return task->name ? task->name : "";
-}
-
-/* V3, V11 */
-void job_check_topology(const json_t *topology, const char *path, struct error_list *errors)
-{
-    const char *name = json_string_value(json_object_get(topology, "highestTierName"));
-
-    if (name && *name && json_object_get(topology, "highestTierAllowed"))
-        FINDING(errors, ("%s", path),
-                "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology "
-                "simultaneously: pick one");
 }
 
 /* V10 */
@@ -174,8 +164,9 @@ static void check_task(struct check *c, size_t i, const json_t *doc)
     check_partitions(c, task, path.data);
     buf_clear(&part);
     buf_printf(&part, "%s.partitionPolicy.networkTopology", path.data);
-    job_check_topology(json_object_get(json_object_get(doc, "partitionPolicy"), "networkTopology"),
-                       part.data, c->errors);
+    network_topology_check(
+        json_object_get(json_object_get(doc, "partitionPolicy"), "networkTopology"), part.data,
+        c->errors);
 }
 
 static int64_t total_replicas(const struct job_spec *spec)
@@ -327,7 +318,7 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
     job_check_policies(adm, &spec->policies, part.data, errors);
     buf_clear(&part);
     buf_printf(&part, "%s.networkTopology", path);
-    job_check_topology(spec->network_topology, part.data, errors);
+    network_topology_check(spec->network_topology, part.data, errors);
     job_warn(adm, spec, &check.tasks, path);
     name_index_release(&check.tasks);
 }

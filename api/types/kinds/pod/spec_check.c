@@ -4,14 +4,14 @@
  * Ref: Kubernetes pkg/apis/core/validation ValidatePodSpec, as far as it matters to pods that run
  * here; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
  */
-#include "api/types/kinds/pod/check.h"
+#include "api/types/kinds/pod/admission.h"
 
 #include <string.h>
 
 #include "api/types/checks.h"
 #include "api/types/kinds/pod/core_schema.h"
-#include "api/types/kinds/pod/sim.h"
-#include "api/types/kinds/pod/volume_check.h"
+#include "api/types/kinds/pod/sim_annotations.h"
+#include "api/types/kinds/pod/volume_path.h"
 #include "api/types/labels.h"
 #include "api/types/text/quantity.h"
 #include "base/compiler.h"
@@ -290,7 +290,7 @@ static void check_volumes(struct check *c)
                     name);
         buf_clear(&path);
         buf_printf(&path, "%s.volumes[%zu]", c->path, i);
-        volume_check(c->adm, &spec->volumes.items[i], path.data, c->errors);
+        pod_check_volume(c->adm, &spec->volumes.items[i], path.data, c->errors);
     }
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 /*
- * PodGroup and Queue (scheduling.volcano.sh/v1beta1), PriorityClass. Ref: spec/job.md 2.4, 2.5, 15.
+ * PodGroup (scheduling.volcano.sh/v1beta1): a group of pods that the scheduler places together, with
+ * the queue it waits in. Also the network topology, which Jobs and PodGroups have in the same form.
+ *
+ * A PodGroup has no status subresource. Spec and status are decoded and written separately.
+ * Ref: spec/job.md 2.4, 15.
  */
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"
@@ -48,26 +52,23 @@ struct podgroup_status {
 };
 
 const char *podgroup_phase_text(enum podgroup_phase phase);
+
+/** The decoded spec and status, borrowed from the object's blobs. The status is zeroed when the
+ * object has none. */
 const struct podgroup_spec *podgroup_spec_of(const struct object *group);
 const struct podgroup_status *podgroup_status_of(const struct object *group);
-/** What the group waits for, by its last condition; NULL when it does not. Borrowed. */
+
+/** The message of the last condition when it is Unschedulable; otherwise NULL. Borrowed. */
 const char *podgroup_waits_for(const struct object *group);
-struct blob *podgroup_spec_blob(
-    const struct podgroup_spec *spec); /* a body, interned, decoded copy attached, admitted */
+
+/** Writes a body with this spec. The blob is interned, marked as admitted and has a decoded copy
+ * attached, so that it is not parsed again. Owned by the caller. */
+struct blob *podgroup_spec_blob(const struct podgroup_spec *spec);
+/** Writes a status with a decoded copy attached. Owned by the caller. */
 struct blob *podgroup_status_blob(const struct podgroup_status *status);
 
-struct queue_spec {
-    int32_t weight, priority;
-    struct str_map capability, deserved, guarantee;
-    int8_t reclaimable; /* -1 absent */
-    const char *parent, *dequeue_strategy;
-    struct {
-        const char **items; /* names */
-        size_t count;
-    } clusters; /* extendClusters */
-};
-const struct queue_spec *queue_spec_of(const struct object *queue);
-const char *queue_state_of(const struct object *queue); /* "Open", "Closed", …; "" without status */
-int32_t priority_class_value_of(const struct object *priority_class);
-/** Whether pods of the class may push out others: preemptionPolicy is not Never. */
-bool priority_class_preempts(const struct object *priority_class);
+/** Field table of a NetworkTopologySpec. */
+extern const struct schema network_topology_schema;
+/** V3, V11: checks that a NetworkTopologySpec (or NULL) names its highest tier by number or by name,
+ * not both. */
+void network_topology_check(const json_t *topology, const char *path, struct error_list *errors);

@@ -4,31 +4,37 @@
  * It has no status subresource: spec and status travel together, in one write or in two. Ref:
  * spec/job.md 2.4, 4.6.
  */
-#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/scheduling/podgroup.h"
 
 #include <assert.h>
 
 #include "api/types/arenacopy.h"
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
-#include "api/types/kinds/job/admission.h"
-#include "api/types/kinds/job/schema.h"
 #include "api/types/kinds/pod/core_schema.h"
-#include "api/types/labels.h"
+#include "api/types/kinds/scheduling/queue.h"
+#include "api/types/limits.h"
 #include "api/types/schema/enum_text.h"
 
 #define SPEC(member)      offsetof(struct podgroup_spec, member)
 #define STATUS(member)    offsetof(struct podgroup_status, member)
 #define CONDITION(member) offsetof(struct podgroup_condition, member)
 
-static bool is_empty_or_subdomain(const char *value, struct error *err)
-{
-    return !*value || name_is_dns_subdomain(value, err);
-}
-
 /* clang-format off */
 static const char *const phase_texts[] = {PODGROUP_PHASES(ENUM_TEXT)};
 static const char *const phase_values[] = {PODGROUP_PHASES(ENUM_TEXT) NULL};
+static const char *const topology_mode_values[] = {"hard", "soft", NULL};
+
+static const struct field network_topology_fields[] = {
+    {"mode",               FIELD_STR,     FIELD_PASS, .one_of = topology_mode_values, .default_json = "\"hard\"",
+     .doc = "Says whether pods must stay within the tier (hard) or should, when possible (soft)."},
+    {"highestTierAllowed", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE,
+     .doc = "Number of the highest network tier that pods may cross. It excludes highestTierName."},
+    {"highestTierName",    FIELD_STR,     FIELD_PASS, .max_length = NAME_BYTES_MAX,
+     .doc = "Name of the highest network tier that pods may cross. It excludes highestTierAllowed."},
+    {0},
+};
+const struct schema network_topology_schema = {"NetworkTopologySpec", network_topology_fields};
 
 static const struct field sub_group_fields[] = {
     {"name",            FIELD_STR,      FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Name of the subgroup."},
@@ -44,7 +50,7 @@ static const struct schema sub_group_schema = {"SubGroupPolicySpec", sub_group_f
 static const struct field spec_fields[] = {
     {"minMember",         FIELD_I32,          SPEC(min_member), NOT_NEGATIVE, .doc = "Pods that must be placed together."},
     {"minTaskMember",     FIELD_MAP,          SPEC(min_task_member), .doc = "The same for each task."},
-    {"queue",             FIELD_STR,          SPEC(queue), .max_length = NAME_BYTES_MAX, .check = is_empty_or_subdomain,
+    {"queue",             FIELD_STR,          SPEC(queue), .max_length = NAME_BYTES_MAX, .check = name_is_empty_or_subdomain,
      .default_json = "\"default\"", .doc = "Queue of the group."},
     {"priorityClassName", FIELD_STR,          SPEC(priority_class), .max_length = NAME_BYTES_MAX,
      .doc = "Priority class of the group."},
@@ -319,6 +325,16 @@ static void podgroup_mutate(const struct admission *adm, json_t *body, const str
         json_object_set_new(spec, "queue", json_string(other));
 }
 
+void network_topology_check(const json_t *topology, const char *path, struct error_list *errors)
+{
+    const char *name = json_string_value(json_object_get(topology, "highestTierName"));
+
+    if (name && *name && json_object_get(topology, "highestTierAllowed"))
+        FINDING(errors, ("%s", path),
+                "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology "
+                "simultaneously: pick one");
+}
+
 static void podgroup_validate(const struct admission *adm, const struct object *old,
                               const struct object *group, struct error_list *errors)
 {
@@ -337,13 +353,13 @@ static void podgroup_validate(const struct admission *adm, const struct object *
             FINDING(errors, ("spec.minTaskMember[%s]", key),
                     "Invalid value: must be a number of pods");
     }
-    job_check_topology(spec->network_topology, "spec.networkTopology", errors);
+    network_topology_check(spec->network_topology, "spec.networkTopology", errors);
     json_array_foreach(spec->sub_group_policy, i, entry)
     {
         scoped(buf) struct buf path = {0};
 
         buf_printf(&path, "spec.subGroupPolicy[%zu].networkTopology", i);
-        job_check_topology(json_object_get(entry, "networkTopology"), path.data, errors);
+        network_topology_check(json_object_get(entry, "networkTopology"), path.data, errors);
     }
 }
 

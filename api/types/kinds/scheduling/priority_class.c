@@ -3,10 +3,11 @@
  *
  * Ref: k8s.io/api scheduling/v1, release 1.30.
  */
+#include "api/types/kinds/scheduling/priority_class.h"
+
 #include <string.h>
 
 #include "api/types/decoded.h"
-#include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/pod/core_schema.h"
 
 struct priority_class {

@@ -1,7 +1,7 @@
 /*
  * Names and targets, as many together as are worth asking for at once.
  */
-#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/step_names.h"
 
 #include "api/types/text/suggest.h"
 #include "base/mem.h"

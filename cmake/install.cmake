@@ -14,9 +14,11 @@ install(FILES ${generated}/jobflow.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bas
 install(FILES ${generated}/jobflow.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _jobflow)
 install(FILES ${generated}/jobflow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-foreach(unit jobflow jobflow-user)
-    configure_file(contrib/systemd/${unit}.service.in ${generated}/${unit}.service @ONLY)
-endforeach()
+# The units name the place that the program is installed to, which is known when it is installed.
+install(CODE "set(bin \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
+    foreach(unit jobflow jobflow-user)
+        configure_file(${CMAKE_SOURCE_DIR}/contrib/systemd/\${unit}.service.in ${generated}/\${unit}.service @ONLY)
+    endforeach()")
 install(FILES ${generated}/jobflow.service DESTINATION lib/systemd/system)
 install(FILES ${generated}/jobflow-user.service DESTINATION lib/systemd/user RENAME jobflow.service)
 
@@ -33,7 +35,8 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "run DAGs of batch jobs written as Kuberne
 set(CPACK_PACKAGE_DESCRIPTION "Runs JobFlow, JobTemplate and Job resources of the Volcano API groups on one machine, as processes:
 one pipeline to its end like make, or a daemon that kubectl talks to.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)

@@ -51,6 +51,8 @@ class Root:
     def __init__(self, path):
         self.path = os.path.abspath(path)
         try:
+            os.mkdir(self.path, 0o755)
+            os.chmod(self.path, 0o755)
             quiet(["debootstrap", "--variant=minbase", SUITE, self.path, mirror()])
         except (Failure, subprocess.TimeoutExpired) as failed:
             raise Skip("no bare Debian can be made here: %s" % str(failed)[-300:]) from failed
@@ -77,6 +79,7 @@ user=$(sed -n 's/^User=//p' $unit)
 install -d -o $user -g $user -m 700 /var/lib/jobflow
 setpriv --reuid $user --regid $user --init-groups $command >/tmp/serve.log 2>&1 &
 for try in $(seq 600); do [ -s /var/lib/jobflow/kubeconfig ] && jobflow get queue --kubeconfig /var/lib/jobflow/kubeconfig >/dev/null 2>&1 && break; sleep 0.1; done
+[ -s /var/lib/jobflow/kubeconfig ] || { cat /tmp/serve.log >&2; ls -la / /var/lib/jobflow >&2; }
 jobflow apply --kubeconfig /var/lib/jobflow/kubeconfig -f /tmp/flow.yaml
 jobflow wait --kubeconfig /var/lib/jobflow/kubeconfig jf/hello --timeout 60s
 jobflow get jf --kubeconfig /var/lib/jobflow/kubeconfig

@@ -34,7 +34,8 @@ struct loop {
 
     struct task *head, **tail; /* posted */
 
-    struct timer_heap timers;
+    struct heap timers; /* started; the next to fire comes first */
+    uint64_t n_started; /* timers, ever */
 
     struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
     struct task *idle;                   /* posted when nothing can happen any more; or NULL */
@@ -46,6 +47,22 @@ struct loop {
 
 /* Timers. */
 
+static bool fires_before(const struct heap_item *left, const struct heap_item *right)
+{
+    const struct timer *a = container_of(left, struct timer, row);
+    const struct timer *b = container_of(right, struct timer, row);
+
+    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->started < b->started;
+}
+
+/* The next timer to fire; NULL when none is started. */
+static struct timer *first_timer(const struct loop *loop)
+{
+    struct heap_item *first = heap_first(&loop->timers);
+
+    return first ? container_of(first, struct timer, row) : NULL;
+}
+
 void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
 {
     int64_t now = loop_mono_ns(loop);
@@ -56,7 +73,8 @@ void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
     if (__builtin_add_overflow(now, delay_ns, &timer->due_ns))
         timer->due_ns = INT64_MAX;
     loop->activity++;
-    timer_heap_add(&loop->timers, timer);
+    timer->started = loop->n_started++;
+    heap_add(&loop->timers, &timer->row);
 }
 
 void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
@@ -70,18 +88,17 @@ void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
 
 void timer_stop(struct loop *loop, struct timer *timer)
 {
-    if (timer->position)
-        timer_heap_remove(&loop->timers, timer);
+    heap_remove(&loop->timers, &timer->row);
 }
 
 bool timer_armed(const struct timer *timer)
 {
-    return timer->position;
+    return heap_has(&timer->row);
 }
 
 static bool timer_due(const struct loop *loop)
 {
-    const struct timer_row *first = timer_heap_first(&loop->timers);
+    const struct timer *first = first_timer(loop);
 
     return first && first->due_ns <= loop_mono_ns(loop);
 }
@@ -90,20 +107,17 @@ static bool timer_due(const struct loop *loop)
  * ending. */
 static void fire_timers(struct loop *loop)
 {
-    const struct timer_row *first = timer_heap_first(&loop->timers);
+    struct timer *timer = first_timer(loop);
 
-    if (!first)
+    if (!timer)
         return;
 
     int64_t now = loop_mono_ns(loop);
-    uint64_t limit = loop->timers.next_order;
+    uint64_t limit = loop->n_started;
 
-    while (first && first->due_ns <= now && first->order < limit) {
-        struct timer *timer = first->timer;
-
-        timer_heap_remove(&loop->timers, timer);
+    for (; timer && timer->due_ns <= now && timer->started < limit; timer = first_timer(loop)) {
+        heap_remove(&loop->timers, &timer->row);
         timer->fire(timer);
-        first = timer_heap_first(&loop->timers);
     }
 }
 
@@ -197,13 +211,13 @@ static void turn(struct loop *loop)
 
 static bool may_jump(const struct loop *loop)
 {
-    return loop->is_virtual && !loop->holds && timer_heap_first(&loop->timers);
+    return loop->is_virtual && !loop->holds && first_timer(loop);
 }
 
 /* Under virtual time: only what the loop itself knows of can still happen, and that is nothing. */
 static bool is_idle(const struct loop *loop)
 {
-    return loop->is_virtual && loop->idle && !loop->holds && !timer_heap_first(&loop->timers);
+    return loop->is_virtual && loop->idle && !loop->holds && !first_timer(loop);
 }
 
 static bool may_block(const struct loop *loop)
@@ -226,7 +240,7 @@ static void on_alarm(uv_timer_t *alarm)
  */
 static void set_alarm(struct loop *loop)
 {
-    const struct timer_row *first = timer_heap_first(&loop->timers);
+    const struct timer *first = first_timer(loop);
     int64_t due_ns = first ? first->due_ns : 0;
 
     if (loop->is_virtual || due_ns == loop->alarm_ns)
@@ -278,7 +292,7 @@ void loop_on_idle(struct loop *loop, struct task *task)
     loop->idle = task;
 }
 
-static void jump_to(struct loop *loop, const struct timer_row *timer)
+static void jump_to(struct loop *loop, const struct timer *timer)
 {
     int64_t delay_ns = timer->due_ns - loop_mono_ns(loop);
 
@@ -296,8 +310,8 @@ void loop_run(struct loop *loop)
             uv_run(&loop->uv, UV_RUN_ONCE);
         else if (!pass_is_quiet(loop))
             continue;
-        else if (timer_heap_first(&loop->timers))
-            jump_to(loop, timer_heap_first(&loop->timers));
+        else if (first_timer(loop))
+            jump_to(loop, first_timer(loop));
         else
             loop_post(loop, loop->idle);
     }
@@ -329,7 +343,7 @@ static bool play_until(struct loop *loop, int64_t until_ns)
     if (!loop->is_virtual)
         mem_fatal("only a virtual clock can be moved");
     loop_settle(loop);
-    for (const struct timer_row *first; (first = timer_heap_first(&loop->timers));) {
+    for (const struct timer *first; (first = first_timer(loop));) {
         if (first->due_ns > until_ns)
             return false;
         jump_to(loop, first);
@@ -391,6 +405,7 @@ struct loop *loop_new(struct clock *clock)
     loop->metrics = metrics_new();
     loop->is_virtual = clock_is_virtual(clock);
     loop->tail = &loop->head;
+    loop->timers.before = fires_before;
     if (uv_loop_init(&loop->uv))
         mem_fatal("no descriptors for the event loop");
     uv_prepare_init(&loop->uv, &loop->before_poll);
@@ -420,7 +435,7 @@ void loop_free(struct loop *loop)
     if (uv_loop_close(&loop->uv))
         mem_fatal("loop_free: libuv is busy");
     metrics_free(loop->metrics);
-    timer_heap_release(&loop->timers);
+    heap_release(&loop->timers);
     mem_free(loop);
 }
 

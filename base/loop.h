@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "base/timer_heap.h"
+#include "base/heap.h"
 
 struct loop;
 struct metrics;
@@ -32,6 +32,18 @@ struct task {
     task_fn run;
     struct task *next; /* private */
     bool posted;       /* read only */
+};
+
+/* A timer is a member of its owner's struct; its owner sets `fire`. Timers that are due at the same
+ * time fire in the order in which they were started. */
+struct timer;
+typedef void (*timer_fn)(struct timer *timer);
+
+struct timer {
+    timer_fn fire;
+    int64_t due_ns;       /* read only: monotonic */
+    uint64_t started;     /* private: the number of this start, counted by the loop */
+    struct heap_item row; /* private: in the loop's heap */
 };
 
 struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or real */

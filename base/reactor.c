@@ -9,12 +9,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 
 enum { EVENTS_PER_TURN = 64, NS_PER_MS = 1000000 };
 
+static bool rings_before(const struct heap_item *a, const struct heap_item *b)
+{
+    return container_of(a, struct alarm, row)->due_ns < container_of(b, struct alarm, row)->due_ns;
+}
+
 bool reactor_init(struct reactor *reactor)
 {
+    reactor->alarms.before = rings_before;
     reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     return reactor->epoll_fd >= 0;
 }
@@ -22,7 +29,7 @@ bool reactor_init(struct reactor *reactor)
 void reactor_release(struct reactor *reactor)
 {
     close(reactor->epoll_fd);
-    mem_free(reactor->alarms);
+    heap_release(&reactor->alarms);
 }
 
 bool reactor_add(struct reactor *reactor, struct source *source, uint32_t events)
@@ -49,30 +56,11 @@ void reactor_remove(struct reactor *reactor, struct source *source)
             events[i].data.ptr = NULL;
 }
 
-static void place(struct reactor *reactor, struct alarm *alarm, size_t position)
+static struct alarm *first_alarm(const struct reactor *reactor)
 {
-    reactor->alarms[position] = alarm;
-    alarm->position = position;
-}
+    struct heap_item *first = heap_first(&reactor->alarms);
 
-static void sift_up(struct reactor *reactor, struct alarm *alarm, size_t position)
-{
-    for (; position > 1 && reactor->alarms[position / 2]->due_ns > alarm->due_ns; position /= 2)
-        place(reactor, reactor->alarms[position / 2], position);
-    place(reactor, alarm, position);
-}
-
-static void sift_down(struct reactor *reactor, struct alarm *alarm, size_t position)
-{
-    for (size_t child; (child = 2 * position) <= reactor->n_alarms; position = child) {
-        if (child < reactor->n_alarms &&
-            reactor->alarms[child + 1]->due_ns < reactor->alarms[child]->due_ns)
-            child++;
-        if (reactor->alarms[child]->due_ns >= alarm->due_ns)
-            break;
-        place(reactor, reactor->alarms[child], position);
-    }
-    place(reactor, alarm, position);
+    return first ? container_of(first, struct alarm, row) : NULL;
 }
 
 void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns)
@@ -80,37 +68,22 @@ void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns)
     assert(alarm->ring);
     alarm_clear(reactor, alarm);
     alarm->due_ns = clock_mono_ns(clock_real()) + delay_ns;
-    if (reactor->n_alarms + 1 >= reactor->cap_alarms) {
-        reactor->cap_alarms = reactor->cap_alarms ? 2 * reactor->cap_alarms : 16;
-        reactor->alarms = mem_resize(reactor->alarms, reactor->cap_alarms * sizeof(struct alarm *));
-    }
-    sift_up(reactor, alarm, ++reactor->n_alarms);
+    heap_add(&reactor->alarms, &alarm->row);
 }
 
 void alarm_clear(struct reactor *reactor, struct alarm *alarm)
 {
-    size_t position = alarm->position;
-
-    if (!position)
-        return;
-    alarm->position = 0;
-
-    struct alarm *last = reactor->alarms[reactor->n_alarms--];
-
-    if (last == alarm)
-        return;
-    if (position > 1 && reactor->alarms[position / 2]->due_ns > last->due_ns)
-        sift_up(reactor, last, position);
-    else
-        sift_down(reactor, last, position);
+    heap_remove(&reactor->alarms, &alarm->row);
 }
 
 static int until_first_alarm_ms(const struct reactor *reactor)
 {
-    if (!reactor->n_alarms)
+    const struct alarm *first = first_alarm(reactor);
+
+    if (!first)
         return -1;
 
-    int64_t left_ns = reactor->alarms[1]->due_ns - clock_mono_ns(clock_real());
+    int64_t left_ns = first->due_ns - clock_mono_ns(clock_real());
 
     if (left_ns <= 0)
         return 0;
@@ -120,14 +93,14 @@ static int until_first_alarm_ms(const struct reactor *reactor)
 
 static void ring_due(struct reactor *reactor)
 {
-    if (!reactor->n_alarms)
+    struct alarm *alarm = first_alarm(reactor);
+
+    if (!alarm)
         return;
 
     int64_t now_ns = clock_mono_ns(clock_real());
 
-    while (reactor->n_alarms && reactor->alarms[1]->due_ns <= now_ns) {
-        struct alarm *alarm = reactor->alarms[1];
-
+    for (; alarm && alarm->due_ns <= now_ns; alarm = first_alarm(reactor)) {
         alarm_clear(reactor, alarm);
         alarm->ring(alarm);
     }

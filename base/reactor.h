@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/heap.h"
+
 struct source {
     void (*ready)(struct source *source, uint32_t events); /* EPOLLIN, … */
     int fd;
@@ -17,17 +19,16 @@ struct source {
 
 struct alarm {
     void (*ring)(struct alarm *alarm);
-    int64_t due_ns;  /* monotonic */
-    size_t position; /* private: in the heap, from 1; 0 = not set */
+    int64_t due_ns;       /* monotonic */
+    struct heap_item row; /* private: in the heap of the reactor */
 };
 
 struct reactor {
     int epoll_fd;
     bool stopped;
     void (*settle)(struct reactor *reactor); /* end of each turn */
-    struct alarm **alarms;                   /* heap, from 1 */
-    size_t n_alarms, cap_alarms;
-    void *events; /* of the turn under way */
+    struct heap alarms;                      /* set; the next to ring comes first */
+    void *events;                            /* of the turn under way */
     int at, n_events;
 };
 
@@ -41,3 +42,7 @@ void reactor_remove(struct reactor *reactor, struct source *source); /* before i
 
 void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns);
 void alarm_clear(struct reactor *reactor, struct alarm *alarm); /* no-op when not set */
+static inline bool alarm_is_set(const struct alarm *alarm)
+{
+    return heap_has(&alarm->row);
+}

@@ -29,7 +29,7 @@ void group_rank(struct group *group)
 /* What orders the line has changed: leave it, and join it at the new place. */
 static void rank_anew(struct scheduler *s, struct group *group)
 {
-    if (!order_has(&group->place) ||
+    if (!heap_has(&group->place) ||
         !(group->beyond || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
         return;
     queue_leave(&s->queues, group->queue, &group->place);
@@ -200,7 +200,7 @@ static char *waits_for(struct scheduler *s, struct group *group)
 /* A pod that belongs to no group is told itself. */
 static void tell(struct group *group, char *message)
 {
-    struct order_item *first = group->implicit ? order_first(&group->pending) : NULL;
+    struct heap_item *first = group->implicit ? heap_first(&group->pending) : NULL;
 
     group_refuse(group, message);
     group_tell_later(group);
@@ -212,7 +212,7 @@ enum { TOLD_BEHIND = 16 }; /* the first of a line are told who is before them */
 
 static void tell_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
 {
-    struct order_item *first = order_first(&queue->waiting);
+    struct heap_item *first = heap_first(&queue->waiting);
     struct group *head = first ? container_of(first, struct group, place) : NULL;
 
     if (!head || !head->waits_since_ms || head->waits_since_ms > before_ms)

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-static bool member_before(const struct order_item *left, const struct order_item *right)
+static bool member_before(const struct heap_item *left, const struct heap_item *right)
 {
     const struct member *a = container_of(left, struct member, line);
     const struct member *b = container_of(right, struct member, line);
@@ -17,7 +17,7 @@ static bool member_before(const struct order_item *left, const struct order_item
     return a->sequence < b->sequence;
 }
 
-bool group_before(const struct order_item *left, const struct order_item *right)
+bool group_before(const struct heap_item *left, const struct heap_item *right)
 {
     const struct group *a = container_of(left, struct group, place);
     const struct group *b = container_of(right, struct group, place);
@@ -50,7 +50,7 @@ void group_free(struct group *group)
         next = task->next;
         mem_free(task);
     }
-    order_release(&group->pending);
+    heap_release(&group->pending);
     object_unref((struct object *)group->object);
     mem_free(group->message);
     mem_free(group->told_message);
@@ -220,9 +220,9 @@ void group_count(struct group *group, struct member *member, int sign)
     if (member->state == MEMBER_PENDING) {
         group->pending_need = amount_add(group->pending_need, change);
         if (sign > 0)
-            order_add(&group->pending, &member->line);
+            heap_add(&group->pending, &member->line);
         else
-            order_remove(&group->pending, &member->line);
+            heap_remove(&group->pending, &member->line);
     }
     if (member->task) {
         sum_task(group, member->task, -1);
@@ -300,9 +300,9 @@ struct group_view group_view(const struct group *group)
 
 static struct member *pop_pending(struct group *group)
 {
-    struct order_item *first = order_first(&group->pending);
+    struct heap_item *first = heap_first(&group->pending);
 
-    order_remove(&group->pending, first);
+    heap_remove(&group->pending, first);
     return container_of(first, struct member, line);
 }
 
@@ -340,7 +340,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
         if (chosen < how_many)
             picked[chosen++] = rest[i];
         else
-            order_add(&group->pending, &rest[i]->line);
+            heap_add(&group->pending, &rest[i]->line);
     }
     mem_free(rest);
     *out = picked;
@@ -350,7 +350,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
 void group_unselect(struct group *group, struct member *const *members, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        order_add(&group->pending, &members[i]->line);
+        heap_add(&group->pending, &members[i]->line);
 }
 
 struct amount group_gang_need(struct group *group)
@@ -358,7 +358,7 @@ struct amount group_gang_need(struct group *group)
     int32_t missing = group_missing(group);
 
     if (missing <= 1) {
-        struct order_item *first = order_first(&group->pending);
+        struct heap_item *first = heap_first(&group->pending);
 
         return first ? container_of(first, struct member, line)->need : (struct amount){0};
     }

@@ -50,7 +50,7 @@ struct member {
     struct group *group;
     LIST_ENTRY(member) sibling; /* in group->all */
     struct group_task *task;    /* NULL: the pod names none */
-    struct order_item line;     /* in group->pending */
+    struct heap_item line;      /* in group->pending */
     struct amount need;
     uint64_t fits; /* the places that can take it */
     int place;     /* where it is bound to; -1 = nowhere, or to a node that is not ours */
@@ -83,7 +83,7 @@ struct group {
     char *key;
     const struct object *object; /* the newest version; NULL when absent or `implicit` */
     struct queue *queue;
-    struct order_item place; /* in queue->waiting */
+    struct heap_item place; /* in queue->waiting */
     int64_t sequence;
     int64_t came_ms; /* when it was created, or seen where its record is coarser */
     int32_t priority;
@@ -101,7 +101,7 @@ struct group {
     int32_t members;               /* of them, those that are counted */
     int32_t count[MEMBER_STATE_N]; /* pods not under deletion */
     int32_t terminating;           /* pods under deletion that still hold their place */
-    struct order pending;
+    struct heap pending;
     struct amount pending_need; /* sum over `pending` */
     struct amount gang_need;    /* memo of group_gang_need, while gang_known */
     struct amount actual;       /* sum over members that hold a place */
@@ -141,7 +141,7 @@ struct group *group_new(struct scheduler *scheduler, const char *key);
 void group_free(struct group *group);
 /** Order of the groups in one queue: priority; gangs before what goes beyond them; of the latter
  * those that have least; creation. */
-bool group_before(const struct order_item *a, const struct order_item *b);
+bool group_before(const struct heap_item *a, const struct heap_item *b);
 
 /**
  * Take over what the PodGroup object says. `job` (or NULL) is its owner, asked for task

@@ -33,9 +33,9 @@ static bool wants(const struct group *group)
 
 static void line_up(struct scheduler *s, struct group *group)
 {
-    if (wants(group) == order_has(&group->place))
+    if (wants(group) == heap_has(&group->place))
         return;
-    if (order_has(&group->place)) {
+    if (heap_has(&group->place)) {
         queue_leave(&s->queues, group->queue, &group->place);
         group->waits_since_ms = 0;
     } else {
@@ -224,24 +224,24 @@ static enum verdict serve(struct scheduler *s, struct group *group, struct queue
 /* Somebody behind the first who fits. Those looked at are set aside meanwhile. */
 static void serve_behind(struct scheduler *s, struct queue *queue)
 {
-    struct order_item *aside[BEHIND_MAX];
+    struct heap_item *aside[BEHIND_MAX];
     size_t n = 0;
 
-    while (n < BEHIND_MAX && order_first(&queue->waiting)) {
-        struct order_item *item = order_first(&queue->waiting);
+    while (n < BEHIND_MAX && heap_first(&queue->waiting)) {
+        struct heap_item *item = heap_first(&queue->waiting);
         struct group *group = container_of(item, struct group, place);
         struct queue *limiter;
         enum verdict verdict = n ? serve(s, group, &limiter) : NO_ROOM;
 
         if (verdict == GRANTED || verdict == NEVER)
             group_tell_later(group);
-        if (order_first(&queue->waiting) != item)
+        if (heap_first(&queue->waiting) != item)
             continue;
-        order_remove(&queue->waiting, item);
+        heap_remove(&queue->waiting, item);
         aside[n++] = item;
     }
     for (size_t i = 0; i < n; i++)
-        order_add(&queue->waiting, aside[i]);
+        heap_add(&queue->waiting, aside[i]);
 }
 
 static bool is_patient(struct scheduler *s, struct group *group)
@@ -309,7 +309,7 @@ static void serve_claimants(struct scheduler *s)
 /* The first group of `queue`. False: the pass is over. */
 static bool serve_first(struct scheduler *s, struct queue *queue, bool *kept)
 {
-    struct group *group = container_of(order_first(&queue->waiting), struct group, place);
+    struct group *group = container_of(heap_first(&queue->waiting), struct group, place);
     struct queue *limiter = NULL;
 
     if (!queue->open) {

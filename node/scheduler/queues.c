@@ -10,7 +10,7 @@
 
 enum { DEPTH_MAX = 16 }; /* admission allows 5; more can only be a loop */
 
-static bool queue_before(const struct order_item *left, const struct order_item *right)
+static bool queue_before(const struct heap_item *left, const struct heap_item *right)
 {
     const struct queue *a = container_of(left, struct queue, place);
     const struct queue *b = container_of(right, struct queue, place);
@@ -23,7 +23,7 @@ static bool queue_before(const struct order_item *left, const struct order_item 
 }
 
 void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
-                 bool (*before)(const struct order_item *a, const struct order_item *b))
+                 bool (*before)(const struct heap_item *a, const struct heap_item *b))
 {
     *queues = (struct queues){.active = {.before = queue_before},
                               .capacity = capacity,
@@ -38,11 +38,11 @@ void queues_release(struct queues *queues)
     HASH_ITER(hh, queues->table, queue, next)
     {
         HASH_DELETE(hh, queues->table, queue);
-        order_release(&queue->waiting);
+        heap_release(&queue->waiting);
         mem_free(queue->name);
         mem_free(queue);
     }
-    order_release(&queues->active);
+    heap_release(&queues->active);
 }
 
 struct queue *queues_named(struct queues *queues, const char *name)
@@ -69,10 +69,10 @@ static void place_queue(struct queues *queues, struct queue *queue)
 {
     bool belongs = queue->waiting.count && !queue->blocked_by && !queue->passed;
 
-    if (belongs && !order_has(&queue->place))
-        order_add(&queues->active, &queue->place);
+    if (belongs && !heap_has(&queue->place))
+        heap_add(&queues->active, &queue->place);
     else if (!belongs)
-        order_remove(&queues->active, &queue->place);
+        heap_remove(&queues->active, &queue->place);
 }
 
 static void wake_blocked(struct queues *queues, struct queue *by)
@@ -208,7 +208,7 @@ void queue_charge(struct queues *queues, struct queue *queue, struct amount from
         queue->share = share_of(queues, queue);
         if (queues->guaranteed)
             set_unmet(queues, queue);
-        order_moved(&queues->active, &queue->place);
+        heap_moved(&queues->active, &queue->place);
         if (less && queue->blocked)
             wake_blocked(queues, queue);
     }
@@ -244,20 +244,20 @@ static void unblock(struct queue *queue)
     queue->next_blocked = queue->blocked_by = NULL;
 }
 
-void queue_join(struct queues *queues, struct queue *queue, struct order_item *item)
+void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item)
 {
-    order_add(&queue->waiting, item);
+    heap_add(&queue->waiting, item);
     /* A new one may need less than the one that was refused, and may pass it unless told not to. */
-    if (queue->blocked_by && (!queue->fifo || order_first(&queue->waiting) == item))
+    if (queue->blocked_by && (!queue->fifo || heap_first(&queue->waiting) == item))
         unblock(queue);
     place_queue(queues, queue);
 }
 
-void queue_leave(struct queues *queues, struct queue *queue, struct order_item *item)
+void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *item)
 {
-    bool was_first = order_first(&queue->waiting) == item;
+    bool was_first = heap_first(&queue->waiting) == item;
 
-    order_remove(&queue->waiting, item);
+    heap_remove(&queue->waiting, item);
     if (was_first && queue->blocked_by)
         unblock(queue);
     place_queue(queues, queue);
@@ -283,7 +283,7 @@ void queue_block(struct queues *queues, struct queue *queue, struct queue *by)
 
 struct queue *queues_next(struct queues *queues)
 {
-    struct order_item *first = order_first(&queues->active);
+    struct heap_item *first = heap_first(&queues->active);
 
     return first ? container_of(first, struct queue, place) : NULL;
 }
@@ -360,7 +360,7 @@ void queues_set(struct queues *queues, const struct object *object)
     set_parent(queues, queue, spec->parent);
     work_out_guarantees(queues);
     queue->share = share_of(queues, queue);
-    order_moved(&queues->active, &queue->place);
+    heap_moved(&queues->active, &queue->place);
     wake_blocked(queues, queue);
 }
 

@@ -15,8 +15,8 @@
  */
 #include "api/types/kinds/scheduling/queue.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "node/machine/amount.h"
-#include "node/scheduler/indexed_heap.h"
 
 struct tally {
     struct amount here;  /* with what is below */
@@ -40,8 +40,8 @@ struct queue {
     struct amount used;    /* by this queue and those below it */
     struct amount hunted;  /* scratch of scheduler_evict: what of it would be given back */
     double share;          /* used over what there is, over weight */
-    struct order waiting;
-    struct order_item place; /* in queues.active */
+    struct heap waiting;
+    struct heap_item place; /* in queues.active */
     struct queue *blocked_by;
     struct queue *next_blocked;
     struct queue *blocked; /* those blocked by this one */
@@ -51,18 +51,18 @@ struct queue {
 
 struct queues {
     struct queue *table;
-    struct order active;
+    struct heap active;
     struct queue *passed;
     struct amount capacity;
     struct resource_names extras;
     struct amount kept, promised; /* the sums over all trees */
     bool guaranteed;              /* any queue has a guarantee */
-    bool (*before)(const struct order_item *a, const struct order_item *b);
+    bool (*before)(const struct heap_item *a, const struct heap_item *b);
 };
 
 /** `before` orders the groups of one queue; `capacity` is what the node has. */
 void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
-                 bool (*before)(const struct order_item *a, const struct order_item *b));
+                 bool (*before)(const struct heap_item *a, const struct heap_item *b));
 void queues_release(struct queues *queues);
 
 /** The queue of this name; one that does not exist (yet) is closed. NULL and "" mean `default`. */
@@ -91,8 +91,8 @@ bool queue_guarantees(const struct queue *queue, struct amount more);
 /** How much of its capacity something takes, by the resource it takes most of. */
 double queues_share(const struct queues *queues, struct amount used);
 
-void queue_join(struct queues *queues, struct queue *queue, struct order_item *item);
-void queue_leave(struct queues *queues, struct queue *queue, struct order_item *item);
+void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item);
+void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *item);
 /** Not before `by` (a queue of the chain) gives something back or changes. */
 void queue_block(struct queues *queues, struct queue *queue, struct queue *by);
 

@@ -51,7 +51,7 @@ static struct group *group_named(struct scheduler *s, const char *ns, const char
 
 static void forget_group(struct scheduler *s, struct group *group)
 {
-    if (order_has(&group->place))
+    if (heap_has(&group->place))
         queue_leave(&s->queues, group->queue, &group->place);
     HASH_DELETE(hh, s->groups, group);
     group_free(group);
@@ -116,7 +116,7 @@ static void set_queue(struct scheduler *s, struct group *group, const char *name
 
     if (queue == group->queue)
         return;
-    if (order_has(&group->place))
+    if (heap_has(&group->place))
         queue_leave(&s->queues, group->queue, &group->place);
     queue_charge(&s->queues, group->queue, group->charged, (struct amount){0});
     group->queue = queue;
@@ -151,7 +151,7 @@ void group_see(struct group *group, const struct object *object)
     const struct podgroup_spec *spec = podgroup_spec_of(object);
 
     /* Its place in the line may change. */
-    if (order_has(&group->place))
+    if (heap_has(&group->place))
         queue_leave(&s->queues, group->queue, &group->place);
     if (!group->object) {
         group->came_ms = came_at(s, object);

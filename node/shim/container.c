@@ -238,7 +238,7 @@ static void container_up(struct container *c)
     if (c->spec->limits.memory_bytes > 0 &&
         !(pod->shim->sandbox && pod_sandbox_limits_memory(pod->shim->sandbox, c->index)))
         alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
-    if (!pod->announce.position)
+    if (!alarm_is_set(&pod->announce))
         alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
 }
 

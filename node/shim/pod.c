@@ -145,7 +145,7 @@ void pod_adopt(struct pod *pod, struct shim *shim)
     struct alarm *const alarms[] = {&pod->announce, &pod->deadline, &pod->kill, &pod->measure};
 
     for (size_t i = 0; i < countof(alarms); i++)
-        alarms[i]->position = 0;
+        alarms[i]->row.position = 0;
     pod->shim = shim;
     pod->due = false;
     HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
@@ -172,7 +172,7 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
         views[i] = (struct decide_container){
             .state = c->status->state,
             .sidecar = c->spec->sidecar,
-            .resting = c->restart.position != 0,
+            .resting = alarm_is_set(&c->restart),
             .starting = c->starting,
             .awaited = c->spec->has_startup_probe && !c->passed,
             .exit_code = c->status->exit_code,
@@ -232,7 +232,8 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
         struct container *c = &pod->containers[i];
 
         container_terminate(c, grace_ms);
-        if (c->restart.position) { /* it will not run again: how it ended last is how it ended */
+        if (alarm_is_set(
+                &c->restart)) { /* it will not run again: how it ended last is how it ended */
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;
             c->status->reason = c->status->last_reason;
@@ -242,7 +243,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
     pod->ending = true;
     if (grace_ms <= 0)
         kill_now(&pod->kill);
-    else if (!pod->kill.position || pod->kill.due_ns > due_ns)
+    else if (!alarm_is_set(&pod->kill) || pod->kill.due_ns > due_ns)
         alarm_set(reactor, &pod->kill, grace_ms * NS_PER_MS);
     pod_wake(pod);
 }
@@ -268,7 +269,7 @@ static void pod_arm_deadline(struct pod *pod)
 {
     int64_t left_ms;
 
-    if (!pod->spec.deadline_ms || pod->deadline.position)
+    if (!pod->spec.deadline_ms || alarm_is_set(&pod->deadline))
         return;
     left_ms = pod->spec.start_ms + pod->spec.deadline_ms - now_ms();
     if (left_ms > pod->spec.deadline_ms)

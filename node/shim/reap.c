@@ -203,7 +203,7 @@ static void look_again_in(struct shim *shim, int64_t delay_ns)
 {
     struct alarm *alarm = &shim->look_again;
 
-    if (!alarm->position || alarm->due_ns > clock_mono_ns(clock_real()) + delay_ns)
+    if (!alarm_is_set(alarm) || alarm->due_ns > clock_mono_ns(clock_real()) + delay_ns)
         alarm_set(&shim->reactor, alarm, delay_ns);
 }
 

@@ -30,7 +30,7 @@ static void write_down(struct shim *shim)
 {
     struct error err = {0};
 
-    if (!records_flush(&shim->records, &err) && !shim->retry.position) {
+    if (!records_flush(&shim->records, &err) && !alarm_is_set(&shim->retry)) {
         log_error("cannot write records", kv_str("why", err.message));
         alarm_set(&shim->reactor, &shim->retry, RETRY_MS * (int64_t)NS_PER_MS);
     }
@@ -123,7 +123,7 @@ static void settle_shared(struct reactor *reactor)
     node_link_flush(shim);
     if (nothing_to_do(shim) && shim->node_left && !shim->pods && !shim->pod_shims)
         reactor->stopped = true;
-    else if (shim->node.source.fd < 0 && !shim->idle.position)
+    else if (shim->node.source.fd < 0 && !alarm_is_set(&shim->idle))
         alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
 }
 

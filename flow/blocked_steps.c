@@ -1,6 +1,6 @@
 /*
- * Keeps a waiter by object and a timer for each blocked step, and makes the step ready again when
- * either fires.
+ * Blocked steps: each is registered under the object that it waits for and, if its reason asks for
+ * that, has a retry timer. A change of the object and the timer both make the step ready again.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 
-enum { RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
+enum { RETRY_FIRST_MS = 5 };
 
 struct wait_key {
     struct step_block *first;
@@ -115,7 +115,7 @@ void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, 
         make_ready(block);
 }
 
-/* What the step waits for besides its timer. */
+/* Registers the step under the job name or the template that it waits for. */
 static void register_waiter(struct step_block *block)
 {
     struct flow *flow = block->flow;
@@ -133,18 +133,12 @@ static void register_waiter(struct step_block *block)
 
 static void start_timer(struct step_block *block)
 {
-    int64_t delay_ms = RETRY_FIRST_MS;
-
-    if (!reasons[block->reason].timed)
-        return;
-    for (unsigned i = 0; i < block->failures && delay_ms < RETRY_MAX_MS; i++)
-        delay_ms *= 2;
-    block->failures++;
-    timer_start(block->flow->controller->loop, &block->retry,
-                delay_ms < RETRY_MAX_MS ? delay_ms : RETRY_MAX_MS);
+    if (reasons[block->reason].timed)
+        timer_start(block->flow->controller->loop, &block->retry,
+                    flow_retry_delay_ms(block->failures++, RETRY_FIRST_MS));
 }
 
-/* One Warning per cause, not per attempt nor per step that has it. */
+/* Writes one Warning for a cause, however many steps have it and however often it is retried. */
 static void warn_once(struct step_block *block)
 {
     struct flow *flow = block->flow;
@@ -166,7 +160,7 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
     struct step *s = &flow->model.steps[step];
     struct step_block *block = s->block;
     char text[ERROR_MESSAGE_MAX + ERROR_FIELD_MAX];
-    bool news;
+    bool changed;
     va_list args;
 
     va_start(args, format);
@@ -179,8 +173,8 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
         block->retry.fire = on_retry;
         s->block = block;
     }
-    news = !block->message || block->reason != reason || strcmp(block->message, text) != 0;
-    if (news) {
+    changed = !block->message || block->reason != reason || strcmp(block->message, text) != 0;
+    if (changed) {
         mem_free(block->message);
         block->message = mem_strdup(text);
         block->reason = reason;
@@ -189,7 +183,7 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
     register_waiter(block);
     start_timer(block);
     flow_model_set_state(&flow->model, step, STEP_BLOCKED);
-    if (news)
+    if (changed)
         warn_once(block);
 }
 

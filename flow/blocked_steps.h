@@ -1,17 +1,17 @@
 #pragma once
 /*
- * Steps that are ready but whose job could not be created, each with its reason, and what wakes
- * them.
+ * Blocked steps: their dependencies are satisfied, but their job could not be created.
  *
- * A blocked step waits for the object whose change may help (a template of a name, a foreign job's
- * end) and, where the cause cannot be watched, also for a timer of its own: 5 ms doubling to 30 s,
- * for ever. Waking makes it ready again; its reason stays until its job exists, so that a retry
- * with the same outcome changes nothing and reports nothing. Ref: spec/jobflow.md 5.4.
+ * A blocked step waits for a change of the object that stands in the way: the missing template, or
+ * the foreign job that has the name. If the cause cannot be watched the step is also retried by a
+ * timer, after 5 ms at first, then after delays that double up to 30 s, without end. A change or
+ * the timer makes the step ready again. The reason stays until the job exists, so a retry that
+ * fails in the same way changes no status and writes no event. Ref: spec/jobflow.md 5.4.
  */
 #include "base/compiler.h"
 #include "base/loop.h"
 
-/* name, text in status and events, whether a timer tries again */
+/* X(name, text in status and events, whether a timer retries) */
 /* clang-format off */
 #define BLOCK_REASONS(X)                                   \
     X(TEMPLATE_NOT_FOUND, "TemplateNotFound", false)       \
@@ -25,7 +25,7 @@ enum block_reason { BLOCK_REASONS(BLOCK_ENUM) BLOCK_REASON_N };
 
 const char *block_reason_text(enum block_reason reason);
 
-/* What a step waits for: the kind of object, by a letter, and its namespace and name. */
+/* The kind of object that a step waits for; the character begins the key it is registered under. */
 enum wait_kind { WAIT_FOR_TEMPLATE = 't', WAIT_FOR_JOB = 'j' };
 
 struct flow;
@@ -37,18 +37,19 @@ struct step_block {
     uint32_t step;
     enum block_reason reason;
     char *message;
-    unsigned failures; /* consecutive, for the timer */
+    unsigned failures; /* in a row; sets the delay of the timer */
     struct timer retry;
     struct wait_key *key;
-    struct step_block *prev, *next; /* waiting for the same key */
+    struct step_block *prev, *next; /* others that wait for the same key */
 };
 
-/** Block a step, or block it again: reason and message are set, waiters registered, a Warning event
- * written when the cause is new. */
+/** Blocks a step, or blocks it again: sets reason and message, registers what it waits for, and
+ * writes a Warning event if the cause is new. */
 void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason, const char *format,
                      ...) PRINTF_LIKE(4, 5);
-/** The step's job exists, or the flow goes: forget the cause. NULL block is fine. */
+/** Forgets why the step was blocked: its job exists, or the flow is closed. A step that is not
+ * blocked is left alone. */
 void flow_unblock_step(struct flow *flow, uint32_t step);
-/** Something of that name changed: whoever waits for it is ready again. O(waiters). */
+/** Makes the steps ready that wait for the object of that kind and name. O(waiters). */
 void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, const char *ns,
                        const char *name);

@@ -1,5 +1,6 @@
 /*
- * Watchers, the runnable list, and who is freed when.
+ * The controller: watches flows, templates and jobs, keeps the list of runnable flows, and frees a
+ * deleted flow when the last of its cluster calls has been answered.
  */
 #include "flow/controller.h"
 
@@ -7,8 +8,6 @@
 
 #include "base/mem.h"
 #include "flow/internal.h"
-
-/* ---- runnable flows ---- */
 
 void flow_make_runnable(struct flow *flow)
 {
@@ -86,11 +85,9 @@ static void forget(struct flow *flow)
         flow_close(flow);
     flow_stop_status_writes(flow);
     flow_stop_job_commands(flow);
-    timer_stop(flow->controller->loop, &flow->retain_retry);
+    timer_stop(flow->controller->loop, &flow->retention.retry);
     free_when_idle(flow);
 }
-
-/* ---- changes ---- */
 
 static struct flow *find_flow(struct flow_controller *controller, const char *uid)
 {
@@ -100,20 +97,13 @@ static struct flow *find_flow(struct flow_controller *controller, const char *ui
     return flow;
 }
 
-/* A finished flow all of whose jobs have ended has nothing to follow: its status says so by having
- * no list or phase of anything under way. */
+/* A finished flow whose jobs have all ended needs no model, unless it is to be retried or deleted. */
 static bool is_settled(const struct object *object)
 {
-    static const char *const under_way[] = {"\"pendingJobs\"", "\"runningJobs\"", "\"unKnowJobs\"",
-                                            "\"Completing\"", "\"Terminating\""};
+    const struct jobflow_summary *summary = jobflow_summary_of(object);
 
-    if (!flow_phase_finished(jobflow_phase_of(object)) || object_deleting(object) ||
-        jobflow_wants_retry(object))
-        return false;
-    for (size_t i = 0; i < countof(under_way); i++)
-        if (strstr(object->status->text, under_way[i]))
-            return false;
-    return true;
+    return summary && flow_phase_finished(summary->phase) && !summary->jobs_unfinished &&
+           !object_deleting(object) && !jobflow_wants_retry(object);
 }
 
 static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
@@ -152,7 +142,7 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
         template_pins_template_added(controller, object);
 }
 
-static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
+static void job_removed(struct flow *flow, uint32_t step, const struct object *job)
 {
     struct flow_model *m = &flow->model;
 
@@ -162,7 +152,7 @@ static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
         flow_backoff_update(flow, step);
     if (m->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
         m->steps[step].finished_at > flow->writer.written_changes)
-        flow_write_status_now(flow); /* the result is nowhere else any more */
+        flow_write_status_now(flow); /* only the model still holds the result */
     flow_make_runnable(flow);
 }
 
@@ -185,14 +175,12 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
         return;
     step = flow_model_step_of_job(&flow->model, job);
     if (step == STEP_NONE)
-        return; /* of a step no longer in the spec */
+        return; /* its step is no longer in the spec */
     if (change == CHANGE_DELETED)
-        lose_job(flow, step, job);
+        job_removed(flow, step, job);
     else
         flow_job_changed(flow, step, job);
 }
-
-/* ---- start and stop ---- */
 
 struct flow_controller *flow_controller_start(struct cluster *cluster,
                                               const struct flow_options *options)

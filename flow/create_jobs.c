@@ -1,6 +1,9 @@
 /*
- * Creates the jobs of steps that are ready: template, patch and names are resolved, the write is
- * sent, and its answer adopts the job or blocks the step.
+ * Creates the jobs of ready steps.
+ *
+ * For each step in queue order, the job body is made from the template and the patch, and the create
+ * is sent. The answer is either the new job, or an error: a job that exists already and is ours is
+ * adopted; any other error blocks the step.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,25 +18,20 @@
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
 
-enum { CREATE_BATCH = 1000 }; /* of one flow before the others have their turn */
+enum {
+    CREATE_BATCH = 1000
+}; /* creates of one flow in one sync, so that other flows get their turn */
 
-/* One create on its way. The step is found again by its name when the spec changed meanwhile. */
+/* A create in flight. If the spec changes meanwhile, the step is found again by its job's name. */
 struct create_call {
     struct cluster_call call;
     struct flow *flow;
     struct meta *meta; /* of the job */
     uint32_t step, build;
-    uint32_t ready_at; /* tick */
-    bool again;        /* in place of a job deleted by hand */
-    bool retry;        /* of a step that failed */
+    uint32_t ready_tick;
+    bool recreated; /* replaces a job that was deleted by hand */
+    bool retry;     /* a further attempt after a failure */
 };
-
-static bool is_ours(const struct flow *flow, const struct object *job)
-{
-    const struct owner_ref *owner = meta_controller(job->meta);
-
-    return owner && strcmp(owner->uid, flow->uid) == 0;
-}
 
 static uint32_t step_of_call(const struct create_call *create)
 {
@@ -53,14 +51,14 @@ static void created(struct create_call *create, uint32_t step, const struct obje
 
     cluster_event(cluster, flow->object, EVENT_NORMAL, "Created", FLOW_COMPONENT,
                   "create a job named %s!", object_name(job));
-    flow_metrics_job_created(&flow->controller->metrics, flow_tick(flow) - create->ready_at);
+    flow_metrics_job_created(&flow->controller->metrics, flow_tick(flow) - create->ready_tick);
     if (create->retry)
         metric_add(flow->controller->metrics.retries, 1);
     if (create->retry)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Retried", FLOW_COMPONENT,
                       "job %s failed before, this is attempt %s", object_name(job),
                       meta_annotation(create->meta, ANNOTATION_FLOW_ATTEMPT));
-    if (create->again)
+    if (create->recreated)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Recreated", FLOW_COMPONENT,
                       "job %s was deleted before it finished", object_name(job));
     if (step != STEP_NONE)
@@ -70,7 +68,7 @@ static void created(struct create_call *create, uint32_t step, const struct obje
 static void adopt(struct flow *flow, uint32_t step, const struct object *job)
 {
     flow_job_changed(flow, step, job);
-    if (flow->model.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
+    if (flow->model.steps[step].state != STEP_STARTED) /* the cache still shows a removed job */
         flow_block_step(flow, step, BLOCK_CREATE_FAILED, "job %s is being removed",
                         object_name(job));
 }
@@ -107,11 +105,11 @@ static void refused(struct create_call *create, uint32_t step, const struct erro
                   err->code == ERR_BAD_REQUEST || err->code == ERR_TOO_LARGE;
 
     if (step == STEP_NONE || flow->model.steps[step].state != STEP_CREATING)
-        return; /* gone from the spec, or its job was seen meanwhile */
+        return; /* the step is no longer in the spec, or its job was seen meanwhile */
     job = err->code == ERR_EXISTS ? cluster_get(flow->controller->cluster, &kind_job,
                                                 object_namespace(flow->object), create->meta->name)
                                   : NULL;
-    if (job && is_ours(flow, job))
+    if (job && flow_owns(flow, job))
         adopt(flow, step, job);
     else if (job)
         wait_for_name(flow, step, job);
@@ -137,9 +135,10 @@ static void on_created(struct cluster_call *call, const struct object *result,
     mem_free(create);
 }
 
-/* A patch with references is another one for each job that is made from it. */
-static bool resolve(struct flow *flow, uint32_t step, struct template_patch *patch,
-                    json_t *out_owned[2], struct error *err)
+/* Replaces the references `$(…)` in a patch. The new parts are in `out_owned`; a patch without
+ * references stays as it is, and its merge with the template can be cached. */
+static bool resolve_references(struct flow *flow, uint32_t step, struct template_patch *patch,
+                               json_t *out_owned[2], struct error *err)
 {
     struct flow_values values = {&flow->model, step, flow_phase_text(flow->ending)};
     const struct flow_ref_values refs = flow_values_of(&values);
@@ -159,7 +158,7 @@ static bool resolve(struct flow *flow, uint32_t step, struct template_patch *pat
     return true;
 }
 
-static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template_,
+static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template,
                              struct error *err)
 {
     const struct flow_model *m = &flow->model;
@@ -176,7 +175,7 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
     char index[16];
 
     if (m->upstream)
-        return template_instantiate(flow->controller->bodies, template_, NULL, err);
+        return template_instantiate(flow->controller->bodies, template, NULL, err);
     if (iteration != ITERATION_NONE) {
         snprintf(index, sizeof index, "%u", iteration);
         flow_iteration_item(m, step, &item);
@@ -184,31 +183,31 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
         patch.index = index;
         patch.owner = NULL;
     }
-    if (resolve(flow, step, &patch, owned, err))
-        body = template_instantiate(flow->controller->bodies, template_, &patch, err);
+    if (resolve_references(flow, step, &patch, owned, err))
+        body = template_instantiate(flow->controller->bodies, template, &patch, err);
     json_decref(owned[0]);
     json_decref(owned[1]);
     return body;
 }
 
-static void create_job(struct flow *flow, uint32_t step, const struct object *template_,
+static void create_job(struct flow *flow, uint32_t step, const struct object *template,
                        const char *name)
 {
     struct flow_model *m = &flow->model;
     struct error err = {0};
-    struct blob *body = body_for(flow, step, template_, &err);
+    struct blob *body = body_for(flow, step, template, &err);
     const struct flow_gang *member_of = ready_queue_gang(&m->ready_queue, step);
     scoped_str gang = member_of ? mem_printf("%s.%s.%s", object_namespace(flow->object),
                                              object_name(flow->object), member_of->name)
                                 : NULL;
     uint32_t iteration = flow_graph_iteration(m->graph, step);
     char number[16], least[16], hash[SPEC_HASH_TEXT_MAX];
-    const uint32_t together = member_of ? ready_queue_gang_min(&m->ready_queue, step) : 0;
-    const bool some = member_of && together < member_of->steps.count;
+    const uint32_t gang_min = member_of ? ready_queue_gang_min(&m->ready_queue, step) : 0;
+    const bool some = member_of && gang_min < member_of->steps.count;
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
-        .template_ = template_,
+        .template_ = template,
         .step = flow_graph_step(m->graph, step)->name,
         .gang = gang,
         .gang_least = some ? least : NULL,
@@ -222,9 +221,9 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     if (m->compact)
         spec_hash_format(flow_spec_hash(m, step), hash);
     if (some)
-        snprintf(least, sizeof least, "%u", together);
+        snprintf(least, sizeof least, "%u", gang_min);
     snprintf(number, sizeof number, "%u", iteration);
-    if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
+    if (!body && err.code == ERR_NOT_FOUND) { /* an output that can never exist any more */
         flow_unblock_step(flow, step);
         flow_model_fail_step(m, step, REASON_MISSING_OUTPUT, err.message);
         flow_make_runnable(flow);
@@ -240,8 +239,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->flow = flow;
     create->step = step;
     create->build = flow->build;
-    create->ready_at = m->steps[step].finished_at;
-    create->again = m->steps[step].recreate;
+    create->ready_tick = m->steps[step].finished_at;
+    create->recreated = m->steps[step].recreate;
     create->retry = m->steps[step].retry;
     create->meta = template_job_meta(&job);
     flow_model_set_state(m, step, STEP_CREATING);
@@ -250,23 +249,24 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
                    object_new(&kind_job, meta_ref(create->meta), body, NULL));
 }
 
-/* Look at one ready step; afterwards it is not ready any more. */
-static void attend(struct flow *flow, uint32_t step)
+/* Decides what to do about one ready step, and does it. The step is then no longer ready, unless
+ * copies of templates are still being made. */
+static void process_ready_step(struct flow *flow, uint32_t step)
 {
     struct cluster *cluster = flow->controller->cluster;
     const char *ns = object_namespace(flow->object);
     scoped(buf) struct buf name = {0};
-    const struct object *job, *template_;
+    const struct object *job, *template;
     unsigned facts = 0;
 
     flow_model_job_name(&flow->model, step, &name);
     job = cluster_get(cluster, &kind_job, ns, name.data);
-    template_ = flow_template_of(flow, step);
+    template = flow_template_of(flow, step);
     if (template_pins_copying(flow))
-        return; /* it stays ready, and is looked at again when the copies are there */
+        return; /* the step stays ready until the copies are made */
     if (job)
-        facts |= is_ours(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
-    if (template_)
+        facts |= flow_owns(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
+    if (template)
         facts |= FACT_TEMPLATE_KNOWN;
     if (!flow_creates_now(flow) || (flow_ending(flow) && !flow->model.steps[step].final))
         facts |= FACT_FLOW_CLOSED;
@@ -286,13 +286,13 @@ static void attend(struct flow *flow, uint32_t step)
         wait_for_template(flow, step);
         break;
     case STEP_DO_CREATE:
-        create_job(flow, step, template_, name.data);
+        create_job(flow, step, template, name.data);
         break;
     }
 }
 
-/* How many more jobs there may be. */
-static uint32_t room(const struct flow *flow)
+/* How many more jobs maxRunningJobs allows. */
+static uint32_t jobs_allowed(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
     const struct flow_scheduling *scheduling = m->graph->spec->scheduling;
@@ -307,23 +307,23 @@ static uint32_t room(const struct flow *flow)
 void flow_create_ready(struct flow *flow)
 {
     const struct ready_queue *queue = &flow->model.ready_queue;
-    uint32_t together = 0; /* of a gang that has begun to be made: it finds room */
+    uint32_t gang_left = 0; /* members still to create of a gang that fits as a whole */
 
     for (int left = CREATE_BATCH; ready_queue_count(queue) && !template_pins_copying(flow);
          left--) {
         uint32_t step = ready_queue_next(queue);
 
-        if (together)
-            together--;
+        if (gang_left)
+            gang_left--;
         else if (left <= 0)
             break;
-        else if (room(flow) < ready_queue_batch(queue, step))
-            return; /* a job that ends makes room */
+        else if (jobs_allowed(flow) < ready_queue_batch(queue, step))
+            return; /* the end of a job makes the flow runnable again */
         else
-            together = ready_queue_batch(queue, step) - 1;
-        attend(flow, step);
+            gang_left = ready_queue_batch(queue, step) - 1;
+        process_ready_step(flow, step);
     }
     if (ready_queue_count(queue) &&
-        !template_pins_copying(flow)) /* a copy that comes says so itself */
+        !template_pins_copying(flow)) /* the end of a copy makes the flow runnable */
         flow_make_runnable(flow);
 }

@@ -1,5 +1,6 @@
 /*
- * The two tables. A row holds when all of `with` and none of `without` are facts; the first wins.
+ * The decision tables. A row matches when all facts of `with` and none of `without` hold; the first
+ * match wins. The last row of each table matches always.
  */
 #include "flow/decide.h"
 
@@ -14,16 +15,26 @@ struct phase_rule {
 
 /* clang-format off */
 static const struct phase_rule phase_rules[] = {
-    {FACT_DELETING,    0,            FLOW_TERMINATING},
-    {FACT_RETRY,       0,            FLOW_RUNNING},
-    {FACT_FINISHED,    0,            KEEP_PHASE},
-    {FACT_ABORTED,     0,            FLOW_FAILED},
-    {FACT_UNUSABLE,    0,            FLOW_PENDING},
+    {FACT_DELETING,    0,              FLOW_TERMINATING},
+    {FACT_RETRY,       0,              FLOW_RUNNING},
+    {FACT_FINISHED,    0,              KEEP_PHASE},
+    {FACT_ABORTED,     0,              FLOW_FAILED},
+    {FACT_UNUSABLE,    0,              FLOW_PENDING},
     {FACT_STEP_FAILED, FACT_CONTINUES, FLOW_FAILED},
-    {FACT_ALL_DONE,    0,            FLOW_SUCCEED},
-    {FACT_DEADLINE,    0,            FLOW_FAILED},
-    {FACT_STARTED,     0,            FLOW_RUNNING},
-    {0,                0,            FLOW_PENDING},
+    {FACT_ALL_DONE,    0,              FLOW_SUCCEED},
+    {FACT_DEADLINE,    0,              FLOW_FAILED},
+    {FACT_STARTED,     0,              FLOW_RUNNING},
+    {0,                0,              FLOW_PENDING},
+};
+
+/* Clients written for upstream see Running before a terminal phase whenever a job ran, so Running
+ * is stored first. */
+static const struct phase_rule end_rules[] = {
+    {FACT_FINALS_OPEN | FACT_STARTED, 0, FLOW_RUNNING},
+    {FACT_FINALS_OPEN,                0, FLOW_PENDING},
+    {FACT_RUNNING_UNWRITTEN,          0, FLOW_RUNNING},
+    {FACT_FINALS_FAILED,              0, FLOW_FAILED},
+    {0,                               0, KEEP_PHASE},
 };
 
 struct step_rule {
@@ -40,13 +51,21 @@ static const struct step_rule step_rules[] = {
 };
 /* clang-format on */
 
-enum flow_phase flow_decide_phase(enum flow_phase now, unsigned facts)
+static enum flow_phase apply(const struct phase_rule *rule, enum flow_phase now, unsigned facts)
 {
-    const struct phase_rule *rule = phase_rules;
-
     while ((facts & rule->with) != rule->with || (facts & rule->without))
         rule++;
     return rule->next == KEEP_PHASE ? now : rule->next;
+}
+
+enum flow_phase flow_decide_phase(enum flow_phase now, unsigned facts)
+{
+    return apply(phase_rules, now, facts);
+}
+
+enum flow_phase flow_decide_end(enum flow_phase end, unsigned facts)
+{
+    return apply(end_rules, end, facts);
 }
 
 enum step_action flow_decide_step(unsigned facts)

@@ -1,6 +1,10 @@
 /*
- * The life of a flow: opened from its object and its jobs, kept current, closed when nothing can
- * change any more. flow_sync is the one place where decisions follow from what is known.
+ * Opening, updating and closing the in-memory state of a flow.
+ *
+ * A flow is opened from its object, its stored status and its jobs. Events of its object and its
+ * jobs then update the model. flow_sync runs once a turn after such events: it decides the phase,
+ * creates jobs and writes the status. A flow that is finished and stored, with no job left to end,
+ * is closed: only its object stays in memory.
  */
 #include <string.h>
 
@@ -11,6 +15,8 @@
 #include "flow/model/critical_path.h"
 #include "flow/model/iteration_budget.h"
 #include "flow/model/step_probe.h"
+
+enum { RETRY_MAX_MS = 30000 };
 
 struct flow *flow_new(struct flow_controller *controller, const struct object *object)
 {
@@ -40,7 +46,7 @@ void flow_free(struct flow *flow)
     flow_stop_job_commands(flow);
     flow_stop_time_limits(flow);
     template_pins_stop(flow);
-    timer_stop(flow->controller->loop, &flow->retain_retry);
+    timer_stop(flow->controller->loop, &flow->retention.retry);
     flow_model_release(&flow->model);
     flow_state_release(&flow->state);
     removed_entries_release(&flow->removed);
@@ -76,19 +82,22 @@ bool flow_creates_now(const struct flow *flow)
     return flow_may_create(flow) && !flow_suspended(flow);
 }
 
-/* ---- jobs ---- */
+bool flow_owns(const struct flow *flow, const struct object *job)
+{
+    const struct owner_ref *owner = meta_controller(job->meta);
+
+    return owner && strcmp(owner->uid, flow->uid) == 0;
+}
 
 const struct object *flow_job_of(const struct flow *flow, uint32_t step)
 {
     scoped(buf) struct buf name = {0};
     const struct object *job;
-    const struct owner_ref *owner;
 
     flow_model_job_name(&flow->model, step, &name);
     job = cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
                       name.data);
-    owner = job ? meta_controller(job->meta) : NULL;
-    return owner && strcmp(owner->uid, flow->uid) == 0 ? job : NULL;
+    return job && flow_owns(flow, job) ? job : NULL;
 }
 
 void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job)
@@ -117,10 +126,9 @@ void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job
 static void visit_job(void *arg, const struct object *job)
 {
     struct flow *flow = arg;
-    const struct owner_ref *owner = meta_controller(job->meta);
     uint32_t step = flow_model_step_of_job(&flow->model, job);
 
-    if (owner && strcmp(owner->uid, flow->uid) == 0 && step != STEP_NONE)
+    if (flow_owns(flow, job) && step != STEP_NONE)
         flow_job_changed(flow, step, job);
 }
 
@@ -129,7 +137,19 @@ static void gather_jobs(struct flow *flow)
     cluster_each_owned(flow->controller->cluster, &kind_job, flow->uid, visit_job, flow);
 }
 
-/* ---- open, respecify, close ---- */
+int64_t flow_retry_delay_ms(unsigned failures, int64_t first_ms)
+{
+    int64_t delay_ms = first_ms;
+
+    for (unsigned i = 0; i < failures && delay_ms < RETRY_MAX_MS; i++)
+        delay_ms *= 2;
+    return delay_ms < RETRY_MAX_MS ? delay_ms : RETRY_MAX_MS;
+}
+
+bool flow_same_text(const struct blob *a, const struct blob *b)
+{
+    return a == b || (a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0);
+}
 
 void flow_set_reason(struct flow *flow, const char *reason, const char *message)
 {
@@ -150,7 +170,8 @@ static void refuse(struct flow *flow, const struct error *err)
              kv_str("reason", err->message));
 }
 
-/* The paths ahead, by what the templates say that their jobs take. */
+/* With order: criticalPath, ranks steps by the longest path that starts at them. A path is as long
+ * as the running estimates of its templates; a template without an estimate counts 1 s. */
 static void rank_steps(struct flow *flow)
 {
     struct flow_model *m = &flow->model;
@@ -161,10 +182,10 @@ static void rank_steps(struct flow *flow)
         return;
     weights = mem_array(m->graph->steps + 1, sizeof *weights);
     for (uint32_t i = 0; i < m->graph->steps; i++) {
-        const struct object *template_ = cluster_get(
+        const struct object *template = cluster_get(
             flow->controller->cluster, &kind_job_template, object_namespace(flow->object),
             flow_step_template(flow_graph_step(m->graph, i)));
-        int64_t estimate_ns = template_ ? job_spec_of(template_)->running_estimate_ns : -1;
+        int64_t estimate_ns = template ? job_spec_of(template)->running_estimate_ns : -1;
 
         weights[i] = m->steps[i].jobless && flow_graph_step(m->graph, i)->choice ? 0
                      : estimate_ns >= 0 ? (double)estimate_ns / 1e9
@@ -212,7 +233,7 @@ void flow_open(struct flow *flow)
     flow_make_runnable(flow);
 }
 
-/* Steps that are no longer in the spec leave their history behind. */
+/* Keeps the status entries of steps that are no longer in the spec. */
 static void keep_removed(struct flow *flow, struct flow_model *old)
 {
     for (uint32_t i = 0; i < old->graph->steps; i++) {
@@ -227,7 +248,8 @@ static void keep_removed(struct flow *flow, struct flow_model *old)
     }
 }
 
-/* A record of the spec as it is now, with what the one before knew. False leaves none. */
+/* Replaces the model by one for the present spec, which takes over what the old one knew. False
+ * when the spec is unusable: the flow then has no model. */
 static bool rebuild(struct flow *flow, const uint32_t *extra, struct error *err)
 {
     struct flow_model old;
@@ -247,13 +269,13 @@ static bool rebuild(struct flow *flow, const uint32_t *extra, struct error *err)
     return usable;
 }
 
-static void respecify(struct flow *flow)
+static void spec_changed(struct flow *flow)
 {
     uint32_t *extra = iteration_budget_kept(jobflow_spec_of(flow->object), flow->model.graph);
     struct error err = {0};
 
     if (rebuild(flow, extra, &err)) {
-        flow_model_clear_handled(&flow->model); /* by steps that are gone, perhaps */
+        flow_model_clear_handled(&flow->model); /* the handling steps may be gone */
         gather_jobs(flow);
         flow_probing_restore(flow);
         flow_model_recount(&flow->model);
@@ -263,7 +285,7 @@ static void respecify(struct flow *flow)
         refuse(flow, &err);
     }
     mem_free(extra);
-    flow->retained_done = false;
+    flow->retention.done = false;
     flow_write_status_now(flow);
     flow_make_runnable(flow);
 }
@@ -274,7 +296,7 @@ void flow_renew_iteration_budgets(struct flow *flow)
     struct flow_graph *graph =
         extra ? flow_graph_new_expanded(jobflow_spec_of(flow->object), extra, NULL) : NULL;
 
-    if (graph) /* else its iterations would have the names of other steps */
+    if (graph) /* unusable when names of new iterations collide with those of other steps */
         rebuild(flow, extra, NULL);
     flow_graph_free(graph);
     mem_free(extra);
@@ -288,125 +310,45 @@ void flow_close(struct flow *flow)
     flow->opening = FLOW_CLOSED;
 }
 
-static bool same_text(const struct blob *a, const struct blob *b)
-{
-    return a == b || (a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0);
-}
-
 void flow_object_changed(struct flow *flow, const struct object *object)
 {
     struct object *before = flow->object;
-    bool respecified = !same_text(before->body, object->body);
+    bool new_spec = !flow_same_text(before->body, object->body);
     bool marked = object_deleting(object) && !object_deleting(before);
-    bool annotated = before->meta != object->meta; /* perhaps: policy, retry */
+    bool annotated = before->meta != object->meta; /* perhaps: failure policy, retry, abort */
     bool asked = annotated && jobflow_wants_retry(object);
 
     if (object->revision <= before->revision)
         return;
     flow->object = object_ref(object);
     if (!flow->writer.in_flight && object->revision != flow->writer.written_revision &&
-        !same_text(object->status, flow->writer.written))
+        !flow_same_text(object->status, flow->writer.written))
         flow_rewrite_status(flow);
     if ((flow->opening == FLOW_CLOSED && (marked || asked)) ||
-        (flow->opening == FLOW_UNUSABLE && respecified))
+        (flow->opening == FLOW_UNUSABLE && new_spec))
         flow_open(flow);
-    else if (flow->opening == FLOW_OPEN && respecified)
-        respecify(flow);
-    if (respecified) {
-        flow->retained_done = false;
-        flow_stop_time_limits(flow); /* the times may be others now */
+    else if (flow->opening == FLOW_OPEN && new_spec)
+        spec_changed(flow);
+    if (new_spec) {
+        flow->retention.done = false;
+        flow_stop_time_limits(flow); /* restarted with the new times by the next sync */
     }
-    if (respecified || marked || annotated)
+    if (new_spec || marked || annotated)
         flow_make_runnable(flow);
     object_unref(before);
 }
 
-/* ---- decide ---- */
-
-static unsigned facts_of(const struct flow *flow)
-{
-    const struct flow_model *m = &flow->model;
-    unsigned facts = 0;
-
-    if (object_deleting(flow->object))
-        facts |= FACT_DELETING;
-    if (flow_phase_finished(flow->state.phase))
-        facts |= FACT_FINISHED;
-    if (jobflow_aborted(flow->object) && !flow->controller->options.upstream_compat)
-        facts |= FACT_ABORTED;
-    if (flow->opening == FLOW_UNUSABLE)
-        return facts | FACT_UNUSABLE;
-    if (flow_retry_may_begin(flow))
-        facts |= FACT_RETRY;
-    if (flow_model_failed_steps(m))
-        facts |= FACT_STEP_FAILED;
-    if (flow_model_active(m) && flow_failure_policy(flow) == FAILURE_CONTINUE)
-        facts |= FACT_CONTINUES;
-    if (flow_model_all_done(m) && (m->graph->steps || !m->upstream))
-        facts |= FACT_ALL_DONE;
-    if (flow->deadline_passed)
-        facts |= FACT_DEADLINE;
-    if (flow->state.phase == FLOW_RUNNING || flow_model_jobs_past_pending(m))
-        facts |= FACT_STARTED;
-    return facts;
-}
-
-/* Clients written for upstream see Running before a terminal phase whenever a job ran: it is
- * written first. */
-static bool running_comes_first(const struct flow *flow, enum flow_phase next)
-{
-    return flow_phase_finished(next) && !flow_phase_finished(flow->state.phase) &&
-           flow->writer.written_phase != FLOW_RUNNING && flow_model_jobs_past_pending(&flow->model);
-}
-
-/* Nothing starts any more, whatever it waits for. */
-static void forget_blocks(struct flow *flow)
-{
-    struct flow_model *m = &flow->model;
-
-    for (uint32_t i = step_set_next(&m->blocked, 0); i != STEP_NONE;
-         i = step_set_next(&m->blocked, i + 1)) {
-        flow_unblock_step(flow, i);
-        flow_model_set_state(m, i, STEP_WAITING);
-    }
-}
-
-static void enter_phase(struct flow *flow, enum flow_phase next)
-{
-    if (flow->state.phase == next)
-        return;
-    log_info("flow phase changed", kv_str("namespace", object_namespace(flow->object)),
-             kv_str("flow", object_name(flow->object)),
-             kv_str("from", flow_phase_text(flow->state.phase)),
-             kv_str("to", flow_phase_text(next)));
-    flow->state.phase = next;
-    flow->state.since_ms = flow_now_ms(flow);
-    if (flow->opening == FLOW_OPEN && (flow_phase_finished(next) || !flow_ending(flow)))
-        flow_set_reason(flow, NULL, NULL); /* while it ends it keeps that of its end */
-    if (next == FLOW_FAILED)
-        flow_set_failure_reason(flow);
-    if (flow_phase_finished(next)) {
-        flow->state.completion_ms = flow->state.since_ms < flow->state.start_ms
-                                        ? flow->state.start_ms /* the wall was set back */
-                                        : flow->state.since_ms;
-        flow_model_end_retries(&flow->model);
-        forget_blocks(flow);
-    }
-    if (flow_phase_finished(next) || next == FLOW_TERMINATING)
-        flow_probing_stop(flow);
-    flow_write_status_now(flow);
-}
-
-/* Nothing of a finished flow can change any more, and all of it is stored. */
+/* Whether a finished flow may be closed: no job can change any more, and everything is stored. */
 static bool settled(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && flow_phase_finished(flow->writer.written_phase) &&
            flow->state.phase == flow->writer.written_phase && !object_deleting(flow->object) &&
            !flow_model_unfinished(&flow->model) && !flow->calls && !flow->writer.dirty &&
-           flow->retained_done && !flow_retry_wanted(flow);
+           flow->retention.done && !flow_retry_wanted(flow);
 }
 
-/* A failed flow's last job has ended: nothing more is to be gathered. */
+/* Whether the last job of a finished flow has ended since the last status was rendered. No further
+ * change will come, so there is no reason to wait for one. */
 static bool last_job_ended(const struct flow *flow)
 {
     return flow_phase_finished(flow->state.phase) && flow->writer.rendered_while_running &&
@@ -438,15 +380,13 @@ static void sync_flow(struct flow *flow)
     if (flow->backoffs_held && !flow->writer.in_flight)
         flow_backoff_update_all(flow);
     flow_update_deadline(flow);
-    next = flow_final_steps_phase(flow, flow_decide_phase(flow->state.phase, facts_of(flow)));
+    next = flow_next_phase(flow);
     if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)
         flow_retry_begin(flow);
     else if (flow_creates_now(flow) && !flow_phase_finished(flow->writer.written_phase))
-        flow_create_ready(flow); /* of a retried flow: once it is stored that it runs again */
-    if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
-        next = FLOW_RUNNING;
+        flow_create_ready(flow); /* a retried flow waits until its Running is stored */
     flow_announce_skipped(flow);
-    enter_phase(flow, next);
+    flow_enter_phase(flow, next);
     publish_changes(flow);
     flow_send_job_commands(flow);
     flow_apply_retain_policy(flow);

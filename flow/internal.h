@@ -2,12 +2,15 @@
 /*
  * The flow controller from inside: one struct flow per JobFlow object, one controller for all.
  *
- *   watchers ──► record (what is known) ──► runnable ──► flow_sync: decide ──► create, block,
- * publish
+ *   watch events ──► model of the flow ──► list of runnable flows ──► flow_sync
+ *                                                                        │
+ *                   next phase (phase.c) ◄───────────────────────────────┤
+ *                   jobs to create (create_jobs.c) ◄─────────────────────┤
+ *                   status to write (status_writer.c) ◄──────────────────┤
+ *                   jobs to end or remove (job_commands.c) ◄─────────────┘
  *
- * Everything runs on the loop. An event only updates the record and puts the flow on the runnable
- * list; the list is worked off by one posted task, so all events of a turn are seen before anything
- * is decided.
+ * Everything runs on the loop. An event only updates the model and puts the flow on the list. One
+ * posted task works the list off, so all events of a turn are seen before anything is decided.
  */
 #include "base/hash.h"
 #include "flow/blocked_steps.h"
@@ -20,43 +23,50 @@
 #include "template/instantiate.h"
 
 #define FLOW_COMPONENT        "vc-controller-manager"
-#define REASON_DEADLINE       "DeadlineExceeded" /* state.reason */
-#define REASON_MISSING_OUTPUT "MissingOutput"    /* of a step that refers to it */
+#define REASON_DEADLINE       "DeadlineExceeded" /* a state.reason */
+#define REASON_MISSING_OUTPUT "MissingOutput" /* reason of a step that refers to such an output */
 
 enum flow_opening {
-    FLOW_CLOSED,  /* finished and settled: only the object is kept */
-    FLOW_OPEN,    /* the record is live */
-    FLOW_UNUSABLE /* its graph cannot be run */
+    FLOW_CLOSED,  /* finished, stored, no job unfinished: only the object is kept */
+    FLOW_OPEN,    /* the model is live */
+    FLOW_UNUSABLE /* its graph cannot be run, so it has no model */
 };
 
-/* The writing of the status: gathered for a while, one write in flight, equal ones left out. */
+/* What a status write covers, and when the next one is due: status_writer.c. */
 struct status_writer {
     struct cluster_call call;
     struct timer window;
     bool in_flight, dirty, urgent;
-    bool overwritten; /* by somebody: ours is written again even when it is equal */
+    bool overwritten; /* another client changed the status: ours is written even if it is equal */
     unsigned failures;
-    struct blob *written; /* as we stored it last; NULL = never */
-    struct blob *sent;
+    struct blob *written;     /* the status we stored last; NULL = never */
+    struct blob *sent;        /* the one in flight */
     int64_t written_revision; /* of the flow with our last status */
     enum flow_phase written_phase, sent_phase;
-    uint32_t written_changes, sent_changes; /* of the record */
-    uint32_t rendered_changes;              /* of the record, for which a write is under way */
-    bool rendered_while_running;            /* that write tells of jobs that have not ended */
+    uint32_t written_changes, sent_changes; /* value of model.changes that each covers */
+    uint32_t rendered_changes;              /* the same of the status rendered last */
+    bool rendered_while_running;            /* that status shows jobs that have not ended */
 };
 
-/* What a failed flow has to tell its jobs. */
+/* What a failed flow makes of its jobs. */
 enum job_command {
     JOB_COMMAND_NONE,
-    JOB_COMMAND_TERMINATE, /* failurePolicy: abort */
+    JOB_COMMAND_TERMINATE, /* failurePolicy: abort, or the deadline has passed */
     JOB_COMMAND_REMOVE     /* a manual retry needs their names */
 };
 
 struct job_commands {
     enum job_command now;
-    uint32_t build; /* of the record whose `ordered` it is about */
+    uint32_t build; /* of the model whose `to_command` it is about */
     struct timer again;
     unsigned failures;
+};
+
+/* jobRetainPolicy: retain_policy.c. */
+struct job_retention {
+    bool done; /* the policy has been carried out */
+    unsigned in_flight, failures;
+    struct timer retry;
 };
 
 struct flow {
@@ -66,26 +76,23 @@ struct flow {
     struct flow_model model; /* while OPEN */
     struct flow_state state;
     struct removed_entries removed;
-    char *critical_path;         /* status.criticalPath of a large flow that is over; or NULL */
-    bool critical_path_may_grow; /* jobs were at work when it was found */
-    struct template_pins *pins; /* of a flow that pins its templates, while it is open; else NULL */
+    char *critical_path;         /* status.criticalPath of a large finished flow; or NULL */
+    bool critical_path_may_grow; /* jobs were unfinished when it was computed */
+    struct template_pins *pins;  /* while the flow is open and pins its templates; else NULL */
     struct status_writer writer;
     struct probe_group probes;
     struct job_commands commands;
-    uint32_t build;     /* grows when the record is built anew: step indexes may differ */
-    unsigned calls;     /* in flight, the publisher's included */
-    bool gone;          /* deleted; freed when the calls are back */
-    bool retained_done; /* the retain policy has been carried out */
-    unsigned removals;  /* in flight */
-    struct timer retain_retry;
-    unsigned retain_failures;
+    struct job_retention retention;
+    uint32_t build;        /* counts builds of the model: step indexes differ from build to build */
+    unsigned calls;        /* in flight, those of the writer included */
+    bool gone;             /* the object is deleted; the flow is freed when its calls are back */
     struct timer deadline; /* activeDeadlineSeconds */
-    int64_t began_ms;      /* when this process saw the first job; 0: another one did */
+    int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
     struct timer ttl;      /* ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
-    bool backoffs_held;     /* until the status tells of the attempts that are over */
-    enum flow_phase ending; /* how the flow ends, while its final steps run; else NONE */
-    char *warned;           /* the last cause a Warning was written for */
+    bool backoffs_held;     /* back-offs wait until the status with their results is stored */
+    enum flow_phase ending; /* how the flow ends, decided while final steps run; else NONE */
+    char *warned;           /* the last cause that a Warning was written for */
     bool runnable;
     struct flow *next_runnable;
     UT_hash_handle hh; /* by uid */
@@ -100,9 +107,9 @@ struct flow_controller {
     struct flow *by_uid;
     struct task run;
     struct flow *first_runnable, *last_runnable;
-    struct wait_key *waits; /* by "<kind>/<namespace>/<name>" */
+    struct wait_key *waits; /* blocked steps by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
-    struct template_pins *pins; /* of all flows that have some */
+    struct template_pins *pins; /* list of all flows that pin templates */
     struct probes *probes;
     struct flow_metrics metrics;
     unsigned calls; /* in flight, of all flows */
@@ -110,107 +117,144 @@ struct flow_controller {
 };
 
 /* controller.c */
+
+/** Has flow_sync called in this turn. */
 void flow_make_runnable(struct flow *flow);
+/** Counts a cluster call; flow_call_ended must follow when it is answered. */
 void flow_call_begun(struct flow *flow);
-/** A call is back. False when the flow is gone and was freed with it: touch it no more. */
+/** Returns false if the object of the flow is deleted. The flow may then be freed, so the caller must
+ * not touch it. */
 bool flow_call_ended(struct flow *flow);
 
-/* flow.c: the life of a flow */
+/* flow.c: opening, updating, closing */
+
 struct flow *flow_new(struct flow_controller *controller, const struct object *object);
 void flow_free(struct flow *flow);
+/** Takes over a newer version of the object; an older one is ignored. */
 void flow_object_changed(struct flow *flow, const struct object *object);
+/** Builds the model from the object, its stored status and its jobs. */
 void flow_open(struct flow *flow);
 void flow_close(struct flow *flow);
-/** Loops whose condition never came true get as many iterations again. */
+/** Gives each loop whose `until` condition never came true as many iterations again, for a manual
+ * retry. */
 void flow_renew_iteration_budgets(struct flow *flow);
+/** Decides and carries out what follows from the model. */
 void flow_sync(struct flow *flow);
-/** A version of one of its jobs. */
+/** Takes over a version of the job of a step. */
 void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job);
-bool flow_may_create(const struct flow *flow);  /* jobs may still be created, now or when resumed */
-bool flow_creates_now(const struct flow *flow); /* now */
-/** The job of a step if it is this flow's: borrowed, or NULL. */
+/** Whether jobs may still be created, now or once the flow is resumed. */
+bool flow_may_create(const struct flow *flow);
+/** Whether jobs may be created now. */
+bool flow_creates_now(const struct flow *flow);
+/** Whether the flow is the controller of the job, by uid. */
+bool flow_owns(const struct flow *flow, const struct object *job);
+/** The job of a step if this flow owns it: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
+/** The failure policy in force: spec, annotations and --upstream-compat together. */
 enum failure_policy flow_failure_policy(const struct flow *flow);
-/** state.reason and state.message. */
+/** Sets state.reason and state.message; both are copied and may be NULL. */
 void flow_set_reason(struct flow *flow, const char *reason, const char *message);
+/** The delay before the next try after `failures` failed ones: `first_ms`, doubling up to 30 s. */
+int64_t flow_retry_delay_ms(unsigned failures, int64_t first_ms);
+/** Whether two texts are equal; NULL equals only NULL. */
+bool flow_same_text(const struct blob *a, const struct blob *b);
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
     return loop_wall_ms(flow->controller->loop);
 }
 
-/** The loop's clock in the ticks of a record; it wraps after five days. */
+/** The loop's clock in ticks (FLOW_TICKS_PER_SECOND). It wraps after five days, so only differences
+ * of shorter times mean anything. */
 static inline uint32_t flow_tick(const struct flow *flow)
 {
     return (uint32_t)(loop_mono_ns(flow->controller->loop) / (1000000000 / FLOW_TICKS_PER_SECOND));
 }
 
-/* create.c */
-/** Create the jobs of ready steps, lowest first; at most a batch, the rest at the flow's next turn.
- */
-void flow_create_ready(struct flow *flow);
+/* phase.c: the phase of the flow */
 
-/* backoff.c */
-/** The step failed and is to be tried again, or is not any more: its timer follows. */
-void flow_backoff_update(struct flow *flow, uint32_t step);
-void flow_backoff_stop(struct flow *flow, uint32_t step);
-/** After a restart, or when what some of them waited for has been stored. */
-void flow_backoff_update_all(struct flow *flow);
-
-/* finish.c */
-/** The times the spec sets: follow them. */
-void flow_update_deadline(struct flow *flow);
-void flow_update_ttl(struct flow *flow);
-bool flow_deadline_hit(const struct flow *flow); /* it is why the flow fails, or failed */
-void flow_stop_time_limits(struct flow *flow);
-/** A flow that would be `next` has final steps to run first: returns the phase it has meanwhile. */
-enum flow_phase flow_final_steps_phase(struct flow *flow, enum flow_phase next);
-/** After a restart: whether the stored state says that the flow fails for its deadline once its
- * final steps have run. How it ends otherwise follows from its steps. */
+/** The phase that follows from what is known. Starts the final steps of a flow that is to end. */
+enum flow_phase flow_next_phase(struct flow *flow);
+/** Sets the phase, and what depends on it: times, reason, probes. Does nothing if it is the same. */
+void flow_enter_phase(struct flow *flow, enum flow_phase next);
+/** After a restart: decides the end of a flow that was failing for its deadline. Returns whether
+ * that is so. Any other end follows from the steps again. */
 bool flow_restore_ending(struct flow *flow);
-/** The end is fixed: only its final steps are still to run. */
+/** Whether the end of the flow is decided and only its final steps are still to run. */
 static inline bool flow_ending(const struct flow *flow)
 {
     return flow->ending != FLOW_NONE;
 }
 
-/* publish.c */
+/* create_jobs.c */
+
+/** Creates the jobs of ready steps in queue order; at most a batch, the rest in the next sync. */
+void flow_create_ready(struct flow *flow);
+
+/* step_backoff.c: the time between two attempts of a step */
+
+/** Starts, continues or stops the back-off of a step, as its state demands. */
+void flow_backoff_update(struct flow *flow, uint32_t step);
+void flow_backoff_stop(struct flow *flow, uint32_t step);
+/** Updates every step in back-off: after a restart, or when a status they waited for is stored. */
+void flow_backoff_update_all(struct flow *flow);
+
+/* time_limits.c: activeDeadlineSeconds and ttlSecondsAfterFinished */
+
+/** Starts or stops the timer of the deadline, as the flow's state demands. */
+void flow_update_deadline(struct flow *flow);
+/** The same for the time to live. */
+void flow_update_ttl(struct flow *flow);
+/** Whether the deadline is why the flow fails or failed. */
+bool flow_deadline_hit(const struct flow *flow);
+void flow_stop_time_limits(struct flow *flow);
+
+/* status_writer.c */
+
+/** Writes the status when the collecting window ends. */
 void flow_write_status_soon(struct flow *flow);
+/** Writes the status at once, or when the write in flight is answered. */
 void flow_write_status_now(struct flow *flow);
-void flow_stop_status_writes(struct flow *flow);
-/** The stored status is not ours any more: write ours again. */
+/** Writes our status again because another client has overwritten it. */
 void flow_rewrite_status(struct flow *flow);
+void flow_stop_status_writes(struct flow *flow);
 
 /* job_commands.c */
-/** Tell jobs what is to be told; at most a batch, the rest at the flow's next turn. */
+
+/** Sends the commands that are due to jobs; at most a batch, the rest in the next sync. */
 void flow_send_job_commands(struct flow *flow);
-/** The job of a step came to a new phase: it may have to be told now. */
+/** The job of a step has a new phase: adds it to those to command if that is needed now. */
 void flow_add_job_command(struct flow *flow, uint32_t step);
 void flow_stop_job_commands(struct flow *flow);
 
-/* retry.c */
-/** Somebody asks for a retry of this flow, which has failed. */
+/* manual_retry.c */
+
+/** Whether a retry of this failed flow is requested. */
 bool flow_retry_wanted(const struct flow *flow);
-/** It is wanted, and no job is left that stands in the way. */
+/** Whether it is requested and no job is left that stands in its way. */
 bool flow_retry_may_begin(const struct flow *flow);
 void flow_retry_begin(struct flow *flow);
-/** Asking a flow that has not failed asks for nothing, then and later. */
+/** Ends a request for the retry of a flow that has not failed: it has no effect, now or later. */
 void flow_retry_dismiss(struct flow *flow);
 
-/* why.c */
-/** state.reason and state.message of a flow that has failed. */
+/* reason.c */
+
+/** Sets state.reason and state.message of a flow that fails. */
 void flow_set_failure_reason(struct flow *flow);
-/** An event for each step that was skipped since. */
-void flow_announce_skipped(struct flow *flow);
-/** Work out state.reason and state.message for a phase that is not final. */
+/** Updates state.reason and state.message of a flow in a phase that is not terminal. */
 void flow_update_reason(struct flow *flow);
+/** Writes an event for each step that was skipped since the last call. */
+void flow_announce_skipped(struct flow *flow);
 
 /* probing.c */
-/** Look at the targets of the steps in record.probing. */
+
+/** Evaluates the targets of the steps in model.probing. */
 void flow_probing_run(struct flow *flow);
-void flow_probing_stop(struct flow *flow); /* look no more */
-/** After a restart: failures that steps had waited for are handled still. */
+/** Stops all probes of the flow. */
+void flow_probing_stop(struct flow *flow);
+/** After a restart: marks the failures as handled that satisfied probes had waited for. */
 void flow_probing_restore(struct flow *flow);
 
-/* retain.c */
-/** Carry out jobRetainPolicy: delete, once the flow is stored as Succeed. */
+/* retain_policy.c */
+
+/** Carries out jobRetainPolicy once the flow is stored as Succeed. */
 void flow_apply_retain_policy(struct flow *flow);

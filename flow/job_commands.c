@@ -1,18 +1,18 @@
 /*
- * What a failed flow tells its jobs: to end (failurePolicy: abort, or the flow's deadline), by a
- * Command as people would,
- * or to go, so that a manual retry can use their names again.
+ * What a failed flow makes of its jobs: it terminates unfinished ones (failurePolicy: abort, or the
+ * deadline) by a Command like those of clients, or it removes failed ones, so that a manual retry
+ * can use their names again.
  *
- * record.to_command is the set of steps still to be told, filled once when the order begins and with
- * each step that comes to need it. An order is given once per phase of a job, each order names the
- * job's uid, and nothing of it is stored: after a restart it is worked out and given anew, which
- * does no harm.
+ * model.to_command is the set of steps whose job is still to be commanded. It is filled once when a
+ * command begins, and then with each step whose job comes to need it. A job is commanded once per
+ * phase, and by its uid. Nothing about commands is stored: after a restart they are computed and
+ * sent again, which does no harm.
  */
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 
-enum { COMMAND_BATCH = 256, AGAIN_FIRST_MS = 100, AGAIN_MAX_MS = 30000 };
+enum { COMMAND_BATCH = 256, AGAIN_FIRST_MS = 100 };
 
 struct command_call {
     struct cluster_call call;
@@ -21,14 +21,12 @@ struct command_call {
     uint32_t step, build;
 };
 
-/* ---- which order, to whom ---- */
-
 static bool removal_wanted(const struct flow *flow)
 {
     return flow->model.failed_jobs && flow_retry_wanted(flow);
 }
 
-/* What is removed is known from the status alone from then on. */
+/* Once its job is removed, the result of a step is known only from the stored status. */
 static bool results_are_stored(const struct flow *flow)
 {
     const struct status_writer *p = &flow->writer;
@@ -37,7 +35,7 @@ static bool results_are_stored(const struct flow *flow)
            p->written_changes == flow->model.changes;
 }
 
-static enum job_command order_of(const struct flow *flow)
+static enum job_command command_of(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
 
@@ -53,6 +51,7 @@ static enum job_command order_of(const struct flow *flow)
     return JOB_COMMAND_NONE;
 }
 
+/* Whether the present command is for the job of this step. */
 static bool concerns(const struct flow *flow, uint32_t i)
 {
     const struct step *step = &flow->model.steps[i];
@@ -86,8 +85,6 @@ void flow_add_job_command(struct flow *flow, uint32_t step)
         step_set_add(&flow->model.to_command, step);
 }
 
-/* ---- giving it ---- */
-
 static void on_again(struct timer *timer)
 {
     flow_make_runnable(container_of(timer, struct flow, commands.again));
@@ -95,55 +92,51 @@ static void on_again(struct timer *timer)
 
 static void again_later(struct flow *flow)
 {
-    int64_t delay_ms = AGAIN_FIRST_MS;
-
-    for (unsigned i = 0; i < flow->commands.failures && delay_ms < AGAIN_MAX_MS; i++)
-        delay_ms *= 2;
-    flow->commands.failures++;
     flow->commands.again.fire = on_again;
     timer_start(flow->controller->loop, &flow->commands.again,
-                delay_ms < AGAIN_MAX_MS ? delay_ms : AGAIN_MAX_MS);
+                flow_retry_delay_ms(flow->commands.failures++, AGAIN_FIRST_MS));
 }
 
-static void not_done(struct flow *flow, const struct command_call *order, const struct error *err)
+static void not_done(struct flow *flow, const struct command_call *command, const struct error *err)
 {
-    log_warn("job of a failed flow not told",
-             kv_str("order", order->what == JOB_COMMAND_REMOVE ? "remove" : "terminate"),
+    log_warn("job of a failed flow not commanded",
+             kv_str("command", command->what == JOB_COMMAND_REMOVE ? "remove" : "terminate"),
              kv_str("namespace", object_namespace(flow->object)),
              kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-    if (order->build != flow->build || order->what != flow->commands.now)
-        return; /* another order holds by now */
-    step_set_add(&flow->model.to_command, order->step);
+    if (command->build != flow->build || command->what != flow->commands.now)
+        return; /* another command holds by now */
+    step_set_add(&flow->model.to_command, command->step);
     if (!timer_armed(&flow->commands.again))
         again_later(flow);
 }
 
-/* Told before, gone, or another job of the name: an event says so, or has. */
-static bool needs_no_more(const struct command_call *order, const struct error *err)
+/* Whether the error means that nothing is left to do: the job was commanded before, is gone, or is
+ * another one of the same name. */
+static bool is_harmless(const struct command_call *command, const struct error *err)
 {
     const struct object *job;
 
     if (err->code == ERR_EXISTS)
-        return order->what == JOB_COMMAND_TERMINATE;
+        return command->what == JOB_COMMAND_TERMINATE;
     if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
         return false;
-    if (order->flow->opening != FLOW_OPEN || order->build != order->flow->build)
+    if (command->flow->opening != FLOW_OPEN || command->build != command->flow->build)
         return true;
-    job = flow_job_of(order->flow, order->step);
+    job = flow_job_of(command->flow, command->step);
     return !job || object_deleting(job);
 }
 
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
 {
-    struct command_call *order = container_of(call, struct command_call, call);
-    struct flow *flow = order->flow;
+    struct command_call *command = container_of(call, struct command_call, call);
+    struct flow *flow = command->flow;
 
     if (flow_call_ended(flow)) {
-        if (err && !needs_no_more(order, err))
-            not_done(flow, order, err);
+        if (err && !is_harmless(command, err))
+            not_done(flow, command, err);
         flow_make_runnable(flow);
     }
-    mem_free(order);
+    mem_free(command);
 }
 
 struct cause {
@@ -161,7 +154,8 @@ static struct cause cause_of(const struct flow *flow)
                           "a step of the flow failed and its failurePolicy is abort"};
 }
 
-/* Named by the job's uid: one at a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
+/* A Command that terminates the job. Its name contains the uid of the job, so there is only one at a
+ * time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
 static struct object *termination_of(const struct object *job, struct cause cause)
 {
     const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),
@@ -192,28 +186,28 @@ static struct object *termination_of(const struct object *job, struct cause caus
     return object_new(&kind_command, meta_new(&draft), blob_from_buf(&text), NULL);
 }
 
-static void give(struct flow *flow, uint32_t step)
+static void send_command(struct flow *flow, uint32_t step)
 {
     struct cluster *cluster = flow->controller->cluster;
     const struct object *job = flow_job_of(flow, step);
-    struct command_call *order;
+    struct command_call *command;
 
     if (!job || object_deleting(job))
-        return; /* its event is on the way */
-    order = mem_alloc(sizeof *order);
-    order->call.done = on_done;
-    order->flow = flow;
-    order->what = flow->commands.now;
-    order->step = step;
-    order->build = flow->build;
+        return; /* the event of its removal follows */
+    command = mem_alloc(sizeof *command);
+    command->call.done = on_done;
+    command->flow = flow;
+    command->what = flow->commands.now;
+    command->step = step;
+    command->build = flow->build;
     flow_call_begun(flow);
-    if (order->what == JOB_COMMAND_TERMINATE) {
-        cluster_create(cluster, &order->call, termination_of(job, cause_of(flow)));
+    if (command->what == JOB_COMMAND_TERMINATE) {
+        cluster_create(cluster, &command->call, termination_of(job, cause_of(flow)));
     } else {
         const struct cluster_removal how = {
             .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
 
-        cluster_remove(cluster, &order->call, &kind_job, object_namespace(job), object_name(job),
+        cluster_remove(cluster, &command->call, &kind_job, object_namespace(job), object_name(job),
                        &how);
     }
 }
@@ -221,7 +215,7 @@ static void give(struct flow *flow, uint32_t step)
 void flow_send_job_commands(struct flow *flow)
 {
     struct step_set *ordered = &flow->model.to_command;
-    enum job_command what = order_of(flow);
+    enum job_command what = command_of(flow);
 
     if (flow->opening != FLOW_OPEN)
         return;
@@ -229,14 +223,14 @@ void flow_send_job_commands(struct flow *flow)
         begin(flow, what);
     if (what == JOB_COMMAND_NONE && removal_wanted(flow) && !flow->writer.in_flight &&
         !flow->writer.failures)
-        flow_write_status_now(flow); /* then they may go */
+        flow_write_status_now(flow); /* jobs are removed once their results are stored */
     if (timer_armed(&flow->commands.again))
         return;
     for (int left = COMMAND_BATCH; left > 0 && ordered->count; left--) {
         uint32_t step = step_set_next(ordered, 0);
 
         step_set_remove(ordered, step);
-        give(flow, step);
+        send_command(flow, step);
     }
     if (ordered->count)
         flow_make_runnable(flow);

@@ -1,12 +1,12 @@
 /*
- * Manual retry: a new value of the annotation volcano.sh/jobFlowRetry on a flow that has failed.
+ * Manual retry of a failed flow, requested by a new value of the annotation volcano.sh/jobFlowRetry.
  *
  *   Failed ──► jobs of failed steps removed ──► none is left ──► Running is stored ──► jobs created
  *
- * All of it follows from the annotation and status.observedRetry, so it is taken up again after a
- * restart at any point: until Running is stored the results of failed steps stand, with or without
- * their jobs; once it is, they are steps that wait, with attempts behind them. Completed steps and
- * failures somebody waited for are kept. Ref: spec/jobflow.md 13.4, DC-06.
+ * Every stage follows from the annotation and status.observedRetry, so a restart at any point
+ * resumes it. Until Running is stored the results of failed steps stand, with or without their
+ * jobs. Afterwards these steps wait for their next attempt. Completed steps, and failures that
+ * another step has handled, are kept. Ref: spec/jobflow.md 13.4, DC-06.
  */
 #include <string.h>
 
@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 
+/* The value of the annotation that has not been acted on yet, or NULL. */
 static const char *unseen_value(const struct flow *flow)
 {
     const char *asked = meta_annotation(flow->object->meta, ANNOTATION_FLOW_RETRY);
@@ -21,6 +22,7 @@ static const char *unseen_value(const struct flow *flow)
     return asked && !(flow->state.retry && strcmp(flow->state.retry, asked) == 0) ? asked : NULL;
 }
 
+/* Stores in observedRetry that this value has been acted on. */
 static void note(struct flow *flow, const char *value)
 {
     char *kept = mem_strdup(value);
@@ -37,8 +39,9 @@ bool flow_retry_wanted(const struct flow *flow)
            unseen_value(flow);
 }
 
-/* Jobs on their way to an end would only fail the flow again: they come to it first. */
-static bool awaits_an_end(const struct flow *flow)
+/* Whether jobs are still being terminated. They would fail the retried flow again, so the retry
+ * waits for their end. */
+static bool jobs_are_ending(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
 
@@ -49,7 +52,7 @@ static bool awaits_an_end(const struct flow *flow)
 
 bool flow_retry_may_begin(const struct flow *flow)
 {
-    return flow_retry_wanted(flow) && !flow->model.failed_jobs && !awaits_an_end(flow);
+    return flow_retry_wanted(flow) && !flow->model.failed_jobs && !jobs_are_ending(flow);
 }
 
 void flow_retry_begin(struct flow *flow)
@@ -63,7 +66,7 @@ void flow_retry_begin(struct flow *flow)
     flow_stop_time_limits(flow);
     note(flow, unseen_value(flow));
     flow->state.completion_ms = 0;
-    flow->retained_done = false;
+    flow->retention.done = false;
     cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retry", FLOW_COMPONENT,
                   "%u failed step%s again", count, count == 1 ? " starts" : "s start");
 }

@@ -1,5 +1,6 @@
 /*
- * Names, help texts, and the walk over the records.
+ * The flow controller's metrics: names, help texts, and the count of flows and steps by state, which
+ * is made when /metrics is read.
  */
 #include "flow/metrics.h"
 
@@ -32,75 +33,74 @@ static const struct metric_def
 
 static const char *const probe_kinds[PROBE_KIND_N] = {"http", "tcp", "taskStatus"};
 
-static void refresh_probes(const struct flow_metrics *figures)
+static void refresh_probes(const struct flow_metrics *metrics)
 {
-    const struct probe_counts *counts = probes_counts(figures->controller->probes);
+    const struct probe_counts *counts = probes_counts(metrics->controller->probes);
 
     for (int kind = 0; kind < PROBE_KIND_N; kind++) {
-        metric_set(figures->probes[kind][false], (double)counts->failed[kind]);
-        metric_set(figures->probes[kind][true], (double)counts->passed[kind]);
+        metric_set(metrics->probes[kind][false], (double)counts->failed[kind]);
+        metric_set(metrics->probes[kind][true], (double)counts->passed[kind]);
     }
 }
 
 static void refresh(struct metrics_source *source)
 {
-    struct flow_metrics *figures = container_of(source, struct flow_metrics, source);
+    struct flow_metrics *metrics = container_of(source, struct flow_metrics, source);
     uint64_t phases[FLOW_PHASE_N] = {0}, steps[FLOW_LIST_N] = {0};
 
-    for (const struct flow *flow = figures->controller->by_uid; flow; flow = flow->hh.next) {
+    for (const struct flow *flow = metrics->controller->by_uid; flow; flow = flow->hh.next) {
         phases[flow->state.phase]++;
         for (int list = 0; flow->opening == FLOW_OPEN && list < FLOW_LIST_N; list++)
             steps[list] += flow->model.lists[list].count;
     }
-    phases[FLOW_PENDING] += phases[FLOW_NONE]; /* not looked at yet */
+    phases[FLOW_PENDING] += phases[FLOW_NONE]; /* not synced yet */
     for (int phase = FLOW_PENDING; phase < FLOW_PHASE_N; phase++)
-        metric_set(figures->phases[phase], (double)phases[phase]);
+        metric_set(metrics->phases[phase], (double)phases[phase]);
     for (int list = 0; list < FLOW_LIST_N; list++)
-        metric_set(figures->steps[list], (double)steps[list]);
-    refresh_probes(figures);
+        metric_set(metrics->steps[list], (double)steps[list]);
+    refresh_probes(metrics);
 }
 
-void flow_metrics_init(struct flow_metrics *figures, struct flow_controller *controller)
+void flow_metrics_init(struct flow_metrics *metrics, struct flow_controller *controller)
 {
-    struct metrics *metrics = loop_metrics(controller->loop);
-    struct metric_family *phases = metrics_family(metrics, &phases_def);
-    struct metric_family *steps = metrics_family(metrics, &steps_def);
+    struct metrics *registry = loop_metrics(controller->loop);
+    struct metric_family *phases = metrics_family(registry, &phases_def);
+    struct metric_family *steps = metrics_family(registry, &steps_def);
 
-    figures->controller = controller;
-    figures->succeeded = metrics_family(metrics, &succeeded_def);
-    figures->failed = metrics_family(metrics, &failed_def);
+    metrics->controller = controller;
+    metrics->succeeded = metrics_family(registry, &succeeded_def);
+    metrics->failed = metrics_family(registry, &failed_def);
     for (int phase = FLOW_PENDING; phase < FLOW_PHASE_N; phase++)
-        figures->phases[phase] =
+        metrics->phases[phase] =
             metric_of(phases, (const char *[]){flow_phase_text((enum flow_phase)phase)});
     for (int list = 0; list < FLOW_LIST_N; list++)
-        figures->steps[list] =
+        metrics->steps[list] =
             metric_of(steps, (const char *[]){flow_list_key((enum flow_list)list)});
     for (int kind = 0; kind < PROBE_KIND_N; kind++)
         for (int passed = 0; passed < 2; passed++)
-            figures->probes[kind][passed] =
-                metric_of(metrics_family(metrics, &probes_def),
+            metrics->probes[kind][passed] =
+                metric_of(metrics_family(registry, &probes_def),
                           (const char *[]){probe_kinds[kind], passed ? "passed" : "failed"});
-    figures->start = metric_of(metrics_family(metrics, &start_def), NULL);
-    figures->sync = metric_of(metrics_family(metrics, &sync_def), NULL);
-    figures->retries = metric_of(metrics_family(metrics, &retries_def), NULL);
-    figures->source.refresh = refresh;
-    metrics_source_add(metrics, &figures->source);
+    metrics->start = metric_of(metrics_family(registry, &start_def), NULL);
+    metrics->sync = metric_of(metrics_family(registry, &sync_def), NULL);
+    metrics->retries = metric_of(metrics_family(registry, &retries_def), NULL);
+    metrics->source.refresh = refresh;
+    metrics_source_add(registry, &metrics->source);
 }
 
-void flow_metrics_release(struct flow_metrics *figures)
+void flow_metrics_release(struct flow_metrics *metrics)
 {
-    metrics_source_remove(&figures->source);
+    metrics_source_remove(&metrics->source);
 }
 
-void flow_metrics_flow_ended(struct flow_metrics *figures, const char *namespace_,
-                             enum flow_phase end)
+void flow_metrics_flow_ended(struct flow_metrics *metrics, const char *ns, enum flow_phase end)
 {
-    struct metric_family *family = end == FLOW_SUCCEED ? figures->succeeded : figures->failed;
+    struct metric_family *family = end == FLOW_SUCCEED ? metrics->succeeded : metrics->failed;
 
-    metric_add(metric_of(family, &namespace_), 1);
+    metric_add(metric_of(family, &ns), 1);
 }
 
-void flow_metrics_job_created(struct flow_metrics *figures, uint32_t ticks)
+void flow_metrics_job_created(struct flow_metrics *metrics, uint32_t ticks)
 {
-    metric_observe(figures->start, (double)ticks / FLOW_TICKS_PER_SECOND);
+    metric_observe(metrics->start, (double)ticks / FLOW_TICKS_PER_SECOND);
 }

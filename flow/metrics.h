@@ -1,8 +1,8 @@
 #pragma once
 /*
- * What the flow controller counts for /metrics. Counters and histograms are kept as things happen;
- * how many flows and steps are in which state is asked of the records when somebody wants to know.
- * Ref: spec/jobflow.md 12.2.
+ * What the flow controller counts for /metrics. Counters and histograms are updated when something
+ * happens; the number of flows and steps in each state is counted from the models when /metrics is
+ * read. Ref: spec/jobflow.md 12.2.
  */
 #include "base/metrics.h"
 #include "flow/model/flow_model.h"
@@ -19,11 +19,10 @@ struct flow_metrics {
     struct metric *probes[PROBE_KIND_N][2]; /* by kind; failed, passed */
 };
 
-void flow_metrics_init(struct flow_metrics *figures, struct flow_controller *controller);
-void flow_metrics_release(struct flow_metrics *figures);
+void flow_metrics_init(struct flow_metrics *metrics, struct flow_controller *controller);
+void flow_metrics_release(struct flow_metrics *metrics);
 
-/** A flow of that namespace is stored as finished; one that is retried counts each time. */
-void flow_metrics_flow_ended(struct flow_metrics *figures, const char *namespace_,
-                             enum flow_phase end);
-/** A job was created `ticks` (record.h) after its step's dependencies were met. */
-void flow_metrics_job_created(struct flow_metrics *figures, uint32_t ticks);
+/** Counts a flow that is stored as finished. A retried flow counts each time that it finishes. */
+void flow_metrics_flow_ended(struct flow_metrics *metrics, const char *ns, enum flow_phase end);
+/** Counts a job that was created `ticks` (FLOW_TICKS_PER_SECOND) after its step became ready. */
+void flow_metrics_job_created(struct flow_metrics *metrics, uint32_t ticks);

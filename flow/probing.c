@@ -1,8 +1,9 @@
 /*
- * Steps with probes and the targets they look at.
+ * Runs the probes of steps that wait for targets with dependsOn.probe.
  *
- * A target is looked at while its job exists and the step has not started. What has been met is
- * latched in the step's step_probe; a failure somebody waited for is marked as handled.
+ * A target is probed while its job exists and the waiting step has not started. A target that has
+ * been satisfied stays so (model/step_probe). A probe may wait for a failure of the target; that
+ * failure is then marked as handled and does not fail the flow.
  */
 #include <string.h>
 
@@ -26,9 +27,10 @@ static void on_passed(void *ctx)
     flow_make_runnable(flow);
 }
 
-/* Look at the job as it is now; a job made anew is a new thing to look at. */
-static void look(struct flow *flow, struct step_probe *probe, size_t target,
-                 const struct object *job)
+/* Starts probing the job of a target, or passes on its new version. A job with a new uid is probed
+ * from the start. */
+static void probe_job(struct flow *flow, struct step_probe *probe, size_t target,
+                      const struct object *job)
 {
     uint64_t key = hash_bytes(object_uid(job), strlen(object_uid(job)));
 
@@ -43,14 +45,14 @@ static void look(struct flow *flow, struct step_probe *probe, size_t target,
                                               probe->depends->probe, job, on_passed, probe);
 }
 
-/* Whether the target is met now. */
+/* Whether the target is satisfied now. */
 static bool is_met(const struct flow *flow, const struct step_probe *probe, size_t target,
                    uint32_t step)
 {
     const struct probe_target *looking = probe->targets[target];
     bool completed = flow->model.steps[step].phase == JOB_COMPLETED;
 
-    if (!looking) /* its job is gone: what is left is the result */
+    if (!looking) /* the job is gone; only its result is left */
         return completed;
     if (probe_target_verdict(looking) == PROBE_NOT_APPLICABLE)
         return completed;
@@ -58,22 +60,24 @@ static bool is_met(const struct flow *flow, const struct step_probe *probe, size
            (completed && probe_target_met_by_completion(looking));
 }
 
-static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe *probe)
+/* Warns once about an entry of the probe that no target has a task for: it can never pass. */
+static void warn_unmatched_entry(struct flow *flow, uint32_t step, struct step_probe *probe)
 {
-    size_t lost = probe->warned ? SIZE_MAX : step_probe_unmatched_entry(probe);
+    size_t entry = probe->warned ? SIZE_MAX : step_probe_unmatched_entry(probe);
     const char *task;
 
-    if (lost == SIZE_MAX)
+    if (entry == SIZE_MAX)
         return;
-    task = probe_entry_task(probe->depends->probe, lost);
+    task = probe_entry_task(probe->depends->probe, entry);
     probe->warned = true;
     cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "ProbeTaskNotFound",
                   FLOW_COMPONENT, "step %s: no target has a task %s, its probe can never pass",
                   flow_graph_step(flow->model.graph, step)->name, task ? task : "at all");
 }
 
-/* The target is met: its failure, now or later, may be just what the step waited for. */
-static void note_wanted_failure(struct flow *flow, const struct step_probe *probe, uint32_t target)
+/* The target is satisfied. If its probe waits for a failure, the failure of the target is handled,
+ * also one that comes later. */
+static void mark_awaited_failure(struct flow *flow, const struct step_probe *probe, uint32_t target)
 {
     const struct object *job = flow_job_of(flow, target);
 
@@ -81,8 +85,8 @@ static void note_wanted_failure(struct flow *flow, const struct step_probe *prob
         flow_model_mark_handled(&flow->model, target);
 }
 
-/* Which entries of the probe are about this target shows as soon as it has, or had, a job. */
-static void learn_entries(struct flow *flow, struct step_probe *probe, size_t t, uint32_t target)
+/* Once a target has or had a job, its tasks are known, and so which entries of the probe apply. */
+static void learn_tasks(struct flow *flow, struct step_probe *probe, size_t t, uint32_t target)
 {
     const struct step *step = &flow->model.steps[target];
     const struct object *job = flow_job_of(flow, target);
@@ -91,28 +95,28 @@ static void learn_entries(struct flow *flow, struct step_probe *probe, size_t t,
         step_probe_learn_tasks(probe, t, job ? job_spec_of(job) : NULL);
 }
 
-/* Learn what there is to learn from one target, and whether it is met. */
-static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t t)
+/* Evaluates one target of a step and latches it when it is satisfied. */
+static void evaluate_target(struct flow *flow, struct step_probe *probe, size_t t)
 {
     struct flow_model *m = &flow->model;
     uint32_t target = target_step(flow, probe, t);
     const struct object *job = flow_job_of(flow, target);
 
-    learn_entries(flow, probe, t, target);
+    learn_tasks(flow, probe, t, target);
     if (probe->met[t])
         return;
     if (job)
-        look(flow, probe, t, job);
+        probe_job(flow, probe, t, job);
     if (!is_met(flow, probe, t, target))
         return;
     step_probe_mark_met(probe, t);
     m->changes++;
     if (probe->targets[t] && probe_target_verdict(probe->targets[t]) == PROBE_PASSED)
-        note_wanted_failure(flow, probe, target);
+        mark_awaited_failure(flow, probe, target);
     probe_target_free(take(probe->targets[t]));
 }
 
-static void probe_step(struct flow *flow, uint32_t step)
+static void evaluate_step(struct flow *flow, uint32_t step)
 {
     struct flow_model *m = &flow->model;
     struct step_probe *probe = m->steps[step].probe;
@@ -126,8 +130,8 @@ static void probe_step(struct flow *flow, uint32_t step)
     probe->owner = flow;
     probe->step = step;
     for (size_t t = 0; t < probe->depends->targets.count; t++)
-        probe_target_of(flow, probe, t);
-    warn_lost_entry(flow, step, probe);
+        evaluate_target(flow, probe, t);
+    warn_unmatched_entry(flow, step, probe);
     for (uint32_t now = step_probe_open(probe); open > now; open--)
         flow_model_target_met(m, step);
     if (m->steps[step].state != STEP_WAITING)
@@ -141,7 +145,7 @@ void flow_probing_run(struct flow *flow)
     for (uint32_t step = step_set_next(&m->probing, 0); step != STEP_NONE;
          step = step_set_next(&m->probing, step)) {
         step_set_remove(&m->probing, step);
-        probe_step(flow, step);
+        evaluate_step(flow, step);
     }
 }
 
@@ -164,9 +168,9 @@ void flow_probing_restore(struct flow *flow)
         for (size_t t = 0; probe && t < probe->depends->targets.count; t++) {
             uint32_t target = target_step(flow, probe, t);
 
-            learn_entries(flow, probe, t, target);
+            learn_tasks(flow, probe, t, target);
             if (probe->met[t])
-                note_wanted_failure(flow, probe, target);
+                mark_awaited_failure(flow, probe, target);
         }
     }
 }

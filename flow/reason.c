@@ -1,5 +1,5 @@
 /*
- * Why a flow is in its phase: its reason and message.
+ * Why a flow is in its phase: state.reason and state.message, and the events of skipped steps.
  */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "flow/internal.h"
 #include "flow/model/control.h"
 
-enum { LOOKED_AT = 100 }; /* unusual jobs searched for an aborted one */
+enum { SEARCH_MAX = 100 }; /* jobs that are searched for an aborted one */
 
 static void replace(char **text, const char *with)
 {
@@ -19,7 +19,7 @@ static void replace(char **text, const char *with)
 
 static uint32_t first_aborted(const struct flow_model *m)
 {
-    uint32_t looked = 0;
+    uint32_t searched = 0;
 
     if (!m->by_phase[JOB_ABORTED])
         return STEP_NONE;
@@ -27,13 +27,13 @@ static uint32_t first_aborted(const struct flow_model *m)
     {
         if (m->steps[step].phase == JOB_ABORTED)
             return step;
-        if (++looked == LOOKED_AT)
+        if (++searched == SEARCH_MAX)
             break;
     }
     return STEP_NONE;
 }
 
-/* The first step whose failure is the flow's, or STEP_NONE. */
+/* The first step that failed without being handled, or STEP_NONE. */
 static uint32_t first_failed(const struct flow_model *m)
 {
     static const enum flow_list lists[] = {FLOW_LIST_FAILED, FLOW_LIST_TERMINATED};
@@ -74,9 +74,9 @@ static void describe_failure(const struct flow_model *m, uint32_t step, struct b
         buf_printf(out, "; %u more failed", others);
 }
 
-/* A loop whose condition never came true, or without items that can be read, has no job to blame.
- */
-static uint32_t exhausted_loop(const struct flow_model *m)
+/* The first loop that failed by itself, or STEP_NONE: its condition never came true, or its items
+ * could not be read. Such a loop has no failed job. */
+static uint32_t failed_loop(const struct flow_model *m)
 {
     for (uint32_t i = 0; m->control && i < m->graph->steps; i++)
         if (m->steps[i].jobless && flow_model_step_failed(m, i))
@@ -84,9 +84,11 @@ static uint32_t exhausted_loop(const struct flow_model *m)
     return STEP_NONE;
 }
 
-static bool blame_no_job(struct flow *flow)
+/* Sets the reason of a flow that no failed job explains: it was aborted, hit its deadline, or a loop
+ * failed. False otherwise. */
+static bool set_reason_without_job(struct flow *flow)
 {
-    uint32_t loop = exhausted_loop(&flow->model);
+    uint32_t loop = failed_loop(&flow->model);
     scoped_str message = NULL;
 
     if (jobflow_aborted(flow->object)) {
@@ -111,7 +113,7 @@ void flow_set_failure_reason(struct flow *flow)
     scoped(buf) struct buf message = {0};
     uint32_t step = first_failed(&flow->model);
 
-    if (blame_no_job(flow) || step == STEP_NONE)
+    if (set_reason_without_job(flow) || step == STEP_NONE)
         return;
     describe_failure(&flow->model, step, &message);
     replace(&flow->state.reason, failure_reason(&flow->model, step));
@@ -126,7 +128,7 @@ void flow_update_reason(struct flow *flow)
     uint32_t step;
 
     if (flow->opening != FLOW_OPEN || flow_phase_finished(flow->state.phase) || flow_ending(flow))
-        return; /* said when the end was known */
+        return; /* the reason was set when the end was decided */
     step = first_aborted(m);
     if (!m->upstream && jobflow_spec_of(flow->object)->suspend) {
         reason = "Suspended";
@@ -150,9 +152,8 @@ void flow_update_reason(struct flow *flow)
     replace(&flow->state.message, message.len ? message.data : NULL);
 }
 
-/* ---- steps that are skipped ---- */
-
-static const char *why_skipped(const struct flow_model *m, uint32_t step)
+/* Why a step was skipped, for its event. */
+static const char *skip_reason(const struct flow_model *m, uint32_t step)
 {
     const struct step_control *ctl = &m->control->steps[step];
 
@@ -175,7 +176,7 @@ void flow_announce_skipped(struct flow *flow)
             cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Skipped",
                           FLOW_COMPONENT, "step %s is skipped: %s",
                           flow_graph_name(flow->model.graph, step),
-                          why_skipped(&flow->model, step));
+                          skip_reason(&flow->model, step));
         step_set_remove(&control->unannounced, step);
     }
 }

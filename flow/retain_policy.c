@@ -1,14 +1,12 @@
 /*
- * jobRetainPolicy: delete. Once Succeed is stored, the flow's jobs are removed, in batches and by
- * uid; what is already gone is fine. The status stays as the record of what was.
+ * Carries out jobRetainPolicy: delete. Once Succeed is stored, the jobs of the flow are deleted by
+ * uid, in batches; a job that is gone already is no error. The status keeps what the jobs showed.
  */
-#include <string.h>
-
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 
-enum { REMOVE_BATCH = 256, RETRY_FIRST_MS = 100, RETRY_MAX_MS = 30000 };
+enum { REMOVE_BATCH = 256, RETRY_FIRST_MS = 100 };
 
 struct removal {
     struct cluster_call call;
@@ -23,18 +21,14 @@ static bool wants_removal(const struct flow *flow)
 
 static void on_retry(struct timer *timer)
 {
-    flow_make_runnable(container_of(timer, struct flow, retain_retry));
+    flow_make_runnable(container_of(timer, struct flow, retention.retry));
 }
 
 static void retry_later(struct flow *flow)
 {
-    int64_t delay_ms = RETRY_FIRST_MS;
-
-    for (unsigned i = 0; i < flow->retain_failures && delay_ms < RETRY_MAX_MS; i++)
-        delay_ms *= 2;
-    flow->retain_failures++;
-    flow->retain_retry.fire = on_retry;
-    timer_start(flow->controller->loop, &flow->retain_retry, delay_ms);
+    flow->retention.retry.fire = on_retry;
+    timer_start(flow->controller->loop, &flow->retention.retry,
+                flow_retry_delay_ms(flow->retention.failures++, RETRY_FIRST_MS));
 }
 
 static void on_removed(struct cluster_call *call, const struct object *result,
@@ -44,7 +38,7 @@ static void on_removed(struct cluster_call *call, const struct object *result,
     struct flow *flow = removal->flow;
 
     mem_free(removal);
-    flow->removals--;
+    flow->retention.in_flight--;
     if (!flow_call_ended(flow))
         return;
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
@@ -53,11 +47,12 @@ static void on_removed(struct cluster_call *call, const struct object *result,
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
         retry_later(flow);
     }
-    if (!flow->removals && !timer_armed(&flow->retain_retry))
+    if (!flow->retention.in_flight && !timer_armed(&flow->retention.retry))
         flow_make_runnable(flow);
 }
 
-/* References to the jobs of one pass: removing changes the index that is being walked. */
+/* References to the jobs of one batch. They are collected first because a removal changes the index
+ * that is being walked. */
 struct batch {
     const struct flow *flow;
     struct object *jobs[REMOVE_BATCH];
@@ -67,10 +62,8 @@ struct batch {
 static void visit_job(void *arg, const struct object *job)
 {
     struct batch *batch = arg;
-    const struct owner_ref *owner = meta_controller(job->meta);
 
-    if (batch->count < REMOVE_BATCH && !object_deleting(job) && owner &&
-        strcmp(owner->uid, batch->flow->uid) == 0)
+    if (batch->count < REMOVE_BATCH && !object_deleting(job) && flow_owns(batch->flow, job))
         batch->jobs[batch->count++] = object_ref(job);
 }
 
@@ -82,7 +75,7 @@ static void remove_job(struct flow *flow, const struct object *job)
 
     removal->call.done = on_removed;
     removal->flow = flow;
-    flow->removals++;
+    flow->retention.in_flight++;
     flow_call_begun(flow);
     cluster_remove(flow->controller->cluster, &removal->call, &kind_job, object_namespace(job),
                    object_name(job), &how);
@@ -92,12 +85,12 @@ void flow_apply_retain_policy(struct flow *flow)
 {
     struct batch batch = {.flow = flow};
 
-    if (flow->retained_done || flow->removals || timer_armed(&flow->retain_retry) ||
+    if (flow->retention.done || flow->retention.in_flight || timer_armed(&flow->retention.retry) ||
         !flow_phase_finished(flow->writer.written_phase) ||
         flow->state.phase != flow->writer.written_phase)
         return;
     if (!wants_removal(flow)) {
-        flow->retained_done = true;
+        flow->retention.done = true;
         return;
     }
     cluster_each_owned(flow->controller->cluster, &kind_job, flow->uid, visit_job, &batch);
@@ -106,5 +99,5 @@ void flow_apply_retain_policy(struct flow *flow)
         object_unref(batch.jobs[i]);
     }
     if (!batch.count)
-        flow->retained_done = true;
+        flow->retention.done = true;
 }

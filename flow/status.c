@@ -1,5 +1,6 @@
 /*
- * Writes the status of a flow with jsonw from its record, whole or compact. See status.h.
+ * Renders the status document of a flow: one function for each member of the document. The full
+ * form has an entry for every step, the compact form only for those that choose_shown picks.
  */
 #include "flow/status.h"
 
@@ -22,26 +23,26 @@ const char *flow_list_key(enum flow_list list)
     return list_keys[list];
 }
 
-/* One rendering: where it writes, what it reads, which steps it shows. */
-struct page {
+/* The document that is being written. */
+struct document {
     const struct flow_status_view *view;
     const struct flow_model *m;
     struct jsonw w;
-    struct step_set shown; /* compact form only */
+    struct step_set shown; /* steps with entries; compact form only */
 };
 
-static uint32_t next_shown(const struct page *page, uint32_t from)
+static uint32_t next_shown(const struct document *doc, uint32_t from)
 {
-    if (page->m->compact)
-        return step_set_next(&page->shown, from);
-    while (from < page->m->graph->steps && page->m->steps[from].state == STEP_DORMANT)
+    if (doc->m->compact)
+        return step_set_next(&doc->shown, from);
+    while (from < doc->m->graph->steps && doc->m->steps[from].state == STEP_DORMANT)
         from++;
-    return from < page->m->graph->steps ? from : STEP_NONE;
+    return from < doc->m->graph->steps ? from : STEP_NONE;
 }
 
-#define each_shown(page, step)                                                                     \
-    for (uint32_t step = next_shown((page), 0); step != STEP_NONE;                                 \
-         step = next_shown((page), step + 1))
+#define each_shown(doc, step)                                                                      \
+    for (uint32_t step = next_shown((doc), 0); step != STEP_NONE;                                  \
+         step = next_shown((doc), step + 1))
 
 static const char *job_name(const struct flow_model *m, uint32_t step, struct buf *scratch)
 {
@@ -50,37 +51,38 @@ static const char *job_name(const struct flow_model *m, uint32_t step, struct bu
     return scratch->data;
 }
 
-static void write_lists(struct page *page)
+static void write_lists(struct document *doc)
 {
     scoped(buf) struct buf name = {0};
 
     for (int list = 0; list < FLOW_LIST_N; list++) {
-        uint32_t left = page->m->compact ? COMPACT_LIST_MAX : UINT32_MAX;
+        uint32_t left = doc->m->compact ? COMPACT_LIST_MAX : UINT32_MAX;
 
-        if (!page->m->lists[list].count)
+        if (!doc->m->lists[list].count)
             continue;
-        jsonw_member_open_list(&page->w, list_keys[list]);
-        step_set_each(&page->m->lists[list], step)
+        jsonw_member_open_list(&doc->w, list_keys[list]);
+        step_set_each(&doc->m->lists[list], step)
         {
             if (!left--)
                 break;
-            jsonw_str(&page->w, job_name(page->m, step, &name));
+            jsonw_str(&doc->w, job_name(doc->m, step, &name));
         }
-        jsonw_close_list(&page->w);
+        jsonw_close_list(&doc->w);
     }
 }
 
-/* What the record keeps of a step, or in the compact form what its job tells now. */
-static const struct step_history *history_of(const struct page *page, uint32_t step,
+/* The history of a step. The model of a large flow keeps none for most steps, so it is made from the
+ * job; `*out_made` is then to be freed by the caller. */
+static const struct step_history *history_of(const struct document *doc, uint32_t step,
                                              struct step_history **out_made)
 {
-    const struct step *s = &page->m->steps[step];
+    const struct step *s = &doc->m->steps[step];
     const struct object *job;
 
     *out_made = NULL;
-    if (s->history && (!page->m->compact || s->history->job || !s->job))
+    if (s->history && (!doc->m->compact || s->history->job || !s->job))
         return s->history;
-    job = s->job && page->view->job ? page->view->job(page->view->ctx, step) : NULL;
+    job = s->job && doc->view->job ? doc->view->job(doc->view->ctx, step) : NULL;
     if (!job)
         return s->history;
     *out_made = step_history_new();
@@ -88,36 +90,36 @@ static const struct step_history *history_of(const struct page *page, uint32_t s
     return *out_made;
 }
 
-static void write_job_status_list(struct page *page)
+static void write_job_status_list(struct document *doc)
 {
     scoped(buf) struct buf name = {0};
-    const struct removed_entries *removed = page->view->removed;
+    const struct removed_entries *removed = doc->view->removed;
     bool open = false;
 
-    each_shown(page, step)
+    each_shown(doc, step)
     {
         struct step_history *made;
-        const struct step_history *history = history_of(page, step, &made);
+        const struct step_history *history = history_of(doc, step, &made);
 
         if (history && (history->job || history->kept_status || history->n_spans)) {
             if (!open)
-                jsonw_member_open_list(&page->w, "jobStatusList");
+                jsonw_member_open_list(&doc->w, "jobStatusList");
             open = true;
-            step_history_write_status(history, job_name(page->m, step, &name), &page->w);
+            step_history_write_status(history, job_name(doc->m, step, &name), &doc->w);
         }
         step_history_free(made);
     }
     for (size_t i = 0; removed && i < removed->count; i++) {
         if (!open)
-            jsonw_member_open_list(&page->w, "jobStatusList");
+            jsonw_member_open_list(&doc->w, "jobStatusList");
         open = true;
-        jsonw_raw(&page->w, removed->items[i], strlen(removed->items[i]));
+        jsonw_raw(&doc->w, removed->items[i], strlen(removed->items[i]));
     }
     if (open)
-        jsonw_close_list(&page->w);
+        jsonw_close_list(&doc->w);
 }
 
-/* The phase of a step as people see it: its job's, or what keeps it from having one. */
+/* The phase that is shown of a step: that of its job, or a text that says why it has none. */
 static const char *step_phase(const struct step *step)
 {
     if (step->state == STEP_STARTED)
@@ -130,34 +132,34 @@ static const char *step_phase(const struct step *step)
     return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : STEP_WAITING_TEXT;
 }
 
-static void write_conditions(struct page *page)
+static void write_conditions(struct document *doc)
 {
     scoped(buf) struct buf name = {0};
     bool open = false;
 
-    each_shown(page, step)
+    each_shown(doc, step)
     {
         struct step_history *made;
-        const struct step_history *history = history_of(page, step, &made);
-        const struct step *s = &page->m->steps[step];
+        const struct step_history *history = history_of(doc, step, &made);
+        const struct step *s = &doc->m->steps[step];
 
         if (s->jobless || s->state == STEP_DORMANT)
             continue;
         if (!open)
-            jsonw_member_open(&page->w, "conditions");
+            jsonw_member_open(&doc->w, "conditions");
         open = true;
-        jsonw_key(&page->w, job_name(page->m, step, &name));
+        jsonw_key(&doc->w, job_name(doc->m, step, &name));
         if (s->state == STEP_STARTED && history && (history->job || history->kept_condition)) {
-            step_history_write_condition(history, &page->w);
+            step_history_write_condition(history, &doc->w);
         } else {
-            jsonw_open(&page->w);
-            jsonw_member_str(&page->w, "phase", step_phase(s));
-            jsonw_close(&page->w);
+            jsonw_open(&doc->w);
+            jsonw_member_str(&doc->w, "phase", step_phase(s));
+            jsonw_close(&doc->w);
         }
         step_history_free(made);
     }
     if (open)
-        jsonw_close(&page->w);
+        jsonw_close(&doc->w);
 }
 
 static void write_met_targets(const struct step_probe *probe, struct jsonw *w)
@@ -181,22 +183,22 @@ static void write_spec_hash(const struct step_history *history, struct jsonw *w)
     jsonw_member_str(w, "specHash", text);
 }
 
-static void write_why_loop(struct page *page, uint32_t i)
+static void write_loop_failure(struct document *doc, uint32_t i)
 {
     scoped(buf) struct buf message = {0};
-    const char *reason = flow_loop_failure(page->m, i, &message);
+    const char *reason = flow_loop_failure(doc->m, i, &message);
 
-    jsonw_member_str_opt(&page->w, "reason", reason);
-    jsonw_member_str_opt(&page->w, "message", reason ? message.data : NULL);
+    jsonw_member_str_opt(&doc->w, "reason", reason);
+    jsonw_member_str_opt(&doc->w, "message", reason ? message.data : NULL);
 }
 
-static void write_why(struct page *page, uint32_t i, const struct step_history *history)
+static void write_reason(struct document *doc, uint32_t i, const struct step_history *history)
 {
-    const struct step *step = &page->m->steps[i];
-    struct jsonw *w = &page->w;
+    const struct step *step = &doc->m->steps[i];
+    struct jsonw *w = &doc->w;
 
     if (step->jobless && step->state == STEP_STARTED)
-        write_why_loop(page, i);
+        write_loop_failure(doc, i);
     else if (step->block && step->state != STEP_STARTED) {
         jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
         jsonw_member_str_opt(w, "message", step->block->message);
@@ -206,64 +208,64 @@ static void write_why(struct page *page, uint32_t i, const struct step_history *
     }
 }
 
-/* Of an iteration: whose, and which. */
-static void write_place(struct page *page, uint32_t step)
+/* The members of an iteration that say which one it is. */
+static void write_iteration(struct document *doc, uint32_t step)
 {
-    uint32_t iteration = flow_graph_iteration(page->m->graph, step);
+    uint32_t iteration = flow_graph_iteration(doc->m->graph, step);
     scoped(buf) struct buf item = {0};
 
     if (iteration == ITERATION_NONE)
         return;
-    jsonw_member_str(&page->w, "step", flow_graph_step(page->m->graph, step)->name);
-    jsonw_member_int(&page->w, "iteration", iteration);
-    if (flow_graph_step(page->m->graph, step)->loop->until)
+    jsonw_member_str(&doc->w, "step", flow_graph_step(doc->m->graph, step)->name);
+    jsonw_member_int(&doc->w, "iteration", iteration);
+    if (flow_graph_step(doc->m->graph, step)->loop->until)
         return;
-    flow_iteration_item(page->m, step, &item);
-    jsonw_member_str(&page->w, "item", item.data ? item.data : "");
+    flow_iteration_item(doc->m, step, &item);
+    jsonw_member_str(&doc->w, "item", item.data ? item.data : "");
 }
 
-static void write_jobs(struct page *page, uint32_t step, struct buf *name)
+static void write_jobs(struct document *doc, uint32_t step, struct buf *name)
 {
-    const struct step *s = &page->m->steps[step];
+    const struct step *s = &doc->m->steps[step];
 
     if (s->jobless || !s->attempt || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
         return;
-    jsonw_member_open_list(&page->w, "jobs");
-    jsonw_str(&page->w, job_name(page->m, step, name));
-    jsonw_close_list(&page->w);
+    jsonw_member_open_list(&doc->w, "jobs");
+    jsonw_str(&doc->w, job_name(doc->m, step, name));
+    jsonw_close_list(&doc->w);
 }
 
-static void write_nodes(struct page *page)
+static void write_nodes(struct document *doc)
 {
     scoped(buf) struct buf name = {0};
-    struct jsonw *w = &page->w;
+    struct jsonw *w = &doc->w;
 
-    if (!page->m->graph->steps)
+    if (!doc->m->graph->steps)
         return;
     jsonw_member_open_list(w, "nodes");
-    each_shown(page, step)
+    each_shown(doc, step)
     {
         struct step_history *made;
-        const struct step_history *history = history_of(page, step, &made);
-        const struct step *s = &page->m->steps[step];
+        const struct step_history *history = history_of(doc, step, &made);
+        const struct step *s = &doc->m->steps[step];
 
         jsonw_open(w);
-        jsonw_member_str(w, "name", flow_graph_name(page->m->graph, step));
+        jsonw_member_str(w, "name", flow_graph_name(doc->m->graph, step));
         jsonw_member_str(w, "phase", step_phase(s));
-        write_place(page, step);
-        if (s->jobless && page->m->graph->extra)
-            jsonw_member_int_opt(w, "iterations", flow_graph_iterations(page->m->graph, step));
-        write_jobs(page, step, &name);
+        write_iteration(doc, step);
+        if (s->jobless && doc->m->graph->extra)
+            jsonw_member_int_opt(w, "iterations", flow_graph_iterations(doc->m->graph, step));
+        write_jobs(doc, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
         jsonw_member_int_opt(w, "retries", s->retries);
         if (s->state == STEP_BACKOFF && history)
             jsonw_member_time_opt(w, "nextRetryTime", history->next_retry_ms);
         write_met_targets(s->probe, w);
         write_spec_hash(history, w);
-        if (page->m->control && page->m->control->steps[step].chosen && s->state == STEP_STARTED)
-            jsonw_member_str(w, "case", page->m->control->steps[step].chosen);
-        job_results_write_outputs(flow_results_of(page->m, step), w);
-        write_why(page, step, history);
+        if (doc->m->control && doc->m->control->steps[step].chosen && s->state == STEP_STARTED)
+            jsonw_member_str(w, "case", doc->m->control->steps[step].chosen);
+        job_results_write_outputs(flow_results_of(doc->m, step), w);
+        write_reason(doc, step, history);
         if (history && s->attempt) {
             jsonw_key(w, "attempts");
             step_history_write_attempts(history, s->attempt, w);
@@ -274,7 +276,7 @@ static void write_nodes(struct page *page)
     jsonw_close_list(w);
 }
 
-static void write_counts(struct page *page)
+static void write_counts(struct document *doc)
 {
     static const struct {
         const char *key;
@@ -291,27 +293,28 @@ static void write_counts(struct page *page)
         /* clang-format on */
     };
 
-    jsonw_member_open(&page->w, "stepCounts");
-    jsonw_member_int(&page->w, "total", page->m->graph->steps - page->m->hidden);
-    jsonw_member_int_opt(&page->w, "waiting",
-                         page->m->lists[FLOW_LIST_WAITING].count - page->m->blocked.count);
+    jsonw_member_open(&doc->w, "stepCounts");
+    jsonw_member_int(&doc->w, "total", doc->m->graph->steps - doc->m->hidden);
+    jsonw_member_int_opt(&doc->w, "waiting",
+                         doc->m->lists[FLOW_LIST_WAITING].count - doc->m->blocked.count);
     for (size_t i = 0; i < countof(rows); i++)
-        jsonw_member_int_opt(&page->w, rows[i].key, page->m->lists[rows[i].list].count);
-    jsonw_member_int_opt(&page->w, "blocked", page->m->blocked.count);
-    jsonw_close(&page->w);
+        jsonw_member_int_opt(&doc->w, rows[i].key, doc->m->lists[rows[i].list].count);
+    jsonw_member_int_opt(&doc->w, "blocked", doc->m->blocked.count);
+    jsonw_close(&doc->w);
 }
 
-/* How steps ended; and where those that are at work are, when they are too many to be named. */
-static void write_results(struct page *page)
+/* Bitmaps of the steps by how they ended. Steps that have not ended have a bitmap only when a list of
+ * names would be cut. */
+static void write_results(struct document *doc)
 {
-    const struct step_set *lists = page->m->lists;
+    const struct step_set *lists = doc->m->lists;
     const struct {
         const char *key;
         const struct step_set *a, *b;
         uint32_t named;
     } rows[] = {
         /* clang-format off */
-        {"completed", &page->m->completed,       NULL, 0},
+        {"completed", &doc->m->completed,       NULL, 0},
         {"failed",    &lists[FLOW_LIST_FAILED],  &lists[FLOW_LIST_TERMINATED], 0},
         {"skipped",   &lists[FLOW_LIST_SKIPPED], NULL, 0},
         {"pending",   &lists[FLOW_LIST_PENDING], NULL, COMPACT_LIST_MAX},
@@ -320,7 +323,7 @@ static void write_results(struct page *page)
         /* clang-format on */
     };
 
-    jsonw_member_open(&page->w, "results");
+    jsonw_member_open(&doc->w, "results");
     for (size_t i = 0; i < countof(rows); i++) {
         scoped(buf) struct buf bits = {0};
 
@@ -328,15 +331,15 @@ static void write_results(struct page *page)
             continue;
         step_bitmap_write(rows[i].a, rows[i].b, &bits);
         if (bits.len)
-            jsonw_member_str(&page->w, rows[i].key, bits.data);
+            jsonw_member_str(&doc->w, rows[i].key, bits.data);
     }
-    jsonw_close(&page->w);
+    jsonw_close(&doc->w);
 }
 
-static void write_state(struct page *page)
+static void write_state(struct document *doc)
 {
-    const struct flow_state *state = page->view->state;
-    struct jsonw *w = &page->w;
+    const struct flow_state *state = doc->view->state;
+    struct jsonw *w = &doc->w;
 
     jsonw_member_open(w, "state");
     jsonw_member_str_opt(w, "phase", flow_phase_text(state->phase));
@@ -346,13 +349,13 @@ static void write_state(struct page *page)
     jsonw_close(w);
     jsonw_member_time_opt(w, "startTime", state->start_ms);
     jsonw_member_time_opt(w, "completionTime", state->completion_ms);
-    jsonw_member_int_opt(w, "observedGeneration", page->view->generation);
+    jsonw_member_int_opt(w, "observedGeneration", doc->view->generation);
     jsonw_member_str_opt(w, "observedRetry", state->retry);
 }
 
-static void choose_shown(struct page *page)
+static void choose_shown(struct document *doc)
 {
-    const struct flow_model *m = page->m;
+    const struct flow_model *m = doc->m;
     const struct step_set *causes[] = {
         &m->lists[FLOW_LIST_FAILED],
         &m->lists[FLOW_LIST_TERMINATED],
@@ -363,7 +366,7 @@ static void choose_shown(struct page *page)
         &m->retried,
     };
 
-    step_set_init(&page->shown, m->graph->steps);
+    step_set_init(&doc->shown, m->graph->steps);
     for (size_t i = 0; i < countof(causes); i++) {
         uint32_t left = COMPACT_LIST_MAX;
 
@@ -371,51 +374,52 @@ static void choose_shown(struct page *page)
         {
             if (!left--)
                 break;
-            step_set_add(&page->shown, step);
+            step_set_add(&doc->shown, step);
         }
     }
     step_set_each(&m->retried, step)
     {
-        if (m->steps[step].state != STEP_STARTED) /* their attempts are told nowhere else */
-            step_set_add(&page->shown, step);
+        if (m->steps[step].state != STEP_STARTED) /* no other member has their attempts */
+            step_set_add(&doc->shown, step);
     }
     for (uint32_t i = 0; m->control && i < m->graph->steps; i++)
         if (m->steps[i].jobless || (m->steps[i].results_wanted && flow_results_of(m, i)))
-            step_set_add(&page->shown, i);
+            step_set_add(&doc->shown, i);
 }
 
 struct blob *flow_status_render(const struct flow_status_view *view)
 {
     scoped(buf) struct buf text = {0};
-    struct page page = {.view = view, .m = view->model, .w = jsonw_to(&text)};
+    struct document doc = {.view = view, .m = view->model, .w = jsonw_to(&text)};
 
-    jsonw_open(&page.w);
-    if (page.m) {
-        if (page.m->compact)
-            choose_shown(&page);
-        write_lists(&page);
-        write_job_status_list(&page);
-        write_conditions(&page);
+    jsonw_open(&doc.w);
+    if (doc.m) {
+        if (doc.m->compact)
+            choose_shown(&doc);
+        write_lists(&doc);
+        write_job_status_list(&doc);
+        write_conditions(&doc);
     }
-    write_state(&page);
-    if (page.m) {
-        write_counts(&page);
-        write_nodes(&page);
-        if (page.m->compact)
-            write_results(&page);
+    write_state(&doc);
+    if (doc.m) {
+        write_counts(&doc);
+        write_nodes(&doc);
+        if (doc.m->compact)
+            write_results(&doc);
         if (view->critical_path)
-            jsonw_member_raw(&page.w, "criticalPath", view->critical_path,
+            jsonw_member_raw(&doc.w, "criticalPath", view->critical_path,
                              strlen(view->critical_path));
-        step_set_release(&page.shown);
+        step_set_release(&doc.shown);
     }
-    jsonw_close(&page.w);
-    return jobflow_status_blob(
-        &text, &(struct jobflow_summary){
-                   .phase = view->state->phase,
-                   .retry = view->state->retry,
-                   .reason = view->state->reason,
-                   .message = view->state->message,
-                   .completed = page.m ? page.m->lists[FLOW_LIST_COMPLETED].count : 0,
-                   .steps = page.m ? page.m->graph->steps - page.m->hidden : 0,
-               });
+    jsonw_close(&doc.w);
+    return jobflow_status_blob(&text,
+                               &(struct jobflow_summary){
+                                   .phase = view->state->phase,
+                                   .retry = view->state->retry,
+                                   .reason = view->state->reason,
+                                   .message = view->state->message,
+                                   .completed = doc.m ? doc.m->lists[FLOW_LIST_COMPLETED].count : 0,
+                                   .steps = doc.m ? doc.m->graph->steps - doc.m->hidden : 0,
+                                   .jobs_unfinished = doc.m && flow_model_unfinished(doc.m) > 0,
+                               });
 }

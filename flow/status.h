@@ -1,16 +1,16 @@
 #pragma once
 /*
- * The status document of a flow, written from its record.
+ * The status document of a flow, rendered from its model.
  *
- * Up to FLOW_FULL_STEPS steps everything is there: the lists, jobStatusList and conditions as
- * upstream has them, and nodes[] with phase, attempts and reasons (DC-06). Beyond that it is
- * compact (DC-05): counts, the first hundred of each list, the steps that failed, are blocked, run
- * or were retried, and the results of all steps as bitmaps, so that nothing is lost when jobs go.
- * Equal records give equal bytes; no clock is read (INV-F5).
+ * Up to FLOW_FULL_STEPS steps it is full: the lists, jobStatusList and conditions that upstream has,
+ * and nodes[] with phase, attempts and reasons of each step (DC-06). Beyond that it is compact
+ * (DC-05): counts, the first hundred names of each list, entries for steps that failed, are
+ * blocked, run or were retried, and bitmaps with the results of all steps, so that a result
+ * outlives its job. Equal models give equal bytes, because no clock is read (INV-F5).
  *
- * Fields beyond upstream's: state.reason, state.message, state.lastTransitionTime, startTime,
- * completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes, and in the
- * compact form results {completed, failed, skipped, …} and criticalPath.
+ * Members that upstream does not have: state.reason, state.message, state.lastTransitionTime,
+ * startTime, completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes; in
+ * the compact form also results {completed, failed, skipped, …} and criticalPath.
  */
 #include "flow/model/flow_model.h"
 
@@ -21,9 +21,9 @@ enum {
 
 struct flow_state {
     enum flow_phase phase;
-    char *reason, *message; /* why; NULL = nothing to say */
-    char *retry;            /* value of ANNOTATION_FLOW_RETRY acted on; NULL = none */
-    int64_t since_ms;       /* of the phase */
+    char *reason, *message; /* of the phase; NULL = none */
+    char *retry;            /* value of ANNOTATION_FLOW_RETRY that was acted on; NULL = none */
+    int64_t since_ms;       /* when the phase began */
     int64_t start_ms;       /* first job created; 0 = none yet */
     int64_t completion_ms;  /* terminal phase reached; 0 = not yet */
 };
@@ -35,17 +35,19 @@ struct removed_entries {
 };
 
 struct flow_status_view {
-    const struct flow_model *model; /* NULL: the graph is unusable, only the state is shown */
+    const struct flow_model *model; /* NULL: the graph is unusable, so only the state is shown */
     const struct flow_state *state;
     const struct removed_entries *removed;
-    const char *critical_path; /* what the compact form says of the critical path; or NULL */
+    const char *critical_path; /* JSON of criticalPath; or NULL */
     int64_t generation;
-    /** The step's job, borrowed; for the compact form, whose record keeps none. */
+    /** The job of a step, borrowed, or NULL; for the compact form, whose model keeps no jobs. */
     const struct object *(*job)(void *ctx, uint32_t step);
     void *ctx;
 };
 
-/** The document, owned. O(steps) up to FLOW_FULL_STEPS, bounded beyond but for the bitmaps. */
+/** Renders the document (owned). O(steps) up to FLOW_FULL_STEPS. Beyond that the number of entries is
+ * bounded; only the bitmaps grow with the steps. */
 struct blob *flow_status_render(const struct flow_status_view *view);
 
+/** The name of the member of the status that holds the list. */
 const char *flow_list_key(enum flow_list list);

@@ -1,5 +1,6 @@
 /*
- * The inverse of status.c: reads a stored status, tolerating whatever people have edited into it.
+ * Reads a stored status back into a model, the inverse of status.c. Members of an unexpected form
+ * are ignored, because people may have edited the status.
  */
 #include "flow/status_restore.h"
 
@@ -76,14 +77,6 @@ static void restore_state(struct flow_state *state, const json_t *status)
     state->completion_ms = time_of(status, "completionTime");
 }
 
-/* The step whose job has that name, or STEP_NONE. */
-static uint32_t step_of_name(const struct flow_model *m, const char *job_name)
-{
-    if (strncmp(job_name, m->name, m->name_len) != 0 || job_name[m->name_len] != '-')
-        return STEP_NONE;
-    return flow_graph_find(m->graph, job_name + m->name_len + 1);
-}
-
 static struct step_history *history_of(struct step *step)
 {
     if (!step->history)
@@ -115,7 +108,7 @@ static void restore_job_statuses(struct flow_model *m, struct removed_entries *r
     json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
     {
         const char *name = text_of(entry, "name");
-        uint32_t at = name ? step_of_name(m, name) : STEP_NONE;
+        uint32_t at = name ? flow_model_step_of_job_name(m, name) : STEP_NONE;
         struct step_history *history;
 
         if (!name)
@@ -126,7 +119,7 @@ static void restore_job_statuses(struct flow_model *m, struct removed_entries *r
         }
         history = history_of(&m->steps[at]);
         if (history->kept_status)
-            continue; /* named twice: the first counts */
+            continue; /* a second entry for the same name is ignored */
         history->kept_status = json_kept(entry);
         restore_history(history, entry);
     }
@@ -140,7 +133,7 @@ static void restore_conditions(struct flow_model *m, const json_t *status)
 
     json_object_foreach(conditions, name, entry)
     {
-        uint32_t at = step_of_name(m, name);
+        uint32_t at = flow_model_step_of_job_name(m, name);
         struct step_history *history = at == STEP_NONE ? NULL : m->steps[at].history;
 
         if (history && !history->kept_condition)
@@ -178,7 +171,7 @@ static void restore_attempts(struct step_history *history, const json_t *node, j
     }
 }
 
-/* A result that is known although no job shows it. */
+/* The step has this result, though it may have no job any more. */
 static void restore_result(struct step *step, enum job_phase phase)
 {
     step->state = STEP_STARTED;
@@ -194,10 +187,10 @@ static void restore_phase(struct step *step, const char *text)
     if (!text)
         return;
     step->retry = step->restored = strcmp(text, STEP_RETRYING_TEXT) == 0;
-    if (strcmp(text, STEP_BLOCKED_TEXT) == 0) /* its last attempt failed, the next cannot begin */
+    if (strcmp(text, STEP_BLOCKED_TEXT) == 0) /* blocked before a retry, or before its first job */
         step->retry = step->attempt && step->retries >= step->attempt;
     if (strcmp(text, STEP_BLOCKED_TEXT) == 0 || strcmp(text, STEP_WAITING_TEXT) == 0)
-        step->recreate = step->attempt && !step->retry; /* it has no job: one follows */
+        step->recreate = step->attempt && !step->retry; /* its job was deleted by hand */
     if (strcmp(text, STEP_SKIPPED_TEXT) == 0)
         step->state = STEP_SKIPPED;
     if (job_phase_parse(text, &phase) && job_phase_finished(phase))
@@ -215,7 +208,7 @@ static void restore_retries(struct step *step, const json_t *node)
         history_of(step)->next_retry_ms = next_ms;
 }
 
-/* Exit codes are those of the last attempt; how a pod ended follows from its code. */
+/* Adds the exit codes of the last attempt. A pod failed if its code is not zero. */
 static void restore_codes(struct job_results *results, const json_t *node)
 {
     const json_t *attempts = json_object_get(node, "attempts");
@@ -271,7 +264,7 @@ static void restore_results_of(struct step *step, const json_t *node)
         job_results_free(results);
 }
 
-/* It failed without a job. */
+/* Restores the failure of a step that had no job: its reason and message are in the status only. */
 static void restore_failure(struct step *step, const json_t *node)
 {
     if (step->jobless || !phase_failed(step->phase) || json_object_get(node, "jobs"))
@@ -313,8 +306,8 @@ static void restore_nodes(struct flow_model *m, const json_t *status)
     }
 }
 
-/* A step whose bit is set. */
-static void restore_marked(struct step *step, enum job_phase phase)
+/* Restores a step from its bit in a bitmap; JOB_NONE stands for skipped. */
+static void restore_from_bit(struct step *step, enum job_phase phase)
 {
     if (step->state == STEP_STARTED)
         return;
@@ -324,7 +317,7 @@ static void restore_marked(struct step *step, enum job_phase phase)
         restore_result(step, phase);
 }
 
-/* Bitmaps speak of positions in the spec they were written for. */
+/* The bitmaps number steps by position, so they hold only for the spec they were written for. */
 static void restore_results(struct flow_model *m, const json_t *status, int64_t generation)
 {
     const json_t *results = json_object_get(status, "results");
@@ -341,7 +334,7 @@ static void restore_results(struct flow_model *m, const json_t *status, int64_t 
 
         step_set_init(&set, m->graph->steps);
         if (bits && step_bitmap_read(bits, &set)) {
-            step_set_each(&set, step) restore_marked(&m->steps[step], rows[i].phase);
+            step_set_each(&set, step) restore_from_bit(&m->steps[step], rows[i].phase);
         }
         step_set_release(&set);
     }
@@ -369,7 +362,7 @@ void flow_restore_missing_jobs(struct flow_model *m)
         if (step->state != STEP_WAITING || !step->attempt)
             continue;
         if (step->restored && step->history && step->history->next_retry_ms) {
-            step->state = STEP_BACKOFF; /* its time is not over yet, perhaps */
+            step->state = STEP_BACKOFF; /* nextRetryTime may still be to come */
             step->phase = JOB_FAILED;
         }
         step->recreate = !step->retry;

@@ -1,17 +1,20 @@
 /*
- * Writing the status: gathered for a window, one write in flight, skipped when equal.
+ * Writes the status of a flow to the store.
  *
- * The window grows with the flow, for a document of n steps costs n to write:
- * options.status_window_ms up to a hundred steps, ten times that from a thousand on. What must not
- * wait (a new phase; the result of a job that is gone; the last job's end in a flow that is over,
- * for whoever waited for it reads the status next) is written at once.
+ * Changes are collected for a window of time and written together. One write is in flight at a
+ * time, and a status that equals the stored one is not written.
+ *
+ * The window grows with the flow, because rendering n steps costs O(n): options.status_window_ms up
+ * to a hundred steps, ten times that from a thousand steps on. Three changes do not wait for the
+ * window: a new phase; the result of a job that has been removed; and the end of the last job of a
+ * finished flow, because clients that waited for it read the status next.
  */
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/critical_path.h"
 
-enum { WINDOW_DEFAULT_MS = 100, WINDOW_GROWTH_MAX = 10, RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
+enum { WINDOW_DEFAULT_MS = 100, WINDOW_GROWTH_MAX = 10, RETRY_FIRST_MS = 5 };
 
 static void submit(struct flow *flow);
 
@@ -20,8 +23,9 @@ static const struct object *job_of_step(void *ctx, uint32_t step)
     return flow_job_of(ctx, step);
 }
 
-/* The critical path is found when the flow is over, and kept: its jobs may go. */
-static void note_path(struct flow *flow)
+/* Computes the critical path when a large flow has finished. It is kept from then on, because the
+ * jobs that it is computed from may be deleted. */
+static void update_critical_path(struct flow *flow)
 {
     bool over =
         flow->opening == FLOW_OPEN && flow->model.compact && flow_phase_finished(flow->state.phase);
@@ -45,17 +49,12 @@ static struct blob *render(struct flow *flow)
     };
 
     flow_update_reason(flow);
-    note_path(flow);
+    update_critical_path(flow);
     view.critical_path = flow->critical_path;
     return flow_status_render(&view);
 }
 
-static bool same_text(const struct blob *a, const struct blob *b)
-{
-    return a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-}
-
-/* A terminal phase is stored for the first time. */
+/* Records an event and a metric when a terminal phase has been stored. */
 static void announce_end(struct flow *flow)
 {
     bool succeeded = flow->writer.written_phase == FLOW_SUCCEED;
@@ -84,33 +83,29 @@ static void stored(struct flow *flow, const struct object *result)
     p->written_changes = p->sent_changes;
     p->written_revision = result->revision;
     if (flow->object->revision > result->revision &&
-        !same_text(flow->object->status, p->written)) /* somebody wrote after us */
+        !flow_same_text(flow->object->status, p->written)) /* another client wrote after us */
         flow_rewrite_status(flow);
     flow_object_changed(flow, result);
     if (before != p->written_phase && flow_phase_finished(p->written_phase))
         announce_end(flow);
 }
 
-/* Nothing in memory was changed for the write, so trying again starts from the truth. */
+/* The write changed nothing in memory, so a later one renders the model as it is then. */
 static void not_stored(struct flow *flow, const struct error *err)
 {
     struct status_writer *p = &flow->writer;
-    int64_t delay_ms = RETRY_FIRST_MS;
 
     blob_unref(take(p->sent));
     p->rendered_changes = p->written_changes;
-    if (err->code == ERR_NOT_FOUND) /* deleted: its event is on the way */
+    if (err->code == ERR_NOT_FOUND) /* the flow is deleted: its event follows */
         return;
-    if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store has told of that */
+    if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store logs its own errors */
         log_warn("flow status not written", kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-    for (unsigned i = 0; i < p->failures && delay_ms < RETRY_MAX_MS; i++)
-        delay_ms *= 2;
-    p->failures++;
     p->dirty = true;
     p->urgent = false;
     timer_start(flow->controller->loop, &p->window,
-                delay_ms < RETRY_MAX_MS ? delay_ms : RETRY_MAX_MS);
+                flow_retry_delay_ms(p->failures++, RETRY_FIRST_MS));
 }
 
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
@@ -132,7 +127,7 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
     flow_make_runnable(flow);
 }
 
-/* The newest version accepted is the one the write must meet. */
+/* The newest accepted version of the flow, which the write must be based on. */
 static const struct object *newest(const struct flow *flow)
 {
     const struct object *known =
@@ -152,7 +147,7 @@ static void submit(struct flow *flow)
     p->rendered_changes = flow->model.changes;
     p->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
     status = flow->opening == FLOW_CLOSED ? blob_ref(p->written) : render(flow);
-    if (!p->overwritten && same_text(status, p->written)) {
+    if (!p->overwritten && flow_same_text(status, p->written)) {
         blob_unref(status);
         p->written_changes = p->rendered_changes;
         flow_make_runnable(flow);

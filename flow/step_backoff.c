@@ -1,23 +1,24 @@
 /*
  * The time between two attempts of a step.
  *
- * The next attempt starts retry_policy_delay_ms after the job came to its end, by the job's own
- * word, so that a restart changes nothing. When the time is over the old job is removed; the
- * attempt begins when it is gone, for it has the same name. Ref: spec/jobflow.md 13.4.
+ * The next attempt begins retry_policy_delay_ms after the end of the job, taken from the job's own
+ * status, so a restart changes nothing. When the time is over the old job is removed. The next job
+ * has the same name, so it is created once the old one is gone. Ref: spec/jobflow.md 13.4.
  */
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/retry_policy.h"
 
-enum { AGAIN_MS = 1000 }; /* a removal that failed */
+enum { AGAIN_MS = 1000 }; /* until a removal that failed is tried again */
 
 struct step_backoff {
     struct flow *flow;
     uint32_t step;
     struct timer timer;
     int64_t until_ms;
-    bool over, removing;
+    bool over;     /* the time has passed */
+    bool removing; /* the removal of the old job is in flight */
 };
 
 struct backoff_call {
@@ -55,7 +56,7 @@ static void remove_job(struct step_backoff *backoff)
     struct backoff_call *removal;
 
     if (backoff->removing || !job || object_deleting(job))
-        return; /* its event is on the way */
+        return; /* the event of its removal follows */
     removal = mem_alloc(sizeof *removal);
     removal->call.done = on_removed;
     removal->flow = flow;
@@ -67,8 +68,9 @@ static void remove_job(struct step_backoff *backoff)
                    object_name(job), &how);
 }
 
-/* What is removed is known from the status alone from then on: it is written first. */
-static bool is_stored(struct flow *flow, uint32_t step)
+/* Whether the stored status has the result of the failed attempt. Once the job is removed the result
+ * is nowhere else, so the status is written first. */
+static bool result_is_stored(struct flow *flow, uint32_t step)
 {
     if (flow->model.steps[step].finished_at <= flow->writer.written_changes)
         return true;
@@ -77,13 +79,14 @@ static bool is_stored(struct flow *flow, uint32_t step)
     return false;
 }
 
-static void go_on(struct step_backoff *backoff)
+/* The time has passed: removes the old job, or, when it is gone, makes the step ready. */
+static void continue_after_delay(struct step_backoff *backoff)
 {
     struct flow *flow = backoff->flow;
     uint32_t step = backoff->step;
 
     if (flow->model.steps[step].job) {
-        if (is_stored(flow, step))
+        if (result_is_stored(flow, step))
             remove_job(backoff);
         return;
     }
@@ -100,7 +103,7 @@ static void on_time(struct timer *timer)
     flow_backoff_update(backoff->flow, backoff->step);
 }
 
-/* When the job came to its end; now, when it does not say. */
+/* When the job ended; the present time if its status does not say. */
 static int64_t ended_ms(const struct flow *flow, uint32_t step)
 {
     const struct object *job = flow_job_of(flow, step);
@@ -114,21 +117,21 @@ static void begin(struct flow *flow, uint32_t step)
     const struct step *s = &flow->model.steps[step];
     const struct flow_step *spec = flow_graph_step(flow->model.graph, step);
     struct step_backoff *backoff = mem_alloc(sizeof *backoff);
-    bool told = s->history && s->history->next_retry_ms; /* before a restart */
+    bool restored = s->history && s->history->next_retry_ms; /* by a process before this one */
     int64_t whole_ms = retry_policy_delay_ms(spec, s->retries), wait_ms;
 
     backoff->flow = flow;
     backoff->step = step;
     backoff->timer.fire = on_time;
     backoff->until_ms = ended_ms(flow, step) + whole_ms;
-    if (told)
+    if (restored)
         backoff->until_ms = s->history->next_retry_ms;
     flow->model.steps[step].backoff = backoff;
     if (s->history)
         s->history->next_retry_ms = backoff->until_ms;
     wait_ms = loop_left_ms(flow->controller->loop, backoff->until_ms, whole_ms);
     timer_start(flow->controller->loop, &backoff->timer, wait_ms);
-    if (told)
+    if (restored)
         return;
     cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retrying", FLOW_COMPONENT,
                   "step %s failed (%s), attempt %u follows in %llds",
@@ -146,7 +149,7 @@ void flow_backoff_update(struct flow *flow, uint32_t step)
     else if (!s->backoff)
         begin(flow, step);
     else if (s->backoff->over)
-        go_on(s->backoff);
+        continue_after_delay(s->backoff);
 }
 
 void flow_backoff_update_all(struct flow *flow)

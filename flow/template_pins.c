@@ -1,5 +1,6 @@
 /*
- * Copies of templates: one record per name, made and looked up.
+ * Copies of the templates that a flow pins: one entry for each template name, in a hash table per
+ * flow. All flows with pins form a list, so that a new template finds those that wait for it.
  */
 #include "flow/template_pins.h"
 
@@ -17,7 +18,7 @@ enum pin_state { PIN_MISSING, PIN_COPYING, PIN_THERE, PIN_REFUSED };
 
 struct pin {
     enum pin_state state;
-    char *refusal; /* while REFUSED, and until the step has been told */
+    char *refusal; /* why the copy was refused; kept until the next refusal */
     UT_hash_handle hh;
     char copy[PIN_NAME_MAX + 1];
     char name[]; /* of the original */
@@ -27,7 +28,7 @@ struct template_pins {
     struct flow *flow;
     struct pin *by_name;
     unsigned copying;
-    struct template_pins *next, **link; /* all of the controller's */
+    struct template_pins *next, **link; /* list of the controller */
 };
 
 struct pin_call {
@@ -57,8 +58,6 @@ static const struct object *copy_of(const struct flow *flow, const struct pin *p
 
     return copy && jobflow_pin_is_of(copy, flow->uid) ? copy : NULL;
 }
-
-/* ---- making ---- */
 
 static void refused(struct flow *flow, struct pin *pin, const struct error *err)
 {
@@ -103,8 +102,6 @@ static void make_copy(struct flow *flow, struct pin *pin, const struct object *o
     cluster_create(flow->controller->cluster, &copying->call,
                    template_pinned(flow->object, pin->name, original->body, original->revision));
 }
-
-/* ---- following ---- */
 
 static void add(struct flow *flow, const char *name)
 {
@@ -169,19 +166,16 @@ bool template_pins_copying(const struct flow *flow)
     return flow->pins && flow->pins->copying;
 }
 
-void template_pins_template_added(struct flow_controller *controller,
-                                  const struct object *template_)
+void template_pins_template_added(struct flow_controller *controller, const struct object *template)
 {
     for (struct template_pins *pins = controller->pins; pins; pins = pins->next) {
-        struct pin *pin = find(pins->flow, object_name(template_));
+        struct pin *pin = find(pins->flow, object_name(template));
 
         if (pin && pin->state == PIN_MISSING && !copy_of(pins->flow, pin) &&
-            strcmp(object_namespace(pins->flow->object), object_namespace(template_)) == 0)
-            make_copy(pins->flow, pin, template_);
+            strcmp(object_namespace(pins->flow->object), object_namespace(template)) == 0)
+            make_copy(pins->flow, pin, template);
     }
 }
-
-/* ---- asking ---- */
 
 const struct object *flow_template_of(struct flow *flow, uint32_t step)
 {
@@ -195,7 +189,7 @@ const struct object *flow_template_of(struct flow *flow, uint32_t step)
     original =
         copy || pin->state == PIN_COPYING || pin->state == PIN_REFUSED ? NULL : look(flow, name);
     if (original)
-        make_copy(flow, pin, original); /* it was deleted by hand, or refused before */
+        make_copy(flow, pin, original); /* the copy was deleted by hand, or refused before */
     return copy;
 }
 
@@ -205,6 +199,6 @@ const char *template_pins_refusal(struct flow *flow, uint32_t step)
 
     if (!pin || pin->state != PIN_REFUSED)
         return NULL;
-    pin->state = PIN_MISSING; /* the step tries again in its own time */
+    pin->state = PIN_MISSING; /* the retry of the blocked step makes a new copy */
     return pin->refusal;
 }

@@ -1,14 +1,14 @@
 #pragma once
 /*
- * The templates a flow is run with: as they are at the moment, or, pinned, as they were when the
- * flow was accepted (or, of a template that came later, when it came).
+ * The templates that the jobs of a flow are made from: the present ones, or, for a flow that pins
+ * its templates, copies of those that existed when the flow was accepted (or, of a template that
+ * was created later, when it was created).
  *
- *   MISSING ──the original is there──► COPYING ──► THERE ──the copy was deleted──► MISSING
- *                                         └──refused──► REFUSED ──told to the step──► MISSING
+ *   MISSING ──original exists──► COPYING ──created──► THERE ──copy deleted──► MISSING
+ *                                   └─────refused───► REFUSED ──reported──► MISSING
  *
- * Copies are made before the first job is: the turn that takes the flow in also writes them, so
- * both are in one commit. Flows that do not pin have none of this. Ref:
- * api/types/kinds/jobflow/pin.h.
+ * Copies are written in the turn that opens the flow and before its first job, so flow and copies
+ * are in one commit. A flow that does not pin has none of this. Ref: api/types/kinds/jobflow/pin.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,17 +17,20 @@ struct flow;
 struct flow_controller;
 struct object;
 
-/** The flow was opened, or its spec changed: keep copies of what is there, wait for the rest. */
+/** Starts pinning for a flow that was opened or whose spec changed: copies the templates that exist,
+ * waits for the others. Does nothing for a flow that does not pin. */
 void template_pins_start(struct flow *flow);
-/** Forget about it; the copies stay. */
+/** Frees the entries; the copies in the store stay. */
 void template_pins_stop(struct flow *flow);
-/** Copies are on their way: no job is made before they are there. */
+/** Whether copies are being created. No job is created meanwhile. */
 bool template_pins_copying(const struct flow *flow);
-/** A template is there, which some flow may have waited for. */
+/** A template was created: flows that wait for it copy it. */
 void template_pins_template_added(struct flow_controller *controller,
-                                  const struct object *template_);
+                                  const struct object *template);
 
-/** What the jobs of a step are made from now: borrowed, or NULL when it is not there (yet). */
+/** The template, or its copy, that the job of a step is made from: borrowed, or NULL when it does not
+ * exist (yet). */
 const struct object *flow_template_of(struct flow *flow, uint32_t step);
-/** Why the copy of a step's template was refused, once; or NULL. */
+/** Why the copy of a step's template was refused, or NULL. It is reported once; then the copy may be
+ * tried again. */
 const char *template_pins_refusal(struct flow *flow, uint32_t step);

@@ -1,11 +1,8 @@
 /*
- * How a flow ends: its deadline, its final steps, and the time it is kept.
+ * The two times that a spec may set: activeDeadlineSeconds, after which an unfinished flow fails,
+ * and ttlSecondsAfterFinished, after which a finished flow is deleted.
  *
- *   every step done, or a failure, or the deadline ──► no ordinary job runs any more ──► final
- *   steps run ──► the phase is stored
- *
- * While its final steps run a flow is Running, and its state says what it will be. Deadline and
- * time to live are counted from the stored status, so a restart changes neither. Ref:
+ * Both are counted from times in the stored status, so a restart changes neither. Ref:
  * spec/jobflow.md 13.11.
  */
 #include <string.h>
@@ -15,11 +12,8 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/internal.h"
-#include "flow/model/control.h"
 
 enum { TTL_AGAIN_MS = 1000 };
-
-/* ---- deadline ---- */
 
 static void on_deadline(struct timer *timer)
 {
@@ -29,8 +23,9 @@ static void on_deadline(struct timer *timer)
     flow_make_runnable(flow);
 }
 
-/* The first job; of a flow that was retried, the retry. What is stored are whole seconds: as long
- * as it is the moment that this process saw, the flow has its time to the millisecond. */
+/* The deadline counts from the creation of the first job, or from the manual retry of a flow that was
+ * retried. The status stores whole seconds; if this process saw the first job itself, the exact
+ * millisecond is used. */
 static int64_t counted_from(const struct flow *flow)
 {
     const struct flow_state *state = &flow->state;
@@ -59,7 +54,7 @@ void flow_update_deadline(struct flow *flow)
         return;
     }
     if (timer_armed(&flow->deadline))
-        return; /* whatever the wall shows by now */
+        return; /* a change of the wall clock does not move a running timer */
     left_ms =
         loop_left_ms(loop, counted_from(flow) + deadline->value * 1000, deadline->value * 1000);
     flow->deadline.fire = on_deadline;
@@ -69,54 +64,6 @@ void flow_update_deadline(struct flow *flow)
     else
         timer_start(loop, &flow->deadline, left_ms);
 }
-
-/* ---- final steps ---- */
-
-static void begin_end(struct flow *flow, enum flow_phase end)
-{
-    flow->ending = end;
-    flow_model_end_retries(&flow->model);
-    if (end == FLOW_FAILED)
-        flow_set_failure_reason(flow);
-    else
-        flow_set_reason(flow, NULL, NULL);
-    flow_write_status_soon(flow);
-}
-
-bool flow_restore_ending(struct flow *flow)
-{
-    const struct flow_control *control = flow->model.control;
-
-    if (flow_phase_finished(flow->state.phase) || !control || !control->finals ||
-        !flow_deadline_hit(flow))
-        return false;
-    flow->ending = FLOW_FAILED; /* though by now every other step may be done */
-    return true;
-}
-
-enum flow_phase flow_final_steps_phase(struct flow *flow, enum flow_phase next)
-{
-    struct flow_model *m = &flow->model;
-
-    if (flow->opening != FLOW_OPEN || !m->control || !m->control->finals ||
-        flow_phase_finished(flow->state.phase))
-        return next;
-    if (next == FLOW_TERMINATING)
-        return next;
-    if (flow_phase_finished(next) &&
-        (!flow_ending(flow) || (next == FLOW_FAILED && flow->ending == FLOW_SUCCEED)))
-        begin_end(flow, next); /* somebody may still ask for another end */
-    if (!flow_ending(flow))
-        return next;
-    if (!m->control->ended && !flow_model_ordinary_unfinished(m) && !m->creating)
-        flow_control_run_finals(m);
-    if (!m->control->ended || flow_control_finals_open(m))
-        return flow_model_jobs_past_pending(m) || flow->state.phase == FLOW_RUNNING ? FLOW_RUNNING
-                                                                                    : FLOW_PENDING;
-    return flow_control_finals_failed(m) ? FLOW_FAILED : flow->ending;
-}
-
-/* ---- time to live ---- */
 
 struct ttl_call {
     struct cluster_call call;
@@ -134,7 +81,7 @@ static void on_removed(struct cluster_call *call, const struct object *result,
     mem_free(removal);
     if (!flow_call_ended(flow) || !err || err->code == ERR_NOT_FOUND)
         return;
-    if (err->code != ERR_CONFLICT) /* it has changed: perhaps it runs again */
+    if (err->code != ERR_CONFLICT) /* the flow changed meanwhile: it may have been retried */
         log_warn("finished flow not deleted", kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
     timer_start(flow->controller->loop, &flow->ttl, TTL_AGAIN_MS);
@@ -161,6 +108,7 @@ static void on_ttl(struct timer *timer)
                    object_namespace(flow->object), object_name(flow->object), &how);
 }
 
+/* When the flow finished; of a closed flow, whose state is not restored, from its stored status. */
 static int64_t completion_of(const struct flow *flow)
 {
     scoped(json) json_t *status = NULL;

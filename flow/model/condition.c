@@ -32,8 +32,6 @@ const struct job_results *flow_results_of(const struct flow_model *m, uint32_t s
     return results;
 }
 
-/* ---- values ---- */
-
 void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out)
 {
     const struct flow_loop *loop = flow_graph_step(m->graph, step)->loop;
@@ -137,8 +135,6 @@ struct flow_ref_values flow_values_of(struct flow_values *values)
 {
     return (struct flow_ref_values){value_of, values};
 }
-
-/* ---- terms ---- */
 
 static bool parse_number(const char *text, double *out)
 {

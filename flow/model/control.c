@@ -18,8 +18,6 @@ static bool is_any(const struct flow_model *m, uint32_t i)
     return flow_graph_targets(m->graph, i) && flow_model_waits_for_any(m, i);
 }
 
-/* ---- telling dependents ---- */
-
 static bool names(const struct flow_depends *depends, size_t target, const char *name)
 {
     return strcmp(depends->targets.items[target], name) == 0;
@@ -79,8 +77,6 @@ static void tell(struct flow_model *m, uint32_t i, enum outcome outcome, enum no
             tell_one(m, i, dependent, outcome);
     }
 }
-
-/* ---- failures ---- */
 
 static void set_judging(struct flow_model *m, uint32_t i, bool judging)
 {
@@ -171,8 +167,6 @@ static void decided(struct flow_model *m, uint32_t i, bool runs)
     }
 }
 
-/* ---- switches ---- */
-
 static const struct str_list *steps_of_case(const struct flow_switch *choice, const char *name)
 {
     for (size_t k = 0; *name && k < choice->cases.count; k++)
@@ -216,8 +210,6 @@ static void run_switch(struct flow_model *m, uint32_t i)
     open_gates(m, i, steps_of_case(choice, ctl->chosen));
     tell(m, i, MET, NOTIFIED_ALL);
 }
-
-/* ---- judging ---- */
 
 static bool condition_is_due(const struct flow_model *m, uint32_t i)
 {
@@ -327,8 +319,6 @@ static void drain(struct flow_model *m)
     c->draining = false;
 }
 
-/* ---- what happens ---- */
-
 /* The step has an end of its own: tell it. */
 void flow_control_step_ended(struct flow_model *m, uint32_t i)
 {
@@ -406,8 +396,6 @@ bool flow_control_finals_failed(const struct flow_model *m)
 {
     return m->control && m->outcomes[1][OUTCOME_FAILED];
 }
-
-/* ---- counting anew ---- */
 
 void flow_control_reset(struct flow_model *m, uint32_t i)
 {

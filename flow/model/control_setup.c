@@ -88,8 +88,6 @@ void flow_control_free(struct flow_control *c)
     mem_free(c);
 }
 
-/* ---- whose results are wanted ---- */
-
 static void want(struct flow_model *m, const char *name, size_t len)
 {
     char text[64];

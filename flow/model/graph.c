@@ -72,8 +72,6 @@ static bool list_edges(const struct flow_graph *graph, const uint32_t *from, str
     return true;
 }
 
-/* ---- choices ---- */
-
 struct choices {
     const struct flow_graph *graph;
     struct dag_edge *edges; /* NULL: only counted */
@@ -106,8 +104,6 @@ static void list_choices(struct choices *c)
         list_choice(c, i, &choice->default_steps);
     }
 }
-
-/* ---- order ---- */
 
 static bool check_acyclic(const struct flow_graph *graph, const struct dag *dag, struct error *err)
 {
@@ -158,8 +154,6 @@ static bool connect(struct flow_graph *graph, struct error *err)
     mem_free(targets);
     return good;
 }
-
-/* ---- iterations ---- */
 
 static uint32_t iterations_of(const struct flow_graph *graph, size_t step)
 {

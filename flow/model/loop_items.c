@@ -35,8 +35,6 @@ static void add(struct loop_items *items, char *text, uint32_t most)
         mem_free(text);
 }
 
-/* ---- the two forms ---- */
-
 static char *text_of(const json_t *element)
 {
     scoped(buf) struct buf text = {0};
@@ -75,8 +73,6 @@ static size_t take_words(struct loop_items *items, const char *text, uint32_t mo
             return found + 1;
     }
 }
-
-/* ---- of a loop ---- */
 
 static void read_items(struct loop_items *items, const struct flow_items_from *from,
                        const char *value, uint32_t most)

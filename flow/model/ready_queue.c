@@ -93,8 +93,6 @@ void ready_queue_clear(struct ready_queue *queue)
     }
 }
 
-/* ---- order ---- */
-
 struct remaining {
     double length;
     uint32_t step;
@@ -156,8 +154,6 @@ void ready_queue_rank(struct ready_queue *queue, const double *weights)
     mem_free(order);
     mem_free(paths);
 }
-
-/* ---- in and out ---- */
 
 static uint32_t rank(const struct ready_queue *queue, uint32_t step)
 {

@@ -44,6 +44,29 @@ static void phase_follows_from_facts(void **state)
                   phases[i].want);
 }
 
+static const struct {
+    const char *name;
+    enum flow_phase end;
+    unsigned facts;
+    enum flow_phase want;
+} ends[] = {
+    /* clang-format off */
+    {"nothing is left to do",                  FLOW_SUCCEED, FACT_STARTED,                              FLOW_SUCCEED},
+    {"final steps run",                        FLOW_FAILED,  FACT_STARTED | FACT_FINALS_OPEN,           FLOW_RUNNING},
+    {"final steps of a flow that never ran",   FLOW_FAILED,  FACT_FINALS_OPEN,                          FLOW_PENDING},
+    {"running is stored first",                FLOW_SUCCEED, FACT_STARTED | FACT_RUNNING_UNWRITTEN,     FLOW_RUNNING},
+    {"running is stored before a failed end",  FLOW_SUCCEED, FACT_STARTED | FACT_RUNNING_UNWRITTEN | FACT_FINALS_FAILED, FLOW_RUNNING},
+    {"a final step failed",                    FLOW_SUCCEED, FACT_STARTED | FACT_FINALS_FAILED,         FLOW_FAILED},
+    {"final steps do not undo a failure",      FLOW_FAILED,  FACT_STARTED,                              FLOW_FAILED},
+    /* clang-format on */
+};
+
+static void end_waits_for_final_steps_and_running(void **state)
+{
+    for (size_t i = 0; i < countof(ends); i++)
+        check_int(ends[i].name, flow_decide_end(ends[i].end, ends[i].facts), ends[i].want);
+}
+
 /* covers: jobflow.md 54 60 62 63; reliability.md INV-F3 */
 static const struct {
     const char *name;
@@ -72,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phase_follows_from_facts),
+        cmocka_unit_test(end_waits_for_final_steps_and_running),
         cmocka_unit_test(step_action_follows_from_facts),
     };
 

@@ -150,6 +150,27 @@ static const char *text_of(const json_t *value, struct arena *arena)
     return json_is_string(value) ? arena_strdup(arena, json_string_value(value)) : NULL;
 }
 
+/* Lists of jobs that have not ended are absent when they are empty. A job that is Completing or
+ * Terminating is in the list of its end, so conditions tell. */
+static bool has_unfinished_jobs(const json_t *doc)
+{
+    const char *job;
+    json_t *condition;
+
+    if (json_object_get(doc, "pendingJobs") || json_object_get(doc, "runningJobs") ||
+        json_object_get(doc, "unKnowJobs"))
+        return true;
+    json_object_foreach(json_object_get(doc, "conditions"), job, condition)
+    {
+        enum job_phase phase;
+
+        if (job_phase_parse(json_string_value(json_object_get(condition, "phase")), &phase) &&
+            (phase == JOB_COMPLETING || phase == JOB_TERMINATING))
+            return true;
+    }
+    return false;
+}
+
 static void finish_summary(void *decoded, const json_t *doc, struct arena *arena)
 {
     struct jobflow_summary *summary = decoded;
@@ -162,6 +183,7 @@ static void finish_summary(void *decoded, const json_t *doc, struct arena *arena
     summary->message = text_of(json_object_get(state, "message"), arena);
     summary->completed = json_integer_value(json_object_get(counts, "completed"));
     summary->steps = json_integer_value(json_object_get(counts, "total"));
+    summary->jobs_unfinished = has_unfinished_jobs(doc);
 }
 
 static const struct decoded_type summary_type = {.schema = &summary_schema,

@@ -278,6 +278,7 @@ struct jobflow_summary {
     const char *retry; /* observedRetry */
     const char *reason, *message;
     int64_t completed, steps; /* stepCounts.completed and stepCounts.total */
+    bool jobs_unfinished;     /* some of its jobs have not ended */
 };
 
 /** The summary of a flow's status, borrowed from it; NULL without status. Decoded once per status

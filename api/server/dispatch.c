@@ -182,8 +182,8 @@ static enum accept_endpoint endpoint_of(verb_fn verb)
     return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
 }
 
-/* SEC-04: decides by the form of the request, before anything is looked up. After a refusal the route
- * is resolved only for the details of the Status. */
+/* SEC-04: decides by the form of the request, before anything is looked up. After a refusal the
+ * route is resolved only for the details of the Status. */
 static bool authorize(struct api_call *call, struct error *err)
 {
     const struct identity *identity = call->request->identity;

@@ -1,16 +1,16 @@
 /*
- * FZ-15: requests against what a simple model says of them. Each line of the input is one:
- * `WORD TARGET BODY`; the words are in the table below. All of decoding, defaulting, admission,
- * patching, ownership of fields, deletion and collection lies behind them.
+ * FZ-15: checks requests against a simple model. Each line of the input is one request,
+ * `WORD TARGET BODY`; the words are in the table below. The requests exercise decoding, defaulting,
+ * admission, patching, managed fields, deletion and garbage collection.
  *
- * The model is what a client can know. It lists every kind before and after a request:
- *   - what was refused, only looked or ran dry has changed nothing (P-02);
- *   - what changed has a revision higher than any before (P-03), is the same object as long as its
- *     uid is the same, and stays marked for deletion once it is (INV-S9);
- *   - what an answer to a write shows is what is there, unless it has gone on since;
- *   - every refusal is a Status that says so, and none is our own fault;
- *   - what was watched from the beginning adds up to what is there (INV-S6);
- *   - after CRASH everything is as it was (INV-S1).
+ * The model is the knowledge of a client. It lists every kind before and after a request:
+ *   - a request that failed, only read or ran dry has changed nothing (P-02);
+ *   - a changed object has a revision higher than all before (P-03), keeps its identity as long as
+ *     its uid is the same, and stays marked for deletion once it is marked (INV-S9);
+ *   - the response to a write shows the stored object, unless that has changed since;
+ *   - every failure is a Status of type Failure, and none is an internal error;
+ *   - the events of watches from the start add up to the stored objects (INV-S6);
+ *   - after CRASH everything is as before (INV-S1).
  */
 /* covers: reliability.md FZ-15 */
 #include <assert.h>
@@ -59,8 +59,6 @@ struct run {
     int64_t newest; /* no object of `now` is newer */
 };
 
-/* ---- looking ---- */
-
 static char *collection(const struct kind *kind, const char *query)
 {
     return *kind->group
@@ -74,7 +72,7 @@ static void everything_release(struct everything *all)
         mem_free(all->items[i]);
 }
 
-static struct everything look(struct run *run)
+static struct everything read_everything(struct run *run)
 {
     struct everything all = {0};
 
@@ -94,7 +92,7 @@ static struct everything look(struct run *run)
     return all;
 }
 
-static bool same(const struct everything *a, const struct everything *b)
+static bool is_same_state(const struct everything *a, const struct everything *b)
 {
     for (size_t i = 0; i < KIND_N; i++)
         if (a->items[i] && strcmp(a->items[i], b->items[i]) != 0)
@@ -135,8 +133,6 @@ static int64_t revision_of(const json_t *object)
     return strtoll(text, NULL, 10);
 }
 
-/* ---- judging ---- */
-
 static void check_step(const json_t *before, const json_t *after)
 {
     static const char *const fixed[] = {"name", "namespace", "uid", "creationTimestamp"};
@@ -172,8 +168,8 @@ static void check_kind(const char *before, const char *after, int64_t newest, in
     }
 }
 
-/* What has come of the request is `after`, which is taken over. */
-static void move_on(struct run *run, struct everything *after)
+/* Makes `after` (consumed) the known state. */
+static void accept_state(struct run *run, struct everything *after)
 {
     int64_t newest = run->newest;
 
@@ -198,8 +194,8 @@ static void check_refusal(const struct api_capture *capture)
     assert(json_integer_value(json_object_get(status, "code")) == capture->status);
 }
 
-/* The object of the kind whose uid this is, as it is now (owned); NULL: none, or it has another
- * form there (a Scale has the uid of its job). */
+/* The present version of the object with this uid (owned); NULL when there is none of this kind (a
+ * Scale has the uid of its job). */
 static json_t *listed(const struct run *run, const struct kind *kind, const json_t *shown)
 {
     const char *uid = json_string_value(meta_of(shown, "uid")),
@@ -215,7 +211,7 @@ static json_t *listed(const struct run *run, const struct kind *kind, const json
     return json_incref(json_object_get(objects, uid));
 }
 
-/* A write answers with what is there now, or what is gone or newer by now. */
+/* Checks that the response to a write shows the stored object, unless it is deleted or newer. */
 static void check_shown(const struct run *run, const struct api_capture *capture)
 {
     scoped(json) json_t *shown = api_capture_json(capture);
@@ -231,8 +227,6 @@ static void check_shown(const struct run *run, const struct api_capture *capture
             assert(json_equal(value, json_object_get(shown, key)));
     }
 }
-
-/* ---- running ---- */
 
 static void begin(struct run *run)
 {
@@ -252,7 +246,7 @@ static void end(struct run *run)
     api_fixture_stop(&run->fixture);
 }
 
-/* What the watch of a kind has told, added up. */
+/* The objects that result from all events of the watch of a kind. */
 static json_t *told(const struct api_capture *watch)
 {
     json_t *objects = json_object();
@@ -299,12 +293,12 @@ static void crash(struct run *run)
         return;
     end(run);
     begin(run);
-    after = look(run);
-    assert(same(&run->now, &after));
+    after = read_everything(run);
+    assert(is_same_state(&run->now, &after));
     everything_release(&after);
 }
 
-/* Whatever it says for an answer: a value that is not known is refused. */
+/* Any value counts as a dry run: the server refuses unknown values. */
 static bool is_dry(const char *text)
 {
     scoped(arena) struct arena *arena = arena_new(0);
@@ -318,7 +312,8 @@ static bool is_dry(const char *text)
     return false;
 }
 
-static void ask(struct run *run, const struct word *word, const char *target, const char *body)
+static void send_request(struct run *run, const struct word *word, const char *target,
+                         const char *body)
 {
     scoped(capture) struct api_capture capture = {0};
     const bool waits = strcmp(word->method, "GET") == 0, looks = waits || is_dry(target);
@@ -328,16 +323,16 @@ static void ask(struct run *run, const struct word *word, const char *target, co
              .content_type = word->content_type, .user_agent = "fuzz/1");
     if (!capture.status && waits) { /* it waits for a revision */
         loop_advance(run->fixture.loop, PATIENCE_MS);
-        after = look(run);
-        move_on(run, &after);
+        after = read_everything(run);
+        accept_state(run, &after);
     }
     assert(capture.status);
-    after = look(run);
+    after = read_everything(run);
     if (capture.status >= 400)
         check_refusal(&capture);
     if (capture.status >= 400 || looks)
-        assert(same(&run->now, &after));
-    move_on(run, &after);
+        assert(is_same_state(&run->now, &after));
+    accept_state(run, &after);
     if (capture.status < 300 && !looks)
         check_shown(run, &capture);
 }
@@ -350,7 +345,7 @@ static void line(struct run *run, char *text)
         crash(run);
     for (size_t i = 0; target && i < countof(words); i++)
         if (strcmp(name, words[i].word) == 0)
-            ask(run, &words[i], target, save && *save ? save : NULL);
+            send_request(run, &words[i], target, save && *save ? save : NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -363,7 +358,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t lines = 0;
 
     begin(&run);
-    run.now = look(&run);
+    run.now = read_everything(&run);
     for (char *at = strtok_r(text, "\n", &save); at && lines < LINES_MAX; lines++) {
         char *next = strtok_r(NULL, "\n", &save);
 

@@ -1,6 +1,6 @@
 /*
- * FZ-06: raw bytes on a connection. However they are split into reads, the answers are the same,
- * as far as they go; each begins as HTTP does, and nothing is left behind.
+ * FZ-06: raw bytes on a connection. The responses do not depend on how the bytes are split into
+ * reads; each begins with an HTTP status line, and no memory is leaked.
  */
 /* covers: reliability.md FZ-06 FT-18 */
 #include <assert.h>
@@ -34,7 +34,7 @@ static void take_in(int fd, struct buf *out)
         buf_add(out, bytes, (size_t)n);
 }
 
-/* All that is answered to the bytes, sent `step` at a time. */
+/* Collects the responses to the bytes, sent `step` at a time. */
 static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *out)
 {
     struct api_fixture fixture;
@@ -81,15 +81,15 @@ static void blank(struct buf *text, const char *name, size_t chars)
             at[len + i] = '0';
 }
 
-/* Without what chance puts into the heads of answers: it also says how long a watch takes, and so
- * when the request behind it is answered. */
+/* Blanks the random parts of the heads of responses. The random duration of a watch decides when
+ * the request behind it is answered, so the Date differs, too. */
 static void drop_chance(struct buf *text)
 {
     blank(text, "Audit-Id: ", ID_CHARS);
     blank(text, "Date: ", DATE_CHARS);
 }
 
-/* Take out every `word`; whether there was any. */
+/* Removes every `word`; true if there was one. */
 static bool drop_all(struct buf *text, const char *word)
 {
     const size_t len = strlen(word);
@@ -104,8 +104,9 @@ static bool drop_all(struct buf *text, const char *word)
     return any;
 }
 
-/* What depends on the split: whoever has sent the body already is not told to go on, and a request
- * that may not come in ends the connection when its body is still on its way. */
+/* Compares the responses, except for what depends on the split: 100 Continue is not sent when the
+ * body has arrived already, and a refused request closes the connection only while its body is
+ * still on its way. */
 static void compare(struct buf *whole, struct buf *split)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n",

@@ -1,6 +1,5 @@
 /*
- * Protobuf bodies: whatever the bytes are, the outcome is a document of bounded size or an error
- * that says why.
+ * Protobuf bodies: any bytes yield a document of bounded size or an error with a message.
  */
 #include <assert.h>
 #include <stdint.h>

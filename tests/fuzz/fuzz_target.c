@@ -1,6 +1,6 @@
 /*
- * FZ-06: request lines and selectors. No route holds a decoded '/', NUL or "..", and what a target
- * says does not depend on how it was asked before.
+ * FZ-06: request targets and selectors. No route contains a decoded '/', NUL or "..", and parsing a
+ * target twice gives the same result.
  */
 /* covers: reliability.md FZ-06 FZ-07 */
 #include <assert.h>

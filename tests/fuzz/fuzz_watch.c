@@ -1,6 +1,7 @@
 /*
- * FZ-09: what a server says on a watch, as api/client/reflector reads it. However the bytes are cut
- * into pieces, the owner is told the same; an event is bounded; nothing is told after the end.
+ * FZ-09: the bytes of a watch, as api/client/reflector reads them. The owner receives the same
+ * events however the bytes are split; the size of an event is bounded; nothing is delivered after
+ * the end.
  */
 /* covers: reliability.md FZ-09 */
 #include <assert.h>
@@ -58,7 +59,7 @@ static void failed(struct reflector *reflector, const struct error *err)
 
 static const struct reflector_ops ops = {begun, present, vanished, listed, failed};
 
-/* The collection is empty at revision 7. The first watch says the input, later ones nothing. */
+/* Serves an empty collection at revision 7. The first watch sends the input, later ones nothing. */
 static void serve(void *ctx, struct scripted_exchange *ask)
 {
     int *watches = ctx;
@@ -72,7 +73,7 @@ static void serve(void *ctx, struct scripted_exchange *ask)
         buf_str(&ask->text, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
 }
 
-/* Which piece comes next: of the input's own length, or as the dice say. */
+/* The size of the next piece: the rest of the input, or random. */
 static size_t piece(struct dice *dice, size_t left)
 {
     size_t len = dice ? (size_t)dice_roll(dice, 8) + 1 : left;

@@ -1,3 +1,6 @@
+/*
+ * Starts the API in process, sends it requests and records the responses.
+ */
 #include "tests/support/api.h"
 
 #include <ctype.h>
@@ -5,8 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/* ---- the rig ---- */
 
 void api_fixture_start(struct api_fixture *fixture, const struct api_fixture_options *options)
 {
@@ -37,17 +38,15 @@ void api_fixture_stop(struct api_fixture *fixture)
     clock_free(fixture->clock);
 }
 
-/* ---- taps ---- */
-
-static struct api_capture *of(const struct api_response *answer)
+static struct api_capture *of(const struct api_response *response)
 {
-    return container_of((struct api_response *)(size_t)answer, struct api_capture, answer);
+    return container_of((struct api_response *)(size_t)response, struct api_capture, response);
 }
 
-static void on_head(struct api_response *answer, int status, const char *content_type,
+static void on_head(struct api_response *response, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
-    struct api_capture *capture = of(answer);
+    struct api_capture *capture = of(response);
 
     capture->status = status;
     mem_free(capture->content_type);
@@ -56,26 +55,26 @@ static void on_head(struct api_response *answer, int status, const char *content
         buf_printf(&capture->headers, "%s\n", headers[i]);
 }
 
-static void on_data(struct api_response *answer, const void *bytes, size_t len)
+static void on_data(struct api_response *response, const void *bytes, size_t len)
 {
-    buf_add(&of(answer)->body, bytes, len);
+    buf_add(&of(response)->body, bytes, len);
 }
 
-static void on_end(struct api_response *answer)
+static void on_end(struct api_response *response)
 {
-    of(answer)->ended = true;
-    of(answer)->stream = NULL;
+    of(response)->ended = true;
+    of(response)->stream = NULL;
 }
 
-static void on_cut(struct api_response *answer)
+static void on_abort(struct api_response *response)
 {
-    of(answer)->cut = true;
-    of(answer)->stream = NULL;
+    of(response)->aborted = true;
+    of(response)->stream = NULL;
 }
 
-static size_t on_backlog(const struct api_response *answer)
+static size_t on_backlog(const struct api_response *response)
 {
-    return of(answer)->backlog;
+    return of(response)->backlog;
 }
 
 static enum api_method method_of(const char *name)
@@ -91,25 +90,25 @@ static enum api_method method_of(const char *name)
 }
 
 int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, const char *method,
-                      const char *target, const struct api_request_options *ask)
+                      const char *target, const struct api_request_options *options)
 {
     const struct api_request request = {
         .method = method_of(method),
         .target = target,
-        .accept = ask->accept,
-        .content_type = ask->content_type,
-        .accept_encoding = ask->accept_encoding,
-        .user_agent = ask->user_agent,
-        .identity = ask->identity,
-        .body = ask->body,
-        .body_len = ask->body_len ? ask->body_len
-                    : ask->body   ? strlen(ask->body)
-                                  : 0,
+        .accept = options->accept,
+        .content_type = options->content_type,
+        .accept_encoding = options->accept_encoding,
+        .user_agent = options->user_agent,
+        .identity = options->identity,
+        .body = options->body,
+        .body_len = options->body_len ? options->body_len
+                    : options->body   ? strlen(options->body)
+                                      : 0,
     };
 
     api_capture_release(capture);
-    capture->answer = (struct api_response){on_head, on_data, on_end, on_backlog, on_cut};
-    capture->stream = api_handle(fixture->api, &request, &capture->answer);
+    capture->response = (struct api_response){on_head, on_data, on_end, on_backlog, on_abort};
+    capture->stream = api_handle(fixture->api, &request, &capture->response);
     loop_settle(fixture->loop);
     return capture->status;
 }
@@ -123,8 +122,6 @@ void api_capture_release(struct api_capture *capture)
     buf_release(&capture->body);
     *capture = (struct api_capture){.backlog = capture->backlog};
 }
-
-/* ---- looking ---- */
 
 static const json_t *at(const json_t *value, const char *path)
 {

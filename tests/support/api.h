@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The API in process: a store in memory, the registry and the API on a loop with virtual time, and
- * taps that keep what a request is answered.
+ * The API in process: a store in memory, the registry and the API on a loop with virtual time; and
+ * captures, which record the response to a request.
  */
 #include "api/server/api.h"
 #include "base/buf.h"
@@ -17,7 +17,7 @@ struct api_fixture {
 struct api_fixture_options {
     const struct api_logs *logs;
     int64_t watch_window;
-    const char *directory; /* of the store; NULL: in memory */
+    const char *directory; /* of the store; NULL: a store in memory */
     bool deletion_protection;
 };
 
@@ -26,25 +26,26 @@ void api_fixture_start(struct api_fixture *fixture,
 void api_fixture_stop(struct api_fixture *fixture);
 
 struct api_capture {
-    struct api_response answer;
+    struct api_response response;
     struct api_stream *stream; /* NULL once ended */
     int status;
     char *content_type;
     struct buf headers, body;
-    size_t backlog; /* what the tap says is waiting */
-    bool ended, cut;
+    size_t backlog; /* the backlog that the capture reports */
+    bool ended, aborted;
 };
 
 struct api_request_options {
     const char *body, *accept, *content_type, *accept_encoding, *user_agent;
     size_t body_len;                 /* 0: the body is text */
-    const struct identity *identity; /* NULL: this process itself */
+    const struct identity *identity; /* the sender; NULL: this process itself */
 };
 
-/** Begin a request ("GET", …) on an empty or used tap, let the loop settle; the answer's status. */
+/** Starts a request ("GET", …) on an empty or used capture and lets the loop settle. Returns the
+ * status of the response, 0 if there is none yet. */
 int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, const char *method,
-                      const char *target, const struct api_request_options *ask);
-/** Cancels what has not ended. */
+                      const char *target, const struct api_request_options *options);
+/** Cancels a response that has not ended. */
 void api_capture_release(struct api_capture *capture);
 SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
 
@@ -53,12 +54,12 @@ SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
     api_capture_start((fixture), (capture), (method), (target),                                    \
                       &(const struct api_request_options){__VA_ARGS__})
 
-/** What has come so far, as a document (owned); NULL when it is no JSON. */
+/** The body so far as a document (owned); NULL when it is not JSON. */
 json_t *api_capture_json(const struct api_capture *capture);
-/** The text at a dotted path of the answer, list indexes as numbers ("items.0.metadata.name");
+/** The text at a dotted path of the body, list indexes as numbers ("items.0.metadata.name");
  * numbers as text. Owned; NULL if absent. */
 char *api_capture_at(const struct api_capture *capture, const char *path);
-/** The n-th line of a watch: its type and a text in its object at `path` as "TYPE text" (owned);
- * NULL when there are fewer lines. */
+/** The n-th line of a watch as "TYPE text" (owned), with the text at `path` of its object; NULL
+ * when there are fewer lines. */
 char *api_capture_event(const struct api_capture *capture, size_t n, const char *path);
 size_t api_capture_lines(const struct api_capture *capture);

@@ -1,3 +1,6 @@
+/*
+ * Creates objects through the API.
+ */
 #include "tests/support/api_objects.h"
 #include "tests/unit.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Objects that tests of the API make again and again, all in namespace default, and checks of what
- * a tap was answered.
+ * Objects that many tests of the API create, all in namespace default, and checks of captured
+ * responses.
  */
 #include "tests/support/api.h"
 
@@ -17,7 +17,7 @@
         check_str((path), event_, (want));                                                         \
     } while (0)
 
-/* A JobFlow of one step `a`; `more` stands behind its name in metadata. */
+/* A JobFlow with one step `a`; `more` follows its name in metadata. */
 #define API_FLOW(name, more)                                                                       \
     "{\"apiVersion\":\"flow.volcano.sh/v1alpha1\",\"kind\":\"JobFlow\",\"metadata\":{\"name\":"    \
     "\"" name "\"" more "},\"spec\":{\"flows\":[{\"name\":\"a\"}]}}"
@@ -25,7 +25,7 @@
 /* Pod `p`: an init container `i` and a container `c`. */
 extern const char api_pod_body[];
 
-/** JobTemplate `a`. */
+/** Creates JobTemplate `a`. */
 void api_make_template(struct api_fixture *fixture);
-/** `labels` as they stand in JSON, without the braces. */
+/** Creates a ConfigMap; `labels` are the members of a JSON object, without the braces. */
 void api_make_config_map(struct api_fixture *fixture, const char *name, const char *labels);

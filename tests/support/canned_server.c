@@ -1,5 +1,5 @@
 /*
- * A server of one sentence.
+ * Accepts connections with libuv, records what they send and writes the fixed answer.
  */
 #include "tests/support/canned_server.h"
 
@@ -10,134 +10,134 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-struct visitor {
+struct client {
     uv_tcp_t socket;
     uv_write_t write;
-    struct canned_server *peer;
+    struct canned_server *server;
     char *answer;
     char bytes[4096];
     bool answered;
-    struct visitor *next;
+    struct client *next;
 };
 
 struct canned_server {
     uv_tcp_t listener;
     struct loop *loop;
-    char *answer, *after; /* NULL: after anything */
+    char *answer, *after; /* text to wait for; NULL: any bytes */
     size_t answer_len;
     bool keep_open;
     struct buf received;
-    struct visitor *visitors;
+    struct client *clients;
     int port, connections;
     int handles;
     bool closing;
 };
 
-static void release(struct canned_server *peer)
+static void release(struct canned_server *server)
 {
-    if (--peer->handles > 0 || !peer->closing)
+    if (--server->handles > 0 || !server->closing)
         return;
-    mem_free(peer->answer);
-    mem_free(peer->after);
-    buf_release(&peer->received);
-    mem_free(peer);
+    mem_free(server->answer);
+    mem_free(server->after);
+    buf_release(&server->received);
+    mem_free(server);
 }
 
-static void on_visitor_closed(uv_handle_t *handle)
+static void on_client_closed(uv_handle_t *handle)
 {
-    struct visitor *visitor = handle->data;
-    struct canned_server *peer = visitor->peer;
+    struct client *client = handle->data;
+    struct canned_server *server = client->server;
 
-    for (struct visitor **at = &peer->visitors; *at; at = &(*at)->next)
-        if (*at == visitor) {
-            *at = visitor->next;
+    for (struct client **at = &server->clients; *at; at = &(*at)->next)
+        if (*at == client) {
+            *at = client->next;
             break;
         }
-    mem_free(visitor->answer);
-    mem_free(visitor);
-    release(peer);
+    mem_free(client->answer);
+    mem_free(client);
+    release(server);
 }
 
-static void close_visitor(struct visitor *visitor)
+static void close_client(struct client *client)
 {
-    if (!uv_is_closing((uv_handle_t *)&visitor->socket))
-        uv_close((uv_handle_t *)&visitor->socket, on_visitor_closed);
+    if (!uv_is_closing((uv_handle_t *)&client->socket))
+        uv_close((uv_handle_t *)&client->socket, on_client_closed);
 }
 
 static void on_written(uv_write_t *write, int status)
 {
-    struct visitor *visitor = write->data;
+    struct client *client = write->data;
 
-    if (status < 0 || !visitor->peer->keep_open)
-        close_visitor(visitor);
+    if (status < 0 || !client->server->keep_open)
+        close_client(client);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
 {
-    struct visitor *visitor = handle->data;
+    struct client *client = handle->data;
 
-    *out = uv_buf_init(visitor->bytes, sizeof visitor->bytes);
+    *out = uv_buf_init(client->bytes, sizeof client->bytes);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
-    struct visitor *visitor = stream->data;
-    struct canned_server *peer = visitor->peer;
+    struct client *client = stream->data;
+    struct canned_server *server = client->server;
     uv_buf_t answer;
 
     if (count < 0) {
-        close_visitor(visitor);
+        close_client(client);
         return;
     }
-    buf_add(&peer->received, bytes->base, (size_t)count);
-    if (!peer->answer || visitor->answered ||
-        (peer->after &&
-         !memmem(peer->received.data, peer->received.len, peer->after, strlen(peer->after))))
+    buf_add(&server->received, bytes->base, (size_t)count);
+    if (!server->answer || client->answered ||
+        (server->after && !memmem(server->received.data, server->received.len, server->after,
+                                  strlen(server->after))))
         return;
-    visitor->answered = true;
-    visitor->answer = mem_alloc(peer->answer_len + 1);
-    memcpy(visitor->answer, peer->answer, peer->answer_len);
-    visitor->write.data = visitor;
-    answer = uv_buf_init(visitor->answer, (unsigned)peer->answer_len);
-    uv_write(&visitor->write, stream, &answer, 1, on_written);
+    client->answered = true;
+    client->answer = mem_alloc(server->answer_len + 1);
+    memcpy(client->answer, server->answer, server->answer_len);
+    client->write.data = client;
+    answer = uv_buf_init(client->answer, (unsigned)server->answer_len);
+    uv_write(&client->write, stream, &answer, 1, on_written);
 }
 
 static void on_connection(uv_stream_t *listener, int status)
 {
-    struct canned_server *peer = listener->data;
-    struct visitor *visitor = mem_alloc(sizeof *visitor);
+    struct canned_server *server = listener->data;
+    struct client *client = mem_alloc(sizeof *client);
 
-    visitor->peer = peer;
-    visitor->socket.data = visitor;
-    visitor->next = peer->visitors;
-    peer->visitors = visitor;
-    peer->handles++;
-    peer->connections++;
-    uv_tcp_init(loop_uv(peer->loop), &visitor->socket);
-    if (status < 0 || uv_accept(listener, (uv_stream_t *)&visitor->socket) < 0)
-        close_visitor(visitor);
+    client->server = server;
+    client->socket.data = client;
+    client->next = server->clients;
+    server->clients = client;
+    server->handles++;
+    server->connections++;
+    uv_tcp_init(loop_uv(server->loop), &client->socket);
+    if (status < 0 || uv_accept(listener, (uv_stream_t *)&client->socket) < 0)
+        close_client(client);
     else
-        uv_read_start((uv_stream_t *)&visitor->socket, on_alloc, on_read);
+        uv_read_start((uv_stream_t *)&client->socket, on_alloc, on_read);
 }
 
 struct canned_server *canned_server_new(struct loop *loop, const char *answer)
 {
-    struct canned_server *peer = mem_alloc(sizeof *peer);
+    struct canned_server *server = mem_alloc(sizeof *server);
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int len = sizeof any;
 
-    peer->loop = loop;
-    peer->handles = 1;
-    peer->listener.data = peer;
-    peer->answer = mem_strdup(answer);
-    peer->answer_len = answer ? strlen(answer) : 0;
-    uv_tcp_init(loop_uv(loop), &peer->listener);
-    if (uv_tcp_bind(&peer->listener, (struct sockaddr *)&any, 0) != 0 ||
-        uv_listen((uv_stream_t *)&peer->listener, 128, on_connection) != 0 ||
-        uv_tcp_getsockname(&peer->listener, (struct sockaddr *)&any, &len) != 0)
+    server->loop = loop;
+    server->handles = 1;
+    server->listener.data = server;
+    server->answer = mem_strdup(answer);
+    server->answer_len = answer ? strlen(answer) : 0;
+    uv_tcp_init(loop_uv(loop), &server->listener);
+    if (uv_tcp_bind(&server->listener, (struct sockaddr *)&any, 0) != 0 ||
+        uv_listen((uv_stream_t *)&server->listener, 128, on_connection) != 0 ||
+        uv_tcp_getsockname(&server->listener, (struct sockaddr *)&any, &len) != 0)
         mem_fatal("no loopback port to listen on");
-    peer->port = ntohs(any.sin_port);
-    return peer;
+    server->port = ntohs(any.sin_port);
+    return server;
 }
 
 static void on_listener_closed(uv_handle_t *handle)
@@ -145,48 +145,48 @@ static void on_listener_closed(uv_handle_t *handle)
     release(handle->data);
 }
 
-void canned_server_free(struct canned_server *peer)
+void canned_server_free(struct canned_server *server)
 {
-    peer->closing = true;
-    for (struct visitor *visitor = peer->visitors; visitor; visitor = visitor->next)
-        close_visitor(visitor);
-    uv_close((uv_handle_t *)&peer->listener, on_listener_closed);
+    server->closing = true;
+    for (struct client *client = server->clients; client; client = client->next)
+        close_client(client);
+    uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }
 
-int canned_server_port(const struct canned_server *peer)
+int canned_server_port(const struct canned_server *server)
 {
-    return peer->port;
+    return server->port;
 }
 
-void canned_server_set_answer(struct canned_server *peer, const char *answer)
+void canned_server_set_answer(struct canned_server *server, const char *answer)
 {
-    mem_free(peer->answer);
-    peer->answer = mem_strdup(answer);
-    peer->answer_len = answer ? strlen(answer) : 0;
+    mem_free(server->answer);
+    server->answer = mem_strdup(answer);
+    server->answer_len = answer ? strlen(answer) : 0;
 }
 
-void canned_server_set_answer_bytes(struct canned_server *peer, const void *bytes, size_t len,
+void canned_server_set_answer_bytes(struct canned_server *server, const void *bytes, size_t len,
                                     const char *after)
 {
-    mem_free(peer->answer);
-    mem_free(peer->after);
-    peer->answer = mem_alloc(len + 1);
-    memcpy(peer->answer, bytes, len);
-    peer->answer_len = len;
-    peer->after = mem_strdup(after);
+    mem_free(server->answer);
+    mem_free(server->after);
+    server->answer = mem_alloc(len + 1);
+    memcpy(server->answer, bytes, len);
+    server->answer_len = len;
+    server->after = mem_strdup(after);
 }
 
-void canned_server_keep_open(struct canned_server *peer)
+void canned_server_keep_open(struct canned_server *server)
 {
-    peer->keep_open = true;
+    server->keep_open = true;
 }
 
-const char *canned_server_received(const struct canned_server *peer)
+const char *canned_server_received(const struct canned_server *server)
 {
-    return peer->received.data ? peer->received.data : "";
+    return server->received.data ? server->received.data : "";
 }
 
-int canned_server_connections(const struct canned_server *peer)
+int canned_server_connections(const struct canned_server *server)
 {
-    return peer->connections;
+    return server->connections;
 }

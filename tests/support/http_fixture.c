@@ -1,5 +1,5 @@
 /*
- * One end of a socket pair is a connection, the other the test's.
+ * Opens a connection of the server on one end of a socket pair; the test has the other end.
  */
 #include "tests/support/http_fixture.h"
 #include "tests/unit.h"

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Raw bytes over a socket pair: one end is a connection of ours, the other the test's. The clock is
- * virtual, so deadlines cost no time.
+ * An HTTP connection of the server over a socket pair; the test writes and reads raw bytes at the
+ * other end. The clock is virtual, so waiting for deadlines costs no time.
  */
 #include "api/server/http/connection.h"
 #include "tests/support/api.h"
@@ -18,11 +18,11 @@ struct http_fixture {
 void http_fixture_open(struct http_fixture *http);
 void http_fixture_start(struct http_fixture *http);
 void http_fixture_stop(struct http_fixture *http);
-/** Take in what there is; false at the end. */
+/** Reads the bytes that are there; false at the end. */
 bool http_fixture_read(struct http_fixture *http);
 void http_fixture_put(struct http_fixture *http, const char *text);
 bool http_fixture_send(struct http_fixture *http, const char *text);
-/** Send and give back what has come, from the start. */
+/** Sends `text` and returns everything received since. */
 const char *http_fixture_exchange(struct http_fixture *http, const char *text);
 
 #define HOST "Host: x\r\n"

@@ -1,3 +1,6 @@
+/*
+ * A transport of the API client that passes each exchange to a function of the test.
+ */
 #include "tests/support/scripted_server.h"
 
 #include <inttypes.h>
@@ -10,19 +13,19 @@ struct scripted_server {
     struct loop *loop;
     scripted_fn serve;
     void *ctx;
-    struct carried *first; /* under way */
+    struct pending *first; /* exchanges in flight */
     struct buf log;
     int64_t began_ns;
     bool renews;
 };
 
-/* One exchange under way. */
-struct carried {
-    struct scripted_server *scripted;
+/* One exchange in flight. */
+struct pending {
+    struct scripted_server *server;
     struct exchange *exchange;
-    struct carried *next;
-    struct task task;   /* it is served */
-    struct timer limit; /* it took too long */
+    struct pending *next;
+    struct task task;   /* calls the test's function */
+    struct timer limit; /* the deadline of the exchange */
     bool open;
 };
 
@@ -31,25 +34,25 @@ static struct scripted_server *of(struct transport *transport)
     return container_of(transport, struct scripted_server, base);
 }
 
-static void forget(struct carried *carried)
+static void forget(struct pending *pending)
 {
-    struct carried **at = &carried->scripted->first;
+    struct pending **at = &pending->server->first;
 
-    while (*at != carried)
+    while (*at != pending)
         at = &(*at)->next;
-    *at = carried->next;
-    loop_cancel(carried->scripted->loop, &carried->task);
-    timer_stop(carried->scripted->loop, &carried->limit);
-    carried->exchange->carrier = NULL;
-    mem_free(carried);
+    *at = pending->next;
+    loop_cancel(pending->server->loop, &pending->task);
+    timer_stop(pending->server->loop, &pending->limit);
+    pending->exchange->carrier = NULL;
+    mem_free(pending);
 }
 
-static void end(struct carried *carried, enum error_code code, const char *why)
+static void end(struct pending *pending, enum error_code code, const char *why)
 {
-    struct exchange *exchange = carried->exchange;
+    struct exchange *exchange = pending->exchange;
     struct error err = {0};
 
-    forget(carried);
+    forget(pending);
     if (code != ERR_NONE)
         error_set(&err, code, "", "%s", why);
     exchange->done(exchange, code == ERR_NONE ? NULL : &err);
@@ -57,43 +60,43 @@ static void end(struct carried *carried, enum error_code code, const char *why)
 
 static void on_limit(struct timer *timer)
 {
-    end(container_of(timer, struct carried, limit), ERR_TIMEOUT, "no answer in time");
+    end(container_of(timer, struct pending, limit), ERR_TIMEOUT, "no answer in time");
 }
 
-static bool is_under_way(const struct scripted_server *scripted, const struct carried *carried)
+static bool is_pending(const struct scripted_server *server, const struct pending *pending)
 {
-    for (const struct carried *one = scripted->first; one; one = one->next)
-        if (one == carried)
+    for (const struct pending *one = server->first; one; one = one->next)
+        if (one == pending)
             return true;
     return false;
 }
 
-static void answer(struct carried *carried, const struct scripted_exchange *ask)
+static void answer(struct pending *pending, const struct scripted_exchange *ask)
 {
-    struct scripted_server *scripted = carried->scripted;
-    struct exchange *exchange = carried->exchange;
+    struct scripted_server *server = pending->server;
+    struct exchange *exchange = pending->exchange;
 
     if (!ask->status) {
-        end(carried, ERR_UNAVAILABLE, "connection refused");
+        end(pending, ERR_UNAVAILABLE, "connection refused");
         return;
     }
     exchange->status = ask->status;
     exchange->retry_after_s = ask->retry_after_s;
     if (ask->text.len)
         exchange->data(exchange, ask->text.data, ask->text.len);
-    if (!is_under_way(scripted, carried))
+    if (!is_pending(server, pending))
         return;
     if (ask->stays_open)
-        carried->open = true;
+        pending->open = true;
     else
-        end(carried, ERR_NONE, NULL);
+        end(pending, ERR_NONE, NULL);
 }
 
 static void serve(struct task *task)
 {
-    struct carried *carried = container_of(task, struct carried, task);
-    struct scripted_server *scripted = carried->scripted;
-    struct exchange *exchange = carried->exchange;
+    struct pending *pending = container_of(task, struct pending, task);
+    struct scripted_server *server = pending->server;
+    struct exchange *exchange = pending->exchange;
     scoped_str body =
         exchange->body ? mem_printf("%.*s", (int)exchange->body_len, (const char *)exchange->body)
                        : mem_strdup("");
@@ -101,33 +104,33 @@ static void serve(struct task *task)
         .method = exchange->method,
         .target = exchange->target,
         .body = body,
-        .at_ms = (loop_mono_ns(scripted->loop) - scripted->began_ns) / 1000000,
+        .at_ms = (loop_mono_ns(server->loop) - server->began_ns) / 1000000,
     };
 
-    buf_printf(&scripted->log, "%" PRId64 " %s %s\n", ask.at_ms, ask.method, ask.target);
-    scripted->serve(scripted->ctx, &ask);
+    buf_printf(&server->log, "%" PRId64 " %s %s\n", ask.at_ms, ask.method, ask.target);
+    server->serve(server->ctx, &ask);
     exchange->sent = ask.status || ask.sent;
     if (!ask.silent)
-        answer(carried, &ask);
+        answer(pending, &ask);
     buf_release(&ask.text);
 }
 
 static void start(struct transport *transport, struct exchange *exchange)
 {
-    struct carried *carried = mem_alloc(sizeof *carried);
+    struct pending *pending = mem_alloc(sizeof *pending);
 
-    *carried = (struct carried){
-        .scripted = of(transport),
+    *pending = (struct pending){
+        .server = of(transport),
         .exchange = exchange,
         .next = of(transport)->first,
         .task.run = serve,
         .limit.fire = on_limit,
     };
-    of(transport)->first = carried;
-    exchange->carrier = carried;
-    loop_post(of(transport)->loop, &carried->task);
+    of(transport)->first = pending;
+    exchange->carrier = pending;
+    loop_post(of(transport)->loop, &pending->task);
     if (exchange->limit_ms)
-        timer_start(of(transport)->loop, &carried->limit, exchange->limit_ms);
+        timer_start(of(transport)->loop, &pending->limit, exchange->limit_ms);
 }
 
 static void cancel(struct transport *transport, struct exchange *exchange)
@@ -142,76 +145,74 @@ static bool refused(struct transport *transport)
 
 static const struct transport_ops ops = {start, cancel, refused};
 
-/* ---- the test's side ---- */
-
-static struct carried *the_open(const struct scripted_server *scripted)
+static struct pending *open_exchange(const struct scripted_server *server)
 {
-    for (struct carried *one = scripted->first; one; one = one->next)
+    for (struct pending *one = server->first; one; one = one->next)
         if (one->open)
             return one;
     return NULL;
 }
 
-void scripted_send(struct scripted_server *scripted, const char *text)
+void scripted_send(struct scripted_server *server, const char *text)
 {
-    scripted_send_bytes(scripted, text, strlen(text));
+    scripted_send_bytes(server, text, strlen(text));
 }
 
-void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len)
+void scripted_send_bytes(struct scripted_server *server, const void *bytes, size_t len)
 {
-    struct exchange *exchange = the_open(scripted)->exchange;
+    struct exchange *exchange = open_exchange(server)->exchange;
 
     exchange->data(exchange, bytes, len);
-    loop_settle(scripted->loop);
+    loop_settle(server->loop);
 }
 
-void scripted_end(struct scripted_server *scripted, enum scripted_end how)
+void scripted_end(struct scripted_server *server, enum scripted_end how)
 {
-    struct carried *carried = the_open(scripted);
+    struct pending *pending = open_exchange(server);
 
     if (how == SCRIPTED_BROKEN)
-        end(carried, ERR_UNAVAILABLE, "connection reset");
+        end(pending, ERR_UNAVAILABLE, "connection reset");
     else
-        end(carried, ERR_NONE, NULL);
-    loop_settle(scripted->loop);
+        end(pending, ERR_NONE, NULL);
+    loop_settle(server->loop);
 }
 
-bool scripted_has_open(const struct scripted_server *scripted)
+bool scripted_has_open(const struct scripted_server *server)
 {
-    return the_open(scripted) != NULL;
+    return open_exchange(server) != NULL;
 }
 
-const char *scripted_requests(const struct scripted_server *scripted)
+const char *scripted_requests(const struct scripted_server *server)
 {
-    return scripted->log.data ? scripted->log.data : "";
+    return server->log.data ? server->log.data : "";
 }
 
-void scripted_renews(struct scripted_server *scripted, bool renews)
+void scripted_renews(struct scripted_server *server, bool renews)
 {
-    scripted->renews = renews;
+    server->renews = renews;
 }
 
-struct transport *scripted_transport(struct scripted_server *scripted)
+struct transport *scripted_transport(struct scripted_server *server)
 {
-    return &scripted->base;
+    return &server->base;
 }
 
 struct scripted_server *scripted_new(struct loop *loop, scripted_fn serve_fn, void *ctx)
 {
-    struct scripted_server *scripted = mem_alloc(sizeof *scripted);
+    struct scripted_server *server = mem_alloc(sizeof *server);
 
-    scripted->base.ops = &ops;
-    scripted->loop = loop;
-    scripted->serve = serve_fn;
-    scripted->ctx = ctx;
-    scripted->began_ns = loop_mono_ns(loop);
-    return scripted;
+    server->base.ops = &ops;
+    server->loop = loop;
+    server->serve = serve_fn;
+    server->ctx = ctx;
+    server->began_ns = loop_mono_ns(loop);
+    return server;
 }
 
-void scripted_free(struct scripted_server *scripted)
+void scripted_free(struct scripted_server *server)
 {
-    while (scripted->first)
-        forget(scripted->first);
-    buf_release(&scripted->log);
-    mem_free(scripted);
+    while (server->first)
+        forget(server->first);
+    buf_release(&server->log);
+    mem_free(server);
 }

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * An API server that a test plays: each exchange is given to the test's function, which answers,
- * keeps it open for events, or lets it fail. No sockets, so that virtual time may run.
+ * An API server scripted by a test: each exchange is passed to the test's function, which answers
+ * it, keeps it open for events, or lets it fail. It has no sockets, so it works in virtual time.
  */
 #include "api/client/exchange.h"
 #include "base/buf.h"
@@ -11,14 +11,14 @@ struct scripted_server;
 
 /* One exchange as the server sees it; the function fills in the answer. */
 struct scripted_exchange {
-    const char *method, *target, *body; /* body "" without */
-    int64_t at_ms;                      /* since the script began */
+    const char *method, *target, *body; /* body "" if there is none */
+    int64_t at_ms;                      /* since the server was created */
     /* the answer */
     int status; /* 0: the connection fails */
     int retry_after_s;
-    bool sent;       /* of one that fails: the server had seen it */
+    bool sent;       /* the server had received an exchange that fails */
     bool stays_open; /* a watch: scripted_send and scripted_end follow */
-    bool silent;     /* no answer at all, until it is cut */
+    bool silent;     /* never answered */
     struct buf text;
 };
 
@@ -28,16 +28,16 @@ struct scripted_server *scripted_new(struct loop *loop, scripted_fn serve, void 
 void scripted_free(struct scripted_server *scripted);
 struct transport *scripted_transport(struct scripted_server *scripted);
 
-/** Whether other credentials are to be had after a 401; default: no. */
+/** Sets whether the client can get other credentials after a 401; default: no. */
 void scripted_renews(struct scripted_server *scripted, bool renews);
 
-/** Say more on the one exchange that is open; end it as servers do, or by a broken connection. */
+/** Sends more on the one open exchange. */
 void scripted_send(struct scripted_server *scripted, const char *text);
 void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len);
 enum scripted_end { SCRIPTED_COMPLETE, SCRIPTED_BROKEN };
 void scripted_end(struct scripted_server *scripted, enum scripted_end how);
 bool scripted_has_open(const struct scripted_server *scripted);
 
-/** All requests so far, a line each: "1200 GET /path?query" with the milliseconds since the begin.
- */
+/** All requests so far, one per line: "1200 GET /path?query", with the milliseconds since the
+ * start. */
 const char *scripted_requests(const struct scripted_server *scripted);

@@ -9,8 +9,8 @@
 
 enum { READ_BYTES = 64 << 10 };
 
-/* Shared by all connections: the loop reads one socket at a time and the bytes are copied out before
- * the next read. */
+/* Shared by all connections: the loop reads one socket at a time and the bytes are copied out
+ * before the next read. */
 static char scratch[READ_BYTES];
 
 struct write {

@@ -1,7 +1,7 @@
 /*
- * TLS sessions with OpenSSL and a BIO that holds no memory: it reads the bytes passed to the current
- * call and writes into the buffer passed to it. OpenSSL's own memory BIOs keep the largest size they
- * ever had, which adds up over a thousand watches.
+ * TLS sessions with OpenSSL and a BIO that holds no memory: it reads the bytes passed to the
+ * current call and writes into the buffer passed to it. OpenSSL's own memory BIOs keep the largest
+ * size they ever had, which adds up over a thousand watches.
  */
 #include "api/server/http/tls.h"
 

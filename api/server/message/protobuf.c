@@ -265,7 +265,8 @@ static json_t *message_of(const struct pb_message *message, struct span rest, st
     return err->code == ERR_NONE ? take(object) : NULL;
 }
 
-/* The envelope: four magic bytes, then runtime.Unknown {1 typeMeta {1 apiVersion, 2 kind}, 2 raw}. */
+/* The envelope: four magic bytes, then runtime.Unknown {1 typeMeta {1 apiVersion, 2 kind}, 2 raw}.
+ * */
 json_t *protobuf_parse(const void *bytes, size_t len, struct error *err)
 {
     static const unsigned char magic[] = {'k', '8', 's', 0};

@@ -1,6 +1,6 @@
 /*
- * One pass over the raw bytes, line by line: each header is checked and, if the server uses it, kept
- * as a reference into the buffer.
+ * One pass over the raw bytes, line by line: each header is checked and, if the server uses it,
+ * kept as a reference into the buffer.
  */
 #include "api/server/message/request_head.h"
 

@@ -14,7 +14,8 @@
 
 enum part { PATH_SEGMENT, QUERY_PART };
 
-/* Decodes one segment, or one key or value of the query, of `len` bytes. In a query '+' is a space. */
+/* Decodes one segment, or one key or value of the query, of `len` bytes. In a query '+' is a space.
+ * */
 static const char *decode(const char *text, size_t len, enum part part, struct arena *arena,
                           struct error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Responses that are complete before they are sent: an object, a Status or a page, with the warnings
- * of the request as headers.
+ * Responses that are complete before they are sent: an object, a Status or a page, with the
+ * warnings of the request as headers.
  */
 #include <string.h>
 

@@ -86,8 +86,8 @@ struct api_stream *verb_scale_get(const struct api_call *call)
     return job ? reply_scale(call, job, NULL) : reply_error(call, &err);
 }
 
-/* Puts the replicas and the revision of the Scale `body` into the job's document. A minAvailable that
- * equals the replicas follows them. */
+/* Puts the replicas and the revision of the Scale `body` into the job's document. A minAvailable
+ * that equals the replicas follows them. */
 static bool set_scale(const struct api_call *call, json_t *doc, const json_t *body,
                       struct error *err)
 {

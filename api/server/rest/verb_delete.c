@@ -1,6 +1,6 @@
 /*
- * The verbs delete, deletecollection and the eviction of a pod. Options come in a DeleteOptions body
- * or in the query; the body takes precedence. Ref: spec/kube-api.md 14.1.
+ * The verbs delete, deletecollection and the eviction of a pod. Options come in a DeleteOptions
+ * body or in the query; the body takes precedence. Ref: spec/kube-api.md 14.1.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * The verbs get and list. What they read may not be durable yet, so the response waits for it.
  *
- * A list takes references to its objects at once, as its snapshot, and writes them piece by piece as
- * the client reads. A later page shows the present state from the end of the page before, under the
- * revision of the first page: a client that watches from that revision misses nothing, as long as
- * the store still has the changes since. Ref: spec/kube-api.md 8.3, 8.4.
+ * A list takes references to its objects at once, as its snapshot, and writes them piece by piece
+ * as the client reads. A later page shows the present state from the end of the page before, under
+ * the revision of the first page: a client that watches from that revision misses nothing, as long
+ * as the store still has the changes since. Ref: spec/kube-api.md 8.3, 8.4.
  */
 #include <string.h>
 

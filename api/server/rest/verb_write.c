@@ -167,8 +167,8 @@ static void add_unread_members(const json_t *patch, struct error_list *strict)
     }
 }
 
-/* Responds to a write. One with strict errors ran as a dry run, only to find its other errors, and is
- * refused now. */
+/* Responds to a write. One with strict errors ran as a dry run, only to find its other errors, and
+ * is refused now. */
 static struct api_stream *respond(const struct api_call *call, struct write *write, bool ok,
                                   int status)
 {

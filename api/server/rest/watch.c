@@ -118,8 +118,8 @@ static struct blob *encode_event(struct watch *watch, enum store_change change,
     return blob_from_buf(&text);
 }
 
-/* Sends an event. Watches of the same form share its encoded bytes; only the first Table of a watch,
- * which has the column definitions, is encoded for that watch alone. */
+/* Sends an event. Watches of the same form share its encoded bytes; only the first Table of a
+ * watch, which has the column definitions, is encoded for that watch alone. */
 static void send_object(struct watch *watch, enum store_change change, const struct object *object,
                         int64_t revision)
 {

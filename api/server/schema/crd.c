@@ -1,6 +1,7 @@
 /*
- * Builds the definitions. The structural schema that apiextensions.k8s.io/v1 requires is the OpenAPI
- * schema of the kind's table, inlined and without the keywords that such a schema may not use.
+ * Builds the definitions. The structural schema that apiextensions.k8s.io/v1 requires is the
+ * OpenAPI schema of the kind's table, inlined and without the keywords that such a schema may not
+ * use.
  */
 #include "api/server/schema/crd.h"
 

@@ -1,6 +1,7 @@
 /*
  * Serves the OpenAPI documents of the kinds: v3 in one document per group and version; v2 in one
- * document of everything, as JSON or, for kubectl before 1.29, as protobuf. Ref: spec/kube-api.md 5.
+ * document of everything, as JSON or, for kubectl before 1.29, as protobuf. Ref: spec/kube-api.md
+ * 5.
  *
  * The documents are built at the first request, which takes some ten milliseconds, and kept. The
  * URLs in the root of v3 contain the hash of their document, so clients may cache it for ever.

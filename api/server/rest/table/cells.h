@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The cells of table rows: the columns of kinds whose cells are computed, and fast paths for columns
- * that other kinds declare by path.
+ * The cells of table rows: the columns of kinds whose cells are computed, and fast paths for
+ * columns that other kinds declare by path.
  */
 #include "api/types/object.h"
 

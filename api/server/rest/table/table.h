@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Writes objects as rows of a meta.k8s.io Table, the form in which `kubectl get` requests them. Ref:
- * spec/kube-api.md 7.
+ * Writes objects as rows of a meta.k8s.io Table, the form in which `kubectl get` requests them.
+ * Ref: spec/kube-api.md 7.
  */
 #include "api/types/object.h"
 

@@ -1,3 +1,7 @@
+/*
+ * Access control: roles from groups, the authorization table, bearer tokens, authentication and the
+ * check of Host and Origin.
+ */
 #include "tests/unit.h"
 
 #include <sys/stat.h>
@@ -12,16 +16,14 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* ---- identities ---- */
+enum sender { ANONYMOUS, VIEWER, EDITOR, EDITOR_OF_A, ADMIN };
+enum { SENDER_N = ADMIN + 1 };
 
-enum who { NOBODY, VIEWER, EDITOR, EDITOR_OF_A, ADMIN };
-enum { WHO_N = ADMIN + 1 };
-
-static struct identity *make(enum who who)
+static struct identity *new_sender(enum sender sender)
 {
     static const char *const a[] = {"a"};
 
-    switch (who) {
+    switch (sender) {
     case VIEWER:
         return identity_with_role("viewer", ROLE_VIEWER, NULL, 0);
     case EDITOR:
@@ -30,7 +32,7 @@ static struct identity *make(enum who who)
         return identity_with_role("editor-a", ROLE_EDITOR, a, 1);
     case ADMIN:
         return identity_with_role("admin", ROLE_ADMIN, NULL, 0);
-    case NOBODY:
+    case ANONYMOUS:
         break;
     }
     return identity_anonymous();
@@ -55,24 +57,22 @@ static void rights_come_from_groups(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(identity) struct identity *who = identity_new("x", &cases[i].group, 1);
+        scoped(identity) struct identity *sender = identity_new("x", &cases[i].group, 1);
 
-        check_int(cases[i].group, identity_role(who, NULL), cases[i].everywhere);
-        check_int(cases[i].group, identity_role(who, "a"), cases[i].in_a);
+        check_int(cases[i].group, identity_role(sender, NULL), cases[i].everywhere);
+        check_int(cases[i].group, identity_role(sender, "a"), cases[i].in_a);
     }
 }
-
-/* ---- the access table ---- */
 
 struct access_case {
     enum api_method method;
     const char *target;
-    bool allowed[WHO_N];
+    bool allowed[SENDER_N];
 };
 
 /* clang-format off */
 static const struct access_case access_cases[] = {
-    /*                                                                nobody viewer editor of a  admin */
+    /* anon. viewer editor of a  admin */
     {API_GET,    "/livez",                                              {1, 1, 1, 1, 1}},
     {API_GET,    "/readyz?verbose",                                     {1, 1, 1, 1, 1}},
     {API_GET,    "/healthz",                                            {0, 1, 1, 1, 1}},
@@ -113,12 +113,12 @@ static const struct access_case access_cases[] = {
 /* clang-format on */
 
 /* covers: reliability.md SEC-04 SEC-12 FT-32; kube-api.md 16 */
-static void each_request_has_its_audience(void **state)
+static void each_request_needs_its_role(void **state)
 {
     for (size_t i = 0; i < countof(access_cases); i++)
-        for (int who = NOBODY; who < WHO_N; who++) {
+        for (int sender = ANONYMOUS; sender < SENDER_N; sender++) {
             const struct access_case *c = &access_cases[i];
-            scoped(identity) struct identity *identity = make((enum who)who);
+            scoped(identity) struct identity *identity = new_sender((enum sender)sender);
             scoped(arena) struct arena *arena = arena_new(0);
             scoped_str name = mem_printf("%s %d %s", identity->user, c->method, c->target);
             struct request_target target;
@@ -126,12 +126,12 @@ static void each_request_has_its_audience(void **state)
 
             check("parsed", request_target_parse(c->target, arena, &target, NULL));
             authz_attributes_of(&target, c->method, c->target, &ask);
-            check_int(name, authz_allows(identity, &ask), c->allowed[who]);
+            check_int(name, authz_allows(identity, &ask), c->allowed[sender]);
         }
 }
 
 /* covers: reliability.md SEC-04 */
-static void every_kind_has_its_row(void **state)
+static void every_kind_has_a_rule(void **state)
 {
     for (int id = 0; id < KIND_N; id++) {
         const struct kind *kind = kind_by_id((enum kind_id)id);
@@ -165,7 +165,7 @@ static void a_refusal_names_user_verb_and_resource(void **state)
          "\"\" at the cluster scope"},
         {API_GET, "/metrics", "forbidden: User \"viewer\" cannot get path \"/metrics\""},
     };
-    scoped(identity) struct identity *viewer = make(VIEWER);
+    scoped(identity) struct identity *viewer = new_sender(VIEWER);
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(arena) struct arena *arena = arena_new(0);
@@ -180,8 +180,6 @@ static void a_refusal_names_user_verb_and_resource(void **state)
         check_str(cases[i].target, err.message, cases[i].text);
     }
 }
-
-/* ---- tokens ---- */
 
 /* covers: reliability.md SEC-03 */
 static void tokens_are_kept_as_hashes_and_found_again(void **state)
@@ -257,8 +255,6 @@ static void a_token_file_that_is_open_or_damaged_is_refused(void **state)
     }
 }
 
-/* ---- who asks ---- */
-
 struct authn_fixture {
     struct clock *clock;
     struct loop *loop;
@@ -290,19 +286,19 @@ static void fixture_stop(struct authn_fixture *fixture)
     mem_free(fixture->path);
 }
 
-/* The user's name, or the code of the refusal. */
+/* The user's name, or the HTTP status of the refusal. */
 static char *authenticate(struct authn_fixture *fixture, struct credentials credentials,
                           const char *authorization)
 {
     struct error err = {0};
-    scoped(identity) struct identity *who = NULL;
+    scoped(identity) struct identity *sender = NULL;
 
     if (authorization)
         credentials.authorization = (struct header_value){authorization, strlen(authorization)};
     if (!credentials.peer)
         credentials.peer = "10.0.0.1";
-    who = authn_authenticate(fixture->authn, &credentials, &err);
-    return who ? mem_strdup(who->user) : mem_printf("%d", error_http_status(err.code));
+    sender = authn_authenticate(fixture->authn, &credentials, &err);
+    return sender ? mem_strdup(sender->user) : mem_printf("%d", error_http_status(err.code));
 }
 
 static void check_sender(struct authn_fixture *fixture, const char *name,
@@ -315,10 +311,10 @@ static void check_sender(struct authn_fixture *fixture, const char *name,
 }
 
 /* covers: kube-api.md 15; reliability.md SEC-02 */
-static void a_wrong_credential_is_never_taken_for_none(void **state)
+static void a_wrong_credential_is_never_anonymous(void **state)
 {
     scoped(identity) struct identity *cert = identity_new("carol", NULL, 0);
-    scoped(identity) struct identity *owner = make(ADMIN);
+    scoped(identity) struct identity *owner = new_sender(ADMIN);
     struct authn_fixture fixture;
 
     fixture_start(&fixture);
@@ -345,21 +341,22 @@ static void a_wrong_credential_is_never_taken_for_none(void **state)
     fixture_stop(&fixture);
 }
 
-enum { OTHERS = 64 };
+enum { OTHER_PEERS = 64 };
 
-/* How many of other peers may still fail. Peers are told apart by a hash that is another one in
- * each process: of so many a few may share the count of the first, but never half. */
-static int others_let_in(struct authn_fixture *fixture)
+/* How many of the other peers may still fail. Failures are counted in buckets by a hash that
+ * differs from process to process: a few peers may share the bucket of the first one, but never
+ * half. */
+static int count_unaffected_peers(struct authn_fixture *fixture)
 {
-    int let_in = 0;
+    int unaffected = 0;
 
-    for (int i = 0; i < OTHERS; i++) {
+    for (int i = 0; i < OTHER_PEERS; i++) {
         scoped_str peer = mem_printf("10.0.1.%d", i);
         scoped_str got = authenticate(fixture, (struct credentials){.peer = peer}, "Bearer x");
 
-        let_in += strcmp(got, "401") == 0;
+        unaffected += strcmp(got, "401") == 0;
     }
-    return let_in;
+    return unaffected;
 }
 
 /* covers: reliability.md SEC-07 */
@@ -371,7 +368,7 @@ static void failures_are_bounded_by_peer_and_second(void **state)
     for (int i = 0; i < 10; i++)
         check_sender(&fixture, "try", (struct credentials){0}, "Bearer x", "401");
     check_sender(&fixture, "one too many", (struct credentials){0}, "Bearer x", "429");
-    check("others are not held up", others_let_in(&fixture) > OTHERS / 2);
+    check("others are not held up", count_unaffected_peers(&fixture) > OTHER_PEERS / 2);
     check_sender(&fixture, "nor is what is right", (struct credentials){0}, NULL,
                  "system:anonymous");
     clock_advance_ms(fixture.clock, 1000);
@@ -407,10 +404,8 @@ static void a_revoked_token_ends_and_others_keep_their_identity(void **state)
     fixture_stop(&fixture);
 }
 
-/* ---- browsers ---- */
-
 /* covers: reliability.md SEC-05 */
-static void only_our_names_and_no_web_page(void **state)
+static void only_known_hosts_and_origins_are_accepted(void **state)
 {
     static const char *const hosts[] = {"localhost", "127.0.0.1", "::1"};
     static const char *const origins[] = {"https://ui.example"};
@@ -453,15 +448,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rights_come_from_groups),
-        cmocka_unit_test(each_request_has_its_audience),
-        cmocka_unit_test(every_kind_has_its_row),
+        cmocka_unit_test(each_request_needs_its_role),
+        cmocka_unit_test(every_kind_has_a_rule),
         cmocka_unit_test(a_refusal_names_user_verb_and_resource),
         cmocka_unit_test(tokens_are_kept_as_hashes_and_found_again),
         cmocka_unit_test(a_token_file_that_is_open_or_damaged_is_refused),
-        cmocka_unit_test(a_wrong_credential_is_never_taken_for_none),
+        cmocka_unit_test(a_wrong_credential_is_never_anonymous),
         cmocka_unit_test(failures_are_bounded_by_peer_and_second),
         cmocka_unit_test(a_revoked_token_ends_and_others_keep_their_identity),
-        cmocka_unit_test(only_our_names_and_no_web_page),
+        cmocka_unit_test(only_known_hosts_and_origins_are_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
-/* Our client of API servers at our own server, without sockets: under virtual time. covers:
- * kube-api.md 135 136 137 */
+/*
+ * The API client (api/client) against this server, without sockets and in virtual time.
+ *
+ * covers: kube-api.md 135 136 137
+ */
 #include "tests/unit.h"
 
 #include "api/client/elector.h"
@@ -8,14 +11,14 @@
 
 #define CM "/api/v1/namespaces/default/configmaps"
 
-/* ---- a transport that asks the API in this process ---- */
+/* A transport that calls the API in this process. */
 
 struct inside {
     struct transport base;
     struct api_fixture *fixture;
-    struct carried *first; /* under way */
-    struct task task;      /* what must not happen inside of a callback */
-    bool cut_off;          /* nobody answers */
+    struct carried *first; /* in flight */
+    struct task task;      /* ends exchanges outside of their callbacks */
+    bool cut_off;          /* no exchange gets a response */
 };
 
 struct carried {
@@ -108,7 +111,7 @@ static void start(struct transport *transport, struct exchange *exchange)
         carried->stream = api_handle(inside->fixture->api, &request, &carried->answer);
 }
 
-/* Those that were cancelled, or all. */
+/* The next exchange to end: a cancelled one or, while cut off, any. */
 static struct carried *next_to_end(const struct inside *inside)
 {
     for (struct carried *one = inside->first; one; one = one->next)
@@ -134,7 +137,7 @@ static void cut_off(struct inside *inside, bool is)
     loop_settle(inside->fixture->loop);
 }
 
-/* The server may be the one who calls. */
+/* May be called from a callback of the server, so the exchange ends in a task. */
 static void cancel(struct transport *transport, struct exchange *exchange)
 {
     struct inside *inside = container_of(transport, struct inside, base);
@@ -152,8 +155,6 @@ static bool refused(struct transport *transport)
 
 static const struct transport_ops ops = {start, cancel, refused};
 
-/* ---- the rig ---- */
-
 struct fixture {
     struct api_fixture api;
     struct inside inside[2];
@@ -161,7 +162,7 @@ struct fixture {
     struct api_capture capture;
 };
 
-static void rig_start(struct fixture *fixture, const struct api_fixture_options *options)
+static void fixture_start(struct fixture *fixture, const struct api_fixture_options *options)
 {
     api_fixture_start(&fixture->api, options);
     for (int i = 0; i < 2; i++) {
@@ -171,7 +172,7 @@ static void rig_start(struct fixture *fixture, const struct api_fixture_options 
     }
 }
 
-static void rig_stop(struct fixture *fixture)
+static void fixture_stop(struct fixture *fixture)
 {
     loop_settle(fixture->api.loop);
     for (int i = 0; i < 2; i++)
@@ -186,8 +187,6 @@ static void ask(struct fixture *fixture, int status, const char *method, const c
     check_int(target, api_send(&fixture->api, &fixture->capture, method, target, .body = body),
               status);
 }
-
-/* ---- a mirror ---- */
 
 struct watched {
     struct mirror mirror;
@@ -209,7 +208,7 @@ static void on_failed(struct mirror *mirror, const struct error *err)
     container_of(mirror, struct watched, mirror)->failed++;
 }
 
-static void check_told(const char *name, struct watched *watched, const char *want)
+static void check_events(const char *name, struct watched *watched, const char *want)
 {
     check_str(name, watched->told.data ? watched->told.data : "", want);
     buf_clear(&watched->told);
@@ -222,24 +221,24 @@ static void what_happens_on_the_server_is_mirrored(void **state)
             .kind = &kind_config_map, .ns = "default", .changed = on_changed, .failed = on_failed}};
     struct fixture fixture = {0};
 
-    rig_start(&fixture, NULL);
+    fixture_start(&fixture, NULL);
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
     mirror_start(&watched.mirror, fixture.remote[0]);
     loop_settle(fixture.api.loop);
-    check_told("list", &watched, "+a +b ");
+    check_events("list", &watched, "+a +b ");
     ask(&fixture, 200, "PUT", CM "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
     ask(&fixture, 200, "DELETE", CM "/b", NULL);
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
-    check_told("changes", &watched, "~a -b +c ");
+    check_events("changes", &watched, "~a -b +c ");
     loop_advance(fixture.api.loop,
-                 INT64_C(3) * 3600000); /* watches end and go on, bookmarks come */
+                 INT64_C(3) * 3600000); /* watches end and resume, bookmarks arrive */
     ask(&fixture, 200, "DELETE", CM "/c", NULL);
-    check_told("hours later", &watched, "-c ");
+    check_events("hours later", &watched, "-c ");
     check_int("nothing went wrong", watched.failed, 0);
     mirror_stop(&watched.mirror);
     buf_release(&watched.told);
-    rig_stop(&fixture);
+    fixture_stop(&fixture);
 }
 
 static void a_mirror_that_has_fallen_behind_finds_its_way_back(void **state)
@@ -250,31 +249,29 @@ static void a_mirror_that_has_fallen_behind_finds_its_way_back(void **state)
             .kind = &kind_config_map, .ns = "default", .changed = on_changed, .failed = on_failed}};
     struct fixture fixture = {0};
 
-    rig_start(&fixture, &options);
+    fixture_start(&fixture, &options);
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
     mirror_start(&watched.mirror, fixture.remote[0]);
     loop_settle(fixture.api.loop);
-    check_told("list", &watched, "+a +b ");
+    check_events("list", &watched, "+a +b ");
     cut_off(&fixture.inside[0], true);
     ask(&fixture, 200, "DELETE", CM "/b", NULL);
-    for (int i = 0; i < 20; i++) /* more than the server remembers */
+    for (int i = 0; i < 20; i++) /* more changes than the server keeps */
         ask(&fixture, 200, "PUT", CM "/a",
             i % 2 ? "{\"metadata\":{\"name\":\"a\"}}"
                   : "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
     loop_advance(fixture.api.loop, 60000);
-    check_told("cut off", &watched, "");
+    check_events("cut off", &watched, "");
     check("not reached", watched.failed > 1);
     cut_off(&fixture.inside[0], false);
     loop_advance(fixture.api.loop, 60000);
-    check_told("as it is, and what vanished", &watched, "~a +c -b ");
+    check_events("as it is, and what vanished", &watched, "~a +c -b ");
     mirror_stop(&watched.mirror);
     buf_release(&watched.told);
-    rig_stop(&fixture);
+    fixture_stop(&fixture);
 }
-
-/* ---- leader election ---- */
 
 struct candidate {
     struct elector elector;
@@ -299,7 +296,7 @@ static void of_two_candidates_one_leads(void **state)
     scoped_str holder = NULL;
     int leader;
 
-    rig_start(&fixture, NULL);
+    fixture_start(&fixture, NULL);
     for (int i = 0; i < 2; i++) {
         candidates[i].elector = (struct elector){.remote = fixture.remote[i],
                                                  .ns = "default",
@@ -325,7 +322,7 @@ static void of_two_candidates_one_leads(void **state)
     check("the other leads", candidates[!leader].leads && !candidates[leader].leads);
     for (int i = 0; i < 2; i++)
         elector_stop(&candidates[i].elector);
-    rig_stop(&fixture);
+    fixture_stop(&fixture);
 }
 
 int main(void)

@@ -1,3 +1,7 @@
+/*
+ * Connections over a socket pair: framing, keep-alive, deadlines, watches, and the listener with
+ * its unix socket.
+ */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -219,7 +223,7 @@ static void a_watch_goes_on_in_chunks_until_either_side_ends_it(void **state)
     http_fixture_stop(&http);
 }
 
-static void a_client_that_has_said_all_still_gets_its_answer(void **state)
+static void a_half_closed_client_still_gets_its_response(void **state)
 {
     struct http_fixture http;
 
@@ -285,7 +289,7 @@ static void a_reader_that_stalls_is_dropped(void **state)
     http_fixture_stop(&http);
 }
 
-static void one_connection_too_many_is_turned_away(void **state)
+static void one_connection_too_many_gets_503(void **state)
 {
     struct http_fixture http = {.fd = -1};
 
@@ -299,7 +303,7 @@ static void one_connection_too_many_is_turned_away(void **state)
     http_fixture_stop(&http);
 }
 
-static void the_api_may_go_while_requests_are_open(void **state)
+static void the_api_may_stop_while_requests_are_open(void **state)
 {
     struct http_fixture http;
 
@@ -330,7 +334,7 @@ static int connect_to(const char *path)
 }
 
 /* covers: reliability.md SEC-01 */
-static void the_socket_is_ours_alone_and_goes_with_us(void **state)
+static void the_socket_is_private_and_removed_at_the_end(void **state)
 {
     struct http_fixture http = {.fd = -1};
     scoped_str path = test_path("api.sock");
@@ -360,7 +364,7 @@ static void the_socket_is_ours_alone_and_goes_with_us(void **state)
     api_fixture_stop(&http.fixture);
 }
 
-static void the_last_words_are_sent_when_all_ends(void **state)
+static void remaining_output_is_sent_when_the_server_stops(void **state)
 {
     struct http_fixture http = {.fd = -1};
     scoped_str path = test_path("last.sock");
@@ -380,7 +384,7 @@ static void the_last_words_are_sent_when_all_ends(void **state)
 
     api_capture_start(&http.fixture, &capture, "GET", "/livez",
                       &(const struct api_request_options){0});
-    capture.stream = api_handle(http.fixture.api, &create, &capture.answer);
+    capture.stream = api_handle(http.fixture.api, &create, &capture.response);
     api_free(http.fixture.api);
     http.fixture.api = NULL;
     listener_stop(listener);
@@ -435,13 +439,13 @@ int main(void)
         cmocka_unit_test(a_target_that_is_refused_keeps_the_connection),
         cmocka_unit_test(slow_heads_and_bodies_are_ended),
         cmocka_unit_test(a_watch_goes_on_in_chunks_until_either_side_ends_it),
-        cmocka_unit_test(a_client_that_has_said_all_still_gets_its_answer),
+        cmocka_unit_test(a_half_closed_client_still_gets_its_response),
         cmocka_unit_test(a_long_list_is_produced_as_it_is_read),
         cmocka_unit_test(a_reader_that_stalls_is_dropped),
-        cmocka_unit_test(one_connection_too_many_is_turned_away),
-        cmocka_unit_test(the_api_may_go_while_requests_are_open),
-        cmocka_unit_test(the_socket_is_ours_alone_and_goes_with_us),
-        cmocka_unit_test(the_last_words_are_sent_when_all_ends),
+        cmocka_unit_test(one_connection_too_many_gets_503),
+        cmocka_unit_test(the_api_may_stop_while_requests_are_open),
+        cmocka_unit_test(the_socket_is_private_and_removed_at_the_end),
+        cmocka_unit_test(remaining_output_is_sent_when_the_server_stops),
         cmocka_unit_test(the_path_of_the_socket_may_be_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
-/* api/server/http/connection_exchange, event_lines: many requests on one connection, one event
- * for many. */
+/*
+ * Pipelining: many requests on one connection (connection_exchange.c), and events shared by many
+ * watches (watch_event_cache.c).
+ */
 #include "tests/unit.h"
 
 #include <sys/socket.h>
@@ -39,7 +41,7 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
-/* The answers to create 0, get 0, create 1, get 1, … stand in that order. */
+/* Checks that the responses to create 0, get 0, create 1, get 1, … come in that order. */
 static void check_order(const char *text, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -54,7 +56,7 @@ static void check_order(const char *text, int n)
 }
 
 /* covers: reliability.md D-03 */
-static void pipelined_changes_share_a_commit_and_are_answered_in_order(void **state)
+static void pipelined_writes_share_a_commit_and_are_answered_in_order(void **state)
 {
     enum { N = 20 };
     scoped(buf) struct buf text = {0};
@@ -72,7 +74,7 @@ static void pipelined_changes_share_a_commit_and_are_answered_in_order(void **st
     http_fixture_stop(&http);
 }
 
-static void more_than_may_be_under_way_are_taken_one_after_the_other(void **state)
+static void requests_beyond_the_bound_wait_for_earlier_ones(void **state)
 {
     enum { N = 300 };
     scoped(buf) struct buf text = {0};
@@ -88,7 +90,7 @@ static void more_than_may_be_under_way_are_taken_one_after_the_other(void **stat
     http_fixture_stop(&http);
 }
 
-static void what_is_produced_piece_by_piece_is_waited_for(void **state)
+static void later_requests_wait_for_a_response_in_pieces(void **state)
 {
     scoped(buf) struct buf text = {0};
     const char *list, *deleted;
@@ -105,7 +107,7 @@ static void what_is_produced_piece_by_piece_is_waited_for(void **state)
     http_fixture_stop(&http);
 }
 
-static void a_request_that_is_refused_ends_what_follows_it_alone(void **state)
+static void a_refused_request_drops_only_those_behind_it(void **state)
 {
     scoped(buf) struct buf text = {0};
     struct http_fixture http;
@@ -125,7 +127,7 @@ static void a_request_that_is_refused_ends_what_follows_it_alone(void **state)
     http_fixture_stop(&http);
 }
 
-static void all_that_was_asked_before_the_end_is_answered(void **state)
+static void all_requests_before_the_end_of_input_are_answered(void **state)
 {
     enum { N = 100 };
     scoped(buf) struct buf text = {0};
@@ -143,7 +145,7 @@ static void all_that_was_asked_before_the_end_is_answered(void **state)
     http_fixture_stop(&http);
 }
 
-static void whoever_waits_with_his_body_is_asked_for_it_in_his_turn(void **state)
+static void continue_is_sent_after_the_earlier_responses(void **state)
 {
     scoped(buf) struct buf text = {0};
     struct http_fixture http;
@@ -164,7 +166,7 @@ static void whoever_waits_with_his_body_is_asked_for_it_in_his_turn(void **state
 }
 
 /* covers: reliability.md L-23 SEC-10; see L-24 */
-static void the_time_of_a_pipelined_head_begins_behind_the_answers(void **state)
+static void the_deadline_of_a_pipelined_head_starts_after_the_responses(void **state)
 {
     scoped(buf) struct buf text = {0};
     struct http_fixture http;
@@ -183,20 +185,20 @@ static void the_time_of_a_pipelined_head_begins_behind_the_answers(void **state)
 }
 
 /* covers: reliability.md L-27; see kube-api.md 90 */
-static void watches_that_are_not_read_share_what_waits_for_them(void **state)
+static void unread_watches_share_their_waiting_events(void **state)
 {
     enum { WATCHES = 20, EVENTS = 30, BYTES = 40000 };
-    struct http_fixture wires[WATCHES], *first = &wires[0];
+    struct http_fixture watchers[WATCHES], *first = &watchers[0];
     scoped(buf) struct buf filler = {0};
 
     http_fixture_start(first);
     for (int i = 1; i < WATCHES; i++) {
-        wires[i] = (struct http_fixture){.fixture = first->fixture, .fd = -1};
-        http_fixture_open(&wires[i]);
-        connection_start(wires[i].connection);
+        watchers[i] = (struct http_fixture){.fixture = first->fixture, .fd = -1};
+        http_fixture_open(&watchers[i]);
+        connection_start(watchers[i].connection);
     }
     for (int i = 0; i < WATCHES; i++)
-        http_fixture_exchange(&wires[i], "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+        http_fixture_exchange(&watchers[i], "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
     while (filler.len < BYTES)
         buf_char(&filler, 'x');
     for (int i = 0; i < EVENTS; i++) {
@@ -209,28 +211,27 @@ static void watches_that_are_not_read_share_what_waits_for_them(void **state)
     for (int i = 0; i < WATCHES; i++) {
         do
             loop_settle(first->fixture.loop);
-        while (http_fixture_read(&wires[i]) &&
-               count(wires[i].in.data, "\"type\":\"ADDED\"") < EVENTS);
-        check_int("told of all", count(wires[i].in.data, "\"type\":\"ADDED\""), EVENTS);
-        check("in order", strstr(wires[i].in.data, "\"e0\"") < strstr(wires[i].in.data, "\"e29\""));
+        while (http_fixture_read(&watchers[i]) &&
+               count(watchers[i].in.data, "\"type\":\"ADDED\"") < EVENTS);
+        check_int("told of all", count(watchers[i].in.data, "\"type\":\"ADDED\""), EVENTS);
+        check("in order",
+              strstr(watchers[i].in.data, "\"e0\"") < strstr(watchers[i].in.data, "\"e29\""));
     }
     for (int i = WATCHES; i-- > 0;) {
         if (i > 0) {
-            connection_close(wires[i].connection);
+            connection_close(watchers[i].connection);
             loop_settle(first->fixture.loop);
-            check("closed", wires[i].closed);
-            close(wires[i].fd);
-            buf_release(&wires[i].in);
+            check("closed", watchers[i].closed);
+            close(watchers[i].fd);
+            buf_release(&watchers[i].in);
         }
     }
     http_fixture_stop(first);
 }
 
-/* ---- lines ---- */
-
-static void a_line_is_kept_for_each_form_until_the_next_change(void **state)
+static void an_event_is_cached_for_each_form_until_the_next_change(void **state)
 {
-    struct watch_event_cache *lines = watch_event_cache_new();
+    struct watch_event_cache *cache = watch_event_cache_new();
     scoped(object) struct object *object =
         object_new(&kind_config_map, meta_new(&(struct meta){.name = "a", .uid = "u"}),
                    blob_intern("{}", 2), NULL);
@@ -239,31 +240,31 @@ static void a_line_is_kept_for_each_form_until_the_next_change(void **state)
 
     partial.form = MEDIA_PARTIAL;
     next.revision = 8;
-    check("nothing yet", !watch_event_cache_find(lines, &json));
-    watch_event_cache_add(lines, &json, one);
-    watch_event_cache_add(lines, &partial, two);
-    check("json", watch_event_cache_find(lines, &json) == one);
-    check("partial", watch_event_cache_find(lines, &partial) == two);
-    check("another change", !watch_event_cache_find(lines, &next));
-    watch_event_cache_add(lines, &next, two);
+    check("nothing yet", !watch_event_cache_find(cache, &json));
+    watch_event_cache_add(cache, &json, one);
+    watch_event_cache_add(cache, &partial, two);
+    check("json", watch_event_cache_find(cache, &json) == one);
+    check("partial", watch_event_cache_find(cache, &partial) == two);
+    check("another change", !watch_event_cache_find(cache, &next));
+    watch_event_cache_add(cache, &next, two);
     check("gone",
-          !watch_event_cache_find(lines, &json) && !watch_event_cache_find(lines, &partial));
+          !watch_event_cache_find(cache, &json) && !watch_event_cache_find(cache, &partial));
     check_int("given back", one->refs, 1);
-    watch_event_cache_free(lines);
+    watch_event_cache_free(cache);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pipelined_changes_share_a_commit_and_are_answered_in_order),
-        cmocka_unit_test(more_than_may_be_under_way_are_taken_one_after_the_other),
-        cmocka_unit_test(what_is_produced_piece_by_piece_is_waited_for),
-        cmocka_unit_test(a_request_that_is_refused_ends_what_follows_it_alone),
-        cmocka_unit_test(all_that_was_asked_before_the_end_is_answered),
-        cmocka_unit_test(whoever_waits_with_his_body_is_asked_for_it_in_his_turn),
-        cmocka_unit_test(the_time_of_a_pipelined_head_begins_behind_the_answers),
-        cmocka_unit_test(watches_that_are_not_read_share_what_waits_for_them),
-        cmocka_unit_test(a_line_is_kept_for_each_form_until_the_next_change),
+        cmocka_unit_test(pipelined_writes_share_a_commit_and_are_answered_in_order),
+        cmocka_unit_test(requests_beyond_the_bound_wait_for_earlier_ones),
+        cmocka_unit_test(later_requests_wait_for_a_response_in_pieces),
+        cmocka_unit_test(a_refused_request_drops_only_those_behind_it),
+        cmocka_unit_test(all_requests_before_the_end_of_input_are_answered),
+        cmocka_unit_test(continue_is_sent_after_the_earlier_responses),
+        cmocka_unit_test(the_deadline_of_a_pipelined_head_starts_after_the_responses),
+        cmocka_unit_test(unread_watches_share_their_waiting_events),
+        cmocka_unit_test(an_event_is_cached_for_each_form_until_the_next_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,6 @@
+/*
+ * Bounds on the size of heads, bodies, chunks and framing of a request.
+ */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -51,7 +54,7 @@ static void a_head_that_is_too_large_is_refused(void **state)
 }
 
 /* covers: kube-api.md 9; reliability.md L-01 */
-static void a_body_that_may_not_come_is_refused_before_it_does(void **state)
+static void a_forbidden_body_is_refused_before_it_is_read(void **state)
 {
     static const struct {
         const char *name, *target, *length, *status, *why;
@@ -87,7 +90,7 @@ static void a_body_that_may_not_come_is_refused_before_it_does(void **state)
 }
 
 /* covers: reliability.md P-13 */
-static void few_large_bodies_are_read_at_once(void **state)
+static void only_a_few_large_bodies_are_read_at_once(void **state)
 {
     static const char head[] = "POST " JF " HTTP/1.1\r\n" HOST "Content-Length: 67108864\r\n\r\n";
     scoped_str part = mem_alloc(32769);
@@ -143,9 +146,9 @@ static void chunks_are_counted_too(void **state)
 }
 
 static const struct framing {
-    const char *name, *bytes; /* sent again and again behind a head */
+    const char *name, *bytes; /* sent repeatedly after a head */
     size_t times;
-    const char *status; /* NULL: more is waited for */
+    const char *status; /* NULL: the server waits for more */
 } framings[] = {
     {"chunks of one byte", "1\r\n \r\n", 30000, NULL},
     {"an extension without an end", ";aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4096, "HTTP/1.1 400 "},
@@ -178,8 +181,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_head_that_is_too_large_is_refused),
-        cmocka_unit_test(a_body_that_may_not_come_is_refused_before_it_does),
-        cmocka_unit_test(few_large_bodies_are_read_at_once),
+        cmocka_unit_test(a_forbidden_body_is_refused_before_it_is_read),
+        cmocka_unit_test(only_a_few_large_bodies_are_read_at_once),
         cmocka_unit_test(chunks_are_counted_too),
         cmocka_unit_test(framing_may_not_be_many_times_the_body),
     };

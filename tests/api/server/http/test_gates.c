@@ -2,7 +2,7 @@
 
 #include "tests/support/api.h"
 
-/* spec.schedulingGates of pods, as kube-apiserver lets them be changed. */
+/* spec.schedulingGates of pods can be changed as in kube-apiserver. */
 
 #define PODS "/api/v1/namespaces/default/pods"
 #define POD(more)                                                                                  \
@@ -12,7 +12,7 @@
 #define GATE(name)  "{\"name\":\"" name "\"}"
 #define MERGE       "application/merge-patch+json"
 
-static void gates_only_go_and_hold_the_pod_back_until_they_have(void **state)
+static void gates_can_only_be_removed_and_hold_back_the_pod(void **state)
 {
     static const struct {
         const char *name, *method, *target, *type, *body;
@@ -50,7 +50,7 @@ static void gates_only_go_and_hold_the_pod_back_until_they_have(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void a_gated_pod_is_shown_as_one(void **state)
+static void a_gated_pod_has_the_status_of_one(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -75,8 +75,8 @@ static void a_gated_pod_is_shown_as_one(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gates_only_go_and_hold_the_pod_back_until_they_have),
-        cmocka_unit_test(a_gated_pod_is_shown_as_one),
+        cmocka_unit_test(gates_can_only_be_removed_and_hold_back_the_pod),
+        cmocka_unit_test(a_gated_pod_has_the_status_of_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

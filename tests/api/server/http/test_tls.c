@@ -10,7 +10,7 @@
 
 enum { DAY_S = 86400 };
 
-/* OpenSSL asks the real clock whether a peer's certificate is good. */
+/* OpenSSL uses the real clock to check a peer's certificate, so the test does, too. */
 #define NOW_S (clock_wall_ms(clock_real()) / 1000)
 
 static const char *const local_hosts[] = {"localhost", "127.0.0.1", "::1"};
@@ -39,7 +39,7 @@ static void issue(const struct tls_pair *ca, const char *user, bool server, stru
 }
 
 /* covers: reliability.md SEC-02 */
-static void a_certificate_is_good_for_its_hosts_its_time_and_its_authority(void **state)
+static void a_certificate_is_valid_for_its_hosts_time_and_ca(void **state)
 {
     static const struct {
         const char *name, *host;
@@ -72,13 +72,13 @@ static void a_certificate_is_good_for_its_hosts_its_time_and_its_authority(void 
     check_int("code", err.code, ERR_INVALID);
 }
 
-/* ---- a session with itself ---- */
+/* A client and a server session in this process. */
 
 struct peers {
     struct tls *server;
     SSL_CTX *ctx;
     SSL *client;
-    BIO *in, *out; /* of the client */
+    BIO *in, *out; /* the client side */
     struct buf plain;
     enum tls_state state;
 };
@@ -113,7 +113,7 @@ static void peers_start(struct peers *peers, const struct tls_pair *ca,
     context = tls_context_new(server.certificate.data, server.key.data, ca->certificate.data, &err);
     check_ok("context", context, err);
     peers->server = tls_new(context);
-    tls_context_unref(context); /* the session keeps it */
+    tls_context_unref(context); /* the session holds a reference */
     peers->ctx = SSL_CTX_new(TLS_client_method());
     if (shown) {
         X509 *certificate = certificate_of(shown);
@@ -142,7 +142,7 @@ static void peers_stop(struct peers *peers)
     buf_release(&peers->plain);
 }
 
-/* What the client has for the server, `step` bytes at a time, and back. */
+/* Passes the pending bytes in both directions, `step` bytes at a time. */
 static bool pass(struct peers *peers, size_t step)
 {
     char bytes[65536];
@@ -159,7 +159,7 @@ static bool pass(struct peers *peers, size_t step)
     return n > 0 || http.len > 0;
 }
 
-static bool shake_hands(struct peers *peers, size_t step)
+static bool handshake(struct peers *peers, size_t step)
 {
     for (int i = 0; i < 10 && peers->state == TLS_OPEN; i++) {
         SSL_do_handshake(peers->client);
@@ -182,7 +182,7 @@ static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
         int n;
 
         peers_start(&peers, &ca, NULL, NULL, 0);
-        check("shaken", shake_hands(&peers, steps[i]));
+        check("shaken", handshake(&peers, steps[i]));
         SSL_write(peers.client, "hello", 5);
         pass(&peers, steps[i]);
         check_str("came", peers.plain.data, "hello");
@@ -201,7 +201,7 @@ static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
     }
 }
 
-static void a_client_is_who_its_certificate_says_if_it_is_ours(void **state)
+static void a_client_is_named_by_a_certificate_of_the_ca(void **state)
 {
     scoped(tls_pair) struct tls_pair ca = {0}, other = {0}, good = {0}, foreign = {0};
     const struct {
@@ -223,7 +223,7 @@ static void a_client_is_who_its_certificate_says_if_it_is_ours(void **state)
         struct peers peers;
 
         peers_start(&peers, &ca, cases[i].shown, NULL, 0);
-        check(cases[i].name, shake_hands(&peers, 65536));
+        check(cases[i].name, handshake(&peers, 65536));
         check_int(cases[i].name, tls_peer(peers.server, &user, &groups), cases[i].wanted);
         if (cases[i].wanted == TLS_CERTIFICATE_GOOD) {
             check_str("user", user.data, "carol");
@@ -258,7 +258,7 @@ static void http_1_1_is_chosen_and_nothing_else(void **state)
         unsigned len = 0;
 
         peers_start(&peers, &ca, NULL, cases[i].alpn, cases[i].len);
-        check_int(cases[i].name, shake_hands(&peers, 65536), cases[i].good);
+        check_int(cases[i].name, handshake(&peers, 65536), cases[i].good);
         check_int(cases[i].name, peers.state, cases[i].good ? TLS_OPEN : TLS_FAILED);
         SSL_get0_alpn_selected(peers.client, &chosen, &len);
         check_int(cases[i].name, len, cases[i].good && cases[i].alpn ? 8 : 0);
@@ -266,7 +266,7 @@ static void http_1_1_is_chosen_and_nothing_else(void **state)
     }
 }
 
-static void noise_is_no_session(void **state)
+static void random_bytes_are_refused(void **state)
 {
     static const char *const noise[] = {"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\xff\xff garbage",
                                         "\x80\x80\x80\x80\x80\x80"};
@@ -281,7 +281,7 @@ static void noise_is_no_session(void **state)
 
         peers_start(&peers, &ca, NULL, NULL, 0);
         seen = tls_receive(peers.server, noise[i], strlen(noise[i]), &plain, &http);
-        if (seen == TLS_OPEN) /* it may wait for the rest of what it was promised */
+        if (seen == TLS_OPEN) /* it may wait for the rest of a record */
             seen = tls_receive(peers.server, more, sizeof more, &plain, &http);
         check_int(noise[i], seen, TLS_FAILED);
         check_int("nothing came", plain.len, 0);
@@ -291,7 +291,7 @@ static void noise_is_no_session(void **state)
     }
 }
 
-static void a_certificate_and_a_key_that_do_not_belong_together_are_refused(void **state)
+static void a_certificate_with_the_key_of_another_is_refused(void **state)
 {
     scoped(tls_pair) struct tls_pair ca = {0}, one = {0}, other = {0};
     struct error err = {0};
@@ -308,12 +308,12 @@ static void a_certificate_and_a_key_that_do_not_belong_together_are_refused(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_certificate_is_good_for_its_hosts_its_time_and_its_authority),
+        cmocka_unit_test(a_certificate_is_valid_for_its_hosts_time_and_ca),
         cmocka_unit_test(bytes_pass_both_ways_in_pieces_of_any_size),
-        cmocka_unit_test(a_client_is_who_its_certificate_says_if_it_is_ours),
+        cmocka_unit_test(a_client_is_named_by_a_certificate_of_the_ca),
         cmocka_unit_test(http_1_1_is_chosen_and_nothing_else),
-        cmocka_unit_test(noise_is_no_session),
-        cmocka_unit_test(a_certificate_and_a_key_that_do_not_belong_together_are_refused),
+        cmocka_unit_test(random_bytes_are_refused),
+        cmocka_unit_test(a_certificate_with_the_key_of_another_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,11 @@
 #include "api/server/message/gzip.h"
 #include "tests/support/http_fixture.h"
 
-/* Content coding. */
+/* Gzip coding of responses, whole and in chunks. */
 
 #define CMS CM
 
-static void gzip_is_taken_where_it_is_named_plainly(void **state)
+static void gzip_is_used_only_if_named_exactly(void **state)
 {
     static const struct {
         const char *header;
@@ -25,7 +25,7 @@ static void gzip_is_taken_where_it_is_named_plainly(void **state)
                   cases[i].accepted);
 }
 
-/* Owned. */
+/* Decodes; the result is owned. */
 static char *decoded(const struct buf *coded, size_t *out_len)
 {
     z_stream z = {.next_in = (Bytef *)coded->data, .avail_in = (uInt)coded->len};
@@ -56,7 +56,7 @@ static void fill(struct api_fixture *fixture, size_t objects)
 }
 
 /* covers: kube-api.md 10 */
-static void long_answers_are_coded_for_those_who_ask(void **state)
+static void long_responses_are_coded_if_accepted(void **state)
 {
     static const struct {
         const char *name, *method, *target, *accept_encoding;
@@ -121,7 +121,7 @@ static void bodies_have_their_limit(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* What the chunks hold that begin at `at`: nothing may follow the one that ends them. */
+/* Joins the chunks from `at` on and checks that nothing follows the last one. */
 static void join_chunks(const char *at, struct buf *out)
 {
     for (size_t n; (n = strtoul(at, NULL, 16));) {
@@ -135,9 +135,9 @@ static void join_chunks(const char *at, struct buf *out)
     check_str("the end", at, "\r\n\r\n");
 }
 
-/* Of many pieces nothing comes out of the coder: they are no chunks, for an empty one is the last.
- */
-static void a_list_that_packs_well_comes_whole(void **state)
+/* The coder produces no output for many of the pieces. They must not become chunks, because an
+ * empty chunk ends the response. */
+static void a_list_that_compresses_well_is_complete(void **state)
 {
     scoped(buf) struct buf coded = {0};
     scoped_str text = NULL;
@@ -162,9 +162,9 @@ static void a_list_that_packs_well_comes_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gzip_is_taken_where_it_is_named_plainly),
-        cmocka_unit_test(long_answers_are_coded_for_those_who_ask),
-        cmocka_unit_test(a_list_that_packs_well_comes_whole),
+        cmocka_unit_test(gzip_is_used_only_if_named_exactly),
+        cmocka_unit_test(long_responses_are_coded_if_accepted),
+        cmocka_unit_test(a_list_that_compresses_well_is_complete),
         cmocka_unit_test(bodies_have_their_limit),
     };
 

@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "tests/support/api.h"
 
-/* Bodies in protobuf. kubectl itself sends them in tests/system/kubectl.py. */
+/* Decoding of protobuf bodies; tests/system/kubectl.py has those of kubectl itself. */
 
 #define B(text) (text), sizeof(text) - 1
 
-/* An envelope around `raw`. */
+/* Appends an envelope around `raw`. */
 static void envelope(struct buf *out, const char *kind, const char *raw, size_t len)
 {
     scoped(buf) struct buf type = {0};
@@ -80,7 +80,7 @@ static void messages_become_documents(void **state)
     }
 }
 
-static void what_has_no_envelope_is_refused(void **state)
+static void bytes_without_an_envelope_are_refused(void **state)
 {
     struct error err = {0};
 
@@ -93,7 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_become_documents),
-        cmocka_unit_test(what_has_no_envelope_is_refused),
+        cmocka_unit_test(bytes_without_an_envelope_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

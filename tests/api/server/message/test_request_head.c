@@ -65,7 +65,7 @@ static const struct head_case cases[] = {
     {"no target", "GET\r\nHost: x\r\n\r\n", ERR_BAD_REQUEST, "begin with /"},
 };
 
-static void heads_parsers_disagree_about_are_refused(void **state)
+static void heads_that_parsers_read_differently_are_refused(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         const struct head_case *c = &cases[i];
@@ -109,7 +109,7 @@ static void too_many_headers_are_refused(void **state)
                 ERR_HEAD_TOO_LARGE);
 }
 
-static void the_headers_we_act_on_are_found(void **state)
+static void the_headers_that_are_used_are_found(void **state)
 {
     static const char text[] = GET "accept:  a, b \r\nAccept: c\r\nContent-Type: t\r\n"
                                    "Expect: 100-continue\r\n\r\n";
@@ -179,7 +179,7 @@ static const struct accept_case accepts[] = {
 };
 
 /* covers: kube-api.md 4 5 */
-static void the_first_clause_the_endpoint_can_give_counts(void **state)
+static void the_first_clause_the_endpoint_can_produce_counts(void **state)
 {
     for (size_t i = 0; i < countof(accepts); i++) {
         const struct accept_case *c = &accepts[i];
@@ -201,12 +201,12 @@ static void the_first_clause_the_endpoint_can_give_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_parsers_disagree_about_are_refused),
+        cmocka_unit_test(heads_that_parsers_read_differently_are_refused),
         cmocka_unit_test(a_nul_in_the_head_is_refused),
         cmocka_unit_test(too_many_headers_are_refused),
-        cmocka_unit_test(the_headers_we_act_on_are_found),
+        cmocka_unit_test(the_headers_that_are_used_are_found),
         cmocka_unit_test(the_end_of_a_head_is_found_however_it_arrives),
-        cmocka_unit_test(the_first_clause_the_endpoint_can_give_counts),
+        cmocka_unit_test(the_first_clause_the_endpoint_can_produce_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void a_revision_is_a_number_without_a_sign(void **state)
     }
 }
 
-static void booleans_are_true_unless_they_say_no(void **state)
+static void booleans_are_true_unless_0_or_false(void **state)
 {
     static const struct {
         const char *value;
@@ -219,7 +219,7 @@ int main(void)
         cmocka_unit_test(targets_are_split_before_they_are_decoded),
         cmocka_unit_test(queries_are_pairs_and_the_first_counts),
         cmocka_unit_test(a_revision_is_a_number_without_a_sign),
-        cmocka_unit_test(booleans_are_true_unless_they_say_no),
+        cmocka_unit_test(booleans_are_true_unless_0_or_false),
         cmocka_unit_test(long_targets_and_many_pairs_are_refused),
         cmocka_unit_test(paths_lead_to_kinds_names_and_subresources),
     };

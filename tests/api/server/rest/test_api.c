@@ -1,4 +1,4 @@
-/* The API in process, case by case of the specification: requests that are answered at once. */
+/* Requests with a short response, case by case of the specification, against the API in process. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -7,12 +7,10 @@
 #define CMS   "/api/v1/namespaces/default/configmaps"
 #define PODS  "/api/v1/namespaces/default/pods"
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
-/* ---- plain requests and their refusals ---- */
-
 struct exchange {
     const char *name, *method, *target, *body;
     int status;
-    const char *has; /* a part of the answer */
+    const char *has; /* a part of the response */
     const char *accept, *content_type;
 };
 
@@ -156,7 +154,7 @@ static void unknown_fields_are_refused_warned_about_or_ignored(void **state)
 }
 
 /* covers: kube-api.md 93 95 96 100 101 */
-static void updates_and_patches_keep_what_is_not_theirs(void **state)
+static void updates_and_patches_keep_other_fields(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     scoped_str revision = NULL;
@@ -235,7 +233,7 @@ static void deletes_say_what_is_left(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void a_request_may_be_taken_back_at_any_time(void **state)
+static void a_request_may_be_cancelled_at_any_time(void **state)
 {
     struct api_fixture fixture;
 
@@ -251,7 +249,7 @@ static void a_request_may_be_taken_back_at_any_time(void **state)
             api_capture_start(&fixture, &capture, "GET", CMS "?watch=1",
                               &(const struct api_request_options){0});
             capture.stream =
-                (api_cancel(capture.stream), api_handle(fixture.api, &request, &capture.answer));
+                (api_cancel(capture.stream), api_handle(fixture.api, &request, &capture.response));
             if (settled)
                 loop_settle(fixture.loop);
             if (capture.stream)
@@ -270,9 +268,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_answered_as_kubernetes_does),
         cmocka_unit_test(unknown_fields_are_refused_warned_about_or_ignored),
-        cmocka_unit_test(updates_and_patches_keep_what_is_not_theirs),
+        cmocka_unit_test(updates_and_patches_keep_other_fields),
         cmocka_unit_test(deletes_say_what_is_left),
-        cmocka_unit_test(a_request_may_be_taken_back_at_any_time),
+        cmocka_unit_test(a_request_may_be_cancelled_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,14 @@
 
 #include "tests/support/api_objects.h"
 
-/* Server-side apply and managedFields, at the API. */
+/* Server-side apply and managedFields through the API. */
 
 #define CM    "/api/v1/namespaces/default/configmaps/c"
 #define CMS   "/api/v1/namespaces/default/configmaps"
 #define POD   "/api/v1/namespaces/default/pods/p"
 #define QUEUE "/apis/scheduling.volcano.sh/v1beta1/queues/q"
 
-/* One request; quotes in the body are single ones. Its status. */
+/* Sends a request whose body has single quotes for double ones; returns the status. */
 static int ask(struct api_fixture *fixture, struct api_capture *capture, const char *method,
                const char *target, const char *type, const char *quoted)
 {
@@ -28,7 +28,7 @@ static int ask(struct api_fixture *fixture, struct api_capture *capture, const c
 #define CONFIG(data)                                                                               \
     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':" data "}"
 
-/* The set a manager holds, as text; owned, NULL if it holds nothing. */
+/* The field set that a manager owns, as text (owned); NULL if it owns nothing. */
 static char *held_by(const struct api_capture *capture, const char *manager)
 {
     scoped(json) json_t *doc = api_capture_json(capture);
@@ -51,7 +51,7 @@ static char *held_by(const struct api_capture *capture, const char *manager)
     } while (0)
 
 /* covers: kube-api.md 105 106 */
-static void what_a_manager_no_longer_applies_goes_unless_others_hold_it(void **state)
+static void a_field_no_longer_applied_is_removed_unless_shared(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -86,7 +86,7 @@ static void what_a_manager_no_longer_applies_goes_unless_others_hold_it(void **s
 }
 
 /* covers: kube-api.md 104; see kubectl.py */
-static void what_others_hold_is_a_conflict_unless_forced(void **state)
+static void a_field_of_another_manager_is_a_conflict_unless_forced(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -125,7 +125,7 @@ static void what_others_hold_is_a_conflict_unless_forced(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void a_new_object_is_its_makers_with_labels_and_all(void **state)
+static void the_creator_owns_every_field_of_a_new_object(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -142,7 +142,7 @@ static void a_new_object_is_its_makers_with_labels_and_all(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void what_changes_nothing_is_no_write(void **state)
+static void an_apply_without_a_change_writes_nothing(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -207,7 +207,7 @@ static const struct refusal refusals[] = {
     /* clang-format on */
 };
 
-static void what_cannot_be_applied_is_refused(void **state)
+static void an_invalid_configuration_is_refused(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -289,7 +289,7 @@ static void containers_and_ports_merge_by_their_keys(void **state)
 }
 
 /* covers: kube-api.md 107; see kubectl.py for kubectl's own part */
-static void what_kubectl_applied_on_its_own_is_no_conflict_for_it(void **state)
+static void client_side_apply_is_no_conflict_for_kubectl(void **state)
 {
     static const char with_note[] =
         "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','annotations':"
@@ -323,7 +323,7 @@ static void what_kubectl_applied_on_its_own_is_no_conflict_for_it(void **state)
 }
 
 /* covers: kube-api.md 110 */
-static void an_account_can_be_closed_and_begins_again_with_the_first_apply(void **state)
+static void managed_fields_can_be_reset_and_start_again_with_the_next_apply(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -345,7 +345,7 @@ static void an_account_can_be_closed_and_begins_again_with_the_first_apply(void 
     api_fixture_stop(&fixture);
 }
 
-static void a_list_given_takes_the_place_of_the_stored_one(void **state)
+static void given_managed_fields_replace_the_stored_ones(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -370,7 +370,7 @@ static void a_list_given_takes_the_place_of_the_stored_one(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void status_has_an_account_of_its_own(void **state)
+static void status_has_managed_fields_of_its_own(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -397,7 +397,7 @@ static void status_has_an_account_of_its_own(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void many_updaters_become_one(void **state)
+static void many_updaters_are_merged(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     scoped(json) json_t *doc = NULL;
@@ -421,8 +421,8 @@ static void many_updaters_become_one(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* As kube-apiserver orders them: clients compare the lists. */
-static void accounts_are_in_order(void **state)
+/* The order is kube-apiserver's, because clients compare the lists. */
+static void managers_are_sorted(void **state)
 {
     static const char *const want[] = {"Apply early", "Apply late", "Update tester",
                                        "Update later"};
@@ -449,7 +449,7 @@ static void accounts_are_in_order(void **state)
 }
 
 /* covers: kube-api.md 94 */
-static void replacing_needs_a_revision_where_a_cluster_asks_for_one(void **state)
+static void an_update_needs_a_revision_where_a_cluster_requires_one(void **state)
 {
     static const char lease[] = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
     scoped(capture) struct api_capture capture = {0};
@@ -478,19 +478,19 @@ static void replacing_needs_a_revision_where_a_cluster_asks_for_one(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_manager_no_longer_applies_goes_unless_others_hold_it),
-        cmocka_unit_test(what_others_hold_is_a_conflict_unless_forced),
-        cmocka_unit_test(a_new_object_is_its_makers_with_labels_and_all),
-        cmocka_unit_test(what_changes_nothing_is_no_write),
-        cmocka_unit_test(what_cannot_be_applied_is_refused),
+        cmocka_unit_test(a_field_no_longer_applied_is_removed_unless_shared),
+        cmocka_unit_test(a_field_of_another_manager_is_a_conflict_unless_forced),
+        cmocka_unit_test(the_creator_owns_every_field_of_a_new_object),
+        cmocka_unit_test(an_apply_without_a_change_writes_nothing),
+        cmocka_unit_test(an_invalid_configuration_is_refused),
         cmocka_unit_test(containers_and_ports_merge_by_their_keys),
-        cmocka_unit_test(what_kubectl_applied_on_its_own_is_no_conflict_for_it),
-        cmocka_unit_test(an_account_can_be_closed_and_begins_again_with_the_first_apply),
-        cmocka_unit_test(a_list_given_takes_the_place_of_the_stored_one),
-        cmocka_unit_test(status_has_an_account_of_its_own),
-        cmocka_unit_test(many_updaters_become_one),
-        cmocka_unit_test(accounts_are_in_order),
-        cmocka_unit_test(replacing_needs_a_revision_where_a_cluster_asks_for_one),
+        cmocka_unit_test(client_side_apply_is_no_conflict_for_kubectl),
+        cmocka_unit_test(managed_fields_can_be_reset_and_start_again_with_the_next_apply),
+        cmocka_unit_test(given_managed_fields_replace_the_stored_ones),
+        cmocka_unit_test(status_has_managed_fields_of_its_own),
+        cmocka_unit_test(many_updaters_are_merged),
+        cmocka_unit_test(managers_are_sorted),
+        cmocka_unit_test(an_update_needs_a_revision_where_a_cluster_requires_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * api/server/rest/backup.c: what is sent is a whole store, or is not taken for one.
+ * GET /backup sends a complete store, or aborts the response so that the client notices.
  */
 /* wraps: read */
 #include "tests/unit.h"
@@ -15,7 +15,7 @@ enum { MANY = 400 };
 ssize_t __real_read(int fd, void *bytes, size_t len);
 ssize_t __wrap_read(int fd, void *bytes, size_t len);
 
-/* So many reads go well before one fails, again and again. */
+/* Number of reads that succeed before one fails; repeats. */
 static int well, failure;
 
 ssize_t __wrap_read(int fd, void *bytes, size_t len)
@@ -61,7 +61,7 @@ static void leave(struct place *place)
     mem_free(place->directory);
 }
 
-/* The pages its header says. */
+/* The number of pages according to the SQLite header. */
 static size_t pages_of(const struct buf *file)
 {
     const unsigned char *bytes = (const unsigned char *)file->data;
@@ -69,7 +69,7 @@ static size_t pages_of(const struct buf *file)
     return (size_t)bytes[28] << 24 | (size_t)bytes[29] << 16 | (size_t)bytes[30] << 8 | bytes[31];
 }
 
-static void an_interrupted_backup_is_whole(void **state)
+static void an_interrupted_read_does_not_harm_a_backup(void **state)
 {
     struct place place = a_store_on_disk("interrupted");
     scoped(capture) struct api_capture capture = {0};
@@ -77,13 +77,13 @@ static void an_interrupted_backup_is_whole(void **state)
     well = 1;
     failure = EINTR;
     check_int("sent", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
-    check("ended", capture.ended && !capture.cut);
+    check("ended", capture.ended && !capture.aborted);
     check("every object is in it", capture.body.len > (size_t)MANY * 1000);
     check_int("whole pages", (int)(capture.body.len % pages_of(&capture.body)), 0);
     leave(&place);
 }
 
-static void a_backup_that_cannot_be_read_is_cut_off(void **state)
+static void a_backup_that_cannot_be_read_is_aborted(void **state)
 {
     struct place place = a_store_on_disk("unreadable");
     scoped(capture) struct api_capture capture = {0};
@@ -91,7 +91,7 @@ static void a_backup_that_cannot_be_read_is_cut_off(void **state)
     well = 5;
     failure = EIO;
     check_int("begun", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
-    check("not ended as if it were whole", capture.cut && !capture.ended);
+    check("not ended as if it were whole", capture.aborted && !capture.ended);
     failure = 0;
     check_int("the next one", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
     check("is whole", capture.ended);
@@ -101,8 +101,8 @@ static void a_backup_that_cannot_be_read_is_cut_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interrupted_backup_is_whole),
-        cmocka_unit_test(a_backup_that_cannot_be_read_is_cut_off),
+        cmocka_unit_test(an_interrupted_read_does_not_harm_a_backup),
+        cmocka_unit_test(a_backup_that_cannot_be_read_is_aborted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,6 @@
+/*
+ * Selectors of lists and watches, continue tokens, and the Status of failures.
+ */
 #include "tests/unit.h"
 
 #include "api/server/message/status.h"
@@ -9,7 +12,7 @@ struct filter_case {
     const char *query;
     const struct kind *kind; /* NULL: Pod */
     bool matches;
-    const char *message; /* the query is refused so */
+    const char *message; /* part of the refusal; NULL: accepted */
 };
 
 /* covers: kube-api.md 67 68 69 70; reliability.md L-31 */
@@ -58,7 +61,7 @@ static struct object *subject(const struct kind *kind)
                          .status = "{\"phase\":\"Running\"}");
 }
 
-static void selectors_choose_objects(void **state)
+static void selectors_select_objects(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         const struct filter_case *c = &cases[i];
@@ -83,7 +86,7 @@ static void selectors_choose_objects(void **state)
     }
 }
 
-static void the_name_of_the_path_is_one_more_requirement(void **state)
+static void the_name_in_the_path_is_one_more_requirement(void **state)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(object) struct object *object = subject(NULL);
@@ -122,7 +125,7 @@ static void selectors_are_bounded(void **state)
 }
 
 /* covers: kube-api.md 73; reliability.md FZ-07 */
-static void tokens_come_back_as_they_were_given_out(void **state)
+static void continue_tokens_survive_a_round_trip(void **state)
 {
     static const struct continue_token tokens[] = {
         {1, "a/b", 0}, {-1, "/n", 5}, {INT64_MAX, "default/x.y", INT64_MAX}, {7, "ä/€", 12}};
@@ -193,7 +196,7 @@ static const struct status_case statuses[] = {
 };
 /* clang-format on */
 
-static void failures_read_as_kubernetes_writes_them(void **state)
+static void failures_have_the_words_of_kubernetes(void **state)
 {
     for (size_t i = 0; i < countof(statuses); i++) {
         const struct status_case *c = &statuses[i];
@@ -213,12 +216,12 @@ static void failures_read_as_kubernetes_writes_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(selectors_choose_objects),
-        cmocka_unit_test(the_name_of_the_path_is_one_more_requirement),
+        cmocka_unit_test(selectors_select_objects),
+        cmocka_unit_test(the_name_in_the_path_is_one_more_requirement),
         cmocka_unit_test(selectors_are_bounded),
-        cmocka_unit_test(tokens_come_back_as_they_were_given_out),
+        cmocka_unit_test(continue_tokens_survive_a_round_trip),
         cmocka_unit_test(forged_tokens_are_refused),
-        cmocka_unit_test(failures_read_as_kubernetes_writes_them),
+        cmocka_unit_test(failures_have_the_words_of_kubernetes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "tests/support/api_objects.h"
 
-/* Events as events.k8s.io shows them. */
+/* Core Events served under events.k8s.io. */
 
 #define V1   "/apis/events.k8s.io/v1/namespaces/default/events"
 #define CORE "/api/v1/namespaces/default/events"
@@ -14,7 +14,7 @@ static const char event[] =
     "\"eventTime\":\"2026-01-01T00:00:00.000000Z\"}";
 
 /* covers: kube-api.md 128 */
-static void events_have_one_place_and_two_shapes(void **state)
+static void events_are_stored_once_and_served_twice(void **state)
 {
     scoped(capture) struct api_capture capture = {0}, watch = {0};
     scoped_str first = NULL;
@@ -58,8 +58,8 @@ static void events_have_one_place_and_two_shapes(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* Typed clients of events.k8s.io read no event without its time. */
-static void an_event_without_its_time_is_shown_with_when_it_was_first_seen(void **state)
+/* Typed clients of events.k8s.io cannot read an event without eventTime. */
+static void event_time_defaults_to_the_first_timestamp(void **state)
 {
     static const struct {
         const char *name, *body, *time;
@@ -92,7 +92,7 @@ static void an_event_without_its_time_is_shown_with_when_it_was_first_seen(void 
     api_fixture_stop(&fixture);
 }
 
-static void an_event_lies_where_its_object_does(void **state)
+static void an_event_is_in_the_namespace_of_its_object(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -118,9 +118,9 @@ static void an_event_lies_where_its_object_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_have_one_place_and_two_shapes),
-        cmocka_unit_test(an_event_without_its_time_is_shown_with_when_it_was_first_seen),
-        cmocka_unit_test(an_event_lies_where_its_object_does),
+        cmocka_unit_test(events_are_stored_once_and_served_twice),
+        cmocka_unit_test(event_time_defaults_to_the_first_timestamp),
+        cmocka_unit_test(an_event_is_in_the_namespace_of_its_object),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The API in process: lists in pages, and the tables they may be asked for as. */
+/* Lists in pages and as Tables, against the API in process. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -30,14 +30,15 @@ static void lists_come_in_pages(void **state)
         check_at(&capture, "metadata.remainingItemCount", i == 0 ? "2" : i == 1 ? "1" : NULL);
         if (!revision)
             revision = api_capture_at(&capture, "metadata.resourceVersion");
-        check_at(&capture, "metadata.resourceVersion", revision); /* that of the first page */
+        check_at(&capture, "metadata.resourceVersion",
+                 revision); /* the revision of the first page */
         mem_free(next);
         next = api_capture_at(&capture, "metadata.continue");
     }
     check_str("the end", next, NULL);
     check_int("first", api_send(&fixture, &capture, "GET", CMS "?limit=1"), 200);
     next = api_capture_at(&capture, "metadata.continue");
-    for (int i = 0; i < 20; i++) { /* the window moves on */
+    for (int i = 0; i < 20; i++) { /* the watch window loses the revision of the first page */
         scoped_str name = mem_printf("d%d", i);
 
         api_make_config_map(&fixture, name, "");
@@ -58,7 +59,7 @@ static void lists_come_in_pages(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void a_list_waits_for_a_slow_reader(void **state)
+static void a_list_waits_for_a_slow_client(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -180,7 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_come_in_pages),
-        cmocka_unit_test(a_list_waits_for_a_slow_reader),
+        cmocka_unit_test(a_list_waits_for_a_slow_client),
         cmocka_unit_test(tables_have_the_columns_of_their_kind),
         cmocka_unit_test(the_status_of_a_pod_is_one_word),
     };

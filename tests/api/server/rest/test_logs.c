@@ -1,4 +1,4 @@
-/* The API in process: the logs of pods, from a runtime that has one text. */
+/* Pod logs through the API in process; a fake runtime has one fixed text. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -6,7 +6,7 @@
 #define PODS "/api/v1/namespaces/default/pods"
 
 struct fake_log {
-    const char *text; /* all that was ever written */
+    const char *text; /* everything written so far */
     struct log_query last;
 };
 
@@ -87,7 +87,7 @@ static void logs_are_read_and_followed_to_the_end(void **state)
 struct asked {
     const char *name, *target;
     int status;
-    const char *has; /* a part of the answer; NULL: any */
+    const char *has; /* a part of the response; NULL: any */
 };
 
 static const struct asked asked[] = {

@@ -1,7 +1,9 @@
-/* api/server/rest/verb_write, body: what a body says twice, or says that nobody reads, or in a way
- * that no object could hold. As kube-apiserver 1.33 answers (tests/system/differential.py).
+/*
+ * Bodies with duplicate members, unknown members, or values of a wrong type. The responses are
+ * those of kube-apiserver 1.33 (tests/system/differential.py).
  *
- * covers: kube-api.md 45 98; see 11.2 */
+ * covers: kube-api.md 45 98; see 11.2
+ */
 #include "tests/unit.h"
 
 #include "tests/support/api.h"
@@ -26,7 +28,7 @@
 static const struct odd {
     const char *name, *method, *target, *type, *body;
     int status;
-    const char *at, *text; /* of the answer */
+    const char *at, *text; /* a path in the response and its text */
     const char *warning;   /* NULL: none */
 } odds[] = {
     {"a member twice is warned of, and the last holds", "POST", CM "?dryRun=All", NULL, TWICE, 201,
@@ -85,7 +87,7 @@ static const struct odd {
 };
 /* clang-format on */
 
-/* Quotes are single ones, but for YAML. */
+/* Bodies have single quotes for double ones, except YAML. */
 static char *unquoted(const char *text, bool is_yaml)
 {
     char *body = mem_strdup(text);
@@ -123,8 +125,8 @@ static void odd_bodies_are_answered_as_by_kube_apiserver(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* A body may not make its answer, or what it costs, grow with what it says twice. */
-static void what_is_said_twice_too_often_is_counted(void **state)
+/* The size and cost of a response do not grow with the number of duplicates in the body. */
+static void too_many_duplicates_are_only_counted(void **state)
 {
     enum { TIMES = 50000 };
     scoped(capture) struct api_capture capture = {0};
@@ -150,7 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odd_bodies_are_answered_as_by_kube_apiserver),
-        cmocka_unit_test(what_is_said_twice_too_often_is_counted),
+        cmocka_unit_test(too_many_duplicates_are_only_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,11 @@
 #include "tests/support/api.h"
 
 /*
- * What is no resource: health, metrics, reviews; and the bounds on what is under way.
+ * The pages that are not resources (health, metrics, reviews, backup) and the bounds on requests in
+ * flight.
  */
 
-/* A request of somebody. */
+/* Sends a request as a given user. */
 static int ask(struct api_fixture *fixture, struct api_capture *capture, const struct identity *who,
                const char *method, const char *target, const char *body)
 {
@@ -18,13 +19,13 @@ static int ask(struct api_fixture *fixture, struct api_capture *capture, const s
 #define CMS "/api/v1/namespaces/default/configmaps"
 
 /* covers: kube-api.md 33; reliability.md SEC-04 */
-static void reviews_say_what_a_request_would_meet(void **state)
+static void access_reviews_agree_with_authorization(void **state)
 {
     static const char path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     static const struct {
         const char *name, *spec;
         int status;
-        const char *allowed; /* NULL: refused */
+        const char *allowed; /* "true" or "false"; NULL: the review is refused */
     } cases[] = {
         {"reading",
          "{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\",\"namespace\":\"a\"}}",
@@ -116,7 +117,7 @@ static void a_refused_request_is_a_status_with_details(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void readiness_says_what_is_wrong(void **state)
+static void readyz_names_the_failed_check(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -137,7 +138,7 @@ static void readiness_says_what_is_wrong(void **state)
 }
 
 /* covers: reliability.md L-26 */
-static void watches_are_bounded_in_all_and_by_user(void **state)
+static void watches_are_bounded_in_total_and_by_user(void **state)
 {
     enum { WATCHES = 5 };
     scoped(identity) struct identity *one = identity_with_role("one", ROLE_VIEWER, NULL, 0);
@@ -170,7 +171,7 @@ static void watches_are_bounded_in_all_and_by_user(void **state)
 }
 
 /* covers: reliability.md L-25 */
-static void requests_under_way_are_bounded(void **state)
+static void requests_in_flight_are_bounded(void **state)
 {
     scoped(identity) struct identity *one = identity_with_role("one", ROLE_ADMIN, NULL, 0);
     struct metrics *metrics = metrics_new();
@@ -192,7 +193,7 @@ static void requests_under_way_are_bounded(void **state)
     metrics_free(metrics);
 }
 
-static void metrics_count_answers_and_durations(void **state)
+static void metrics_count_responses_and_durations(void **state)
 {
     static const struct {
         int64_t duration_ns;
@@ -224,7 +225,7 @@ static void metrics_count_answers_and_durations(void **state)
     metrics_free(metrics);
 }
 
-static void a_backup_needs_a_place(void **state)
+static void a_backup_needs_a_directory(void **state)
 {
     scoped(identity) struct identity *editor = identity_with_role("ed", ROLE_EDITOR, NULL, 0);
     scoped_str place = test_path("place");
@@ -240,7 +241,7 @@ static void a_backup_needs_a_place(void **state)
 }
 
 /* covers: reliability.md SEC-11 */
-static void there_are_no_streams_into_pods(void **state)
+static void exec_attach_and_port_forward_are_refused(void **state)
 {
     static const struct {
         const char *method, *sub;
@@ -268,15 +269,15 @@ static void there_are_no_streams_into_pods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reviews_say_what_a_request_would_meet),
+        cmocka_unit_test(access_reviews_agree_with_authorization),
         cmocka_unit_test(rules_and_names_come_from_the_same_identity),
         cmocka_unit_test(a_refused_request_is_a_status_with_details),
-        cmocka_unit_test(readiness_says_what_is_wrong),
-        cmocka_unit_test(watches_are_bounded_in_all_and_by_user),
-        cmocka_unit_test(there_are_no_streams_into_pods),
-        cmocka_unit_test(requests_under_way_are_bounded),
-        cmocka_unit_test(metrics_count_answers_and_durations),
-        cmocka_unit_test(a_backup_needs_a_place),
+        cmocka_unit_test(readyz_names_the_failed_check),
+        cmocka_unit_test(watches_are_bounded_in_total_and_by_user),
+        cmocka_unit_test(exec_attach_and_port_forward_are_refused),
+        cmocka_unit_test(requests_in_flight_are_bounded),
+        cmocka_unit_test(metrics_count_responses_and_durations),
+        cmocka_unit_test(a_backup_needs_a_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

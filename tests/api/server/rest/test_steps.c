@@ -1,5 +1,5 @@
 /*
- * …/jobflows/NAME/steps: every step has an entry, whatever its flow's status tells of it.
+ * …/jobflows/NAME/steps has an entry for every step, even if the flow's status omits it.
  */
 #include "tests/unit.h"
 
@@ -35,7 +35,7 @@ static void make_flow(struct api_fixture *fixture, const char *name, const char 
               200);
 }
 
-/* A job of that name; `owner` NULL: nobody's. */
+/* Creates a job; with `owner` NULL it has no owner. */
 static void make_job(struct api_fixture *fixture, const char *name, const char *owner_uid,
                      const char *phase)
 {
@@ -66,7 +66,7 @@ static char *uid_of(struct api_fixture *fixture, const char *flow)
     return api_capture_at(&capture, "metadata.uid");
 }
 
-/* "a:Completed b:Waiting …" */
+/* The entries as text: "a:Completed b:Waiting …". */
 static char *phases(const struct api_capture *capture)
 {
     scoped(json) json_t *doc = api_capture_json(capture);
@@ -81,7 +81,7 @@ static char *phases(const struct api_capture *capture)
 }
 
 /* covers: reliability.md L-11; see decisions DC-05 */
-static void every_step_has_an_entry_whatever_the_status_tells(void **state)
+static void every_step_has_an_entry(void **state)
 {
     static const struct {
         const char *name, *status, *want;
@@ -120,7 +120,7 @@ static void every_step_has_an_entry_whatever_the_status_tells(void **state)
     }
 }
 
-static void jobs_tell_of_steps_that_the_status_does_not(void **state)
+static void steps_absent_from_the_status_are_read_from_jobs(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -147,7 +147,7 @@ static void jobs_tell_of_steps_that_the_status_does_not(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void pages_go_on_where_the_last_one_ended(void **state)
+static void a_page_continues_where_the_last_one_ended(void **state)
 {
     static const char *const want[] = {"a:Waiting b:Waiting", "l:Waiting l-0:Waiting",
                                        "l-1:Waiting u:Waiting", "z:Waiting"};
@@ -217,9 +217,9 @@ static void a_table_has_a_row_for_each_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_has_an_entry_whatever_the_status_tells),
-        cmocka_unit_test(jobs_tell_of_steps_that_the_status_does_not),
-        cmocka_unit_test(pages_go_on_where_the_last_one_ended),
+        cmocka_unit_test(every_step_has_an_entry),
+        cmocka_unit_test(steps_absent_from_the_status_are_read_from_jobs),
+        cmocka_unit_test(a_page_continues_where_the_last_one_ended),
         cmocka_unit_test(a_table_has_a_row_for_each_step),
     };
 

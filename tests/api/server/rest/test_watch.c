@@ -1,4 +1,4 @@
-/* api/server/rest/watch: many watches of one history, from every revision of it. */
+/* Watches from every revision of one history receive exactly the changes after it. */
 #include "tests/unit.h"
 
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static void history_release(struct history *history)
         mem_free(history->lines[i]);
 }
 
-/* The n-th change: an object is made, changed twice and deleted, five of them at a time. */
+/* Makes the n-th change. Objects are created, changed twice and deleted, five at a time. */
 static void change(struct api_fixture *fixture, int n, struct history *history)
 {
     static const char *const methods[] = {"POST", "PUT", "PUT", "DELETE"};
@@ -51,7 +51,7 @@ static int64_t revision_of(const char *line)
     return strtoll(strrchr(line, ' ') + 1, NULL, 10);
 }
 
-/* What the watch was told is the history behind `since`, and nothing else. */
+/* Checks that the watch received the history after `since` and nothing else. */
 static void check_told(const struct api_capture *capture, const struct history *history,
                        int64_t since)
 {
@@ -81,7 +81,7 @@ static void open_watch(struct api_fixture *fixture, struct api_capture *capture,
 }
 
 /* covers: reliability.md INV-S5 FT-19 P-04 L-27 */
-static void watches_from_every_revision_are_told_all_that_followed(void **state)
+static void a_watch_receives_every_change_after_its_revision(void **state)
 {
     struct api_capture *taps = mem_array(WATCHES, sizeof *taps);
     struct history history = {0};
@@ -96,7 +96,8 @@ static void watches_from_every_revision_are_told_all_that_followed(void **state)
         since[i] = first + i % (CHANGES + 1);
         open_watch(&fixture, &taps[i], since[i]);
         if (i % 10 == 0 &&
-            history.n < (size_t)CHANGES * 2) /* the others are told, this one resumes */
+            history.n <
+                (size_t)CHANGES * 2) /* the others receive the changes, this one resumes later */
             change(&fixture, CHANGES + i / 10, &history);
     }
     for (int i = 0; i < STALLED; i++)
@@ -122,7 +123,7 @@ static void watches_from_every_revision_are_told_all_that_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watches_from_every_revision_are_told_all_that_followed),
+        cmocka_unit_test(a_watch_receives_every_change_after_its_revision),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The API in process: what a watch tells, from where, and how it ends. */
+/* Watches against the API in process: their events, their start and their end. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -7,7 +7,7 @@
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 /* covers: kube-api.md 12 80 81 83 */
-static void a_watch_tells_what_is_there_and_what_changes(void **state)
+static void a_watch_sends_the_present_state_and_then_changes(void **state)
 {
     scoped(capture) struct api_capture watch = {0}, picky = {0}, capture = {0};
     struct api_fixture fixture;
@@ -24,12 +24,13 @@ static void a_watch_tells_what_is_there_and_what_changes(void **state)
                        .content_type = "application/merge-patch+json"),
               200);
     check_event(&watch, 1, "metadata.labels.x", "MODIFIED 2");
-    check_event(&picky, 1, "metadata.labels.x", "DELETED 1"); /* as it was … */
+    check_event(&picky, 1, "metadata.labels.x", "DELETED 1"); /* the old content … */
 
     scoped_str revision = api_capture_at(&capture, "metadata.resourceVersion");
     scoped_str deleted = mem_printf("DELETED %s", revision);
 
-    check_event(&picky, 1, "metadata.resourceVersion", deleted); /* … by the change's revision */
+    check_event(&picky, 1, "metadata.resourceVersion",
+                deleted); /* … under the revision of the change */
     check_int("back",
               api_send(&fixture, &capture, "PATCH", CMS "/a",
                        .body = "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}",
@@ -57,7 +58,7 @@ static void a_watch_tells_what_is_there_and_what_changes(void **state)
 }
 
 /* covers: kube-api.md 82 92 */
-static void a_watch_from_before_the_window_is_told_so(void **state)
+static void a_watch_from_before_the_window_gets_410(void **state)
 {
     scoped(capture) struct api_capture watch = {0};
     struct api_fixture fixture;
@@ -76,7 +77,7 @@ static void a_watch_from_before_the_window_is_told_so(void **state)
 }
 
 /* covers: kube-api.md 84 85 86 89 */
-static void bookmarks_tables_and_ends(void **state)
+static void watches_have_bookmarks_tables_and_ends(void **state)
 {
     scoped(capture) struct api_capture watch = {0};
     struct api_fixture fixture;
@@ -134,9 +135,9 @@ static void a_watch_that_is_not_read_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_watch_tells_what_is_there_and_what_changes),
-        cmocka_unit_test(a_watch_from_before_the_window_is_told_so),
-        cmocka_unit_test(bookmarks_tables_and_ends),
+        cmocka_unit_test(a_watch_sends_the_present_state_and_then_changes),
+        cmocka_unit_test(a_watch_from_before_the_window_gets_410),
+        cmocka_unit_test(watches_have_bookmarks_tables_and_ends),
         cmocka_unit_test(a_watch_that_is_not_read_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,11 +3,11 @@
 #include "api/server/schema/crd.h"
 #include "tests/support/api.h"
 
-/* CustomResourceDefinitions: what they say of the kinds, and that they are only read. */
+/* CustomResourceDefinitions describe the custom kinds and are read-only. */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-/* Every node of a structural schema has a type, unless it says that it may be anything. */
+/* Checks that every node of a structural schema has a type, unless it allows any value. */
 static void check_structural(const char *where, const json_t *schema, int depth)
 {
     const json_t *properties = json_object_get(schema, "properties"), *member;
@@ -65,7 +65,7 @@ static const struct refusal {
     {"delete all", "DELETE", CRDS, NULL, 405},
 };
 
-static void definitions_are_read_and_never_written(void **state)
+static void definitions_are_read_only(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -88,7 +88,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_custom_kind_has_a_structural_definition),
-        cmocka_unit_test(definitions_are_read_and_never_written),
+        cmocka_unit_test(definitions_are_read_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "api/server/rest/resources.h"
 #include "tests/support/api_objects.h"
 
-/* Discovery in its two shapes. */
+/* Discovery as one document per group and aggregated. */
 
 #define AGGREGATED(version)                                                                        \
     "application/json;g=apidiscovery.k8s.io;v=" version ";as=APIGroupDiscoveryList"
@@ -56,7 +56,7 @@ static const struct document documents[] = {
     /* clang-format on */
 };
 
-static void documents_say_what_is_served(void **state)
+static void documents_list_the_resources(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -74,8 +74,9 @@ static void documents_say_what_is_served(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* The first group that knows a word wins: `get jobs` means vcjobs. */
-static void our_groups_come_first(void **state)
+/* Clients use the first group that has a resource of this name: `get jobs` means batch.volcano.sh.
+ * */
+static void volcano_groups_come_first(void **state)
 {
     scoped(capture) struct api_capture capture = {0};
     struct api_fixture fixture;
@@ -92,8 +93,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_is_in_a_group),
-        cmocka_unit_test(documents_say_what_is_served),
-        cmocka_unit_test(our_groups_come_first),
+        cmocka_unit_test(documents_list_the_resources),
+        cmocka_unit_test(volcano_groups_come_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "api/server/schema/openapi_build.h"
 #include "tests/support/api.h"
 
-/* OpenAPI documents. kubectl itself reads them in tests/system/kubectl.py. */
+/* OpenAPI documents; tests/system/kubectl.py checks that kubectl can read them. */
 
 static const char v2_old[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 static const char v2_new[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -17,7 +17,7 @@ static const json_t *at(const json_t *doc, const char *const *path)
 #define AT(doc, ...) at((doc), (const char *const[]){__VA_ARGS__, NULL})
 
 /* covers: kube-api.md 29 */
-static void the_root_leads_to_every_group(void **state)
+static void the_root_refers_to_every_group(void **state)
 {
     scoped(capture) struct api_capture capture = {0}, document = {0};
     scoped(json) json_t *root = NULL;
@@ -49,7 +49,7 @@ static void the_root_leads_to_every_group(void **state)
     api_fixture_stop(&fixture);
 }
 
-static void a_kind_says_how_it_is_patched(void **state)
+static void the_patch_operation_lists_its_types_and_options(void **state)
 {
     static const struct {
         const char *name;
@@ -122,7 +122,7 @@ static void every_reference_is_in_its_document(void **state)
     check_references(v2, json_object_get(v2, "definitions"));
 }
 
-static void version_2_has_fewer_words(void **state)
+static void v2_has_only_its_own_keywords(void **state)
 {
     scoped(json) json_t *schemas = openapi_schemas(), *v2 = openapi_v2(schemas);
     const json_t *pod = AT(v2, "definitions", "io.k8s.api.core.v1.Pod");
@@ -141,7 +141,7 @@ static void version_2_has_fewer_words(void **state)
 }
 
 /* covers: kube-api.md 28; see kubectl.py */
-static void old_clients_get_protobuf_under_a_name_they_can_read(void **state)
+static void old_clients_get_protobuf_with_a_content_type_they_can_parse(void **state)
 {
     static const unsigned char begins[] = {0x0a, 3, '2', '.', '0', 0x12};
     static const char *const asked[] = {v2_old, v2_new};
@@ -165,11 +165,11 @@ static void old_clients_get_protobuf_under_a_name_they_can_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_root_leads_to_every_group),
-        cmocka_unit_test(a_kind_says_how_it_is_patched),
+        cmocka_unit_test(the_root_refers_to_every_group),
+        cmocka_unit_test(the_patch_operation_lists_its_types_and_options),
         cmocka_unit_test(every_reference_is_in_its_document),
-        cmocka_unit_test(version_2_has_fewer_words),
-        cmocka_unit_test(old_clients_get_protobuf_under_a_name_they_can_read),
+        cmocka_unit_test(v2_has_only_its_own_keywords),
+        cmocka_unit_test(old_clients_get_protobuf_with_a_content_type_they_can_parse),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include "base/timefmt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const int64_t ns_per_s = 1000000000;
@@ -369,6 +370,14 @@ static void put_pair(char out[TIME_TEXT_MAX], int64_t a, char unit_a, int64_t b,
 }
 
 /* Ref: k8s.io/apimachinery/pkg/util/duration, HumanDuration. */
+void duration_precise(int64_t ms, char out[TIME_TEXT_MAX])
+{
+    if (ms < (int64_t)60 * 1000)
+        snprintf(out, TIME_TEXT_MAX, "%.2fs", (double)ms / 1000.0);
+    else
+        duration_human(ms, out);
+}
+
 void duration_human(int64_t ms, char out[TIME_TEXT_MAX])
 {
     const int64_t year = 365; /* in days */

@@ -20,5 +20,7 @@ bool duration_parse(const char *text, int64_t *out_ns,
                     struct error *err); /* "1h15m30.5s"; range ±290 years */
 void duration_format(int64_t ns,
                      char out[TIME_TEXT_MAX]); /* as Go prints it: 1h0m3.5s, 0s, 1.5ms */
+void duration_precise(int64_t ms,
+                      char out[TIME_TEXT_MAX]); /* 0.28s below a minute, then as duration_human */
 void duration_human(int64_t ms,
                     char out[TIME_TEXT_MAX]); /* as kubectl prints ages: 45s, 3m12s, 2d4h */

@@ -27,8 +27,7 @@ static const struct object *job_of_step(void *ctx, uint32_t step)
  * jobs that it is computed from may be deleted. */
 static void update_critical_path(struct flow *flow)
 {
-    bool over =
-        flow->opening == FLOW_OPEN && flow->model.compact && flow_phase_finished(flow->state.phase);
+    bool over = flow->opening == FLOW_OPEN && flow_phase_finished(flow->state.phase);
 
     if (over && flow->critical_path && !flow->critical_path_may_grow)
         return;

@@ -1,10 +1,14 @@
 /*
  * Durations, expected times and the critical path.
  *
- * One pass in topological order gives each step its earliest end: what has ended ended when it did,
- * what runs ends when its estimate says but not in the past, what waits begins with the last of its
- * targets (under `any` the first). Walking back from the last end along the target each step waited
- * for gives the path.
+ * One pass in topological order gives each step its earliest end: a step that is over ended when it
+ * did; one at work ends when its estimate says, but not in the past; one that waits begins with the
+ * last of its targets (under `any` the first), a final step with the last of all others. Walking
+ * back from the last end along the target that let each step begin gives the path.
+ *
+ * Stored times are whole seconds, too coarse to tell which of two targets ended last. So of a flow
+ * that is over the path is read from its status (flow/model/critical_path), where the engine, which
+ * saw the order, has written it.
  */
 #include <string.h>
 
@@ -14,7 +18,7 @@
 #include "base/timefmt.h"
 #include "view/flow_view.h"
 
-enum { UNKNOWN_MS = 1000 }; /* what a step of unknown duration counts */
+enum { UNKNOWN_MS = 1000 }; /* counted for a step of unknown duration */
 
 static bool duration_ms(const json_t *value, int64_t *out)
 {
@@ -26,48 +30,46 @@ static bool duration_ms(const json_t *value, int64_t *out)
     return true;
 }
 
-/* How often the job of a step runs one after the other. */
-static int64_t rounds(const struct flowview_step *step)
+/* How many jobs of a loop run one after the other; 1 without a loop. */
+static int64_t rounds(const struct flow_view_step *step)
 {
-    const json_t *loop = step->loops ? json_object_get(flowview_step_spec(step), "for") : NULL;
+    const json_t *loop = step->loops ? json_object_get(flow_view_step_spec(step), "for") : NULL;
     int64_t at_once = json_integer_value(json_object_get(loop, "parallelism"));
-    int64_t jobs = at_once > 0 ? flowview_step_iterations(step) : 0;
+    int64_t jobs = at_once > 0 ? flow_view_step_iterations(step) : 0;
 
     return jobs ? (jobs - 1) / at_once + 1 : 1;
 }
 
-/* ---- estimates ---- */
-
-/* What jobs of one template take: as it says, or as they did. */
+/* The expected duration of jobs of one template. */
 struct guess {
     UT_hash_handle hh;
-    int64_t said_ms; /* -1: it does not */
-    int64_t sum_ms, count;
-    char template_[];
+    int64_t said_ms;       /* its runningEstimate; -1: it has none */
+    int64_t sum_ms, count; /* of past jobs */
+    char template[];
 };
 
 struct guesses {
     struct guess *by_template;
-    struct guess *newest; /* steps of one template often stand together */
+    struct guess *newest; /* neighbours often have the same template */
     const json_t *templates;
 };
 
-static struct guess *guess_of(struct guesses *guesses, const char *template_)
+static struct guess *guess_of(struct guesses *guesses, const char *template)
 {
-    size_t len = strlen(template_);
+    size_t len = strlen(template);
     struct guess *guess = guesses->newest;
 
-    if (guess && strcmp(guess->template_, template_) == 0)
+    if (guess && strcmp(guess->template, template) == 0)
         return guess;
-    HASH_FIND(hh, guesses->by_template, template_, len, guess);
+    HASH_FIND(hh, guesses->by_template, template, len, guess);
     if (!guess) {
-        const json_t *known = json_object_get(guesses->templates, template_);
+        const json_t *known = json_object_get(guesses->templates, template);
 
         guess = mem_alloc(sizeof *guess + len + 1);
-        memcpy(guess->template_, template_, len + 1);
+        memcpy(guess->template, template, len + 1);
         if (!duration_ms(doc_at(known, "spec.runningEstimate"), &guess->said_ms))
             guess->said_ms = -1;
-        HASH_ADD_KEYPTR(hh, guesses->by_template, guess->template_, len, guess);
+        HASH_ADD_KEYPTR(hh, guesses->by_template, guess->template, len, guess);
     }
     guesses->newest = guess;
     return guess;
@@ -84,9 +86,9 @@ static void guesses_free(struct guesses *guesses)
     }
 }
 
-static void add_sample(struct guesses *guesses, const char *template_, int64_t ms)
+static void add_sample(struct guesses *guesses, const char *template, int64_t ms)
 {
-    struct guess *guess = guess_of(guesses, template_);
+    struct guess *guess = guess_of(guesses, template);
 
     guess->sum_ms += ms;
     guess->count++;
@@ -94,18 +96,18 @@ static void add_sample(struct guesses *guesses, const char *template_, int64_t m
 
 static void add_past(struct guesses *guesses, const json_t *past)
 {
-    const char *template_;
+    const char *template;
     json_t *samples, *sample;
     size_t k;
 
-    json_object_foreach((json_t *)(size_t)past, template_, samples)
+    json_object_foreach((json_t *)(size_t)past, template, samples)
     {
         json_array_foreach(samples, k, sample)
-            add_sample(guesses, template_, json_integer_value(sample));
+            add_sample(guesses, template, json_integer_value(sample));
     }
 }
 
-static void add_attempts(struct guesses *guesses, const struct flowview_step *step)
+static void add_attempts(struct guesses *guesses, const struct flow_view_step *step)
 {
     size_t i;
     json_t *attempt;
@@ -117,64 +119,64 @@ static void add_attempts(struct guesses *guesses, const struct flowview_step *st
         int64_t to = doc_time_ms(attempt, "endTime");
 
         if (phase && strcmp(phase, "Completed") == 0 && from && to >= from)
-            add_sample(guesses, step->template_, to - from);
+            add_sample(guesses, step->template, to - from);
     }
 }
 
-static bool own_estimate(const struct flowview_step *step, int64_t *out_ms)
+static bool own_estimate(const struct flow_view_step *step, int64_t *out_ms)
 {
     const json_t *patch =
-        step->estimate ? json_object_get(flowview_step_spec(step), "patch") : NULL;
+        step->estimate ? json_object_get(flow_view_step_spec(step), "patch") : NULL;
 
     return duration_ms(doc_at(patch, "spec.runningEstimate"), out_ms) ||
            duration_ms(doc_at(patch, "jobSpec.runningEstimate"), out_ms);
 }
 
-static void estimate_step(struct guesses *guesses, struct flowview_step *step)
+static void estimate_step(struct guesses *guesses, struct flow_view_step *step)
 {
-    const struct guess *guess = guess_of(guesses, step->template_);
+    const struct guess *guess = guess_of(guesses, step->template);
     int64_t ms = guess->said_ms;
 
     if (own_estimate(step, &ms) || ms >= 0) {
-        step->estimated = ESTIMATE_SPEC;
+        step->estimated = (uint8_t)ESTIMATE_SPEC;
     } else if (guess->count) {
         ms = guess->sum_ms / guess->count;
-        step->estimated = ESTIMATE_PAST;
+        step->estimated = (uint8_t)ESTIMATE_PAST;
     } else {
         return;
     }
     step->estimate_ms = ms * rounds(step);
 }
 
-void flowview_estimate(struct flowview *view, const json_t *templates, const json_t *past)
+void flow_view_estimate(struct flow_view *view, const json_t *templates, const json_t *past)
 {
     struct guesses guesses = {.templates = templates};
 
     add_past(&guesses, past);
     for (uint32_t i = 0; i < view->n_steps; i++)
-        if (view->steps[i].template_ && view->steps[i].node)
+        if (view->steps[i].template && view->steps[i].node)
             add_attempts(&guesses, &view->steps[i]);
     for (uint32_t i = 0; i < view->n_steps; i++)
-        if (view->steps[i].template_)
+        if (view->steps[i].template)
             estimate_step(&guesses, &view->steps[i]);
     guesses_free(&guesses);
 }
 
-/* ---- expected times ---- */
-
 struct reach {
     int64_t start_ms, end_ms;
-    uint32_t from; /* the target it waits for longest; UINT32_MAX */
-    bool known;
+    uint32_t from; /* the step that lets it begin; UINT32_MAX */
+    bool known;    /* both times rest on durations that are known */
 };
 
 struct expecting {
-    struct flowview *view;
+    struct flow_view *view;
     struct reach *reach; /* [n_steps] */
+    uint32_t last;       /* of the steps that are not final, the one that ends last; UINT32_MAX */
     int64_t now_ms;
 };
 
-/* The target that lets a step begin: the last under `all`, the first under `any`. */
+/* The step that lets another begin: of its targets the last to end under `all`, the first under
+ * `any`; of a final step the last of all that are not. */
 static uint32_t releasing(const struct expecting *e, uint32_t step)
 {
     const struct dag *targets = &e->view->targets;
@@ -188,31 +190,31 @@ static uint32_t releasing(const struct expecting *e, uint32_t step)
         if (best == UINT32_MAX || (any ? end < e->reach[best].end_ms : end > e->reach[best].end_ms))
             best = at;
     }
-    return best;
+    return best == UINT32_MAX && e->view->steps[step].final ? e->last : best;
 }
 
 static void reach_step(const struct expecting *e, uint32_t i)
 {
-    const struct flowview_step *step = &e->view->steps[i];
+    const struct flow_view_step *step = &e->view->steps[i];
     struct reach *r = &e->reach[i];
-    bool has_estimate = step->estimated != ESTIMATE_NONE || !step->template_;
+    bool has_estimate = step->estimated != ESTIMATE_NONE || !step->template;
     int64_t estimate = step->estimated != ESTIMATE_NONE ? step->estimate_ms
-                       : step->template_                ? UNKNOWN_MS
+                       : step->template                 ? UNKNOWN_MS
                                                         : 0;
 
     r->from = releasing(e, i);
     r->known = r->from == UINT32_MAX || e->reach[r->from].known;
     r->start_ms = r->from == UINT32_MAX ? e->now_ms : e->reach[r->from].end_ms;
-    if (step->settled) { /* whatever came before is past */
+    if (flow_view_step_over(step)) {
         r->known = true;
-        if (step->began_ms)
-            r->start_ms = step->began_ms;
+        if (step->created_ms)
+            r->start_ms = step->created_ms;
         r->end_ms = step->ended_ms ? step->ended_ms : r->start_ms;
         return;
     }
-    if (step->running && step->began_ms) {
+    if (flow_view_step_active(step) && step->created_ms) {
         r->known = true;
-        r->start_ms = step->began_ms;
+        r->start_ms = step->created_ms;
     } else if (r->start_ms < e->now_ms) {
         r->start_ms = e->now_ms;
     }
@@ -222,67 +224,127 @@ static void reach_step(const struct expecting *e, uint32_t i)
         r->end_ms = e->now_ms;
 }
 
-/* The step that ends last; of a flow that is over only what has ended counts. */
-static uint32_t last_to_end(const struct expecting *e)
+/* Of a flow that is over only steps that have ended count. */
+static bool may_be_last(const struct flow_view *view, const struct flow_view_step *step)
 {
-    const struct flowview *view = e->view;
-    bool over = flowview_is_over(view);
-    uint32_t last = UINT32_MAX;
+    return step->ended_ms || !flow_view_is_over(view);
+}
 
-    for (uint32_t k = 0; k < view->n_steps; k++) {
-        uint32_t i = view->order[k];
+/* Final steps come after all others: they may begin with the last of those. */
+static void reach_all(struct expecting *e)
+{
+    const struct flow_view *view = e->view;
+    uint32_t last;
 
-        if (over && !view->steps[i].ended_ms)
-            continue;
-        if (last == UINT32_MAX || e->reach[i].end_ms >= e->reach[last].end_ms)
-            last = i;
+    e->last = last = UINT32_MAX;
+    for (int final = 0; final < 2; final++) {
+        for (uint32_t k = 0; k < view->n_steps; k++) {
+            uint32_t i = view->order[k];
+
+            if (view->steps[i].final != (final == 1))
+                continue;
+            reach_step(e, i);
+            if (may_be_last(view, &view->steps[i]) &&
+                (last == UINT32_MAX || e->reach[i].end_ms >= e->reach[last].end_ms))
+                last = i;
+        }
+        if (final == 0)
+            e->last = last;
     }
-    return last;
+    e->last = last;
 }
 
-/* One of a large flow that has ended, but when is not known. */
-static bool tells_no_time(const struct flowview_step *step)
+/* A step of a large flow that is over, of which the status does not tell when it ended. */
+static bool has_no_times(const struct flow_view_step *step)
 {
-    return step->settled && !step->node && !step->ended_ms && strcmp(step->phase, "Skipped") != 0;
+    return flow_view_step_over(step) && !step->node && !step->ended_ms &&
+           step->state != VIEW_SKIPPED;
 }
 
-static void mark_path(struct expecting *e)
+/* How long a step that is over took; 0 when that is not known. */
+static int64_t took_ms(const struct flow_view_step *step)
 {
-    struct flowview *view = e->view;
+    int64_t ms = flow_view_step_ms(step, 0);
+
+    return ms > 0 ? ms : 0;
+}
+
+static void reverse(uint32_t *items, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t swapped = items[i];
+
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = swapped;
+    }
+}
+
+/* From the step that ends last, back to the first; e->last is the last of all. */
+static void find_path(struct expecting *e)
+{
+    struct flow_view *view = e->view;
     uint32_t count = 0;
 
     view->path = mem_array((size_t)view->n_steps + 1, sizeof *view->path);
     view->path_known = true;
-    for (uint32_t i = last_to_end(e); i != UINT32_MAX; i = e->reach[i].from) {
-        struct flowview_step *step = &view->steps[i];
+    for (uint32_t i = e->last; i != UINT32_MAX; i = e->reach[i].from) {
+        struct flow_view_step *step = &view->steps[i];
+        bool over = flow_view_step_over(step);
 
-        view->path_cut = tells_no_time(step);
+        view->path_cut = has_no_times(step);
         if (view->path_cut)
             break;
         view->path[count++] = i;
-        view->path_ms += e->reach[i].end_ms - e->reach[i].start_ms;
-        view->path_known &= step->settled || step->estimated != ESTIMATE_NONE || !step->template_;
+        view->path_ms += over ? took_ms(step) : e->reach[i].end_ms - e->reach[i].start_ms;
+        view->path_known &= over || step->estimated != ESTIMATE_NONE || !step->template;
     }
-    for (uint32_t i = 0; i < count / 2; i++) { /* found backwards */
-        uint32_t swapped = view->path[i];
-
-        view->path[i] = view->path[count - 1 - i];
-        view->path[count - 1 - i] = swapped;
-    }
+    reverse(view->path, count);
     for (uint32_t i = 0; i < count; i++)
         view->steps[view->path[i]].path_place = i + 1;
     view->path_len = view->path_listed = count;
 }
 
-void flowview_path_before(struct flowview *view, const uint32_t *steps, uint32_t count, bool whole)
+bool flow_view_take_path(struct flow_view *view)
+{
+    const json_t *told = json_object_get(view->status, "criticalPath");
+    const json_t *ends = json_object_get(told, "ends");
+    const char *duration = doc_text(told, "duration");
+    int64_t took_ns = 0, sum_ms = 0;
+    size_t i;
+    json_t *end;
+
+    if (view->path)
+        return true;
+    if (!flow_view_is_over(view) || !json_array_size(ends))
+        return false;
+    view->path = mem_array(json_array_size(ends), sizeof *view->path);
+    json_array_foreach(ends, i, end)
+    {
+        uint32_t at = flow_view_find(view, doc_text(end, "name"));
+
+        if (at == UINT32_MAX)
+            continue; /* the spec has changed */
+        view->path[view->path_listed++] = at;
+        view->steps[at].path_place = view->path_listed;
+        sum_ms += took_ms(&view->steps[at]);
+    }
+    view->path_len = (uint32_t)json_integer_value(json_object_get(told, "steps"));
+    view->path_known = duration && duration_parse(duration, &took_ns, NULL);
+    /* Steps with an entry in the status tell their times more finely. */
+    view->path_ms = view->path_listed == view->path_len && view->steps[view->path[0]].node
+                        ? sum_ms
+                        : took_ns / 1000000;
+    return true;
+}
+
+void flow_view_extend_path(struct flow_view *view, const uint32_t *steps, uint32_t count,
+                           bool whole)
 {
     uint32_t *path = mem_array((size_t)view->path_listed + count + 1, sizeof *path);
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct flowview_step *step = &view->steps[steps[i]];
-
         path[count - 1 - i] = steps[i];
-        view->path_ms += step->ended_ms - step->began_ms;
+        view->path_ms += took_ms(&view->steps[steps[i]]);
     }
     memcpy(path + count, view->path, view->path_listed * sizeof *path);
     mem_free(view->path);
@@ -294,31 +356,36 @@ void flowview_path_before(struct flowview *view, const uint32_t *steps, uint32_t
         view->steps[path[i]].path_place = i + 1;
 }
 
-bool flowview_path_goes(const struct flowview *view, uint32_t from, uint32_t to)
+bool flow_view_path_goes(const struct flow_view *view, uint32_t from, uint32_t to)
 {
     uint32_t place = view->steps[from].path_place;
 
     return place && view->steps[to].path_place == place + 1;
 }
 
-void flowview_expect(struct flowview *view, int64_t now_ms)
+bool flow_view_step_critical(const struct flow_view_step *step)
 {
-    bool over = flowview_is_over(view);
+    return step->path_place && step->flow->path_len > 1;
+}
+
+void flow_view_expect(struct flow_view *view, int64_t now_ms)
+{
+    bool over = flow_view_is_over(view);
     struct expecting e = {.view = view,
                           .reach = mem_array_wide((size_t)view->n_steps + 1, sizeof *e.reach),
                           .now_ms = now_ms};
 
-    for (uint32_t k = 0; k < view->n_steps; k++)
-        reach_step(&e, view->order[k]);
+    reach_all(&e);
     for (uint32_t i = 0; i < view->n_steps; i++) {
-        struct flowview_step *step = &view->steps[i];
-        bool never = over && !step->settled && !step->running;
+        struct flow_view_step *step = &view->steps[i];
+        bool never = over && !flow_view_step_over(step) && !flow_view_step_active(step);
         uint32_t from = e.reach[i].from;
-        bool start_known = step->began_ms || from == UINT32_MAX || e.reach[from].known;
+        bool start_known = step->created_ms || from == UINT32_MAX || e.reach[from].known;
 
         step->expected_start_ms = start_known && !never ? e.reach[i].start_ms : -1;
         step->expected_end_ms = e.reach[i].known && !never ? e.reach[i].end_ms : -1;
     }
-    mark_path(&e);
+    if (!flow_view_take_path(view))
+        find_path(&e);
     mem_free(e.reach);
 }

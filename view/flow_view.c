@@ -1,43 +1,178 @@
 /*
- * Questions that can be asked of a view once it is made, and its end. Making one is in
- * load.c.
+ * Questions about a view, and its end. The files that fill one are named in flow_view.h.
  */
 #include "view/flow_view.h"
 
 #include <string.h>
 
-#include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
+#include "view/internal.h"
 
-uint32_t flowview_find(const struct flowview *view, const char *name)
+/* ---- states ---- */
+
+/* What a state means for those who count steps, or wait for them. */
+enum standing {
+    STANDING_IDLE,   /* no job, or one that is suspended */
+    STANDING_ACTIVE, /* a job that is not over */
+    STANDING_DONE,
+    STANDING_FAILED,
+};
+
+static const enum standing standings[VIEW_STATE_N] = {
+    /* clang-format off */
+    [VIEW_PENDING]     = STANDING_ACTIVE, [VIEW_RUNNING]     = STANDING_ACTIVE,
+    [VIEW_RESTARTING]  = STANDING_ACTIVE, [VIEW_ABORTING]    = STANDING_ACTIVE,
+    [VIEW_COMPLETING]  = STANDING_ACTIVE, [VIEW_TERMINATING] = STANDING_ACTIVE,
+    [VIEW_UNKNOWN]     = STANDING_ACTIVE,
+    [VIEW_COMPLETED]   = STANDING_DONE,   [VIEW_SKIPPED]     = STANDING_DONE,
+    [VIEW_FAILED]      = STANDING_FAILED, [VIEW_TERMINATED]  = STANDING_FAILED,
+    /* clang-format on */
+};
+
+static const char *const state_texts[VIEW_STATE_N] = {
+#define VIEW_TEXT(name, text) [VIEW_##name] = text,
+    JOB_PHASES(VIEW_TEXT) VIEW_STATES(VIEW_TEXT)
+#undef VIEW_TEXT
+};
+
+const char *view_state_text(enum view_state state)
+{
+    return state == VIEW_NONE ? NULL : state_texts[state];
+}
+
+enum view_state view_state_parse(const char *text)
+{
+    for (int i = 1; i < VIEW_STATE_N; i++)
+        if (strcmp(state_texts[i], text) == 0)
+            return (enum view_state)i;
+    return VIEW_UNKNOWN;
+}
+
+void flow_view_set_state(struct flow_view_step *step, enum view_state state)
+{
+    if (!step->loop) {
+        step->flow->n_in[step->state]--;
+        step->flow->n_in[state]++;
+    }
+    step->state = (uint8_t)state;
+}
+
+const char *flow_view_step_state(const struct flow_view_step *step)
+{
+    const char *text = view_state_text((enum view_state)step->state);
+
+    return text ? jobflow_step_state(text, step->flow->phase) : NULL;
+}
+
+static enum standing standing_of(const struct flow_view_step *step)
+{
+    return standings[step->state];
+}
+
+bool flow_view_step_over(const struct flow_view_step *step)
+{
+    return standing_of(step) == STANDING_DONE || standing_of(step) == STANDING_FAILED;
+}
+
+bool flow_view_step_failed(const struct flow_view_step *step)
+{
+    return standing_of(step) == STANDING_FAILED;
+}
+
+bool flow_view_step_active(const struct flow_view_step *step)
+{
+    return standing_of(step) == STANDING_ACTIVE;
+}
+
+bool flow_view_step_jobless(const struct flow_view_step *step)
+{
+    return step->loops || !step->template;
+}
+
+/* ---- counts ---- */
+
+uint32_t flow_view_count_state(const struct flow_view *view, enum view_state state)
+{
+    return view->n_in[state];
+}
+
+struct flow_view_counts flow_view_count(const struct flow_view *view)
+{
+    uint32_t by_standing[] = {0, 0, 0, 0};
+
+    for (int i = 0; i < VIEW_STATE_N; i++)
+        by_standing[standings[i]] += view->n_in[i];
+    return (struct flow_view_counts){
+        .steps = view->n_steps,
+        .completed = view->n_in[VIEW_COMPLETED],
+        .skipped = view->n_in[VIEW_SKIPPED],
+        .failed = by_standing[STANDING_FAILED],
+        .active = by_standing[STANDING_ACTIVE],
+        .waiting = by_standing[STANDING_IDLE],
+    };
+}
+
+void flow_view_write_counts(const struct flow_view *view, struct buf *out)
+{
+    const struct flow_view_counts counts = flow_view_count(view);
+
+    buf_printf(out, "%u of %u step%s completed", counts.completed, counts.steps,
+               counts.steps == 1 ? "" : "s");
+    if (counts.failed)
+        buf_printf(out, ", %u failed", counts.failed);
+}
+
+/* ---- the flow ---- */
+
+bool flow_view_is_over(const struct flow_view *view)
+{
+    return flow_phase_finished(view->phase);
+}
+
+int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms)
+{
+    if (!view->began_ms)
+        return -1;
+    return (view->ended_ms ? view->ended_ms : now_ms) - view->began_ms;
+}
+
+void flow_view_remark(const struct flow_view *view, struct buf *out)
+{
+    static const char *const remarkable[] = {"Suspended", "DeadlineExceeded", "Aborted"};
+
+    for (size_t i = 0; view->reason && i < countof(remarkable); i++)
+        if (strcmp(view->reason, remarkable[i]) == 0)
+            buf_printf(out, "%s: %s", view->reason, view->message ? view->message : "");
+    if (view->reason && strcmp(view->reason, "Suspended") == 0 && !flow_view_is_over(view))
+        buf_printf(out, "; 'jobflow resume jf/%s' goes on", view->name);
+}
+
+uint32_t flow_view_find(const struct flow_view *view, const char *name)
 {
     return name ? name_index_get(&view->names, name) : UINT32_MAX;
 }
 
-bool flowview_is_over(const struct flowview *view)
-{
-    return view->phase &&
-           (strcmp(view->phase, "Succeed") == 0 || strcmp(view->phase, "Failed") == 0);
-}
-
-/* What it has read is kept. */
-const json_t *flowview_step_spec(const struct flowview_step *step)
-{
-    struct flowview_step *own = (struct flowview_step *)(size_t)step;
-
-    if (!own->spec && own->text)
-        own->spec = json_loadb(own->text, own->text_len, 0, NULL);
-    return own->spec;
-}
-
-void flowview_free(struct flowview *view)
+void flow_view_free(struct flow_view *view)
 {
     if (!view)
         return;
-    for (uint32_t i = 0; i < view->n_steps; i++)
-        json_decref(view->steps[i].spec);
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flow_view_step *step = &view->steps[i];
+
+        for (uint32_t k = 0; k < step->n_iterations; k++)
+            if (step->iterations[k]) {
+                mem_free((char *)(size_t)step->iterations[k]->name);
+                mem_free(step->iterations[k]->told);
+                mem_free(step->iterations[k]);
+            }
+        mem_free(step->iterations);
+        mem_free(step->told);
+        json_decref(step->spec);
+    }
     json_decref(view->doc);
+    json_decref(view->status);
     mem_free(view->steps);
     mem_free(view->order);
     mem_free(view->path);
@@ -46,21 +181,79 @@ void flowview_free(struct flowview *view)
     name_index_release(&view->names);
     buf_release(&view->text);
     arena_free(view->words);
+    object_unref((struct object *)(size_t)view->object);
+    object_unref((struct object *)(size_t)view->source);
     mem_free(view);
 }
 
-/* ---- words ---- */
+/* ---- one step ---- */
 
-int64_t flowview_step_ms(const struct flowview_step *step, int64_t now_ms)
+uint32_t flow_view_position(const struct flow_view_step *step)
 {
-    if (!step->began_ms)
-        return -1;
-    return (step->ended_ms ? step->ended_ms : now_ms) - step->began_ms;
+    return (uint32_t)((step->loop ? step->loop : step) - step->flow->steps);
 }
 
-uint32_t flowview_step_iterations(const struct flowview_step *step)
+/* The entry is parsed once. */
+const json_t *flow_view_step_spec(const struct flow_view_step *step)
 {
-    const json_t *loop = json_object_get(flowview_step_spec(step), "for");
+    struct flow_view_step *own = (struct flow_view_step *)(size_t)step;
+
+    if (!own->spec && own->text)
+        own->spec = json_loadb(own->text, own->text_len, 0, NULL);
+    return own->spec;
+}
+
+int64_t flow_view_step_ms(const struct flow_view_step *step, int64_t now_ms)
+{
+    int64_t since_ms = step->started_ms ? step->started_ms : step->created_ms;
+
+    if (flow_view_step_over(step) && !step->template)
+        return since_ms ? 0 : -1;
+    if (flow_view_step_over(step) && step->ran_ms >= 0)
+        return step->ran_ms;
+    if (!since_ms || (flow_view_step_over(step) && !step->ended_ms))
+        return -1;
+    return (step->ended_ms ? step->ended_ms : now_ms) - since_ms;
+}
+
+void flow_view_write_ms(int64_t ms, struct buf *out)
+{
+    char text[TIME_TEXT_MAX];
+
+    duration_precise(ms, text);
+    buf_str(out, text);
+}
+
+/* Stored times are whole seconds: only how long a job ran, and what a tracker saw, is finer. */
+void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, struct buf *out)
+{
+    int64_t ms = flow_view_step_ms(step, now_ms);
+    bool fine = flow_view_step_over(step) && (step->ran_ms >= 0 || step->flow->object);
+    char text[TIME_TEXT_MAX];
+
+    if (ms >= 0 && fine) {
+        flow_view_write_ms(ms, out);
+    } else if (ms >= 0) {
+        duration_human(ms, text);
+        buf_str(out, text);
+    }
+}
+
+void flow_view_step_why(const struct flow_view_step *step, struct buf *out)
+{
+    if (step->told) {
+        buf_str(out, step->told);
+        return;
+    }
+    if (step->reason)
+        buf_str(out, step->reason);
+    if (step->message)
+        buf_printf(out, "%s%s", step->reason ? ": " : "", step->message);
+}
+
+uint32_t flow_view_step_iterations(const struct flow_view_step *step)
+{
+    const json_t *loop = step->loops ? json_object_get(flow_view_step_spec(step), "for") : NULL;
     const json_t *range = json_object_get(loop, "range"), *by = json_object_get(range, "step");
     struct flow_range as_read = {
         .start = json_integer_value(json_object_get(range, "start")),
@@ -75,9 +268,9 @@ uint32_t flowview_step_iterations(const struct flowview_step *step)
     return (uint32_t)json_array_size(json_object_get(loop, "items"));
 }
 
-void flowview_step_marks(const struct flowview_step *step, struct buf *out)
+void flow_view_step_marks(const struct flow_view_step *step, struct buf *out)
 {
-    const json_t *spec = flowview_step_spec(step), *loop = json_object_get(spec, "for");
+    const json_t *spec = flow_view_step_spec(step), *loop = json_object_get(spec, "for");
     size_t before = out->len;
 
     if (step->any)
@@ -96,5 +289,5 @@ void flowview_step_marks(const struct flowview_step *step, struct buf *out)
         buf_printf(out, "%sfor %s.%s", out->len > before ? ", " : "",
                    doc_text(loop, "itemsFrom.target"), doc_text(loop, "itemsFrom.key"));
     else if (loop)
-        buf_printf(out, "%sfor %u", out->len > before ? ", " : "", flowview_step_iterations(step));
+        buf_printf(out, "%sfor %u", out->len > before ? ", " : "", flow_view_step_iterations(step));
 }

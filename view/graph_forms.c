@@ -8,25 +8,24 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 
-void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out)
+void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *out)
 {
-    int64_t ms = flowview_step_ms(step, now_ms);
-    char text[TIME_TEXT_MAX];
+    scoped(buf) struct buf took = {0};
 
-    if (!step->phase)
+    if (step->state == VIEW_NONE)
         return;
-    buf_str(out, step->phase);
-    if (ms < 0 || (!step->ended_ms && !step->running))
-        return;
-    duration_human(ms, text);
-    buf_printf(out, " %s", text);
+    buf_str(out, flow_view_step_state(step));
+    if (flow_view_step_over(step) || flow_view_step_active(step))
+        flow_view_step_took(step, now_ms, &took);
+    if (took.len)
+        buf_printf(out, " %s", took.data);
 }
 
 /* ---- the critical path in words ---- */
 
 static void write_path(const struct graph_form *form, struct buf *out)
 {
-    const struct flowview *view = form->view;
+    const struct flow_view *view = form->view;
     const char *arrow = form->term->utf8 ? " → " : " -> ";
     enum { SHOWN = 12, ENDS = 5 };
 
@@ -43,16 +42,15 @@ static void write_path(const struct graph_form *form, struct buf *out)
 
 void graph_legend(const struct graph_form *form)
 {
-    const struct flowview *view = form->view;
-    scoped(buf) struct buf path = {0};
-    char took[TIME_TEXT_MAX];
+    const struct flow_view *view = form->view;
+    scoped(buf) struct buf path = {0}, took = {0};
 
     if (view->path_listed < 2)
         return;
     write_path(form, &path);
-    duration_human(view->path_ms, took);
+    flow_view_write_ms(view->path_ms, &took);
     if (view->path_known)
-        fprintf(form->out, "\n* critical path, %s: %s\n", took, path.data);
+        fprintf(form->out, "\n* critical path, %s: %s\n", took.data, path.data);
     else
         fprintf(form->out, "\n* longest way, %u steps: %s\n", view->path_len, path.data);
 }
@@ -75,33 +73,36 @@ static void add_text(json_t *object, const char *key, const char *text)
         json_object_set_new(object, key, json_string(text));
 }
 
-static json_t *step_json(const struct flowview *view, uint32_t i)
+static json_t *step_json(const struct flow_view *view, uint32_t i)
 {
     static const char *const sources[] = {"", "runningEstimate", "past"};
-    const struct flowview_step *step = &view->steps[i];
+    const struct flow_view_step *step = &view->steps[i];
     json_t *object = json_pack("{s:s, s:I}", "name", step->name, "layer", (json_int_t)step->layer);
     json_t *targets = json_array();
+    int64_t ms = flow_view_step_ms(step, 0);
     scoped(buf) struct buf marks = {0};
 
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
         json_array_append_new(targets, json_string(view->steps[view->targets.next[t]].name));
-    add_text(object, "template", step->template_);
+    add_text(object, "template", step->template);
     json_object_set_new(object, "after", targets);
     json_object_set_new(object, "strategy", json_string(step->any ? "any" : "all"));
-    flowview_step_marks(step, &marks);
+    flow_view_step_marks(step, &marks);
     add_text(object, "marks", marks.data);
-    add_text(object, "state", step->phase);
+    add_text(object, "state", view_state_text((enum view_state)step->state));
     add_text(object, "reason", step->reason);
     add_text(object, "message", step->message);
-    if (step->attempt)
-        json_object_set_new(object, "attempt", json_integer(step->attempt));
-    add_time(object, "startTime", step->began_ms);
+    if (step->attempts)
+        json_object_set_new(object, "attempt", json_integer(step->attempts));
+    add_time(object, "startTime", step->created_ms);
     add_time(object, "endTime", step->ended_ms);
+    if (flow_view_step_over(step) && ms >= 0)
+        json_object_set_new(object, "durationSeconds", json_real((double)ms / 1e3));
     if (step->estimated != ESTIMATE_NONE) {
         json_object_set_new(object, "estimateSeconds", json_real((double)step->estimate_ms / 1e3));
         add_text(object, "estimateFrom", sources[step->estimated]);
     }
-    if (view->phase && !step->settled) {
+    if (view->phase != FLOW_NONE && !flow_view_step_over(step)) {
         add_time(object, "expectedStart", step->expected_start_ms);
         add_time(object, "expectedEnd", step->expected_end_ms);
     }
@@ -109,13 +110,14 @@ static json_t *step_json(const struct flowview *view, uint32_t i)
     return object;
 }
 
-json_t *graph_json(const struct flowview *view)
+json_t *graph_json(const struct flow_view *view)
 {
     json_t *object =
         json_pack("{s:s, s:s, s:s}", "kind", "JobFlow", "name", view->name, "namespace", view->ns);
     json_t *steps = json_array(), *edges = json_array(), *path = json_array();
+    const struct flow_view_counts counts = flow_view_count(view);
 
-    add_text(object, "phase", view->phase);
+    add_text(object, "phase", flow_phase_text(view->phase));
     for (uint32_t i = 0; i < view->n_steps; i++) {
         json_array_append_new(steps, step_json(view, i));
         for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++)
@@ -124,6 +126,13 @@ json_t *graph_json(const struct flowview *view)
     }
     for (uint32_t i = 0; i < view->path_listed; i++)
         json_array_append_new(path, json_string(view->steps[view->path[i]].name));
+    if (view->phase != FLOW_NONE)
+        json_object_set_new(
+            object, "counts",
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "steps", (json_int_t)counts.steps,
+                      "completed", (json_int_t)counts.completed, "failed",
+                      (json_int_t)counts.failed, "skipped", (json_int_t)counts.skipped, "active",
+                      (json_int_t)counts.active, "waiting", (json_int_t)counts.waiting));
     json_object_set_new(object, "steps", steps);
     json_object_set_new(object, "edges", edges);
     json_object_set_new(object, "criticalPath", path);
@@ -145,37 +154,35 @@ static void write_quoted(const char *text, struct buf *out)
     buf_char(out, '"');
 }
 
-static const char *fill_of(const struct flowview_step *step)
+static const char *fill_of(const struct flow_view_step *step)
 {
-    if (!step->phase)
+    if (step->state == VIEW_NONE || step->state == VIEW_WAITING)
         return "white";
-    if (step->failed)
+    if (flow_view_step_failed(step))
         return "lightcoral";
-    if (strcmp(step->phase, "Completed") == 0)
+    if (step->state == VIEW_COMPLETED)
         return "palegreen";
-    if (step->running)
-        return "lightskyblue";
-    return strcmp(step->phase, "Waiting") == 0 ? "white" : "lightgrey";
+    return flow_view_step_active(step) ? "lightskyblue" : "lightgrey";
 }
 
 static void dot_step(const struct graph_form *form, uint32_t i)
 {
-    const struct flowview_step *step = &form->view->steps[i];
+    const struct flow_view_step *step = &form->view->steps[i];
     scoped(buf) struct buf name = {0}, state = {0}, marks = {0};
 
     write_quoted(step->name, &name);
     graph_state(step, form->now_ms, &state);
-    flowview_step_marks(step, &marks);
+    flow_view_step_marks(step, &marks);
     name.data[--name.len] = '\0'; /* the label goes on */
     fprintf(form->out, "  s%u [label=%s%s%s%s%s\", fillcolor=%s%s];\n", i, name.data,
             state.len ? "\\n" : "", state.len ? state.data : "", marks.len ? "\\n" : "",
             marks.len ? marks.data : "", fill_of(step),
-            step->path_place && form->view->path_len > 1 ? ", penwidth=2" : "");
+            flow_view_step_critical(step) ? ", penwidth=2" : "");
 }
 
 void graph_dot(const struct graph_form *form)
 {
-    const struct flowview *view = form->view;
+    const struct flow_view *view = form->view;
     scoped(buf) struct buf name = {0};
 
     write_quoted(view->name, &name);
@@ -186,8 +193,8 @@ void graph_dot(const struct graph_form *form)
         dot_step(form, i);
     for (uint32_t i = 0; i < view->n_steps; i++)
         for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++) {
-            const struct flowview_step *to = &view->steps[view->dag.next[e]];
-            bool bold = flowview_path_goes(view, i, view->dag.next[e]);
+            const struct flow_view_step *to = &view->steps[view->dag.next[e]];
+            bool bold = flow_view_path_goes(view, i, view->dag.next[e]);
 
             fprintf(form->out, "  s%u -> s%u%s%s%s;\n", i, view->dag.next[e],
                     bold || to->any ? " [style=" : "",

@@ -8,7 +8,7 @@
 #include "view/flow_view.h"
 
 struct graph_form {
-    const struct flowview *view;
+    const struct flow_view *view;
     const struct term *term;
     int columns; /* at most; 0 = any */
     int64_t now_ms;
@@ -22,13 +22,13 @@ void graph_dot(const struct graph_form *form);
 /** A picture; TOO_LARGE beyond what can be laid out. */
 bool graph_svg(const struct graph_form *form, struct error *err);
 /** Everything known, for programs; owned. */
-json_t *graph_json(const struct flowview *view);
+json_t *graph_json(const struct flow_view *view);
 
 /* ---- shared ---- */
 
 /** What graph_text prints when boxes do not fit. */
 void graph_table(const struct graph_form *form);
 /** "Running 1m3s", "Completed 12s", "Waiting"; "" without a state. */
-void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out);
+void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *out);
 /** Below text forms: the critical path, and the expected end. */
 void graph_legend(const struct graph_form *form);

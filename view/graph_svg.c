@@ -57,15 +57,15 @@ static void write_escaped(const char *text, struct buf *out)
     }
 }
 
-static const char *class_of(const struct flowview_step *step)
+static const char *class_of(const struct flow_view_step *step)
 {
-    if (!step->phase || strcmp(step->phase, "Waiting") == 0)
+    if (step->state == VIEW_NONE || step->state == VIEW_WAITING)
         return "wait";
-    if (step->failed)
+    if (flow_view_step_failed(step))
         return "bad";
-    if (strcmp(step->phase, "Completed") == 0)
+    if (step->state == VIEW_COMPLETED)
         return "done";
-    return step->running ? "work" : "off";
+    return flow_view_step_active(step) ? "work" : "off";
 }
 
 /* ---- sizes ---- */
@@ -73,12 +73,12 @@ static const char *class_of(const struct flowview_step *step)
 static void step_texts(const struct graph_form *form, uint32_t i, struct buf *name,
                        struct buf *below)
 {
-    const struct flowview_step *step = &form->view->steps[i];
+    const struct flow_view_step *step = &form->view->steps[i];
     scoped(buf) struct buf marks = {0};
 
     write_escaped(step->name, name);
     graph_state(step, form->now_ms, below);
-    flowview_step_marks(step, &marks);
+    flow_view_step_marks(step, &marks);
     if (marks.len)
         buf_printf(below, "%s%s", below->len ? " · " : "", marks.data);
 }
@@ -101,12 +101,12 @@ static int *measure(const struct graph_form *form)
 
 static int box_height(const struct graph_form *form)
 {
-    bool two = form->view->phase != NULL;
+    bool two = form->view->phase != FLOW_NONE;
 
     for (uint32_t i = 0; i < form->view->n_steps && !two; i++) {
         scoped(buf) struct buf marks = {0};
 
-        flowview_step_marks(&form->view->steps[i], &marks);
+        flow_view_step_marks(&form->view->steps[i], &marks);
         two = marks.len > 0;
     }
     return two ? 2 * LINE + 10 : LINE + 12;
@@ -125,7 +125,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
     const struct layout_box *to = &svg->layout->boxes[line->to];
     int y1 = svg->top[from->layer] + height, y2 = svg->top[to->layer], middle = (y1 + y2) / 2;
     bool any = svg->form->view->steps[line->target].any;
-    bool critical = flowview_path_goes(svg->form->view, line->source, line->target);
+    bool critical = flow_view_path_goes(svg->form->view, line->source, line->target);
 
     fprintf(svg->form->out, "  <path%s%s%s%s%s d=\"M%d %d", any || critical ? " class=\"" : "",
             any ? "any" : "", any && critical ? " " : "", critical ? "critical" : "",
@@ -141,7 +141,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
 static void draw_box(const struct svg *svg, const struct layout_box *box, int height)
 {
     const struct graph_form *form = svg->form;
-    const struct flowview_step *step = &form->view->steps[box->vertex];
+    const struct flow_view_step *step = &form->view->steps[box->vertex];
     scoped(buf) struct buf name = {0}, below = {0}, why = {0};
     int width = box->width * LETTER, y = svg->top[box->layer], x = x_of(box);
 
@@ -152,8 +152,8 @@ static void draw_box(const struct svg *svg, const struct layout_box *box, int he
         fprintf(form->out, "<title>%s</title>", why.data);
     fprintf(form->out,
             "<rect class=\"%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\"/>",
-            class_of(step), step->path_place && form->view->path_len > 1 ? " critical" : "",
-            x - width / 2, y, width, height);
+            class_of(step), flow_view_step_critical(step) ? " critical" : "", x - width / 2, y,
+            width, height);
     fprintf(form->out, "<text x=\"%d\" y=\"%d\">%s</text>", x,
             below.len ? y + LINE : y + height / 2 + 4, name.data);
     if (below.len)
@@ -189,7 +189,7 @@ static void draw(const struct svg *svg, int height)
 
 bool graph_svg(const struct graph_form *form, struct error *err)
 {
-    const struct flowview *view = form->view;
+    const struct flow_view *view = form->view;
     struct svg svg = {.form = form};
     uint32_t *layers = mem_array((size_t)view->n_steps + 1, sizeof *layers);
     int *widths = measure(form), height = box_height(form);

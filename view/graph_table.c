@@ -7,7 +7,7 @@
 #include "view/graph_forms.h"
 #include "view/table_print.h"
 
-static char *targets_text(const struct flowview *view, uint32_t i)
+static char *targets_text(const struct flow_view *view, uint32_t i)
 {
     scoped(buf) struct buf text = {0};
     size_t any = view->steps[i].any ? strlen("any of ") : 0;
@@ -22,7 +22,7 @@ static char *targets_text(const struct flowview *view, uint32_t i)
 void graph_table(const struct graph_form *form)
 {
     static const char *const titles[] = {"LAYER", "STEP", "STATE", "AFTER"};
-    const struct flowview *view = form->view;
+    const struct flow_view *view = form->view;
     scoped(tableprint) struct tableprint table = {0};
     uint32_t *by_layer = mem_array((size_t)view->n_steps + 1, sizeof *by_layer);
     uint32_t *next = mem_array((size_t)view->n_layers + 2, sizeof *next);
@@ -39,14 +39,13 @@ void graph_table(const struct graph_form *form)
     char **cells = mem_array((size_t)view->n_steps * countof(titles) + 1, sizeof *cells);
 
     for (uint32_t k = 0; k < view->n_steps; k++) {
-        const struct flowview_step *step = &view->steps[by_layer[k]];
+        const struct flow_view_step *step = &view->steps[by_layer[k]];
         scoped(buf) struct buf state = {0};
         char **row = cells + (size_t)k * countof(titles);
 
         graph_state(step, form->now_ms, &state);
         row[0] = mem_printf("%u", step->layer + 1);
-        row[1] =
-            mem_printf("%s%s", step->path_place && view->path_len > 1 ? "* " : "  ", step->name);
+        row[1] = mem_printf("%s%s", flow_view_step_critical(step) ? "* " : "  ", step->name);
         row[2] = buf_take(&state);
         row[3] = targets_text(view, by_layer[k]);
     }

@@ -34,26 +34,26 @@ struct picture {
 static void make_label(const struct picture *picture, uint32_t i)
 {
     const struct graph_form *form = picture->form;
-    const struct flowview_step *step = &form->view->steps[i];
+    const struct flow_view_step *step = &form->view->steps[i];
     struct label *label = &picture->labels[i];
     scoped(buf) struct buf name = {0}, state = {0}, marks = {0};
     int width = term_text_width(step->name);
 
-    buf_str(&name, step->path_place && form->view->path_len > 1 ? "* " : "");
+    buf_str(&name, flow_view_step_critical(step) ? "* " : "");
     term_write_cell(form->term, step->name, width < NAME_MAX_COLUMNS ? width : NAME_MAX_COLUMNS,
                     &name);
     label->texts[label->n++] = buf_take(&name);
     graph_state(step, form->now_ms, &state);
     if (state.len)
         label->texts[label->n++] = buf_take(&state);
-    flowview_step_marks(step, &marks);
+    flow_view_step_marks(step, &marks);
     if (marks.len)
         label->texts[label->n++] = buf_take(&marks);
 }
 
 /* Targets in the next row that wait for the same steps share a port; one more leads to all that
  * wait for this step alone, or stand further down. */
-static int ports_needed(const struct flowview *view, uint32_t step)
+static int ports_needed(const struct flow_view *view, uint32_t step)
 {
     const struct dag *targets = &view->targets;
     int own = 0, ports = 0;
@@ -72,7 +72,7 @@ static int ports_needed(const struct flowview *view, uint32_t step)
 
 static int *measure(struct picture *picture)
 {
-    const struct flowview *view = picture->form->view;
+    const struct flow_view *view = picture->form->view;
     int *widths = mem_array((size_t)view->n_steps + 1, sizeof *widths);
 
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -95,11 +95,12 @@ static int *measure(struct picture *picture)
 
 static void draw_box(struct picture *picture, const struct layout_box *box, int row, int height)
 {
-    const struct flowview_step *step = &picture->form->view->steps[box->vertex];
+    const struct flow_view_step *step = &picture->form->view->steps[box->vertex];
     const struct label *label = &picture->labels[box->vertex];
-    enum color color = step->phase ? tableprint_word_color(step->phase) : COLOR_NONE;
+    const char *state = flow_view_step_state(step);
+    enum color color = state ? tableprint_word_color(state) : COLOR_NONE;
     int left = box->center - box->width / 2;
-    bool bold = step->path_place && picture->form->view->path_len > 1;
+    bool bold = flow_view_step_critical(step);
 
     canvas_box(&picture->canvas, row, left, box->width, height, ++picture->owners, COLOR_NONE,
                bold);
@@ -107,9 +108,9 @@ static void draw_box(struct picture *picture, const struct layout_box *box, int 
         int room = box->width - 2 - term_text_width(label->texts[t]);
 
         canvas_text(&picture->canvas, row + 1 + t, left + 1 + room / 2, label->texts[t],
-                    t == 0                  ? COLOR_NONE
-                    : step->phase && t == 1 ? color
-                                            : COLOR_DIM,
+                    t == 0            ? COLOR_NONE
+                    : state && t == 1 ? color
+                                      : COLOR_DIM,
                     bold && t == 0);
     }
 }
@@ -236,7 +237,7 @@ static bool route(struct picture *picture)
 /* False when the boxes do not fit; with an error when they cannot be laid out at all. */
 static bool draw_boxes(const struct graph_form *form, struct error *err)
 {
-    const struct flowview *view = form->view;
+    const struct flow_view *view = form->view;
     struct picture picture = {.form = form};
     uint32_t *layers = mem_array((size_t)view->n_steps + 1, sizeof *layers);
     int *widths;

@@ -1,16 +1,20 @@
 #pragma once
 /*
- * Between view/flow_view*.c: what is known of a flow's steps while a view is made of them, from
- * documents (load.c) or from text (large_flow.c).
+ * Between the files of view/ that fill a flow_view: flow_document.c and flow_text.c read the spec,
+ * flow_status.c the status, flow_edges.c what steps wait for.
  */
 #include "view/flow_view.h"
 
-/**
- * A view of `steps` (consumed), which have what their entries say; `doc` (kept) names the flow.
- * NULL when a name is missing or used twice.
- */
-struct flowview *flowview_make(json_t *doc, struct flowview_step *steps, uint32_t n_steps,
-                               struct error *err);
+/* A step's entry of spec.flows before it has a flow: no member is owned. */
+static inline void step_init(struct flow_view_step *step)
+{
+    step->expected_start_ms = step->expected_end_ms = step->ran_ms = -1;
+}
 
-/* states.c */
-void flowview_load_states(struct flowview *view);
+/**
+ * A view of `steps` (consumed) with names and ends of their own; `doc` (a reference is kept, may be
+ * NULL) names the flow. NULL with INVALID when a step's name is missing or used twice; the steps
+ * are freed.
+ */
+struct flow_view *flow_view_make(json_t *doc, struct flow_view_step *steps, uint32_t n_steps,
+                                 struct error *err);

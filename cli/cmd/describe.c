@@ -36,7 +36,7 @@ struct descriptions {
     bool failed;
 };
 
-static void print_one(struct descriptions *all, const json_t *doc, struct flowview *view)
+static void print_one(struct descriptions *all, const json_t *doc, struct flow_view *view)
 {
     const char *ns = doc_text(doc, "metadata.namespace");
     const char *name = doc_text(doc, "metadata.name");
@@ -64,8 +64,8 @@ static bool print_page(void *ctx, json_t *page)
 
     json_array_foreach(json_object_get(page, "items"), i, item)
     {
-        scoped(flowview) struct flowview *view =
-            all->kind == &kind_job_flow ? flowview_new(item, NULL) : NULL;
+        scoped(flow_view) struct flow_view *view =
+            all->kind == &kind_job_flow ? flow_view_from_document(item, NULL) : NULL;
 
         print_one(all, item, view);
     }
@@ -74,17 +74,17 @@ static bool print_page(void *ctx, json_t *page)
 
 /* The steps of a flow are read as text, for there may be very many. NULL when they make no graph.
  */
-static struct flowview *view_of_flow(struct client *client, const char *path, struct error *err)
+static struct flow_view *view_of_flow(struct client *client, const char *path, struct error *err)
 {
     scoped(client_call) struct client_call call = {.target = path};
 
-    return client_do(client, &call, err) ? flowview_from_text(&call.text, NULL) : NULL;
+    return client_do(client, &call, err) ? flow_view_from_text(&call.text, NULL) : NULL;
 }
 
 static void describe_named(struct descriptions *all, const char *name, struct error *err)
 {
     scoped(buf) struct buf path = {0};
-    scoped(flowview) struct flowview *view = NULL;
+    scoped(flow_view) struct flow_view *view = NULL;
     scoped(json) json_t *doc = NULL;
 
     resource_write_path(all->kind, client_namespace(all->client, all->options->namespace_), name,

@@ -47,79 +47,61 @@ struct answer {
 
 static void print_status(const struct answer *answer)
 {
-    const struct flowview *view = answer->about.view;
-    const char *reason = doc_text(view->doc, "status.state.reason");
-    const char *message = doc_text(view->doc, "status.state.message");
-    enum color color = tableprint_word_color(view->phase);
-    int64_t began_ms = doc_time_ms(view->doc, "status.startTime");
-    int64_t ended_ms = doc_time_ms(view->doc, "status.completionTime");
+    const struct flow_view *view = answer->about.view;
+    const char *phase = flow_phase_text(view->phase);
+    int64_t ms = flow_view_ms(view, answer->about.now_ms);
     char took[TIME_TEXT_MAX];
 
-    printf("%s/%s is %s%s%s", view->ns, view->name, term_color(&answer->term, color), view->phase,
+    printf("%s/%s is %s%s%s", view->ns, view->name,
+           term_color(&answer->term, tableprint_word_color(phase)), phase,
            term_reset(&answer->term));
-    if (began_ms) {
-        duration_human((ended_ms ? ended_ms : answer->about.now_ms) - began_ms, took);
-        printf(" %s %s", ended_ms ? "after" : "for", took);
+    if (ms >= 0) {
+        duration_human(ms, took);
+        printf(" %s %s", view->ended_ms ? "after" : "for", took);
     }
-    if (reason || message)
-        printf(" (%s%s%s)", reason ? reason : "", reason && message ? ": " : "",
-               message ? message : "");
+    if (view->reason || view->message)
+        printf(" (%s%s%s)", view->reason ? view->reason : "",
+               view->reason && view->message ? ": " : "", view->message ? view->message : "");
     putchar('\n');
-}
-
-static json_int_t count_of(const json_t *counts, const char *member)
-{
-    return json_integer_value(json_object_get(counts, member));
 }
 
 static void print_counts(const struct answer *answer)
 {
-    const struct flowview *view = answer->about.view;
-    const json_t *counts = doc_at(view->doc, "status.stepCounts");
-    uint32_t done = 0, at_work = 0, failed = 0, skipped = 0;
+    const struct flow_view *view = answer->about.view;
+    const struct flow_view_counts counts = flow_view_count(view);
 
-    for (uint32_t i = 0; i < view->n_steps; i++) {
-        const struct flowview_step *step = &view->steps[i];
-
-        done += strcmp(step->phase, "Completed") == 0;
-        skipped += strcmp(step->phase, "Skipped") == 0;
-        failed += step->failed;
-        at_work += step->running;
-    }
-    if (counts) /* of a large flow, whose status names only some of those at work */
-        at_work = (uint32_t)(count_of(counts, "pending") + count_of(counts, "running") +
-                             count_of(counts, "unknown"));
-    printf("%u of %u step%s completed", done, view->n_steps, view->n_steps == 1 ? "" : "s");
-    if (at_work)
-        printf(", %u at work", at_work);
-    if (skipped)
-        printf(", %u skipped", skipped);
-    if (failed)
-        printf(", %u failed", failed);
+    printf("%u of %u step%s completed", counts.completed, counts.steps,
+           counts.steps == 1 ? "" : "s");
+    if (counts.active)
+        printf(", %u at work", counts.active);
+    if (counts.skipped)
+        printf(", %u skipped", counts.skipped);
+    if (counts.failed)
+        printf(", %u failed", counts.failed);
     puts(".");
 }
 
-static bool is_blocked(const struct flowview_step *step)
+static bool is_blocked(const struct flow_view_step *step)
 {
-    return step->phase && strcmp(step->phase, "Blocked") == 0;
+    return step->state == VIEW_BLOCKED;
 }
 
 /* When the flow ends: with the last expected end; or which step keeps that from being known. */
 static void print_expected_end(const struct answer *answer)
 {
-    const struct flowview *view = answer->about.view;
+    const struct flow_view *view = answer->about.view;
     scoped(buf) struct buf when = {0};
-    const struct flowview_step *unknown = NULL;
+    const struct flow_view_step *unknown = NULL;
     int64_t last_ms = 0;
 
-    if (flowview_is_over(view))
+    if (flow_view_is_over(view))
         return;
     for (uint32_t i = 0; i < view->n_steps && !unknown; i++) {
-        const struct flowview_step *step = &view->steps[view->order[i]];
+        const struct flow_view_step *step = &view->steps[view->order[i]];
 
-        if (step->settled)
+        if (flow_view_step_over(step))
             continue;
-        if (is_blocked(step) || (step->estimated == ESTIMATE_NONE && step->template_))
+        if (is_blocked(step) || (step->estimated == ESTIMATE_NONE && step->template))
             unknown = step;
         last_ms = step->expected_end_ms > last_ms ? step->expected_end_ms : last_ms;
     }
@@ -140,20 +122,21 @@ static void print_expected_end(const struct answer *answer)
 }
 
 /* What people look for first comes first. */
-static const char *const ranks[] = {"Failed",  "Terminated", "Blocked", "Retrying",  "Aborted",
-                                    "Unknown", "",           "Waiting", "Completed", "Skipped"};
+static const enum view_state ranks[] = {
+    VIEW_FAILED,  VIEW_TERMINATED, VIEW_BLOCKED, VIEW_RETRYING,  VIEW_ABORTED,
+    VIEW_UNKNOWN, VIEW_NONE,       VIEW_WAITING, VIEW_COMPLETED, VIEW_SKIPPED};
 enum { RANK_AT_WORK = 6 };
 
-static size_t rank_of(const struct flowview_step *step)
+static size_t rank_of(const struct flow_view_step *step)
 {
     for (size_t i = 0; i < countof(ranks); i++)
-        if (strcmp(ranks[i], step->phase) == 0)
+        if (ranks[i] == step->state)
             return i;
     return RANK_AT_WORK;
 }
 
 /* The steps to tell of, by rank; returns how many. */
-static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_t *out)
+static uint32_t choose_steps(const struct flow_view *view, uint32_t most, uint32_t *out)
 {
     uint8_t *rank = mem_array((size_t)view->n_steps + 1, sizeof *rank);
     uint32_t n = 0;
@@ -171,21 +154,20 @@ static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_
 static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n)
 {
     static const char *const titles[] = {"STEP", "STATE", "WHY"};
-    const struct flowview *view = answer->about.view;
+    const struct flow_view *view = answer->about.view;
     scoped(tableprint) struct tableprint table = {0};
     char **cells = mem_array((size_t)n * countof(titles) + 1, sizeof *cells);
 
     tableprint_init(&table, stdout, &(struct tableprint_options){0});
     tableprint_columns(&table, titles, countof(titles));
     for (uint32_t i = 0; i < n; i++) {
-        const struct flowview_step *step = &view->steps[steps[i]];
+        const struct flow_view_step *step = &view->steps[steps[i]];
         char **row = cells + (size_t)i * countof(titles);
         scoped(buf) struct buf why = {0};
 
         explain_step(&answer->about, steps[i], &why);
-        row[0] =
-            mem_printf("%s%s", step->path_place && view->path_len > 1 ? "* " : "  ", step->name);
-        row[1] = mem_strdup(step->phase);
+        row[0] = mem_printf("%s%s", flow_view_step_critical(step) ? "* " : "  ", step->name);
+        row[1] = mem_strdup(flow_view_step_state(step));
         row[2] = buf_take(&why);
     }
     tableprint_rows(&table, cells, n);
@@ -196,7 +178,7 @@ static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n
 
 static void print_steps(struct answer *answer, bool all)
 {
-    const struct flowview *view = answer->about.view;
+    const struct flow_view *view = answer->about.view;
     bool full = all || view->n_steps <= FULL_STEPS;
     uint32_t *steps = mem_array((size_t)view->n_steps + 1, sizeof *steps);
     uint32_t n = full ? view->n_steps : choose_steps(view, SHOWN_STEPS, steps);
@@ -247,26 +229,26 @@ struct chain {
 /* What a step waits for, and what that waits for; each step once. */
 static void print_chain(struct chain *chain, uint32_t i, int depth)
 {
-    const struct flowview *view = chain->answer->about.view;
+    const struct flow_view *view = chain->answer->about.view;
 
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         uint32_t at = view->targets.next[t];
-        const struct flowview_step *target = &view->steps[at];
+        const struct flow_view_step *target = &view->steps[at];
         scoped(buf) struct buf why = {0};
 
         if (chain->told[at] || chain->lines == CHAIN_MAX || depth == CHAIN_MAX ||
-            strcmp(target->phase, "Completed") == 0)
+            target->state == VIEW_COMPLETED)
             continue;
         chain->told[at] = true;
         chain->lines++;
         explain_step(&chain->answer->about, at, &why);
-        printf("%*s%s is %s%s%s\n", 11 + 2 * depth, "", target->name, target->phase,
+        printf("%*s%s is %s%s%s\n", 11 + 2 * depth, "", target->name, flow_view_step_state(target),
                why.len ? ": " : "", why.len ? why.data : "");
         print_chain(chain, at, depth + 1);
     }
 }
 
-static void print_attempts(const struct answer *answer, const struct flowview_step *step)
+static void print_attempts(const struct answer *answer, const struct flow_view_step *step)
 {
     size_t i;
     json_t *attempt;
@@ -290,7 +272,7 @@ static void print_attempts(const struct answer *answer, const struct flowview_st
     }
 }
 
-static void print_outputs(const struct flowview_step *step)
+static void print_outputs(const struct flow_view_step *step)
 {
     const char *key;
     json_t *value;
@@ -304,7 +286,7 @@ static void print_outputs(const struct flowview_step *step)
     }
 }
 
-static void print_dependents(const struct flowview *view, uint32_t i)
+static void print_dependents(const struct flow_view *view, uint32_t i)
 {
     scoped(buf) struct buf names = {0};
     enum { SHOWN = 8 };
@@ -320,24 +302,26 @@ static void print_dependents(const struct flowview *view, uint32_t i)
 
 static void explain_one(struct answer *answer, uint32_t i)
 {
-    const struct flowview *view = answer->about.view;
-    const struct flowview_step *step = &view->steps[i];
+    const struct flow_view *view = answer->about.view;
+    const struct flow_view_step *step = &view->steps[i];
     struct chain chain = {.answer = answer, .told = mem_array(view->n_steps, sizeof(bool))};
     scoped(buf) struct buf why = {0}, when = {0}, marks = {0};
 
-    flowview_link(answer->about.view, NULL);
+    flow_view_link(answer->about.view, NULL);
     print_line("Step", step->name);
     print_line("Flow", view->name);
-    printf("%-10s %s%s%s\n", "State", term_color(&answer->term, tableprint_word_color(step->phase)),
-           step->phase, term_reset(&answer->term));
-    print_line("Template", step->template_);
-    flowview_step_marks(step, &marks);
+    printf("%-10s %s%s%s\n", "State",
+           term_color(&answer->term, tableprint_word_color(flow_view_step_state(step))),
+           flow_view_step_state(step), term_reset(&answer->term));
+    print_line("Template", step->template);
+    flow_view_step_marks(step, &marks);
     print_line("Has", marks.data);
     explain_step(&answer->about, i, &why);
     print_line("Why", why.data);
     print_chain(&chain, i, 0);
     mem_free(chain.told);
-    if (!step->settled && !step->running && step->expected_start_ms > answer->about.now_ms) {
+    if (!flow_view_step_over(step) && !flow_view_step_active(step) &&
+        step->expected_start_ms > answer->about.now_ms) {
         buf_str(&when, "begins ");
         explain_when(&answer->about, step->expected_start_ms, &when);
         if (step->expected_end_ms > 0) {
@@ -349,7 +333,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     print_attempts(answer, step);
     print_outputs(step);
     print_dependents(view, i);
-    if (step->path_place && view->path_len > 1)
+    if (flow_view_step_critical(step))
         print_line("Note", "it is on the critical path");
 }
 
@@ -357,10 +341,10 @@ static void explain_one(struct answer *answer, uint32_t i)
 
 static json_t *as_json(struct answer *answer)
 {
-    const struct flowview *view = answer->about.view;
+    const struct flow_view *view = answer->about.view;
     json_t *flow, *steps;
 
-    flowview_link(answer->about.view, NULL);
+    flow_view_link(answer->about.view, NULL);
     flow = graph_json(view);
     steps = json_object_get(flow, "steps");
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -384,13 +368,13 @@ static void print_json(struct answer *answer, uint32_t step)
 
 static int explain(const struct explain_options *options, struct answer *answer, const char *name)
 {
-    uint32_t step = name ? flowview_find(answer->about.view, name) : UINT32_MAX;
+    uint32_t step = name ? flow_view_find(answer->about.view, name) : UINT32_MAX;
 
     if (name && step == UINT32_MAX) {
         cli_errorf("jobflow \"%s\" has no step \"%s\"", answer->about.view->name, name);
         return EXIT_FAILED;
     }
-    if (!answer->about.view->phase) {
+    if (answer->about.view->phase == FLOW_NONE) {
         cli_errorf("jobflow \"%s\" has no status yet: nobody has taken it up",
                    answer->about.view->name);
         return EXIT_FAILED;
@@ -413,7 +397,7 @@ static int run(const void *opaque, int n_operands, char **operands)
                                            .brief = strcmp(options->output, "json") != 0 &&
                                                     !options->all};
     scoped(flowsources) struct flowsources sources = {0};
-    scoped(flowview) struct flowview *view = NULL;
+    scoped(flow_view) struct flow_view *view = NULL;
     struct answer answer = {0};
     int code;
 

@@ -37,19 +37,18 @@ static const struct graph_options defaults = {.place = CLIENT_PLACE_USUAL, .outp
 static void print_heading(const struct graph_form *form, const struct flowsources *sources,
                           size_t i)
 {
-    const struct flowview *view = form->view;
-    uint32_t completed = 0;
+    const struct flow_view *view = form->view;
+    scoped(buf) struct buf counts = {0};
 
     if (i)
         fputc('\n', form->out);
-    if (sources->count == 1 && !view->phase)
+    if (sources->count == 1 && view->phase == FLOW_NONE)
         return;
     fprintf(form->out, "%s%s%s", term_color(form->term, COLOR_BOLD), view->name,
             term_reset(form->term));
-    for (uint32_t s = 0; s < view->n_steps; s++)
-        completed += view->steps[s].phase && strcmp(view->steps[s].phase, "Completed") == 0;
-    if (view->phase)
-        fprintf(form->out, ": %s, %u of %u steps completed", view->phase, completed, view->n_steps);
+    flow_view_write_counts(view, &counts);
+    if (view->phase != FLOW_NONE)
+        fprintf(form->out, ": %s, %s", flow_phase_text(view->phase), counts.data);
     fputs("\n\n", form->out);
 }
 
@@ -92,7 +91,7 @@ static int print_all(const struct graph_options *options, const struct flowsourc
     term_look(&term, stdout);
     term.utf8 = term.utf8 && !options->ascii;
     for (size_t i = 0; i < sources->count; i++) {
-        scoped(flowview) struct flowview *view = flowsource_view(&sources->items[i], now_ms);
+        scoped(flow_view) struct flow_view *view = flowsource_view(&sources->items[i], now_ms);
         const struct graph_form form = {.view = view,
                                         .term = &term,
                                         .columns = term.is_tty ? term.columns : PAGE_COLUMNS,

@@ -168,7 +168,7 @@ static void run_file(struct tally *tally, const char *path)
 {
     scoped(test_file) struct test_file file = {0};
     scoped(manifests) struct manifests set = {0};
-    scoped(flowview) struct flowview *view = NULL;
+    scoped(flow_view) struct flow_view *view = NULL;
     const struct manifest *flow;
     struct error err = {0};
 
@@ -178,7 +178,7 @@ static void run_file(struct tally *tally, const char *path)
     flow = find_flow(&file, &set);
     if (!flow || !check_first(&file, &set, flow))
         return;
-    view = flowview_new(flow->doc, &err);
+    view = flow_view_from_document(flow->doc, &err);
     if (!view || !testcheck(&file, view, &set))
         return;
     tally->refused = false;

@@ -15,7 +15,7 @@ enum whose { STEPS, STEPS_AND_ITERATIONS };
 
 struct checking {
     const struct test_file *file;
-    const struct flowview *view;
+    const struct flow_view *view;
     const struct manifests *set;
     bool ok;
 };
@@ -32,17 +32,17 @@ static void unknown(struct checking *c, const char *field, const char *what, con
 /* ---- steps ---- */
 
 /* The step of "shard" and of "shard-2", one iteration of it; UINT32_MAX. */
-static uint32_t step_of(const struct flowview *view, const char *name, enum whose whose)
+static uint32_t step_of(const struct flow_view *view, const char *name, enum whose whose)
 {
     const char *dash = strrchr(name, '-');
-    uint32_t at = flowview_find(view, name);
+    uint32_t at = flow_view_find(view, name);
     scoped_str loop = NULL;
 
     if (at != UINT32_MAX || whose == STEPS || !dash || !dash[1] ||
         dash[1 + strspn(dash + 1, "0123456789")])
         return at;
     loop = mem_printf("%.*s", (int)(dash - name), name);
-    at = flowview_find(view, loop);
+    at = flow_view_find(view, loop);
     return at != UINT32_MAX && view->steps[at].loops ? at : UINT32_MAX;
 }
 
@@ -71,13 +71,13 @@ static void check_list(struct checking *c, size_t test, const char *member,
 
 /* ---- tasks of mocked steps ---- */
 
-static const json_t *template_of(const struct checking *c, const struct flowview_step *step)
+static const json_t *template_of(const struct checking *c, const struct flow_view_step *step)
 {
-    for (size_t i = 0; i < c->set->count && step->template_; i++) {
+    for (size_t i = 0; i < c->set->count && step->template; i++) {
         const char *name = doc_text(c->set->items[i].doc, "metadata.name");
 
         if (c->set->items[i].kind == &kind_job_template && name &&
-            strcmp(name, step->template_) == 0)
+            strcmp(name, step->template) == 0)
             return json_object_get(c->set->items[i].doc, "spec");
     }
     return NULL;
@@ -163,7 +163,7 @@ static void check_test(struct checking *c, size_t t)
     check_list(c, t, "notRun", &test->expect.not_run, STEPS_AND_ITERATIONS);
 }
 
-bool testcheck(const struct test_file *file, const struct flowview *view,
+bool testcheck(const struct test_file *file, const struct flow_view *view,
                const struct manifests *set)
 {
     struct checking c = {file, view, set, true};

@@ -8,5 +8,5 @@
 
 /** Print each name in the tests that the flow does not have, with the nearest that it has. True
  * when all are known. `set` has the flow's templates. */
-bool testcheck(const struct test_file *file, const struct flowview *view,
+bool testcheck(const struct test_file *file, const struct flow_view *view,
                const struct manifests *set);

@@ -30,7 +30,7 @@ struct running {
     const char *flow;
     struct testrun *out;
     struct engine *engine;
-    struct follow *follow;
+    struct flow_tracker *tracker;
     struct arena *texts; /* messages of containers */
     struct task over, idle;
     struct timer timeout;
@@ -117,7 +117,7 @@ static bool asks_for_job(const struct running *run, const char *step)
 }
 
 /* The job of the newest attempt. */
-static void keep_job(struct running *run, const struct follow_step *step)
+static void keep_job(struct running *run, const struct flow_view_step *step)
 {
     const char *kept = doc_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
     scoped_str name = mem_printf("%s-%s", run->flow, step->name);
@@ -125,7 +125,7 @@ static void keep_job(struct running *run, const struct follow_step *step)
 
     if (kept && strcmp(kept, step->job_uid) == 0)
         return;
-    job = store_get(engine_store(run->engine), &kind_job, step->flow->namespace_, name);
+    job = store_get(engine_store(run->engine), &kind_job, step->flow->ns, name);
     if (job)
         json_object_set_new(run->out->jobs, step->name, object_to_json(job));
 }
@@ -139,15 +139,15 @@ static struct testrun_iteration *find_iteration(const struct testrun *run, const
 }
 
 /* True the first time. */
-static bool begins(struct running *run, const struct follow_step *step)
+static bool begins(struct running *run, const struct flow_view_step *step)
 {
     struct testrun_iteration *iteration;
     size_t len = strlen(step->name);
     bool before;
 
     if (!step->loop) {
-        before = run->began[step->index];
-        run->began[step->index] = true;
+        before = run->began[flow_view_position(step)];
+        run->began[flow_view_position(step)] = true;
         return !before;
     }
     if (find_iteration(run->out, step->name))
@@ -158,12 +158,13 @@ static bool begins(struct running *run, const struct follow_step *step)
     return true;
 }
 
-static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
+static void on_step(void *ctx, const struct flow_view_step *step, enum view_state before)
 {
     struct running *run = ctx;
 
     run->news++;
-    if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 || step->phase == JOB_NONE)
+    if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 ||
+        step->state == VIEW_STOPPED)
         return;
     if (begins(run, step))
         json_array_append_new(run->out->order, json_string(step->name));
@@ -171,7 +172,7 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
         keep_job(run, step);
 }
 
-static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase before)
+static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase before)
 {
     ((struct running *)ctx)->news++;
 }
@@ -222,42 +223,41 @@ static void on_turn(struct turn_hook *hook)
 
 /* ---- the record ---- */
 
-static const struct follow_flow *tested_flow(const struct running *run)
+static const struct flow_view *tested_flow(const struct running *run)
 {
-    const struct follow_flow *flow = follow_flows(run->follow);
+    const struct flow_view *flow = flow_tracker_flows(run->tracker);
 
     while (flow && (flow->bare_job || strcmp(flow->name, run->flow) != 0))
         flow = flow->next;
     return flow;
 }
 
-static struct testrun_step record_of(const struct follow_step *step)
+static struct testrun_step record_of(const struct flow_view_step *step)
 {
-    int64_t began_ms = step->flow->started_ms;
-
     return (struct testrun_step){
-        .started_ms = step->started_ms ? step->started_ms - began_ms : -1,
-        .ended_ms = step->ended_ms ? step->ended_ms - began_ms : -1,
+        .started_ms = step->started_ms ? step->started_ms - step->flow->began_ms : -1,
+        .took_ms = flow_view_step_over(step) ? flow_view_step_ms(step, 0) : -1,
         .attempts = step->attempts,
     };
 }
 
 /* Iterations are in the status beside the steps. */
-static void record_iterations(struct testrun *out, const struct follow_step *loop)
+static void record_iterations(struct testrun *out, const struct flow_view_step *loop)
 {
-    for (const struct follow_step *step = loop->iterations; step; step = step->next_iteration) {
-        struct testrun_iteration *iteration = find_iteration(out, step->name);
+    for (uint32_t i = 0; i < loop->n_iterations; i++) {
+        const struct flow_view_step *step = loop->iterations[i];
+        struct testrun_iteration *iteration = step ? find_iteration(out, step->name) : NULL;
 
         if (!iteration)
             continue;
         iteration->step = record_of(step);
-        iteration->step.phase = follow_step_state(step);
+        iteration->step.phase = view_state_text((enum view_state)step->state);
     }
 }
 
 static void record_reasons(struct testrun *out)
 {
-    const json_t *nodes = json_object_get(json_object_get(out->view->doc, "status"), "nodes");
+    const json_t *nodes = json_object_get(out->view->status, "nodes");
     const json_t *node;
     size_t i;
 
@@ -273,15 +273,17 @@ static void record_reasons(struct testrun *out)
 
 static void record(struct running *run)
 {
-    const struct follow_flow *flow = tested_flow(run);
+    const struct flow_view *flow = tested_flow(run);
     scoped(json) json_t *doc = object_to_json(flow->object);
     struct testrun *out = run->out;
 
-    out->view = flowview_new(doc, NULL);
-    out->took_ms = flow->ended_ms && flow->started_ms ? flow->ended_ms - flow->started_ms : 0;
-    for (size_t i = 0; i < flow->n_steps; i++) {
+    out->view = flow_view_from_document(doc, NULL);
+    out->took_ms = flow->ended_ms && flow->began_ms ? flow_view_ms(flow, 0) : 0;
+    for (uint32_t i = 0; i < flow->n_steps; i++) {
+        const char *phase = view_state_text((enum view_state)out->view->steps[i].state);
+
         out->steps[i] = record_of(&flow->steps[i]);
-        out->steps[i].phase = out->view->steps[i].phase ? out->view->steps[i].phase : "Waiting";
+        out->steps[i].phase = phase ? phase : view_state_text(VIEW_WAITING);
         out->steps[i].reason = out->view->steps[i].reason;
         record_iterations(out, &flow->steps[i]);
     }
@@ -293,8 +295,8 @@ static bool take_up(struct running *run, const struct manifests *set)
 {
     struct backend *backend = backend_local_new(run->engine);
     const struct takeup takeup = {
-        .backend = backend, .follow = run->follow, .note = on_note, .ctx = run};
-    const struct follow_flow *flow;
+        .backend = backend, .tracker = run->tracker, .note = on_note, .ctx = run};
+    const struct flow_view *flow;
     bool taken = takeup_all(&takeup, set);
 
     backend_local_free(backend);
@@ -317,7 +319,7 @@ static void run_loop(struct running *run)
     run->timeout.fire = on_timeout;
     run->turn.end = on_turn;
     runtime_sim_script(engine_runtime(run->engine), script, run);
-    if (follow_start(run->follow, NULL)) {
+    if (flow_tracker_start(run->tracker, NULL)) {
         timer_start(loop, &run->timeout, timeout_ms);
         loop_on_turn_end(loop, &run->turn);
         loop_run(loop);
@@ -338,15 +340,15 @@ void testrun(const struct test_file *file, const struct test_case *test,
                                            .controllers = true};
     struct running run = {
         .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
-    const struct follow_events events = {on_step, on_flow, on_finished, &run};
+    const struct flow_tracker_events events = {on_step, on_flow, on_finished, &run};
 
     *out = (struct testrun){.end = TESTRUN_REFUSED, .jobs = json_object(), .order = json_array()};
     run.engine = engine_start(&options, NULL);
     if (run.engine) {
-        run.follow = follow_new(engine_loop(run.engine), engine_store(run.engine), &events);
+        run.tracker = flow_tracker_new(engine_loop(run.engine), engine_store(run.engine), &events);
         if (take_up(&run, set))
             run_loop(&run);
-        follow_free(run.follow);
+        flow_tracker_free(run.tracker);
         engine_stop(run.engine);
     }
     arena_free(run.texts);
@@ -355,13 +357,13 @@ void testrun(const struct test_file *file, const struct test_case *test,
 
 struct testrun_step testrun_of(const struct testrun *run, const char *name)
 {
-    uint32_t at = flowview_find(run->view, name);
+    uint32_t at = flow_view_find(run->view, name);
     const struct testrun_iteration *iteration = at == UINT32_MAX ? find_iteration(run, name) : NULL;
 
     if (at != UINT32_MAX)
         return run->steps[at];
     return iteration ? iteration->step
-                     : (struct testrun_step){.started_ms = -1, .ended_ms = -1, .phase = "Waiting"};
+                     : (struct testrun_step){.started_ms = -1, .took_ms = -1, .phase = "Waiting"};
 }
 
 void testrun_release(struct testrun *run)
@@ -373,7 +375,7 @@ void testrun_release(struct testrun *run)
         HASH_DEL(run->iterations, iteration);
         mem_free(iteration);
     }
-    flowview_free(run->view);
+    flow_view_free(run->view);
     mem_free(run->steps);
     json_decref(run->order);
     json_decref(run->jobs);

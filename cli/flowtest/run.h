@@ -15,14 +15,15 @@ enum testrun_end {
 };
 
 struct testrun_step {
-    int64_t started_ms, ended_ms; /* of its last job, since the start of the flow; -1 = not */
+    int64_t started_ms; /* of its last job, since the start of the flow; -1 = not */
+    int64_t took_ms;    /* its duration; -1 = it has not ended */
     int32_t attempts;
     const char *phase, *reason; /* phase "Waiting": it never began; reason NULL */
 };
 
 struct testrun {
     enum testrun_end end;
-    struct flowview *view;                /* of the flow as it is in the end; owned */
+    struct flow_view *view;               /* of the flow as it is in the end; owned */
     struct testrun_step *steps;           /* [view->n_steps] */
     struct testrun_iteration *iterations; /* hash by name, of loops, those that began */
     json_t *order;   /* [name] of steps and iterations in the order in which they began; owned */

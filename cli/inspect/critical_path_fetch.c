@@ -15,7 +15,7 @@
 enum { QUESTIONS_MAX = 40 };
 
 struct way {
-    struct flowview *view;
+    struct flow_view *view;
     struct client *client;
     uint32_t asked;
     uint32_t *steps; /* [count] backwards */
@@ -34,7 +34,7 @@ static json_t *ask(struct way *way, const char *job)
 }
 
 /* From its creation to the last change of its phase. */
-static bool take_job(struct way *way, struct flowview_step *step, const char *name)
+static bool take_job(struct way *way, struct flow_view_step *step, const char *name)
 {
     scoped(json) json_t *job = ask(way, name);
     int64_t began_ms = doc_time_ms(job, "metadata.creationTimestamp");
@@ -42,18 +42,18 @@ static bool take_job(struct way *way, struct flowview_step *step, const char *na
 
     if (!began_ms || !ended_ms)
         return false;
-    if (!step->began_ms || began_ms < step->began_ms)
-        step->began_ms = began_ms;
+    if (!step->created_ms || began_ms < step->created_ms)
+        step->created_ms = began_ms;
     if (ended_ms > step->ended_ms)
         step->ended_ms = ended_ms;
     return true;
 }
 
 /* Of a loop the first and the last iteration. */
-static bool know_times(struct way *way, struct flowview_step *step)
+static bool know_times(struct way *way, struct flow_view_step *step)
 {
     const char *flow = way->view->name;
-    uint32_t iterations = flowview_step_iterations(step);
+    uint32_t iterations = flow_view_step_iterations(step);
     scoped_str first = step->loops ? mem_printf("%s-%s-0", flow, step->name)
                                    : mem_printf("%s-%s", flow, step->name);
     scoped_str last =
@@ -67,18 +67,18 @@ static bool know_times(struct way *way, struct flowview_step *step)
 /* What let the step begin; UINT32_MAX: nothing, or nobody knows, then `known` is false. */
 static uint32_t before(struct way *way, uint32_t at, bool *known)
 {
-    const struct flowview *view = way->view;
+    const struct flow_view *view = way->view;
     const bool any = view->steps[at].any;
     uint32_t best = UINT32_MAX;
 
     for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++) {
         uint32_t target = view->targets.next[t];
-        struct flowview_step *step = &view->steps[target];
+        struct flow_view_step *step = &view->steps[target];
         int64_t than = best == UINT32_MAX ? 0 : view->steps[best].ended_ms;
 
-        if (!step->settled || strcmp(step->phase, "Skipped") == 0)
+        if (!flow_view_step_over(step) || step->state == VIEW_SKIPPED)
             continue;
-        if (!step->template_ || !know_times(way, step)) { /* a switch has no job that tells */
+        if (!step->template || !know_times(way, step)) { /* a switch has no job that tells */
             *known = false;
             return UINT32_MAX;
         }
@@ -89,18 +89,18 @@ static uint32_t before(struct way *way, uint32_t at, bool *known)
 }
 
 /* Of very many at work the status names some. */
-static void know_begin(struct way *way, struct flowview_step *step)
+static void know_begin(struct way *way, struct flow_view_step *step)
 {
     scoped_str name = mem_printf("%s-%s", way->view->name, step->name);
     scoped(json) json_t *job = NULL;
 
-    if (!step->running || step->began_ms || step->loops)
+    if (!flow_view_step_active(step) || step->created_ms || step->loops)
         return;
     job = ask(way, name);
-    step->began_ms = doc_time_ms(job, "metadata.creationTimestamp");
+    step->created_ms = doc_time_ms(job, "metadata.creationTimestamp");
 }
 
-void pathback_follow(struct flowview *view, struct client *client)
+void critical_path_fetch(struct flow_view *view, struct client *client)
 {
     struct way way = {.view = view, .client = client};
     bool known = true;
@@ -112,6 +112,6 @@ void pathback_follow(struct flowview *view, struct client *client)
     for (uint32_t at = before(&way, view->path[0], &known);
          at != UINT32_MAX && way.count < QUESTIONS_MAX; at = before(&way, at, &known))
         way.steps[way.count++] = at;
-    flowview_path_before(view, way.steps, way.count, known && way.count < QUESTIONS_MAX);
+    flow_view_extend_path(view, way.steps, way.count, known && way.count < QUESTIONS_MAX);
     mem_free(way.steps);
 }

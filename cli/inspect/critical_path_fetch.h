@@ -12,4 +12,4 @@
 
 /** Of a view with path_cut. It stays cut when a job is gone, after some ten questions, and
  * where nobody is at work: there each question would be a search in the whole store. */
-void pathback_follow(struct flowview *view, struct client *client);
+void critical_path_fetch(struct flow_view *view, struct client *client);

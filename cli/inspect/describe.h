@@ -9,8 +9,8 @@
 struct describer {
     struct client *client;
     const struct kind *kind;
-    const json_t *doc;     /* the object; of a flow with a view without its steps */
-    struct flowview *view; /* of a flow whose steps have names; or NULL */
+    const json_t *doc;      /* the object; of a flow with a view without its steps */
+    struct flow_view *view; /* of a flow whose steps have names; or NULL */
     const char *ns, *name;
     struct term term;
     int64_t now_ms;

@@ -3,6 +3,7 @@
  *
  * Of very many steps those are told of that have not come to their end, or to a bad one.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "api/types/text/doc.h"
@@ -17,77 +18,83 @@ static const char *const titles[] = {
     [STEP] = "STEP",       [STATE] = "STATE",       [ATTEMPTS] = "ATTEMPTS",
     [STARTED] = "STARTED", [DURATION] = "DURATION", [WAITS_FOR] = "WAITS FOR"};
 
-static const char *phase_of(const struct flowview_step *step)
+static const char *state_of(const struct flow_view_step *step)
 {
-    return step->phase ? step->phase : "Waiting";
+    const char *state = flow_view_step_state(step);
+
+    return state ? state : view_state_text(VIEW_WAITING);
 }
 
+/* The states of a flow's steps in the order in which they are counted. */
+static const enum view_state count_order[] = {
+    VIEW_COMPLETED,  VIEW_RUNNING,  VIEW_PENDING,    VIEW_WAITING,     VIEW_FAILED,
+    VIEW_TERMINATED, VIEW_UNKNOWN,  VIEW_BLOCKED,    VIEW_SKIPPED,     VIEW_RETRYING,
+    VIEW_RESTARTING, VIEW_ABORTING, VIEW_COMPLETING, VIEW_TERMINATING, VIEW_ABORTED,
+};
+
 /* "a (Running), b (Waiting)"; owned. */
-static char *waits_for(struct flowview *view, uint32_t i)
+static char *waits_for(struct flow_view *view, uint32_t i)
 {
-    const struct flowview_step *step = &view->steps[i];
+    const struct flow_view_step *step = &view->steps[i];
     scoped(buf) struct buf text = {0};
     uint32_t open = 0;
 
     if (step->message)
         return mem_strdup(step->message);
-    flowview_link(view, NULL);
+    flow_view_link(view, NULL);
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
-        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+        const struct flow_view_step *target = &view->steps[view->targets.next[t]];
 
-        if (strcmp(phase_of(target), "Completed") != 0 && open++ < NAMES_MAX)
-            buf_printf(&text, "%s%s (%s)", text.len ? ", " : "", target->name, phase_of(target));
+        if (target->state != VIEW_COMPLETED && open++ < NAMES_MAX)
+            buf_printf(&text, "%s%s (%s)", text.len ? ", " : "", target->name, state_of(target));
     }
     if (open > NAMES_MAX)
         buf_printf(&text, " and %u more", open - NAMES_MAX);
     if (text.len && step->any)
         return mem_printf("any of %s", text.data);
-    if (!text.len && doc_at(flowview_step_spec(step), "dependsOn.probe"))
+    if (!text.len && doc_at(flow_view_step_spec(step), "dependsOn.probe"))
         buf_str(&text, "its probes");
     return buf_take(&text);
 }
 
-static bool has_begun(const char *phase)
+static bool has_begun(const struct flow_view_step *step)
 {
-    return strcmp(phase, "Waiting") != 0 && strcmp(phase, "Blocked") != 0;
+    return step->state != VIEW_NONE && step->state != VIEW_WAITING && step->state != VIEW_BLOCKED;
 }
 
 static void fill_row(const struct describer *d, uint32_t i, char **row)
 {
-    const struct flowview_step *step = &d->view->steps[i];
-    const char *phase = phase_of(step);
+    const struct flow_view_step *step = &d->view->steps[i];
+    scoped(buf) struct buf duration = {0}, why = {0};
 
+    flow_view_step_took(step, d->now_ms, &duration);
     row[STEP] = mem_strdup(step->name);
-    row[STATE] = mem_strdup(phase);
-    row[ATTEMPTS] = step->attempt ? mem_printf("%lld", (long long)step->attempt) : mem_strdup("");
-    row[STARTED] = step->began_ms ? describe_span(d, step->began_ms, 0) : mem_strdup("");
-    row[DURATION] = describe_span(d, step->began_ms, step->ended_ms);
-    if (!has_begun(phase))
-        row[WAITS_FOR] = waits_for(d->view, i);
-    else if (step->reason && strcmp(phase, "Completed") != 0)
-        row[WAITS_FOR] = mem_printf("%s%s%s", step->reason, step->message ? ": " : "",
-                                    step->message ? step->message : "");
-    else
-        row[WAITS_FOR] = mem_strdup("");
+    row[STATE] = mem_strdup(state_of(step));
+    row[ATTEMPTS] = step->attempts ? mem_printf("%d", (int)step->attempts) : mem_strdup("");
+    row[STARTED] = step->created_ms ? describe_span(d, step->created_ms, 0) : mem_strdup("");
+    row[DURATION] = buf_take(&duration);
+    if (has_begun(step) && step->state != VIEW_COMPLETED)
+        flow_view_step_why(step, &why);
+    row[WAITS_FOR] = has_begun(step) ? buf_take(&why) : waits_for(d->view, i);
 }
 
-static bool is_telling(const struct flowview_step *step)
+static bool is_telling(const struct flow_view_step *step)
 {
-    return strcmp(phase_of(step), "Completed") != 0 && strcmp(phase_of(step), "Skipped") != 0;
+    return step->state != VIEW_COMPLETED && step->state != VIEW_SKIPPED;
 }
 
 /* Steps in spec order: all, or in `most` rows first those that are under way or failed, then those
  * that wait. Returns how many rows. */
-static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_t *out)
+static uint32_t choose_steps(const struct flow_view *view, uint32_t most, uint32_t *out)
 {
     bool all = view->n_steps <= most;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < view->n_steps && n < most; i++)
-        if (all || (is_telling(&view->steps[i]) && has_begun(phase_of(&view->steps[i]))))
+        if (all || (is_telling(&view->steps[i]) && has_begun(&view->steps[i])))
             out[n++] = i;
     for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
-        if (!has_begun(phase_of(&view->steps[i])))
+        if (!has_begun(&view->steps[i]))
             out[n++] = i;
     for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
         if (!is_telling(&view->steps[i]))
@@ -114,26 +121,31 @@ static void describe_steps(const struct describer *d)
     mem_free(chosen);
 }
 
-/* A loop counts as its iterations. */
+/* "6: 4 completed, 1 failed, 1 not run (8 with iterations)". */
 static void describe_counts(const struct describer *d)
 {
-    static const char *const names[] = {"completed",  "running", "pending", "waiting", "failed",
-                                        "terminated", "unknown", "blocked", "skipped"};
-    const json_t *counts = doc_at(d->doc, "status.stepCounts");
-    const size_t steps = d->view ? d->view->n_steps : json_array_size(doc_at(d->doc, "spec.flows"));
-    const size_t counted = (size_t)json_integer_value(json_object_get(counts, "total"));
+    const size_t with_iterations =
+        (size_t)json_integer_value(doc_at(d->doc, "status.stepCounts.total"));
     scoped(buf) struct buf text = {0};
+    bool first = true;
 
-    buf_printf(&text, "%zu", steps);
-    if (counted && counted != steps)
-        buf_printf(&text, " (%zu with iterations)", counted);
-    for (size_t i = 0; i < countof(names); i++) {
-        json_int_t count = json_integer_value(json_object_get(counts, names[i]));
+    if (!d->view)
+        return;
+    buf_printf(&text, "%u", d->view->n_steps);
+    for (size_t i = 0; i < countof(count_order); i++) {
+        enum view_state state = count_order[i];
+        uint32_t count = flow_view_count_state(d->view, state);
+        const char *word = jobflow_step_state(view_state_text(state), d->view->phase);
 
-        if (count)
-            buf_printf(&text, "%s%" JSON_INTEGER_FORMAT " %s", strchr(text.data, ':') ? ", " : ": ",
-                       count, names[i]);
+        if (count && d->view->phase != FLOW_NONE) {
+            buf_printf(&text, "%s%u ", first ? ": " : ", ", count);
+            buf_char(&text, (char)tolower((unsigned char)word[0]));
+            buf_str(&text, word + 1);
+            first = false;
+        }
     }
+    if (with_iterations > d->view->n_steps)
+        buf_printf(&text, " (%zu with iterations)", with_iterations);
     describe_line("Step Count", text.data);
 }
 

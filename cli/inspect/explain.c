@@ -30,15 +30,6 @@ void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
     buf_printf(out, past ? "%s ago" : "in %s", text);
 }
 
-/* "reason: message", either alone, or "" */
-static void write_reason(const struct flowview_step *step, struct buf *out)
-{
-    if (step->reason)
-        buf_str(out, step->reason);
-    if (step->message)
-        buf_printf(out, "%s%s", step->reason ? ": " : "", step->message);
-}
-
 /* ---- asked of the store ---- */
 
 static json_t *first_match(const struct explain *explain, const struct kind *kind,
@@ -51,7 +42,7 @@ static json_t *first_match(const struct explain *explain, const struct kind *kin
     return explain->client ? client_get(explain->client, target, NULL) : NULL;
 }
 
-static char *job_name(const struct explain *explain, const struct flowview_step *step)
+static char *job_name(const struct explain *explain, const struct flow_view_step *step)
 {
     const json_t *jobs = json_object_get(step->node, "jobs");
     const char *newest = json_string_value(json_array_get(jobs, json_array_size(jobs) - 1));
@@ -111,7 +102,7 @@ static void write_failed_pods(const struct explain *explain, const char *job, st
 static json_t *groups_of_flow(const struct explain *explain)
 {
     enum { LABEL_MAX = 63 };
-    const struct flowview *view = explain->view;
+    const struct flow_view *view = explain->view;
     scoped_str label = mem_printf(LABEL_CREATED_BY_FLOW "=%s.%s", view->ns, view->name);
     bool whole = strlen(view->ns) + strlen(view->name) < LABEL_MAX;
 
@@ -149,12 +140,7 @@ static void write_unschedulable(struct explain *explain, const char *job, struct
 
 /* ---- states ---- */
 
-static bool flow_phase_is(const struct explain *explain, const char *phase)
-{
-    return explain->view->phase && strcmp(explain->view->phase, phase) == 0;
-}
-
-static bool is_satisfied(const struct flowview_step *step, const char *target)
+static bool is_satisfied(const struct flow_view_step *step, const char *target)
 {
     size_t i;
     json_t *name;
@@ -167,20 +153,19 @@ static bool is_satisfied(const struct flowview_step *step, const char *target)
     return false;
 }
 
-static bool is_open(const struct flowview_step *step, const struct flowview_step *target)
+static bool is_open(const struct flow_view_step *step, const struct flow_view_step *target)
 {
-    bool done = target->phase &&
-                (strcmp(target->phase, "Completed") == 0 || strcmp(target->phase, "Skipped") == 0);
+    bool done = flow_view_step_over(target);
 
-    if (json_object_get(flowview_step_spec(step), "if"))
-        done = done || target->settled;
+    if (!json_object_get(flow_view_step_spec(step), "if"))
+        done = done && !flow_view_step_failed(target);
     return !done && !is_satisfied(step, target->name);
 }
 
 /* The gang a step starts with, whose other members are not ready: "gang g with x (Waiting)". */
 static bool write_gang(const struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview *view = explain->view;
+    const struct flow_view *view = explain->view;
     size_t g, m;
     json_t *gang, *member;
 
@@ -192,13 +177,13 @@ static bool write_gang(const struct explain *explain, uint32_t i, struct buf *ou
 
         json_array_foreach(json_object_get(gang, "flows"), m, member)
         {
-            uint32_t at = flowview_find(view, json_string_value(member));
+            uint32_t at = flow_view_find(view, json_string_value(member));
 
             mine = mine || at == i;
-            if (at != UINT32_MAX && at != i && view->steps[at].phase && !view->steps[at].running &&
-                !view->steps[at].settled)
+            if (at != UINT32_MAX && at != i && !flow_view_step_active(&view->steps[at]) &&
+                !flow_view_step_over(&view->steps[at]))
                 buf_printf(&others, "%s%s (%s)", others.len ? ", " : "", view->steps[at].name,
-                           view->steps[at].phase);
+                           flow_view_step_state(&view->steps[at]));
         }
         if (!mine || !others.len)
             continue;
@@ -209,36 +194,37 @@ static bool write_gang(const struct explain *explain, uint32_t i, struct buf *ou
     return false;
 }
 
-static void write_targets(const struct explain *explain, uint32_t i, struct buf *out)
+static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview *view = explain->view;
-    const struct flowview_step *step = &view->steps[i];
+    const struct flow_view *view = explain->view;
+    const struct flow_view_step *step = &view->steps[i];
     uint32_t n, open = 0;
     scoped(buf) struct buf names = {0};
 
-    flowview_link(explain->view, NULL);
+    flow_view_link(explain->view, NULL);
     n = view->targets.first[i + 1] - view->targets.first[i];
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
-        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+        const struct flow_view_step *target = &view->steps[view->targets.next[t]];
 
         if (!is_open(step, target) || open++ >= NAMES_MAX)
             continue;
         buf_printf(&names, "%s%s", names.len ? ", " : "", target->name);
-        if (target->phase)
-            buf_printf(&names, " (%s)", target->phase);
+        if (target->state != VIEW_NONE)
+            buf_printf(&names, " (%s)", flow_view_step_state(target));
     }
     if (open > NAMES_MAX)
         buf_printf(&names, " and %u more", open - NAMES_MAX);
-    if (!open && view->phase && write_gang(explain, i, out))
+    if (!open && view->phase != FLOW_NONE && write_gang(explain, i, out))
         return;
     if (!n)
-        buf_str(out, view->phase ? "waits for nothing: it starts as soon as there is room"
-                                 : "starts at once");
+        buf_str(out, view->phase != FLOW_NONE
+                         ? "waits for nothing: it starts as soon as there is room"
+                         : "starts at once");
     else if (open)
         buf_printf(out, "waits for %s%s", step->any ? "any of " : "", names.data);
     else
         buf_str(out, "its targets are done: it starts as soon as there is room");
-    if (open && doc_at(flowview_step_spec(step), "dependsOn.probe"))
+    if (open && doc_at(flow_view_step_spec(step), "dependsOn.probe"))
         buf_str(out, ", or until its probes pass");
 }
 
@@ -246,12 +232,12 @@ static void write_targets(const struct explain *explain, uint32_t i, struct buf 
  * several the last in order; UINT32_MAX: none. One pass for all. */
 static const uint32_t *failures_before(struct explain *explain)
 {
-    const struct flowview *view = explain->view;
+    const struct flow_view *view = explain->view;
     uint32_t *place;
 
     if (explain->failed_before)
         return explain->failed_before;
-    flowview_link(explain->view, NULL);
+    flow_view_link(explain->view, NULL);
     explain->failed_before = mem_array((size_t)view->n_steps + 1, sizeof(uint32_t));
     place = mem_array((size_t)view->n_steps + 1, sizeof *place);
     for (uint32_t k = 0; k < view->n_steps; k++) {
@@ -260,7 +246,9 @@ static const uint32_t *failures_before(struct explain *explain)
         place[at] = k;
         for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++) {
             uint32_t target = view->targets.next[t];
-            uint32_t failed = view->steps[target].failed ? target : explain->failed_before[target];
+            uint32_t failed = flow_view_step_failed(&view->steps[target])
+                                  ? target
+                                  : explain->failed_before[target];
 
             if (failed != UINT32_MAX && (found == UINT32_MAX || place[failed] > place[found]))
                 found = failed;
@@ -273,21 +261,21 @@ static const uint32_t *failures_before(struct explain *explain)
 
 static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview *view = explain->view;
-    const struct flowview_step *step = &view->steps[i];
+    const struct flow_view *view = explain->view;
+    const struct flow_view_step *step = &view->steps[i];
 
-    if (flow_phase_is(explain, "Failed") || flow_phase_is(explain, "Terminating")) {
+    if (view->phase == FLOW_FAILED || view->phase == FLOW_TERMINATING) {
         uint32_t failed = failures_before(explain)[i];
 
         if (failed != UINT32_MAX)
             buf_printf(out, "not run: %s before it is %s", view->steps[failed].name,
-                       view->steps[failed].phase);
+                       flow_view_step_state(&view->steps[failed]));
         else
-            buf_printf(out, "not run: the flow is %s", view->phase);
+            buf_printf(out, "not run: the flow is %s", flow_phase_text(view->phase));
         return;
     }
     if (step->reason || step->message) {
-        write_reason(step, out);
+        flow_view_step_why(step, out);
         return;
     }
     if (json_is_true(doc_at(view->doc, "spec.suspend")))
@@ -295,7 +283,7 @@ static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
     write_targets(explain, i, out);
 }
 
-static const json_t *newest_attempt(const struct flowview_step *step)
+static const json_t *newest_attempt(const struct flow_view_step *step)
 {
     const json_t *attempts = json_object_get(step->node, "attempts");
     size_t n = json_array_size(attempts);
@@ -324,11 +312,11 @@ void explain_exit_codes(const json_t *attempt, struct buf *out)
 
 static void say_retrying(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview_step *step = &explain->view->steps[i];
+    const struct flow_view_step *step = &explain->view->steps[i];
     int64_t next_ms = doc_time_ms(step->node, "nextRetryTime");
     scoped(buf) struct buf codes = {0};
 
-    buf_printf(out, "attempt %lld has failed", (long long)step->attempt);
+    buf_printf(out, "attempt %d has failed", (int)step->attempts);
     explain_exit_codes(newest_attempt(step), &codes);
     if (codes.len)
         buf_printf(out, " (%s)", codes.data);
@@ -348,14 +336,14 @@ static void write_case(const char *name, struct buf *out)
 /* The switch that lists the step, and what it chose instead: "route chose good". */
 static bool write_choice(const struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview *view = explain->view;
+    const struct flow_view *view = explain->view;
 
-    flowview_link(explain->view, NULL);
+    flow_view_link(explain->view, NULL);
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
-        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+        const struct flow_view_step *target = &view->steps[view->targets.next[t]];
         const char *choice = doc_text(target->node, "case");
 
-        if (!json_object_get(flowview_step_spec(target), "switch"))
+        if (!json_object_get(flow_view_step_spec(target), "switch"))
             continue;
         buf_printf(out, "%s ", target->name);
         write_case(choice ? choice : "", out);
@@ -366,13 +354,13 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
 
 static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview_step *step = &explain->view->steps[i];
+    const struct flow_view_step *step = &explain->view->steps[i];
 
     if (step->reason || step->message)
-        write_reason(step, out);
+        flow_view_step_why(step, out);
     else if (write_choice(explain, i, out))
         return;
-    else if (json_object_get(flowview_step_spec(step), "if"))
+    else if (json_object_get(flow_view_step_spec(step), "if"))
         buf_str(out, "its condition (if) was false");
     else
         buf_str(out, "everything it waits for was skipped");
@@ -381,12 +369,12 @@ static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
 static void say_running(struct explain *explain, uint32_t i, struct buf *out)
 {
     static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
-    const struct flowview_step *step = &explain->view->steps[i];
-    int64_t ms = flowview_step_ms(step, explain->now_ms);
+    const struct flow_view_step *step = &explain->view->steps[i];
+    int64_t ms = flow_view_step_ms(step, explain->now_ms);
     scoped_str job = job_name(explain, step);
     char text[TIME_TEXT_MAX];
 
-    if (strcmp(step->phase, "Pending") == 0) {
+    if (step->state == VIEW_PENDING) {
         buf_printf(out, "job %s waits for its pods", job);
         write_unschedulable(explain, job, out);
         return;
@@ -413,25 +401,25 @@ static void say_running(struct explain *explain, uint32_t i, struct buf *out)
 
 static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview_step *step = &explain->view->steps[i];
+    const struct flow_view_step *step = &explain->view->steps[i];
     const char *choice = doc_text(step->node, "case");
-    char text[TIME_TEXT_MAX];
+    scoped(buf) struct buf took = {0};
 
     if (choice) {
         write_case(choice, out);
         return;
     }
-    if (!step->began_ms || !step->ended_ms)
+    flow_view_step_took(step, explain->now_ms, &took);
+    if (!took.len)
         return;
-    duration_human(step->ended_ms - step->began_ms, text);
-    buf_printf(out, "took %s", text);
-    if (step->attempt > 1)
-        buf_printf(out, ", in attempt %lld", (long long)step->attempt);
+    buf_printf(out, "took %s", took.data);
+    if (step->attempts > 1 && !flow_view_step_jobless(step))
+        buf_printf(out, ", in attempt %d", (int)step->attempts);
 }
 
 static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const struct flowview_step *step = &explain->view->steps[i];
+    const struct flow_view_step *step = &explain->view->steps[i];
     scoped_str job = job_name(explain, step);
     scoped(buf) struct buf pods = {0};
 
@@ -441,14 +429,14 @@ static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
     if (pods.len)
         buf_str(out, pods.data);
     else
-        write_reason(step, out);
-    if (step->attempt > 1)
-        buf_printf(out, "%safter %lld attempts", out->len ? "; " : "", (long long)step->attempt);
+        flow_view_step_why(step, out);
+    if (step->attempts > 1 && !flow_view_step_jobless(step))
+        buf_printf(out, "%safter %d attempts", out->len ? "; " : "", (int)step->attempts);
 }
 
 static void say_reason(struct explain *explain, uint32_t i, struct buf *out)
 {
-    write_reason(&explain->view->steps[i], out);
+    flow_view_step_why(&explain->view->steps[i], out);
 }
 
 static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
@@ -458,28 +446,19 @@ static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
     buf_printf(out, "suspended: 'jobflow resume job/%s' goes on with it", job);
 }
 
-/* The rest is at work. */
-static const struct {
-    const char *phase;
-    void (*say)(struct explain *explain, uint32_t step, struct buf *out);
-} states[] = {
-    {"Waiting", say_waiting},   {"Blocked", say_reason},      {"Retrying", say_retrying},
-    {"Skipped", say_skipped},   {"Completed", say_completed}, {"Failed", say_failed},
-    {"Terminated", say_failed}, {"Aborted", say_aborted},
+/* Other states are those of a job at work. */
+static void (*const states[VIEW_STATE_N])(struct explain *explain, uint32_t step,
+                                          struct buf *out) = {
+    [VIEW_NONE] = write_targets,  [VIEW_WAITING] = say_waiting,
+    [VIEW_BLOCKED] = say_reason,  [VIEW_RETRYING] = say_retrying,
+    [VIEW_SKIPPED] = say_skipped, [VIEW_COMPLETED] = say_completed,
+    [VIEW_FAILED] = say_failed,   [VIEW_TERMINATED] = say_failed,
+    [VIEW_ABORTED] = say_aborted,
 };
 
 void explain_step(struct explain *explain, uint32_t i, struct buf *out)
 {
-    const char *phase = explain->view->steps[i].phase;
+    enum view_state state = (enum view_state)explain->view->steps[i].state;
 
-    if (!phase) {
-        write_targets(explain, i, out);
-        return;
-    }
-    for (size_t k = 0; k < countof(states); k++)
-        if (strcmp(states[k].phase, phase) == 0) {
-            states[k].say(explain, i, out);
-            return;
-        }
-    say_running(explain, i, out);
+    (states[state] ? states[state] : say_running)(explain, i, out);
 }

@@ -9,8 +9,8 @@
 #include "view/flow_view.h"
 
 struct explain {
-    struct flowview *view; /* linked when that is needed */
-    struct client *client; /* NULL: nothing beyond the view is asked */
+    struct flow_view *view; /* linked when that is needed */
+    struct client *client;  /* NULL: nothing beyond the view is asked */
     int64_t now_ms;
     /* private: found out when it is first asked for */
     uint32_t *failed_before; /* [n_steps] */

@@ -269,32 +269,32 @@ void flowsources_release(struct flowsources *sources)
 
 /* How long something takes that is still to end is known neither from the spec nor from the status.
  */
-static bool lacks_estimates(const struct flowview *view)
+static bool lacks_estimates(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)
-        if (view->steps[i].template_ && view->steps[i].estimated == ESTIMATE_NONE &&
-            !view->steps[i].settled)
+        if (view->steps[i].template && view->steps[i].estimated == ESTIMATE_NONE &&
+            !flow_view_step_over(&view->steps[i]))
             return true;
     return false;
 }
 
 /* To look for past jobs in a store nobody works in is to read all of it: for the sake of a guess,
  * not when it is as large as a large flow makes it. */
-static bool may_look_back(const struct flowsource *source, const struct flowview *view)
+static bool may_look_back(const struct flowsource *source, const struct flow_view *view)
 {
     return source->past && (!source->brief || view->n_steps <= PAST_JOBS_BRIEF ||
-                            (client_is_live(source->client) && !flowview_is_over(view)));
+                            (client_is_live(source->client) && !flow_view_is_over(view)));
 }
 
-static void estimate(const struct flowsource *source, struct flowview *view)
+static void estimate(const struct flowsource *source, struct flow_view *view)
 {
     scoped(json) json_t *past = NULL;
 
-    flowview_estimate(view, source->templates, NULL);
+    flow_view_estimate(view, source->templates, NULL);
     if (!may_look_back(source, view) || !lacks_estimates(view))
         return;
     past = past_jobs(source->client, source->ns, source->brief ? PAST_JOBS_BRIEF : PAST_JOBS_MAX);
-    flowview_estimate(view, source->templates, past);
+    flow_view_estimate(view, source->templates, past);
 }
 
 static bool take_page(void *ctx, json_t *page)
@@ -302,18 +302,18 @@ static bool take_page(void *ctx, json_t *page)
     size_t i;
     json_t *item;
 
-    json_array_foreach(json_object_get(page, "items"), i, item) flowview_take_step(ctx, item);
+    json_array_foreach(json_object_get(page, "items"), i, item) flow_view_take_step(ctx, item);
     return true;
 }
 
 /* The status of a large flow keeps no times of its steps: they are asked for. */
-static void take_times(const struct flowsource *source, struct flowview *view)
+static void take_times(const struct flowsource *source, struct flow_view *view)
 {
     scoped(buf) struct buf path = {0};
     bool lacking = false;
 
     for (uint32_t i = 0; i < view->n_steps && !lacking; i++)
-        lacking = !view->steps[i].node && view->steps[i].settled;
+        lacking = !view->steps[i].node && flow_view_step_over(&view->steps[i]);
     if (!lacking || !source->client || source->brief)
         return;
     resource_write_path(&kind_job_flow, view->ns, view->name, &path);
@@ -322,7 +322,7 @@ static void take_times(const struct flowsource *source, struct flowview *view)
 }
 
 /* There is nothing to expect of it, and no step that is told when it ended. */
-static bool tells_no_times(const struct flowview *view)
+static bool tells_no_times(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)
         if (view->steps[i].ended_ms)
@@ -330,20 +330,21 @@ static bool tells_no_times(const struct flowview *view)
     return true;
 }
 
-struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms)
+struct flow_view *flowsource_view(struct flowsource *source, int64_t now_ms)
 {
     struct error err = {0};
-    scoped(flowview) struct flowview *view =
-        source->flow ? flowview_new(source->flow, &err) : flowview_from_text(&source->text, &err);
+    scoped(flow_view) struct flow_view *view = source->flow
+                                                   ? flow_view_from_document(source->flow, &err)
+                                                   : flow_view_from_text(&source->text, &err);
 
-    if (view && source->brief && flowview_is_over(view) &&
-        (flowview_path_told(view) || tells_no_times(view)))
+    if (view && source->brief && flow_view_is_over(view) &&
+        (flow_view_take_path(view) || tells_no_times(view)))
         return take(view);
-    if (view && flowview_link(view, &err)) {
+    if (view && flow_view_link(view, &err)) {
         take_times(source, view);
         estimate(source, view);
-        flowview_expect(view, view->phase ? now_ms : 0);
-        pathback_follow(view, source->client);
+        flow_view_expect(view, view->phase != FLOW_NONE ? now_ms : 0);
+        critical_path_fetch(view, source->client);
         return take(view);
     }
     if (source->manifest)

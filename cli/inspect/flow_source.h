@@ -45,6 +45,6 @@ SCOPED_DEFINE(flowsources, struct flowsources, flowsources_release)
 
 /** The view of one, once, with estimates and expected times. Problems are printed, those of a file
  * with its line; NULL then. */
-struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms);
+struct flow_view *flowsource_view(struct flowsource *source, int64_t now_ms);
 /** The store's present time. */
 int64_t flowsource_now_ms(void);

@@ -153,16 +153,16 @@ static json_t *flow_entry(struct planning *p, const struct object *flow)
     scoped_str key = mem_printf("%s/%s", object_namespace(flow), object_name(flow));
     json_t *entry = json_object_get(p->by_flow, key);
     scoped(json) json_t *doc = NULL;
-    scoped(flowview) struct flowview *view = NULL;
+    scoped(flow_view) struct flow_view *view = NULL;
     json_t *steps;
 
     if (entry)
         return entry;
     doc = object_to_json(flow);
-    view = flowview_new(doc, NULL);
+    view = flow_view_from_document(doc, NULL);
     steps = json_array();
     for (uint32_t i = 0; view && i < view->n_steps; i++) {
-        const struct flowview_step *step = &view->steps[i];
+        const struct flow_view_step *step = &view->steps[i];
         json_t *after = json_array();
         json_t *one = json_pack("{s:s, s:I, s:o}", "name", step->name, "stage",
                                 (json_int_t)step->layer + 1, "after", after);
@@ -170,9 +170,9 @@ static json_t *flow_entry(struct planning *p, const struct object *flow)
 
         for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
             json_array_append_new(after, json_string(view->steps[view->targets.next[t]].name));
-        if (step->template_)
-            json_object_set_new(one, "template", json_string(step->template_));
-        flowview_step_marks(step, &marks);
+        if (step->template)
+            json_object_set_new(one, "template", json_string(step->template));
+        flow_view_step_marks(step, &marks);
         if (marks.len)
             json_object_set_new(one, "marks", json_string(marks.data));
         json_array_append_new(steps, one);

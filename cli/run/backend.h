@@ -6,7 +6,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "cli/manifest/manifests.h"
 #include "node/runtime/runtime.h"
-#include "view/run_model.h"
+#include "view/flow_tracker.h"
 
 struct backend {
     const struct backend_ops *ops;
@@ -35,11 +35,11 @@ struct backend_ops {
     void (*forget)(struct backend *backend, const struct object *object);
 
     /** Pods not yet over of what is followed. */
-    size_t (*alive)(struct backend *backend, const struct follow *follow);
+    size_t (*alive)(struct backend *backend, const struct flow_tracker *tracker);
     /** Ask what is followed to end, with grace. */
-    void (*stop)(struct backend *backend, const struct follow *follow);
+    void (*stop)(struct backend *backend, const struct flow_tracker *tracker);
     /** End its pods at once. */
-    void (*kill)(struct backend *backend, const struct follow *follow);
+    void (*kill)(struct backend *backend, const struct flow_tracker *tracker);
 };
 
 struct engine;

@@ -98,7 +98,7 @@ static void count_pod(void *arg, const struct object *pod)
     *(size_t *)arg += !backend_pod_over(pod);
 }
 
-static size_t alive(struct backend *backend, const struct follow *follow)
+static size_t alive(struct backend *backend, const struct flow_tracker *tracker)
 {
     size_t count = 0;
 
@@ -106,7 +106,7 @@ static size_t alive(struct backend *backend, const struct follow *follow)
     return count;
 }
 
-static void stop(struct backend *backend, const struct follow *follow)
+static void stop(struct backend *backend, const struct flow_tracker *tracker)
 {
     struct object_list jobs = {0};
 
@@ -115,7 +115,7 @@ static void stop(struct backend *backend, const struct follow *follow)
     delete_all(backend, &jobs, -1);
 }
 
-static void kill_all(struct backend *backend, const struct follow *follow)
+static void kill_all(struct backend *backend, const struct flow_tracker *tracker)
 {
     struct object_list pods = {0};
 

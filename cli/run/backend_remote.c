@@ -322,7 +322,7 @@ static void forget(struct backend *backend, const struct object *object)
 /* ---- stopping: what is followed, and nothing of others ---- */
 
 struct selection {
-    const struct follow *follow;
+    const struct flow_tracker *tracker;
     struct store *store;
     const struct object **items; /* [count] references */
     size_t count, cap;
@@ -341,16 +341,16 @@ static void select_pod(void *arg, const struct object *pod)
     const char *job = owner_uid(pod);
 
     if (backend_pod_over(pod) ||
-        (!follow_find_flow(selection->follow, job) &&
-         !follow_find_flow(selection->follow, owner_uid(store_get_uid(selection->store, job)))))
+        (!flow_tracker_find(selection->tracker, job) &&
+         !flow_tracker_find(selection->tracker, owner_uid(store_get_uid(selection->store, job)))))
         return;
     mem_grow(selection->items, selection->count, selection->cap);
     selection->items[selection->count++] = object_ref(pod);
 }
 
-static struct selection select_pods(struct backend *backend, const struct follow *follow)
+static struct selection select_pods(struct backend *backend, const struct flow_tracker *tracker)
 {
-    struct selection selection = {.follow = follow, .store = backend->store};
+    struct selection selection = {.tracker = tracker, .store = backend->store};
 
     store_each(backend->store, &kind_pod, NULL, select_pod, &selection);
     return selection;
@@ -363,37 +363,37 @@ static void selection_release(struct selection *selection)
     mem_free(selection->items);
 }
 
-static size_t alive(struct backend *backend, const struct follow *follow)
+static size_t alive(struct backend *backend, const struct flow_tracker *tracker)
 {
-    struct selection selection = select_pods(backend, follow);
+    struct selection selection = select_pods(backend, tracker);
 
     selection_release(&selection);
     return selection.count;
 }
 
-static void abort_flow(struct remote_run *remote, const struct follow_flow *flow)
+static void abort_flow(struct remote_run *remote, const struct flow_view *flow)
 {
     scoped(json) json_t *patch =
         json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
     scoped(buf) struct buf path = {0};
 
-    resource_write_path(&kind_job_flow, flow->namespace_, flow->name, &path);
+    resource_write_path(&kind_job_flow, flow->ns, flow->name, &path);
     json_decref(ask(remote, "PATCH", path.data, patch, NULL));
 }
 
 /* As in a run of its own a bare job is taken away: it has no record that could say it was ended. */
-static void stop(struct backend *backend, const struct follow *follow)
+static void stop(struct backend *backend, const struct flow_tracker *tracker)
 {
-    for (const struct follow_flow *flow = follow_flows(follow); flow; flow = flow->next)
+    for (const struct flow_view *flow = flow_tracker_flows(tracker); flow; flow = flow->next)
         if (!flow->bare_job)
             abort_flow(of(backend), flow);
         else if (flow->object && !job_phase_finished(job_status_of(flow->object)->phase))
             delete_object(of(backend), flow->object, -1);
 }
 
-static void kill_all(struct backend *backend, const struct follow *follow)
+static void kill_all(struct backend *backend, const struct flow_tracker *tracker)
 {
-    struct selection selection = select_pods(backend, follow);
+    struct selection selection = select_pods(backend, tracker);
 
     for (size_t i = 0; i < selection.count; i++)
         delete_object(of(backend), selection.items[i], 0);

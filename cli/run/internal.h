@@ -20,7 +20,7 @@ struct session {
     struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
     struct client *client;
     struct serving *serving;
-    struct follow *follow;
+    struct flow_tracker *tracker;
     struct podlogs *logs;
     const struct output_ops *output;
     void *output_state;

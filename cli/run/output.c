@@ -10,11 +10,11 @@ static void *quiet_begin(const struct output_context *context)
     return NULL;
 }
 
-static void quiet_step(void *state, const struct follow_step *step, enum job_phase before)
+static void quiet_step(void *state, const struct flow_view_step *step, enum view_state before)
 {
 }
 
-static void quiet_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+static void quiet_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
 }
 

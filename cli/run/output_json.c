@@ -1,5 +1,6 @@
 /*
- * One JSON object per line and transition, for programs. Members are only ever added.
+ * The output form `json`: one JSON object per line and transition, for programs. Members are only
+ * ever added.
  *
  *   {"time":"2026-01-02T03:04:05Z","type":"step","flow":"f","namespace":"default","step":"a","phase":"Running",…}
  */
@@ -39,39 +40,44 @@ static void line_close(struct json_output *json, struct jsonw *w)
     fwrite(json->line.data, 1, json->line.len, stdout);
 }
 
-static void json_step(void *state, const struct follow_step *step, enum job_phase before)
+static void json_step(void *state, const struct flow_view_step *step, enum view_state before)
 {
     struct json_output *json = state;
     struct jsonw w = line_open(json, "step");
+    scoped(buf) struct buf why = {0};
 
     jsonw_member_str(&w, "flow", step->flow->name);
-    jsonw_member_str(&w, "namespace", step->flow->namespace_);
+    jsonw_member_str(&w, "namespace", step->flow->ns);
     jsonw_member_str(&w, "step", step->name);
     if (step->loop)
         jsonw_member_str(&w, "loop", step->loop->name);
-    jsonw_member_str(&w, "phase", follow_step_state(step));
-    jsonw_member_int(&w, "ready", step->ready);
-    jsonw_member_int(&w, "total", step->total);
+    jsonw_member_str(&w, "phase", flow_view_step_state(step));
+    jsonw_member_int(&w, "ready", step->pods_ready);
+    jsonw_member_int(&w, "total", step->pods);
     jsonw_member_int(&w, "attempt", step->attempts);
-    jsonw_member_int(&w, "retries", step->retries);
-    jsonw_member_str_opt(&w, "reason", step->reason);
-    if (follow_step_over(step))
-        jsonw_member_int(&w, "durationMilliseconds", step->ended_ms - step->started_ms);
+    jsonw_member_int(&w, "retries", step->restarts);
+    flow_view_step_why(step, &why);
+    jsonw_member_str_opt(&w, "reason", why.data);
+    if (flow_view_step_over(step))
+        jsonw_member_int(&w, "durationMilliseconds", flow_view_step_ms(step, 0));
     line_close(json, &w);
 }
 
-static void json_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+static void json_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
     struct json_output *json = state;
+    const struct flow_view_counts counts = flow_view_count(flow);
     struct jsonw w = line_open(json, "flow");
+    scoped(buf) struct buf remark = {0};
 
     jsonw_member_str(&w, "flow", flow->name);
-    jsonw_member_str(&w, "namespace", flow->namespace_);
+    jsonw_member_str(&w, "namespace", flow->ns);
     jsonw_member_str(&w, "phase", flow_phase_text(flow->phase));
-    jsonw_member_int(&w, "steps", (int64_t)flow->n_steps);
-    jsonw_member_int(&w, "completed", (int64_t)flow->n_done);
-    jsonw_member_int(&w, "failed", (int64_t)flow->n_failed);
-    jsonw_member_str_opt(&w, "reason", flow->reason);
+    jsonw_member_int(&w, "steps", counts.steps);
+    jsonw_member_int(&w, "completed", counts.completed);
+    jsonw_member_int(&w, "failed", counts.failed);
+    flow_view_remark(flow, &remark);
+    jsonw_member_str_opt(&w, "reason", remark.data);
     if (flow_phase_finished(flow->phase))
         jsonw_member_int(&w, "durationMilliseconds", flow->ended_ms - json->context.began_ms);
     line_close(json, &w);

@@ -94,10 +94,9 @@ static const char *spinner(const struct live *live)
                                    : plain[live->beat % countof(plain)];
 }
 
-static void draw_step(struct live *live, const struct follow_step *step, int columns)
+static void draw_step(struct live *live, const struct flow_view_step *step, int columns)
 {
     int64_t now = loop_wall_ms(live->context.loop);
-    int64_t since = step->started_ms ? step->started_ms : step->created_ms;
     struct row row = row_begin(live);
     scoped(buf) struct buf name = {0}, why = {0};
 
@@ -108,15 +107,14 @@ static void draw_step(struct live *live, const struct follow_step *step, int col
         columns = row.room;
     term_write_cell(row.term, name.data, columns, row.out);
     row.room -= columns;
-    row_printf(&row, output_phase_color(step->phase), "  %-*s", STATE_COLUMNS,
-               follow_step_state(step));
-    row_printf(&row, COLOR_NONE, " %7.1fs", (double)(now - since) / 1000.0);
-    if (step->total > 1)
-        row_printf(&row, COLOR_NONE, "  %d/%d pods", step->ready, step->total);
-    if (step->retries)
-        row_printf(&row, COLOR_NONE, "  restart %d", step->retries);
-    if (step->phase != JOB_RUNNING && now - step->created_ms >= WAIT_SHOWN_MS)
-        follow_step_waits(live->context.follow, step, &why);
+    row_printf(&row, output_state_color(step), "  %-*s", STATE_COLUMNS, flow_view_step_state(step));
+    row_printf(&row, COLOR_NONE, " %7.1fs", (double)flow_view_step_ms(step, now) / 1000.0);
+    if (step->pods > 1)
+        row_printf(&row, COLOR_NONE, "  %d/%d pods", step->pods_ready, step->pods);
+    if (step->restarts)
+        row_printf(&row, COLOR_NONE, "  restart %d", step->restarts);
+    if (step->state != VIEW_RUNNING && now - step->created_ms >= WAIT_SHOWN_MS)
+        flow_tracker_waits_for(live->context.tracker, step, &why);
     if (why.len) {
         row_text(&row, COLOR_NONE, "  ");
         row_text(&row, COLOR_DIM, why.data);
@@ -124,19 +122,24 @@ static void draw_step(struct live *live, const struct follow_step *step, int col
     row_end(live);
 }
 
-static int rows_of(const struct follow_flow *flow)
+/* Lines a flow takes: its bar, and the remark about it. */
+static int rows_of(const struct flow_view *flow)
 {
+    scoped(buf) struct buf remark = {0};
+
     if (flow->bare_job)
         return 0;
-    return flow->reason ? 2 : 1;
+    flow_view_remark(flow, &remark);
+    return remark.len ? 2 : 1;
 }
 
-static void draw_flow(struct live *live, const struct follow_flow *flow)
+static void draw_flow(struct live *live, const struct flow_view *flow)
 {
-    size_t over = flow->n_done + flow->n_failed;
+    const struct flow_view_counts counts = flow_view_count(flow);
+    size_t over = counts.completed + counts.failed;
     struct row row = row_begin(live);
     int bar = row.room - 50, filled;
-    scoped(buf) struct buf done = {0};
+    scoped(buf) struct buf done = {0}, remark = {0};
     char elapsed[TIME_TEXT_MAX];
 
     bar = bar > BAR_COLUMNS_MAX ? BAR_COLUMNS_MAX : bar;
@@ -148,37 +151,39 @@ static void draw_flow(struct live *live, const struct follow_flow *flow)
     for (int i = 0; i < filled; i++)
         buf_str(&done, live->context.term.utf8 ? "━" : "#");
     if (done.len)
-        row_text(&row, flow->n_failed ? COLOR_RED : COLOR_GREEN, done.data);
+        row_text(&row, counts.failed ? COLOR_RED : COLOR_GREEN, done.data);
     row_printf(&row, COLOR_NONE, "%*s", bar > filled ? bar - filled : 0, "");
-    row_printf(&row, COLOR_NONE, "%s  %zu/%zu steps", bar > 0 ? "]" : "", over, flow->n_steps);
-    if (flow->n_failed)
-        row_printf(&row, COLOR_RED, ", %zu failed", flow->n_failed);
+    row_printf(&row, COLOR_NONE, "%s  %zu/%u steps", bar > 0 ? "]" : "", over, flow->n_steps);
+    if (counts.failed)
+        row_printf(&row, COLOR_RED, ", %u failed", counts.failed);
     row_printf(&row, COLOR_NONE, "  %s", elapsed);
     row_end(live);
-    if (!flow->reason)
+    flow_view_remark(flow, &remark);
+    if (!remark.len)
         return;
     row = row_begin(live);
-    row_text(&row, COLOR_YELLOW, flow->reason);
+    row_text(&row, COLOR_YELLOW, remark.data);
     row_end(live);
 }
 
-static bool is_waiting(const struct follow_step *step)
+static bool is_waiting(const struct flow_view_step *step)
 {
-    return step->phase == JOB_PENDING;
+    return step->state == VIEW_PENDING;
 }
 
-static const struct follow_step *next_of(const struct follow_step *step, bool waiting)
+static const struct flow_view_step *next_of(const struct flow_view_step *step, bool waiting)
 {
     while (step && is_waiting(step) != waiting)
-        step = step->next_running;
+        step = step->next_active;
     return step;
 }
 
 /* What runs first, then what waits, each in the order it came. */
 static void draw_steps(struct live *live, int room)
 {
-    size_t n = follow_working(live->context.follow), shown = 0, limit = room > 0 ? (size_t)room : 0;
-    const struct follow_step *first = follow_running(live->context.follow);
+    size_t n = flow_tracker_active_count(live->context.tracker), shown = 0,
+           limit = room > 0 ? (size_t)room : 0;
+    const struct flow_view_step *first = flow_tracker_active(live->context.tracker);
     int columns = NAME_COLUMNS_MIN;
 
     if (n > limit)
@@ -188,8 +193,8 @@ static void draw_steps(struct live *live, int room)
 
         shown = 0;
         for (int waiting = 0; waiting < 2; waiting++)
-            for (const struct follow_step *step = next_of(first, waiting); step && count < limit;
-                 step = next_of(step->next_running, waiting), count++) {
+            for (const struct flow_view_step *step = next_of(first, waiting); step && count < limit;
+                 step = next_of(step->next_active, waiting), count++) {
                 int width = term_text_width(step->name);
 
                 if (pass)
@@ -223,12 +228,12 @@ static void put_out(struct live *live)
 
 static void draw(struct live *live)
 {
-    const struct follow_flow *flows = follow_flows(live->context.follow);
+    const struct flow_view *flows = flow_tracker_flows(live->context.tracker);
     int rows, bars = 0;
 
     term_look(&live->context.term, stdout);
     rows = live->context.term.rows - 1; /* the cursor stands below */
-    for (const struct follow_flow *flow = flows; flow; flow = flow->next)
+    for (const struct flow_view *flow = flows; flow; flow = flow->next)
         bars += rows_of(flow);
     if (bars > rows / 2)
         bars = rows / 2;
@@ -238,7 +243,7 @@ static void draw(struct live *live)
     buf_add(&live->text, live->scroll.data, live->scroll.len);
     buf_clear(&live->scroll);
     draw_steps(live, rows - bars);
-    for (const struct follow_flow *flow = flows; flow && bars > 0; flow = flow->next)
+    for (const struct flow_view *flow = flows; flow && bars > 0; flow = flow->next)
         if (rows_of(flow) > 0 && rows_of(flow) <= bars) {
             draw_flow(live, flow);
             bars -= rows_of(flow);
@@ -278,35 +283,35 @@ static void *live_begin(const struct output_context *context)
     return live;
 }
 
-static void live_step(void *state, const struct follow_step *step, enum job_phase before)
+static void live_step(void *state, const struct flow_view_step *step, enum view_state before)
 {
     struct live *live = state;
     const struct term *term = &live->context.term;
-    const char *mark = step->phase == JOB_COMPLETED ? term->utf8 ? "✓" : "ok"
-                       : term->utf8                 ? "✗"
-                                                    : "!!";
-    bool is_over = follow_step_over(step) || step->stopped;
+    const char *mark = step->state == VIEW_COMPLETED ? term->utf8 ? "✓" : "ok"
+                       : term->utf8                  ? "✗"
+                                                     : "!!";
+    scoped(buf) struct buf why = {0};
+    bool is_over = flow_view_step_over(step) || step->state == VIEW_STOPPED;
 
-    if (is_over && step->phase != before) {
-        buf_printf(&live->scroll, "%s%s%s ",
-                   term_color(term, step->stopped ? COLOR_YELLOW : output_phase_color(step->phase)),
-                   mark, term_reset(term));
+    if (is_over && step->state != before) {
+        buf_printf(&live->scroll, "%s%s%s ", term_color(term, output_state_color(step)), mark,
+                   term_reset(term));
         output_step_name(&live->context, step, &live->scroll);
-        if (step->stopped)
+        if (step->state == VIEW_STOPPED)
             buf_str(&live->scroll, "  Stopped");
         else
-            buf_printf(&live->scroll, "  %.1fs",
-                       (double)(step->ended_ms - step->started_ms) / 1000.0);
-        if (follow_step_failed(step))
-            buf_printf(&live->scroll, "  %s%s%s%s", follow_step_state(step),
-                       step->reason ? " (" : "", step->reason ? step->reason : "",
-                       step->reason ? ")" : "");
+            buf_printf(&live->scroll, "  %.1fs", (double)flow_view_step_ms(step, 0) / 1000.0);
+        if (flow_view_step_failed(step)) {
+            flow_view_step_why(step, &why);
+            buf_printf(&live->scroll, why.len ? "  %s (%s)" : "  %s", flow_view_step_state(step),
+                       why.data);
+        }
         buf_char(&live->scroll, '\n');
     }
     maybe_draw(live);
 }
 
-static void live_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+static void live_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
     maybe_draw(state); /* the bar says it */
 }

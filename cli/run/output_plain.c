@@ -19,23 +19,23 @@ static double elapsed(const struct output_context *context)
     return (double)(loop_wall_ms(context->loop) - context->began_ms) / 1000.0;
 }
 
-enum color output_phase_color(enum job_phase phase)
+enum color output_state_color(const struct flow_view_step *step)
 {
-    static const enum color colors[JOB_PHASE_N] = {
-        [JOB_PENDING] = COLOR_DIM,       [JOB_RUNNING] = COLOR_BLUE,
-        [JOB_RESTARTING] = COLOR_YELLOW, [JOB_ABORTING] = COLOR_YELLOW,
-        [JOB_ABORTED] = COLOR_YELLOW,    [JOB_COMPLETING] = COLOR_GREEN,
-        [JOB_COMPLETED] = COLOR_GREEN,   [JOB_TERMINATING] = COLOR_RED,
-        [JOB_TERMINATED] = COLOR_RED,    [JOB_FAILED] = COLOR_RED,
-    };
-
-    return colors[phase];
+    if (step->state == VIEW_COMPLETED || step->state == VIEW_COMPLETING)
+        return COLOR_GREEN;
+    if (flow_view_step_failed(step) || step->state == VIEW_TERMINATING)
+        return COLOR_RED;
+    if (step->state == VIEW_RUNNING)
+        return COLOR_BLUE;
+    if (step->state == VIEW_PENDING)
+        return COLOR_DIM;
+    return step->state == VIEW_WAITING ? COLOR_NONE : COLOR_YELLOW;
 }
 
-void output_step_name(const struct output_context *context, const struct follow_step *step,
+void output_step_name(const struct output_context *context, const struct flow_view_step *step,
                       struct buf *out)
 {
-    if (follow_flows(context->follow)->next && !step->flow->bare_job)
+    if (flow_tracker_flows(context->tracker)->next && !step->flow->bare_job)
         buf_printf(out, "%s/", step->flow->name);
     buf_str(out, step->name);
 }
@@ -44,7 +44,7 @@ struct plain {
     struct output_context context;
     struct timer look;
     int64_t spoke_ms;
-    const struct follow_step *told; /* of which it was said what it waits for */
+    const struct flow_view_step *told; /* of which it was said what it waits for */
 };
 
 static void line_start(struct plain *plain)
@@ -53,7 +53,7 @@ static void line_start(struct plain *plain)
     printf("%9.3fs  ", elapsed(&plain->context));
 }
 
-static void print_step_name(const struct plain *plain, const struct follow_step *step)
+static void print_step_name(const struct plain *plain, const struct flow_view_step *step)
 {
     scoped(buf) struct buf name = {0};
 
@@ -64,33 +64,33 @@ static void print_step_name(const struct plain *plain, const struct follow_step 
 /* Nothing runs although it could: say what the first one waits for, once. */
 static void tell_waiting(struct plain *plain)
 {
-    const struct follow_step *first = follow_running(plain->context.follow);
+    const struct flow_view_step *first = flow_tracker_active(plain->context.tracker);
     scoped(buf) struct buf why = {0};
 
-    for (const struct follow_step *step = first; step; step = step->next_running)
-        if (step->phase != JOB_PENDING)
+    for (const struct flow_view_step *step = first; step; step = step->next_active)
+        if (step->state != VIEW_PENDING)
             return;
     if (!first || first == plain->told)
         return;
-    follow_step_waits(plain->context.follow, first, &why);
+    flow_tracker_waits_for(plain->context.tracker, first, &why);
     if (!why.len)
         return;
     plain->told = first;
     line_start(plain);
     print_step_name(plain, first);
-    printf("  %s  (%s)\n", follow_step_state(first), why.data);
+    printf("  %s  (%s)\n", flow_view_step_state(first), why.data);
 }
 
 static void tell_at_work(struct plain *plain)
 {
     size_t count = 0;
 
-    if (!follow_running(plain->context.follow))
+    if (!flow_tracker_active(plain->context.tracker))
         return;
     line_start(plain);
     fputs("at work:", stdout);
-    for (const struct follow_step *step = follow_running(plain->context.follow); step;
-         step = step->next_running) {
+    for (const struct flow_view_step *step = flow_tracker_active(plain->context.tracker); step;
+         step = step->next_active) {
         if (count++ >= NAMES_MAX)
             continue;
         fputs(count == 1 ? " " : ", ", stdout);
@@ -123,41 +123,43 @@ static void *plain_begin(const struct output_context *context)
     return plain;
 }
 
-static void plain_step(void *state, const struct follow_step *step, enum job_phase before)
+static void plain_step(void *state, const struct flow_view_step *step, enum view_state before)
 {
     struct plain *plain = state;
+    scoped(buf) struct buf why = {0};
 
-    if (step->phase == before)
-        return; /* pods came and went; the phase is what a log needs */
+    if (step->state == before)
+        return; /* a log needs the states, not every pod */
     line_start(plain);
     print_step_name(plain, step);
-    printf("  %s", follow_step_state(step));
-    if (step->total > 1 && step->phase == JOB_RUNNING)
-        printf("  %d/%d", step->ready, step->total);
-    if (step->attempts > 1 && !step->jobless)
+    printf("  %s", flow_view_step_state(step));
+    if (step->pods > 1 && step->state == VIEW_RUNNING)
+        printf("  %d/%d", step->pods_ready, step->pods);
+    if (step->attempts > 1 && (step->loop || !flow_view_step_jobless(step)))
         printf("  attempt %d", step->attempts);
-    if (step->retries > 0)
-        printf("  restart %d", step->retries);
-    if (step->reason)
-        printf("  (%s)", step->reason);
+    if (step->restarts > 0)
+        printf("  restart %d", step->restarts);
+    flow_view_step_why(step, &why);
+    if (why.len)
+        printf("  (%s)", why.data);
     putchar('\n');
 }
 
-static void plain_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+static void plain_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
     struct plain *plain = state;
+    scoped(buf) struct buf counts = {0}, remark = {0};
 
     if (flow->bare_job)
         return; /* its one step says the same */
+    flow_view_write_counts(flow, &counts);
+    flow_view_remark(flow, &remark);
     line_start(plain);
     printf("flow %s  %s", flow->name, flow_phase_text(flow->phase));
     if (flow_phase_finished(flow->phase))
-        printf("  %zu of %zu step%s completed%s", flow->n_done, flow->n_steps,
-               flow->n_steps == 1 ? "" : "s", flow->n_failed ? "," : "");
-    if (flow->n_failed && flow_phase_finished(flow->phase))
-        printf(" %zu failed", flow->n_failed);
-    if (flow->reason)
-        printf("  (%s)", flow->reason);
+        printf("  %s", counts.data);
+    if (remark.len)
+        printf("  (%s)", remark.data);
     putchar('\n');
 }
 

@@ -9,7 +9,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "view/why.h"
+#include "view/reason.h"
 
 enum { POLL_MS = 100, PIECE_MAX = 64 << 10 };
 
@@ -201,7 +201,7 @@ static void tail_status(const struct tail *tail, const struct object *pod,
     scoped(buf) struct buf text = {0};
 
     buf_printf(&text, "container %s: ", container->name);
-    why_container_ended(container, &text);
+    reason_container_ended(container, &text);
     tail->line(tail->ctx, object_name(pod), text.data, text.len);
 }
 

@@ -59,16 +59,17 @@ static void resume(const struct takeup *takeup, enum earlier earlier, const stru
                    const char *remark)
 {
     const char *verb = earlier == EARLIER_RETRY ? "retrying" : "resuming";
-    const struct follow_flow *flow;
+    const struct flow_view *flow;
     scoped_str text = NULL;
 
-    follow_add(takeup->follow, object);
-    flow = follow_find_flow(takeup->follow, object_uid(object));
+    flow_tracker_add(takeup->tracker, object);
+    flow = flow_tracker_find(takeup->tracker, object_uid(object));
     if (earlier == EARLIER_KEEP)
         text = mem_printf("%s succeeded before and is not run again", object_name(object));
     else if (object->kind == &kind_job_flow)
-        text = mem_printf("%s %s: %zu of %zu step%s completed before%s", verb, object_name(object),
-                          flow->n_done, flow->n_steps, flow->n_steps == 1 ? "" : "s", remark);
+        text = mem_printf("%s %s: %u of %u step%s completed before%s", verb, object_name(object),
+                          flow_view_count(flow).completed, flow->n_steps,
+                          flow->n_steps == 1 ? "" : "s", remark);
     else
         text = mem_printf("resuming job %s%s", object_name(object), remark);
     takeup->note(takeup->ctx, text);
@@ -183,7 +184,7 @@ static bool take_up_one(const struct takeup *takeup, const struct manifest *mani
     else if (earlier != EARLIER_NONE)
         resume(takeup, earlier, object, "");
     else if (is_followed(manifest->kind))
-        follow_add(takeup->follow, object);
+        flow_tracker_add(takeup->tracker, object);
     error_list_release(&errors);
     return ok;
 }
@@ -202,7 +203,7 @@ static void collect_left_over(void *arg, const struct object *object)
     bool is_step = object->kind == &kind_job && meta_controller(object->meta);
 
     if (is_step || is_over(object) || object->meta->deleted_at_ms ||
-        follow_find_flow(left->takeup->follow, object_uid(object)))
+        flow_tracker_find(left->takeup->tracker, object_uid(object)))
         return;
     mem_grow(left->items, left->count, left->cap);
     left->items[left->count++] = object_ref(object);

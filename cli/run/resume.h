@@ -12,11 +12,11 @@
  */
 #include "cli/manifest/manifests.h"
 #include "cli/run/backend.h"
-#include "view/run_model.h"
+#include "view/flow_tracker.h"
 
 struct takeup {
     struct backend *backend;
-    struct follow *follow;
+    struct flow_tracker *tracker;
     const char *data_dir; /* for messages */
     bool fresh, keep_going, retry_failed;
     void (*note)(void *ctx, const char *text);

@@ -74,10 +74,10 @@ static void note_plain(struct session *session)
                      "below $VC_MOUNT_ROOT (why: jobflow describe node)");
 }
 
-static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
+static void on_step(void *ctx, const struct flow_view_step *step, enum view_state before)
 {
     struct session *session = ctx;
-    bool failed = follow_step_over(step) && step->phase != JOB_COMPLETED && step->phase != before;
+    bool failed = flow_view_step_failed(step) && step->state != before;
 
     session->news++;
     session->output->step(session->output_state, step, before);
@@ -88,14 +88,14 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
         note_plain(session);
 }
 
-static void note_still_at_work(struct session *session, const struct follow_flow *flow)
+static void note_still_at_work(struct session *session, const struct flow_view *flow)
 {
     enum { NAMES_MAX = 3 };
     scoped(buf) struct buf text = {0};
     size_t count = 0;
 
-    for (const struct follow_step *step = follow_running(session->follow); step;
-         step = step->next_running)
+    for (const struct flow_view_step *step = flow_tracker_active(session->tracker); step;
+         step = step->next_active)
         if (step->flow == flow && count++ < NAMES_MAX)
             buf_printf(&text, "%s %s", count == 1 ? ":" : ",", step->name);
     if (count == 0)
@@ -116,12 +116,13 @@ static void look_at_failed(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, failed_look);
 
-    for (const struct follow_flow *flow = follow_flows(session->follow); flow; flow = flow->next)
+    for (const struct flow_view *flow = flow_tracker_flows(session->tracker); flow;
+         flow = flow->next)
         if (flow->phase == FLOW_FAILED && session->interrupts == 0)
             note_still_at_work(session, flow);
 }
 
-static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase before)
+static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase before)
 {
     struct session *session = ctx;
 
@@ -139,7 +140,7 @@ void session_finish(struct session *session, int exit_code)
 
 int session_outcome(const struct session *session)
 {
-    return follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED;
+    return flow_tracker_succeeded(session->tracker) ? EXIT_OK : EXIT_FAILED;
 }
 
 static void settled(struct task *task)
@@ -286,7 +287,7 @@ static void follow_to_the_end(struct session *session)
     if (session->options->logs && !session_simulated(session->options))
         session->logs = podlogs_follow_all(loop, session->backend->store, session->backend->runtime,
                                            on_log_line, session);
-    if (follow_start(session->follow, &err)) {
+    if (flow_tracker_start(session->tracker, &err)) {
         session_end_watch(session);
         loop_run(loop);
         session_end_rest(session);
@@ -321,13 +322,13 @@ static void release_manifests(struct session *session)
 
 static void run_opened(struct session *session)
 {
-    const struct follow_events events = {on_step, on_flow, on_finished, session};
+    const struct flow_tracker_events events = {on_step, on_flow, on_finished, session};
     struct loop *loop = session->backend->loop;
     scoped_str where = flags_to_find(session->options);
 
-    session->follow = follow_new(loop, session->backend->store, &events);
+    session->tracker = flow_tracker_new(loop, session->backend->store, &events);
     session->context = (struct output_context){.loop = loop,
-                                               .follow = session->follow,
+                                               .tracker = session->tracker,
                                                .began_ms = loop_wall_ms(loop),
                                                .where = where,
                                                .kept = session->options->data_dir != NULL};
@@ -337,7 +338,7 @@ static void run_opened(struct session *session)
     serve(session);
 
     const struct takeup takeup = {.backend = session->backend,
-                                  .follow = session->follow,
+                                  .tracker = session->tracker,
                                   .data_dir = session->options->data_dir,
                                   .fresh = session->options->fresh,
                                   .keep_going = session->options->keep_going,
@@ -353,11 +354,12 @@ static void run_opened(struct session *session)
         session->exit_code = EXIT_REFUSED;
     }
     session->output->end(session->output_state);
+    flow_tracker_complete(session->tracker);
     if (session->output->summary && session->exit_code != EXIT_REFUSED)
         summary_print(&session->context, session->ended, stdout);
-    if (session->ended && strcmp(session->ended, OUTPUT_STUCK) == 0)
-        stuck_tell(session->follow);
-    follow_free(session->follow);
+    if (session->ended && strcmp(session->ended, OUTPUT_STALLED) == 0)
+        stall_report_print(session->tracker);
+    flow_tracker_free(session->tracker);
     serving_stop(session->serving);
 }
 

@@ -19,7 +19,7 @@ enum {
 
 static size_t count_alive(const struct session *session)
 {
-    return session->backend->ops->alive(session->backend, session->follow);
+    return session->backend->ops->alive(session->backend, session->tracker);
 }
 
 static bool disk_is_full(const struct session *session)
@@ -43,7 +43,7 @@ static void abort_look(struct timer *timer)
     }
     /* in a daemon what was asked for takes effect a little later */
     if (!session->storing && count_alive(session) == 0 &&
-        (!session->backend->shared || follow_finished(session->follow))) {
+        (!session->backend->shared || flow_tracker_finished(session->tracker))) {
         session->storing = true;
         store_when_durable(session->backend->store, &session->durable);
     }
@@ -58,14 +58,14 @@ static void abort_begin(struct session *session, const char *why)
                            : mem_strdup(why);
 
     session_note(session, text);
-    session->backend->ops->stop(session->backend, session->follow);
+    session->backend->ops->stop(session->backend, session->tracker);
     timer_start(session->backend->loop, &session->abort_poll, 0);
 }
 
 static void abort_kill(struct session *session)
 {
     session_note(session, "killing what is left");
-    session->backend->ops->kill(session->backend, session->follow);
+    session->backend->ops->kill(session->backend, session->tracker);
 }
 
 /* ---- the last pods ---- */
@@ -169,7 +169,7 @@ static void on_idle(struct task *task)
 
     if (session->interrupts || session->exit_code >= 0)
         return;
-    session->ended = OUTPUT_STUCK;
+    session->ended = OUTPUT_STALLED;
     session_finish(session, EXIT_FAILED);
 }
 

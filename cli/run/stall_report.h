@@ -1,9 +1,10 @@
 #pragma once
 /*
- * A simulation in which nothing can happen any more, although a flow is not over: what waits for
- * what, as errors.
+ * The report about a simulation that has stalled: nothing can happen any more, although a flow is
+ * not over.
  */
-#include "view/run_model.h"
+#include "view/flow_tracker.h"
 
-/** Print why each unfinished flow and job can never go on. */
-void stuck_tell(const struct follow *follow);
+/** Print on stderr why each unfinished flow and job can never go on. Takes what the newest statuses
+ * tell (flow_tracker_complete). */
+void stall_report_print(struct flow_tracker *tracker);

@@ -77,16 +77,29 @@ static void look_back(struct path *p)
     mem_free(order);
 }
 
-/* Iterations are told of by their loop. */
-static uint32_t last_to_end(const struct path *p)
+enum among { ALL_STEPS, ORDINARY_STEPS };
+
+/* The step that ended last. An iteration counts as a part of its loop. */
+static uint32_t last_to_end(const struct path *p, enum among among)
 {
     uint32_t last = STEP_NONE;
 
     for (uint32_t i = 0; i < p->m->graph->steps; i++)
         if (!p->m->steps[i].is_iteration && p->ended[i] &&
+            !(among == ORDINARY_STEPS && p->m->steps[i].final) &&
             (last == STEP_NONE || p->ended[i] > p->ended[last]))
             last = i;
     return last;
+}
+
+/* A final step without targets waits for all ordinary steps. */
+static void look_back_from_finals(struct path *p)
+{
+    uint32_t last = last_to_end(p, ORDINARY_STEPS);
+
+    for (uint32_t i = 0; i < p->m->graph->steps; i++)
+        if (p->m->steps[i].final && !p->m->steps[i].is_iteration && p->before[i] == STEP_NONE)
+            p->before[i] = last;
 }
 
 struct span {
@@ -172,7 +185,8 @@ char *critical_path_text(const struct flow_model *m,
     char *text;
 
     look_back(&p);
-    for (uint32_t i = last_to_end(&p); i != STEP_NONE; i = p.before[i])
+    look_back_from_finals(&p);
+    for (uint32_t i = last_to_end(&p, ALL_STEPS); i != STEP_NONE; i = p.before[i])
         p.steps[p.count++] = i;
     text = p.count ? write_path(&p) : NULL;
     mem_free(p.ended);

@@ -1,11 +1,12 @@
 #pragma once
 /*
- * The critical path of a large flow that is over: the chain of steps that decided how long it took.
+ * The critical path of a flow that is over: the chain of steps that decided how long it took.
  *
  * The last link is the step that ended last; before each link stands the target that let it begin:
- * of several the one that ended last, under `any` the first. A small flow's status has the times of
- * every step, from which anybody can tell; that of a large one has not (DC-05), so the engine
- * tells, once. Of a long chain the two ends are named.
+ * of several the one that ended last, under `any` the first, of a final step the last of all others.
+ * Times in a status are whole seconds, and the status of a large flow has none (DC-05), so a reader
+ * could not tell which of two steps ended last: the engine, which saw the order, writes the path
+ * once. Of a long chain it names the two ends.
  */
 #include <jansson.h>
 

@@ -244,8 +244,9 @@ static enum job_phase phase_of(const struct step *step, const struct object *job
     enum job_phase phase = job_status_of(job)->phase;
     bool ended = step->state == STEP_STARTED && step->phase == JOB_TERMINATED;
 
-    return phase == JOB_ABORTED && ended && step_attempt_of(job) == step->attempt ? JOB_TERMINATED
-                                                                                  : phase;
+    return phase == JOB_ABORTED && ended && jobflow_attempt_of(job) == step->attempt
+               ? JOB_TERMINATED
+               : phase;
 }
 
 bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct object *job,
@@ -262,7 +263,7 @@ bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct objec
     }
     step->revision = job->revision;
     set_job(m, i, job_key(job));
-    see_attempt(m, i, step_attempt_of(job), now_ms);
+    see_attempt(m, i, jobflow_attempt_of(job), now_ms);
     keep_results(step, results);
     step->recreate = step->retry = false;
     if (!m->compact && !step->history)

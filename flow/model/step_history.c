@@ -12,14 +12,6 @@
 #include "base/timefmt.h"
 #include "flow/model/spec_hash.h"
 
-unsigned step_attempt_of(const struct object *job)
-{
-    const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
-    unsigned long attempt = text ? strtoul(text, NULL, 10) : 1;
-
-    return attempt >= 1 && attempt <= UINT16_MAX ? (unsigned)attempt : 1;
-}
-
 struct step_history *step_history_new(void)
 {
     return mem_alloc(sizeof(struct step_history));
@@ -294,7 +286,7 @@ void step_history_write_status(const struct step_history *history, const char *j
         jsonw_member_time_opt(w, "endTimestamp", end_of(history->job, status));
         jsonw_member_int(w, "restartCount",
                          status->retry_count + history->restarts +
-                             (int32_t)step_attempt_of(history->job) - 1);
+                             (int32_t)jobflow_attempt_of(history->job) - 1);
     }
     write_history(history, w);
     jsonw_close(w);

@@ -38,9 +38,6 @@ struct step_history {
     int32_t restarts;            /* of jobs of earlier attempts */
 };
 
-/** Which attempt of its step a job is, from 1. */
-unsigned step_attempt_of(const struct object *job);
-
 struct step_history *step_history_new(void);
 void step_history_free(struct step_history *history); /* NULL is fine */
 

@@ -17,46 +17,46 @@
 
 enum { NOON_MS = 43200 * 1000 };
 
-static struct flowview *view_of_text(const char *text, struct error *err)
+static struct flow_view *view_of_text(const char *text, struct error *err)
 {
     scoped(buf) struct buf bytes = {0};
 
-    struct flowview *view;
+    struct flow_view *view;
 
     buf_str(&bytes, text);
-    view = flowview_from_text(&bytes, err);
-    if (view && flowview_link(view, err))
+    view = flow_view_from_text(&bytes, err);
+    if (view && flow_view_link(view, err))
         return view;
-    flowview_free(view);
+    flow_view_free(view);
     return NULL;
 }
 
-static void check_same(const struct flowview *a, const struct flowview *b)
+static void check_same(const struct flow_view *a, const struct flow_view *b)
 {
     check_int("steps", a->n_steps, b->n_steps);
     check_int("layers", a->n_layers, b->n_layers);
     check_int("edges", (long)dag_edges(&a->dag), (long)dag_edges(&b->dag));
     for (uint32_t i = 0; i < a->n_steps; i++) {
-        const struct flowview_step *x = &a->steps[i], *y = &b->steps[i];
+        const struct flow_view_step *x = &a->steps[i], *y = &b->steps[i];
 
         check_str("name", x->name, y->name);
-        check_str("template", x->template_ ? x->template_ : "", y->template_ ? y->template_ : "");
-        check_str("phase", x->phase ? x->phase : "", y->phase ? y->phase : "");
+        check_str("template", x->template ? x->template : "", y->template ? y->template : "");
+        check_int("state", x->state, y->state);
         check_int("any", x->any, y->any);
         check_int("loops", x->loops, y->loops);
         check_int("layer", x->layer, y->layer);
-        check("spec", json_equal((json_t *)(size_t)flowview_step_spec(x),
-                                 (json_t *)(size_t)flowview_step_spec(y)));
+        check("spec", json_equal((json_t *)(size_t)flow_view_step_spec(x),
+                                 (json_t *)(size_t)flow_view_step_spec(y)));
     }
 }
 
 /* From its text; from a document it is the same. */
-static struct flowview *view_of(const char *text)
+static struct flow_view *view_of(const char *text)
 {
     json_t *doc = json_loads(text, 0, NULL);
     struct error err = {0};
-    scoped(flowview) struct flowview *view = flowview_new(doc, &err);
-    struct flowview *same = view_of_text(text, &err);
+    scoped(flow_view) struct flow_view *view = flow_view_from_document(doc, &err);
+    struct flow_view *same = view_of_text(text, &err);
 
     check_ok("view", view && same, err);
     check_same(same, view);
@@ -73,17 +73,17 @@ static json_t *templates(void)
         0, NULL);
 }
 
-static void expect(struct flowview *view, const char *past, int64_t now_ms)
+static void expect(struct flow_view *view, const char *past, int64_t now_ms)
 {
     json_t *known = templates(), *samples = past ? json_loads(past, 0, NULL) : NULL;
 
-    flowview_estimate(view, known, samples);
-    flowview_expect(view, now_ms);
+    flow_view_estimate(view, known, samples);
+    flow_view_expect(view, now_ms);
     json_decref(known);
     json_decref(samples);
 }
 
-static const char *path_of(const struct flowview *view)
+static const char *path_of(const struct flow_view *view)
 {
     static char text[256];
     size_t len = 0;
@@ -112,7 +112,7 @@ static void what_is_no_flow_is_refused_at_its_field(void **state)
         json_t *doc = json_loads(broken[i].doc, 0, NULL);
         struct error err = {0};
 
-        assert_null(flowview_new(doc, &err));
+        assert_null(flow_view_from_document(doc, &err));
         check_str(broken[i].name, err.field, broken[i].field);
         check_has(broken[i].name, err.message, broken[i].says);
         err = (struct error){0};
@@ -125,29 +125,29 @@ static void what_is_no_flow_is_refused_at_its_field(void **state)
 static void a_view_of_text_is_linked_when_asked(void **state)
 {
     scoped(buf) struct buf text = {0}, unknown = {0};
-    scoped(flowview) struct flowview *view = NULL, *loose = NULL;
+    scoped(flow_view) struct flow_view *view = NULL, *loose = NULL;
     struct error err = {0};
 
     buf_str(&text, RUN(STEP("a", "") "," STEP("b", "\"a\""),
                        "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"}"));
-    view = flowview_from_text(&text, &err);
+    view = flow_view_from_text(&text, &err);
     check_ok("view", view, err);
     check("not yet", !view->order);
-    check_str("its states are known", view->steps[0].phase, "Completed");
-    check_int("and its names", (long)flowview_find(view, "b"), 1);
-    check("linked", flowview_link(view, &err) && flowview_link(view, &err));
+    check_int("its states are known", view->steps[0].state, VIEW_COMPLETED);
+    check_int("and its names", (long)flow_view_find(view, "b"), 1);
+    check("linked", flow_view_link(view, &err) && flow_view_link(view, &err));
     check_int("once", (long)dag_edges(&view->targets), 1);
 
     buf_str(&unknown, FLOW(STEP("a", "") "," STEP("b", "\"a\",\"x\"")));
-    loose = flowview_from_text(&unknown, &err);
-    check("an unknown target", loose && !flowview_link(loose, &err));
+    loose = flow_view_from_text(&unknown, &err);
+    check("an unknown target", loose && !flow_view_link(loose, &err));
     check_str("is named", err.field, "spec.flows[1].dependsOn.targets[1]");
     check_int("its steps wait for nothing", (long)dag_edges(&loose->targets), 0);
 }
 
 static void layers_are_the_longest_ways(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(FLOW(
+    scoped(flow_view) struct flow_view *view = view_of(FLOW(
         STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"a\",\"b\",\"a\"") "," STEP("d", "")));
 
     check_int("layers", view->n_layers, 3);
@@ -159,7 +159,7 @@ static void layers_are_the_longest_ways(void **state)
 
 static void final_steps_lie_behind_all_others(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(FLOW("{\"name\":\"clean\",\"when\":\"always\"}," STEP("a", "") "," STEP(
             "b", "\"a\"") ",{\"name\":\"tell\",\"when\":\"always\",\"dependsOn\":{\"targets\":["
                           "\"clean\"]}}"));
@@ -172,7 +172,7 @@ static void final_steps_lie_behind_all_others(void **state)
 
 static void the_critical_path_is_the_longest_by_estimates(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(FLOW(STEP("a", "") "," STEP("b", "") "," STEP("c", "\"a\",\"b\"")));
 
     expect(view, NULL, 0);
@@ -184,7 +184,7 @@ static void the_critical_path_is_the_longest_by_estimates(void **state)
 
 static void any_target_lets_a_step_begin(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(FLOW(STEP("a", "") "," STEP("b", "") "," ANY("c", "\"a\",\"b\"")));
 
     expect(view, NULL, 0);
@@ -194,7 +194,7 @@ static void any_target_lets_a_step_begin(void **state)
 
 static void what_nobody_estimates_is_unknown(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+    scoped(flow_view) struct flow_view *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
 
     expect(view, NULL, 0);
     check("path not known", !view->path_known);
@@ -204,7 +204,7 @@ static void what_nobody_estimates_is_unknown(void **state)
 
 static void past_jobs_estimate_where_no_template_does(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+    scoped(flow_view) struct flow_view *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
 
     expect(view, "{\"d\":[10000,30000],\"a\":[1]}", 0);
     check_int("mean", (long)view->steps[0].estimate_ms, 20000);
@@ -214,7 +214,7 @@ static void past_jobs_estimate_where_no_template_does(void **state)
 
 static void a_loop_takes_its_rounds(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(FLOW("{\"name\":\"a\",\"for\":{\"items\":[1,2,3,4,5],\"parallelism\":2}}"));
 
     expect(view, NULL, 0);
@@ -225,7 +225,7 @@ static void a_loop_takes_its_rounds(void **state)
 
 static void a_running_flow_is_expected_to_end(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(RUN(
+    scoped(flow_view) struct flow_view *view = view_of(RUN(
         STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
         "\"state\":{\"phase\":\"Running\"},\"nodes\":["
         "{\"name\":\"a\",\"phase\":\"Completed\",\"attempt\":1,\"attempts\":[{\"startTime\":" AT(
@@ -235,10 +235,10 @@ static void a_running_flow_is_expected_to_end(void **state)
                                                        "\"startTime\":" AT("11:58:00") "}]}]"));
 
     expect(view, NULL, NOON_MS);
-    check_str("c waits", view->steps[2].phase, "Waiting");
-    check("a is settled", view->steps[0].settled);
-    check("b runs", view->steps[1].running);
-    check_int("a took", (long)flowview_step_ms(&view->steps[0], NOON_MS), 480 * 1000);
+    check_int("c waits", view->steps[2].state, VIEW_WAITING);
+    check("a is settled", flow_view_step_over(&view->steps[0]));
+    check("b runs", flow_view_step_active(&view->steps[1]));
+    check_int("a took", (long)flow_view_step_ms(&view->steps[0], NOON_MS), 480 * 1000);
     check_int("b ends in 8 min", (long)view->steps[1].expected_end_ms, NOON_MS + 480 * 1000);
     check_int("c after it", (long)view->steps[2].expected_end_ms, NOON_MS + 510 * 1000);
     check_str("path", path_of(view), "a b c");
@@ -246,47 +246,49 @@ static void a_running_flow_is_expected_to_end(void **state)
 
 static void results_of_large_flows_stand_in_bitmaps(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(
+    scoped(flow_view) struct flow_view *view = view_of(
         RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", ""),
             "\"state\":{\"phase\":\"Failed\"},\"results\":{\"completed\":\"AQ==\",\"failed\":"
             "\"BA==\"}"));
 
-    check_str("a", view->steps[0].phase, "Completed");
-    check_str("b", view->steps[1].phase, "Waiting");
-    check_str("c", view->steps[2].phase, "Failed");
+    check_int("a", view->steps[0].state, VIEW_COMPLETED);
+    check_int("b", view->steps[1].state, VIEW_WAITING);
+    check_int("c", view->steps[2].state, VIEW_FAILED);
 }
 
 static void those_at_work_may_stand_in_bitmaps_too(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", "") "," STEP("d", "\"a\""),
                     "\"state\":{\"phase\":\"Running\"},\"results\":{\"running\":\"AQ==\","
                     "\"pending\":\"Ag==\",\"unknown\":\"BA==\"}"));
 
-    check_str("a", view->steps[0].phase, "Running");
-    check_str("b", view->steps[1].phase, "Pending");
-    check_str("c", view->steps[2].phase, "Unknown");
-    check_str("d", view->steps[3].phase, "Waiting");
-    check("at work", view->steps[0].running && view->steps[1].running && view->steps[2].running);
+    check_int("a", view->steps[0].state, VIEW_RUNNING);
+    check_int("b", view->steps[1].state, VIEW_PENDING);
+    check_int("c", view->steps[2].state, VIEW_UNKNOWN);
+    check_int("d", view->steps[3].state, VIEW_WAITING);
+    check("at work", flow_view_step_active(&view->steps[0]) &&
+                         flow_view_step_active(&view->steps[1]) &&
+                         flow_view_step_active(&view->steps[2]));
 }
 
 static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(RUN(STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
                     "\"state\":{\"phase\":\"Succeed\"},\"results\":{\"completed\":\"Bw==\"},"
                     "\"criticalPath\":{\"steps\":9,\"duration\":\"1m5s\",\"ends\":["
                     "{\"name\":\"a\"},{\"name\":\"gone\"},{\"name\":\"c\"}]}"));
-    scoped(flowview) struct flowview *none =
+    scoped(flow_view) struct flow_view *none =
         view_of(RUN(STEP("a", ""), "\"state\":{\"phase\":\"Succeed\"}"));
 
-    check("told", flowview_path_told(view));
+    check("told", flow_view_take_path(view));
     check_str("the steps that are there", path_of(view), "a c");
     check_int("of", (long)view->path_len, 9);
     check_int("time", (long)view->path_ms, 65000);
     check("marked",
           view->steps[0].path_place == 1 && !view->steps[1].path_place && view->path_known);
-    check("not told", !flowview_path_told(none));
+    check("not told", !flow_view_take_path(none));
 }
 
 /* When a ended nobody knows: the way from what is at work on. Asked for, it is known. */
@@ -297,7 +299,7 @@ static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **s
             "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"},\"nodes\":[{"
             "\"name\":\"b\",\"phase\":\"Running\",\"attempts\":[{\"attempt\":1,"
             "\"startTime\":\"1970-01-01T11:59:00Z\"}]}]");
-    scoped(flowview) struct flowview *view = view_of(doc), *asked = view_of(doc);
+    scoped(flow_view) struct flow_view *view = view_of(doc), *asked = view_of(doc);
     json_t *item = json_loads("{\"name\":\"a\",\"startTime\":\"1970-01-01T11:58:00Z\","
                               "\"endTime\":\"1970-01-01T11:59:00Z\"}",
                               0, NULL);
@@ -305,7 +307,7 @@ static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **s
     expect(view, NULL, NOON_MS);
     check_str("from b on", path_of(view), "b c");
     check("cut", view->path_cut);
-    flowview_take_step(asked, item);
+    flow_view_take_step(asked, item);
     expect(asked, NULL, NOON_MS);
     check_str("all of it", path_of(asked), "a b c");
     check("not cut", !asked->path_cut);
@@ -315,7 +317,7 @@ static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **s
 /* A loop has no job: its iterations say when it began and ended. */
 static void a_loop_begins_and_ends_with_its_iterations(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(
+    scoped(flow_view) struct flow_view *view = view_of(
         RUN("{\"name\":\"l\",\"for\":{\"items\":[\"x\",\"y\"]}}," STEP("b", "\"l\""),
             "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"l\",\"phase\":\"Completed\"},"
             "{\"name\":\"l-0\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
@@ -323,20 +325,20 @@ static void a_loop_begins_and_ends_with_its_iterations(void **state)
             "{\"name\":\"l-1\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
             "\"startTime\":\"1970-01-01T00:00:20Z\",\"endTime\":\"1970-01-01T00:00:35Z\"}]}]"));
 
-    check_int("began", (long)view->steps[0].began_ms, 10000);
+    check_int("began", (long)view->steps[0].created_ms, 10000);
     check_int("ended", (long)view->steps[0].ended_ms, 35000);
 }
 
 static void iterations_have_bits_behind_their_loop(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(
+    scoped(flow_view) struct flow_view *view = view_of(
         RUN("{\"name\":\"a\",\"for\":{\"items\":[1,2]}}," STEP("b", "\"a\"") "," STEP("c", ""),
             "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"a\",\"phase\":"
             "\"Completed\"}],\"results\":{\"completed\":\"Dw==\",\"skipped\":\"EA==\"}"));
 
-    check_str("the loop", view->steps[0].phase, "Completed");
-    check_str("behind it", view->steps[1].phase, "Completed");
-    check_str("the last", view->steps[2].phase, "Skipped");
+    check_int("the loop", view->steps[0].state, VIEW_COMPLETED);
+    check_int("behind it", view->steps[1].state, VIEW_COMPLETED);
+    check_int("the last", view->steps[2].state, VIEW_SKIPPED);
 }
 
 static const struct {
@@ -357,7 +359,7 @@ static const struct {
 static void text_that_is_not_compact_is_read_all_the_same(void **state)
 {
     for (size_t i = 0; i < countof(odd_texts); i++) {
-        scoped(flowview) struct flowview *view = view_of(odd_texts[i].text);
+        scoped(flow_view) struct flow_view *view = view_of(odd_texts[i].text);
 
         check_int(odd_texts[i].name, view->n_steps, odd_texts[i].steps);
     }
@@ -378,26 +380,26 @@ static void what_is_no_json_is_refused(void **state)
 
 static void marks_say_what_a_step_has(void **state)
 {
-    scoped(flowview) struct flowview *view = view_of(
+    scoped(flow_view) struct flow_view *view = view_of(
         FLOW("{\"name\":\"a\",\"if\":{},\"for\":{\"range\":{\"start\":0,\"end\":10,\"step\":3}}},"
              "{\"name\":\"s\",\"switch\":{\"cases\":[{\"flows\":[\"a\"]}]}}"));
     scoped(buf) struct buf a = {0}, s = {0};
 
-    flowview_step_marks(&view->steps[0], &a);
-    flowview_step_marks(&view->steps[1], &s);
+    flow_view_step_marks(&view->steps[0], &a);
+    flow_view_step_marks(&view->steps[1], &s);
     check_str("a", a.data, "if, for 4");
     check_str("s", s.data, "switch");
-    check("a switch makes no job", view->steps[1].template_ == NULL);
+    check("a switch makes no job", view->steps[1].template == NULL);
     check_int("a waits for it", view->steps[0].layer, 1);
 }
 
 static void a_range_may_go_down(void **state)
 {
-    scoped(flowview) struct flowview *view =
+    scoped(flow_view) struct flow_view *view =
         view_of(FLOW("{\"name\":\"a\",\"for\":{\"range\":{\"start\":10,\"end\":0,\"step\":-5}}}"));
     scoped(buf) struct buf marks = {0};
 
-    flowview_step_marks(&view->steps[0], &marks);
+    flow_view_step_marks(&view->steps[0], &marks);
     check_str("a", marks.data, "for 2");
 }
 

@@ -14,6 +14,7 @@
 #include "api/server/rest/table/table.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/base64.h"
+#include "base/mem.h"
 #include "base/timefmt.h"
 
 enum { PAGE_MAX = 5000, PAGE_DEFAULT = 500 };
@@ -150,9 +151,11 @@ static bool seek(const struct steps *s, uint32_t vertex, struct position *out)
 
 struct entry {
     const char *name, *phase, *job_name;
-    const json_t *node;       /* its entry in the status; NULL */
-    const struct object *job; /* the job of this flow; NULL */
-    char attempt[12];
+    const json_t *node;           /* its entry in the status; NULL */
+    const struct object *job;     /* the job of this flow; NULL */
+    unsigned attempts;            /* jobs made for it; of a loop, for all its iterations */
+    int64_t started_ms, ended_ms; /* of the newest job, of a loop's first and last; 0 = not yet */
+    int64_t ran_ms;               /* how long the newest job was Running; -1 = not known */
 };
 
 static const struct object *job_of(const struct steps *s, const char *name)
@@ -164,13 +167,52 @@ static const struct object *job_of(const struct steps *s, const char *name)
     return owner && strcmp(owner->uid, object_uid(s->flow)) == 0 ? job : NULL;
 }
 
+/* Attempts and times from the job; those of a job that is gone, from the entry of the status. */
+static void take_job(const struct steps *s, struct entry *entry)
+{
+    const struct job_status *status = entry->job ? job_status_of(entry->job) : NULL;
+
+    entry->ran_ms = -1;
+    entry->attempts = (unsigned)json_integer_value(json_object_get(entry->node, "attempt"));
+    if (!status)
+        return;
+    if (!entry->attempts)
+        entry->attempts = jobflow_attempt_of(entry->job);
+    entry->started_ms = entry->job->meta->created_at_ms;
+    if (!job_phase_finished(status->phase))
+        return;
+    entry->ended_ms = status->transition_ms;
+    if (status->running_duration_ns >= 0)
+        entry->ran_ms = status->running_duration_ns / 1000000;
+}
+
+/* A loop has no job: it begins with the first of its iterations and ends with the last. */
+static void take_iterations(const struct steps *s, const struct flow_step *loop,
+                            struct entry *entry)
+{
+    bool is_over = strcmp(entry->phase, "Completed") == 0 || strcmp(entry->phase, "Failed") == 0;
+
+    for (uint32_t i = 0; i < iterations_of(s, loop); i++) {
+        scoped_str job = mem_printf("%s-%s-%u", object_name(s->flow), loop->name, i);
+        const char *name = job + strlen(object_name(s->flow)) + 1;
+        struct entry one = {.node = json_object_get(s->nodes, name), .job = job_of(s, job)};
+
+        take_job(s, &one);
+        entry->attempts += one.attempts;
+        if (one.started_ms && (!entry->started_ms || one.started_ms < entry->started_ms))
+            entry->started_ms = one.started_ms;
+        if (is_over && one.ended_ms > entry->ended_ms)
+            entry->ended_ms = one.ended_ms;
+    }
+}
+
 /* Describes the step at a position; false for an iteration that may never exist. */
 static bool describe_step(const struct steps *s, const struct position *at, struct buf *scratch,
                           struct entry *out)
 {
     const struct flow_step *step = &s->spec->steps.items[at->step];
     size_t prefix = strlen(object_name(s->flow)) + 1;
-    const char *result = result_of(s, at->vertex), *attempt;
+    const char *result = result_of(s, at->vertex);
 
     buf_clear(scratch);
     buf_printf(scratch, "%s-%s", object_name(s->flow), step->name);
@@ -179,8 +221,7 @@ static bool describe_step(const struct steps *s, const struct position *at, stru
     *out = (struct entry){.job_name = scratch->data, .name = scratch->data + prefix};
     out->node = json_object_get(s->nodes, out->name);
     out->job = job_of(s, out->job_name);
-    attempt = out->job ? meta_annotation(out->job->meta, ANNOTATION_FLOW_ATTEMPT) : NULL;
-    snprintf(out->attempt, sizeof out->attempt, "%s", attempt ? attempt : out->job ? "1" : "0");
+    take_job(s, out);
     out->phase = json_string_value(json_object_get(out->node, "phase"));
     if (!out->phase)
         out->phase = result;
@@ -190,19 +231,9 @@ static bool describe_step(const struct steps *s, const struct position *at, stru
         return false;
     if (!out->phase || !*out->phase)
         out->phase = out->job ? job_phase_text(JOB_PENDING) : "Waiting";
+    if (step->loop && at->iteration == ITERATION_NONE)
+        take_iterations(s, step, out);
     return true;
-}
-
-static int64_t started_ms(const struct entry *entry)
-{
-    return entry->job ? entry->job->meta->created_at_ms : 0;
-}
-
-static int64_t ended_ms(const struct entry *entry)
-{
-    const struct job_status *status = entry->job ? job_status_of(entry->job) : NULL;
-
-    return status && job_phase_finished(status->phase) ? status->transition_ms : 0;
 }
 
 /* Copies the entry of the status. */
@@ -220,6 +251,12 @@ static void write_members(struct jsonw *w, const json_t *node)
     }
 }
 
+static void write_attempts(struct jsonw *w, const struct entry *entry)
+{
+    if (entry->attempts)
+        jsonw_member_int(w, "attempt", entry->attempts);
+}
+
 static void write_derived(struct jsonw *w, const struct steps *s, const struct position *at,
                           const struct entry *entry)
 {
@@ -229,12 +266,14 @@ static void write_derived(struct jsonw *w, const struct steps *s, const struct p
         jsonw_member_str(w, "step", s->spec->steps.items[at->step].name);
         jsonw_member_int(w, "iteration", at->iteration);
     }
-    if (!entry->job)
+    if (!entry->job) {
+        write_attempts(w, entry);
         return;
+    }
     jsonw_member_open_list(w, "jobs");
     jsonw_str(w, entry->job_name);
     jsonw_close_list(w);
-    jsonw_member_int(w, "attempt", strtol(entry->attempt, NULL, 10));
+    jsonw_member_int(w, "attempt", entry->attempts);
     jsonw_member_str_opt(w, "specHash",
                          meta_annotation(entry->job->meta, ANNOTATION_FLOW_SPEC_HASH));
 }
@@ -247,12 +286,16 @@ static void write_item(struct steps *s, const struct position *at, const struct 
     jsonw_open(w);
     if (entry->node)
         write_members(w, entry->node);
-    else
+    if (entry->node && !json_object_get(entry->node, "attempt"))
+        write_attempts(w, entry);
+    if (!entry->node)
         write_derived(w, s, at, entry);
     if (!flow_step_is_switch(step))
         jsonw_member_str(w, "template", flow_step_template(step));
-    jsonw_member_time_opt(w, "startTime", started_ms(entry));
-    jsonw_member_time_opt(w, "endTime", ended_ms(entry));
+    jsonw_member_time_opt(w, "startTime", entry->started_ms);
+    jsonw_member_time_opt(w, "endTime", entry->ended_ms);
+    if (entry->ran_ms >= 0)
+        jsonw_member_int(w, "runMilliseconds", entry->ran_ms);
     jsonw_close(w);
 }
 
@@ -268,20 +311,31 @@ static void write_cell_age(struct jsonw *w, int64_t at_ms, int64_t until_ms)
     jsonw_str(w, text);
 }
 
+/* How long the newest job ran; before it is over, how long ago it was made. */
+static void write_cell_duration(struct jsonw *w, const struct steps *s, const struct entry *entry)
+{
+    char text[TIME_TEXT_MAX];
+
+    if (entry->ran_ms < 0) {
+        write_cell_age(w, entry->started_ms, entry->ended_ms ? entry->ended_ms : s->now_ms);
+        return;
+    }
+    duration_precise(entry->ran_ms, text);
+    jsonw_str(w, text);
+}
+
 static void write_row(struct steps *s, const struct entry *entry)
 {
     const char *reason = json_string_value(json_object_get(entry->node, "reason"));
-    json_int_t attempt = json_integer_value(json_object_get(entry->node, "attempt"));
-    int64_t start_ms = started_ms(entry), end_ms = ended_ms(entry);
     struct jsonw *w = &s->w;
 
     jsonw_open(w);
     jsonw_member_open_list(w, "cells");
     jsonw_str(w, entry->name);
-    jsonw_str(w, entry->phase);
-    jsonw_int(w, attempt ? attempt : strtol(entry->attempt, NULL, 10));
-    write_cell_age(w, start_ms, s->now_ms);
-    write_cell_age(w, start_ms, end_ms ? end_ms : s->now_ms);
+    jsonw_str(w, jobflow_step_state(entry->phase, jobflow_phase_of(s->flow)));
+    jsonw_int(w, entry->attempts);
+    write_cell_age(w, entry->started_ms, s->now_ms);
+    write_cell_duration(w, s, entry);
     jsonw_str(w, entry->job ? entry->job_name : "");
     jsonw_str(w, reason ? reason : "");
     jsonw_close_list(w);

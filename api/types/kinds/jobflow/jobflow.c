@@ -201,6 +201,21 @@ enum flow_phase jobflow_phase_of(const struct object *flow)
     return summary ? summary->phase : FLOW_NONE;
 }
 
+const char *jobflow_step_state(const char *phase, enum flow_phase flow)
+{
+    bool starts_no_more = flow_phase_finished(flow) || flow == FLOW_TERMINATING;
+
+    return starts_no_more && strcmp(phase, "Waiting") == 0 ? "Not run" : phase;
+}
+
+unsigned jobflow_attempt_of(const struct object *job)
+{
+    const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
+    unsigned long attempt = text ? strtoul(text, NULL, 10) : 1;
+
+    return attempt >= 1 && attempt <= UINT16_MAX ? (unsigned)attempt : 1;
+}
+
 bool jobflow_aborted(const struct object *flow)
 {
     const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_ABORT);

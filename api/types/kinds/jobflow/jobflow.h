@@ -263,6 +263,12 @@ static inline bool flow_phase_finished(enum flow_phase p)
     return p == FLOW_SUCCEED || p == FLOW_FAILED;
 }
 
+/** The state of a step for people: its phase as stored, but "Not run" for one that waits in a flow
+ * that starts nothing any more. */
+const char *jobflow_step_state(const char *phase, enum flow_phase flow);
+/** The number of a step's attempt that a job is, by its annotation; 1 without one. */
+unsigned jobflow_attempt_of(const struct object *job);
+
 extern const struct schema jobflow_spec_schema;
 extern const struct schema jobflow_status_schema;
 

@@ -331,7 +331,7 @@ static const struct field status_fields[] = {
      .doc = "State of each step. A large flow lists only unfinished, failed and retried steps."},
     {"stepCounts",         FIELD_MAP,      FIELD_PASS, .doc = "Number of steps by state."},
     {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position of the step. The running steps are listed the same way when nodes does not name them all."},
-    {"criticalPath",       FIELD_OBJECT,   FIELD_PASS, &path_schema, .doc = "Chain of steps that decided how long a large flow took. Set when the flow has ended."},
+    {"criticalPath",       FIELD_OBJECT,   FIELD_PASS, &path_schema, .doc = "Chain of steps that decided how long the flow took. Set when the flow has ended."},
     {0},
 };
 const struct schema jobflow_status_schema = {"JobFlowStatus", status_fields};

@@ -1,7 +1,7 @@
 /*
  * A few words for people, from the statuses of pods and of the gang.
  */
-#include "view/why.h"
+#include "view/reason.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 
-void why_container_ended(const struct container_status *container, struct buf *out)
+void reason_container_ended(const struct container_status *container, struct buf *out)
 {
     bool plain = container->reason && strcmp(container->reason, "Error") == 0;
 
@@ -58,12 +58,12 @@ static void look_at_pod(void *arg, const struct object *pod)
         buf_printf(failures->first, "%s%s%s", status->reason, status->message ? ": " : "",
                    status->message ? status->message : "");
     else if (container)
-        why_container_ended(container, failures->first);
+        reason_container_ended(container, failures->first);
     else
         buf_str(failures->first, "failed");
 }
 
-void why_failed(const struct store *store, const char *job_uid, struct buf *out)
+void reason_of_failure(const struct store *store, const char *job_uid, struct buf *out)
 {
     scoped(buf) struct buf first = {0};
     struct failures failures = {.first = &first};
@@ -87,7 +87,7 @@ static void look_at_group(void *arg, const struct object *group)
         buf_str(out, message);
 }
 
-void why_waits(const struct store *store, const char *job_uid, struct buf *out)
+void reason_to_wait(const struct store *store, const char *job_uid, struct buf *out)
 {
     store_each_owned(store, &kind_pod_group, job_uid, look_at_group, out);
 }

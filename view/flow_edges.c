@@ -1,5 +1,9 @@
 /*
- * From the document of a JobFlow to steps, and from what steps write to edges between them.
+ * What steps wait for: targets are looked up by name, steps are put in topological order, and each
+ * gets its layer.
+ *
+ * The targets of all steps are looked up together (name_index_get_parts), which for 100,000 steps
+ * hides most trips to memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,49 +13,9 @@
 #include "base/mem.h"
 #include "view/internal.h"
 
-/* ---- names ---- */
-
-static bool name_missing(uint32_t i, struct error *err)
-{
-    char field[64];
-
-    snprintf(field, sizeof field, "spec.flows[%u].name", i);
-    return error_set(err, ERR_INVALID, field, "Required value");
-}
-
-static bool name_twice(const struct flowview *view, uint32_t i, struct error *err)
-{
-    char field[64];
-
-    snprintf(field, sizeof field, "spec.flows[%u].name", i);
-    return error_set(err, ERR_INVALID, field, "duplicated template name %s", view->steps[i].name);
-}
-
-static bool load_names(struct flowview *view, struct error *err)
-{
-    const char *names[NAMES_TOGETHER];
-    uint32_t before[NAMES_TOGETHER];
-
-    name_index_init(&view->names, view->n_steps);
-    for (uint32_t from = 0, n; from < view->n_steps; from += n) {
-        n = view->n_steps - from < NAMES_TOGETHER ? view->n_steps - from : NAMES_TOGETHER;
-        for (uint32_t i = 0; i < n; i++) {
-            names[i] = view->steps[from + i].name;
-            if (!names[i] || !*names[i])
-                return name_missing(from + i, err);
-        }
-        name_index_put_all(&view->names, names, n, from, before);
-        for (uint32_t i = 0; i < n; i++)
-            if (before[i] != NAME_NONE)
-                return name_twice(view, from + i, err);
-    }
-    return true;
-}
-
-/* ---- edges ---- */
-
+/* The edges of a view while they are collected. */
 struct edges {
-    struct flowview *view;
+    struct flow_view *view;
     struct dag_edge *items;
     size_t count, cap;
     uint32_t *seen; /* [n_steps] target → the step it was last a target of, plus 1 */
@@ -66,10 +30,10 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to)
     edges->items[edges->count++] = (struct dag_edge){from, to};
 }
 
-/* Targets as they are written, those of one step behind those of the other. */
+/* All targets as they are written, step after step. */
 struct written {
-    struct name_part *items;
-    uint32_t *steps; /* whose they are */
+    struct name_part *items; /* [count] names */
+    uint32_t *steps;         /* [count] the step that lists each */
     size_t count, cap, cap_steps;
 };
 
@@ -84,7 +48,8 @@ static void add_written(struct written *written, uint32_t step, const char *name
     written->count++;
 }
 
-static void read_targets(const struct flowview_step *step, uint32_t i, struct written *written)
+/* From the text of the list. */
+static void read_targets(const struct flow_view_step *step, uint32_t i, struct written *written)
 {
     const char *at = step->targets, *element;
 
@@ -96,7 +61,8 @@ static void read_targets(const struct flowview_step *step, uint32_t i, struct wr
     }
 }
 
-static void take_targets(const struct flowview_step *step, uint32_t i, struct written *written)
+/* From the document of the entry. */
+static void take_targets(const struct flow_view_step *step, uint32_t i, struct written *written)
 {
     size_t t;
     json_t *target;
@@ -126,7 +92,7 @@ static bool unknown_target(const struct written *written, size_t w, struct error
 
 static bool add_targets(struct edges *edges, struct error *err)
 {
-    const struct flowview *view = edges->view;
+    const struct flow_view *view = edges->view;
     struct written written = {0};
     uint32_t *positions;
     bool ok = true;
@@ -146,7 +112,7 @@ static bool add_targets(struct edges *edges, struct error *err)
     return ok;
 }
 
-/* A switch decides over the steps its cases list: they wait for it. */
+/* Steps that a case of a switch lists wait for the switch. */
 static void add_choices(struct edges *edges, uint32_t i, const json_t *names)
 {
     size_t k;
@@ -154,7 +120,7 @@ static void add_choices(struct edges *edges, uint32_t i, const json_t *names)
 
     json_array_foreach(names, k, name)
     {
-        uint32_t to = flowview_find(edges->view, json_string_value(name));
+        uint32_t to = flow_view_find(edges->view, json_string_value(name));
 
         if (to != NAME_NONE)
             add_edge(edges, i, to);
@@ -163,22 +129,20 @@ static void add_choices(struct edges *edges, uint32_t i, const json_t *names)
 
 static void add_switch(struct edges *edges, uint32_t i)
 {
-    const struct flowview_step *step = &edges->view->steps[i];
+    const struct flow_view_step *step = &edges->view->steps[i];
     const json_t *choice;
     size_t k;
     json_t *one;
 
-    if (step->template_)
+    if (step->template)
         return;
-    choice = json_object_get(flowview_step_spec(step), "switch");
+    choice = json_object_get(flow_view_step_spec(step), "switch");
     json_array_foreach(json_object_get(choice, "cases"), k, one)
         add_choices(edges, i, json_object_get(one, "flows"));
     add_choices(edges, i, json_object_get(choice, "default"));
 }
 
-/* ---- order ---- */
-
-static bool say_cycle(const struct flowview *view, struct error *err)
+static bool cycle_error(const struct flow_view *view, struct error *err)
 {
     uint32_t *cycle = mem_array(view->n_steps, sizeof *cycle);
     size_t n = dag_cycle(&view->dag, cycle);
@@ -194,9 +158,9 @@ static bool say_cycle(const struct flowview *view, struct error *err)
     return error_set(err, ERR_INVALID, "spec.flows", "jobflow Flow is not DAG: %s", text.data);
 }
 
-/* The longest way to each step, in the order of the steps. Those that run at the end wait for each
- * other only, and come behind all others. */
-static void lay_out(struct flowview *view)
+/* A step's layer is the length of the longest way to it. Final steps wait for each other only; their
+ * layers come behind those of all other steps. */
+static void set_layers(struct flow_view *view)
 {
     uint32_t *layer = mem_array((size_t)view->n_steps + 1, sizeof *layer);
     uint32_t ordinary = 0;
@@ -211,7 +175,7 @@ static void lay_out(struct flowview *view)
                 layer[view->dag.next[e]] = below;
     }
     for (uint32_t i = 0; i < view->n_steps; i++) {
-        struct flowview_step *step = &view->steps[i];
+        struct flow_view_step *step = &view->steps[i];
 
         step->layer = layer[i] + (step->final ? ordinary : 0);
         if (step->layer >= view->n_layers)
@@ -222,19 +186,19 @@ static void lay_out(struct flowview *view)
 
 static bool order(struct edges *edges, struct error *err)
 {
-    struct flowview *view = edges->view;
+    struct flow_view *view = edges->view;
 
     dag_init(&view->dag, view->n_steps, edges->items, edges->count);
     if (dag_sort(&view->dag, view->order) < view->n_steps)
-        return say_cycle(view, err);
+        return cycle_error(view, err);
     for (size_t i = 0; i < edges->count; i++)
         edges->items[i] = (struct dag_edge){edges->items[i].to, edges->items[i].from};
     dag_init(&view->targets, view->n_steps, edges->items, edges->count);
-    lay_out(view);
+    set_layers(view);
     return true;
 }
 
-static void unlink_all(struct flowview *view)
+static void unlink_all(struct flow_view *view)
 {
     dag_release(&view->dag);
     dag_init(&view->dag, view->n_steps, NULL, 0);
@@ -243,7 +207,7 @@ static void unlink_all(struct flowview *view)
         view->order[i] = i;
 }
 
-bool flowview_link(struct flowview *view, struct error *err)
+bool flow_view_link(struct flow_view *view, struct error *err)
 {
     struct edges edges = {.view = view};
     bool ok;
@@ -261,58 +225,4 @@ bool flowview_link(struct flowview *view, struct error *err)
     mem_free(edges.items);
     mem_free(edges.seen);
     return ok;
-}
-
-/* ---- the whole ---- */
-
-struct flowview *flowview_make(json_t *doc, struct flowview_step *steps, uint32_t n_steps,
-                               struct error *err)
-{
-    struct flowview *view = mem_alloc(sizeof *view);
-    const char *name = doc_text(doc, "metadata.name");
-    const char *ns = doc_text(doc, "metadata.namespace");
-
-    view->doc = json_incref(doc);
-    view->name = name ? name : "";
-    view->ns = ns ? ns : "default";
-    view->n_steps = n_steps;
-    view->steps = steps;
-    if (!load_names(view, err)) {
-        flowview_free(view);
-        return NULL;
-    }
-    flowview_load_states(view);
-    return view;
-}
-
-static void load_step(struct flowview_step *step, json_t *spec)
-{
-    const char *template_ = doc_text(spec, "jobTemplateName");
-    const char *strategy = doc_text(spec, "dependsOn.strategy");
-
-    step->spec = json_incref(spec);
-    step->name = doc_text(spec, "name");
-    step->any = strategy && strcmp(strategy, "any") == 0;
-    step->loops = json_object_get(spec, "for") != NULL;
-    step->final = json_object_get(spec, "when") != NULL;
-    step->estimate = json_object_get(spec, "patch") != NULL;
-    step->expected_start_ms = step->expected_end_ms = -1;
-    if (!json_object_get(spec, "switch"))
-        step->template_ = template_ ? template_ : step->name;
-}
-
-struct flowview *flowview_new(json_t *doc, struct error *err)
-{
-    const json_t *flows = doc_at(doc, "spec.flows");
-    uint32_t n = (uint32_t)json_array_size(flows);
-    struct flowview_step *steps = mem_array((size_t)n + 1, sizeof *steps);
-    struct flowview *view;
-
-    for (uint32_t i = 0; i < n; i++)
-        load_step(&steps[i], json_array_get(flows, i));
-    view = flowview_make(doc, steps, n, err);
-    if (view && flowview_link(view, err))
-        return view;
-    flowview_free(view);
-    return NULL;
 }

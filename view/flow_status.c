@@ -1,0 +1,319 @@
+/*
+ * What the status of a flow says of the flow and of its steps.
+ *
+ * Up to a certain size every step has an entry among its nodes. In the status of a larger flow only
+ * the unusual steps have one; how the others ended, and where those are that are at work, stands in
+ * bitmaps with a bit for each step, a loop's iterations behind the loop (DC-05).
+ */
+#include <string.h>
+
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "flow/model/step_bitmap.h"
+#include "view/internal.h"
+
+/* Times of the newest attempt. They are stored in whole seconds. */
+static void take_attempts(struct flow_view_step *step, const json_t *node)
+{
+    const json_t *attempts = json_object_get(node, "attempts");
+    size_t n = json_array_size(attempts);
+    const json_t *newest = n ? json_array_get(attempts, n - 1) : NULL;
+
+    step->attempts = (int32_t)json_integer_value(json_object_get(node, "attempt"));
+    step->restarts = (int32_t)json_integer_value(json_object_get(newest, "restarts"));
+    step->created_ms = doc_time_ms(newest, "startTime");
+    step->ended_ms = doc_time_ms(newest, "endTime");
+}
+
+static void take_node(struct flow_view_step *step, const json_t *node)
+{
+    const char *phase = doc_text(node, "phase");
+
+    step->node = node;
+    if (phase)
+        flow_view_set_state(step, view_state_parse(phase));
+    step->reason = doc_text(node, "reason");
+    step->message = doc_text(node, "message");
+    take_attempts(step, node);
+}
+
+/* A loop begins with the first of its iterations and ends with the last; its attempts are theirs. */
+static void take_iteration(struct flow_view_step *loop, const struct flow_view_step *iteration)
+{
+    int64_t began_ms = iteration->created_ms;
+
+    if (began_ms && (!loop->created_ms || began_ms < loop->created_ms))
+        loop->created_ms = began_ms;
+    if (flow_view_step_over(loop) && iteration->ended_ms > loop->ended_ms)
+        loop->ended_ms = iteration->ended_ms;
+    loop->attempts += iteration->attempts;
+}
+
+/* Iterations stand behind their loop, whose own entry has been taken. */
+static void take_nodes(struct flow_view *view, const json_t *nodes)
+{
+    size_t i;
+    json_t *node;
+
+    json_array_foreach(nodes, i, node)
+    {
+        uint32_t step = flow_view_find(view, doc_text(node, "name"));
+        uint32_t loop = flow_view_find(view, doc_text(node, "step"));
+        struct flow_view_step iteration = {0};
+
+        if (step != UINT32_MAX) {
+            take_node(&view->steps[step], node);
+        } else if (loop != UINT32_MAX) {
+            take_attempts(&iteration, node);
+            take_iteration(&view->steps[loop], &iteration);
+        }
+    }
+}
+
+/* The name of a step's job begins with the flow's name and a dash. */
+static struct flow_view_step *step_of_job(const struct flow_view *view, const char *job)
+{
+    size_t prefix = strlen(view->name);
+    uint32_t at = UINT32_MAX;
+
+    if (job && strncmp(job, view->name, prefix) == 0 && job[prefix] == '-')
+        at = flow_view_find(view, job + prefix + 1);
+    return at == UINT32_MAX ? NULL : &view->steps[at];
+}
+
+/* status.conditions tell how long the newest job of a step was Running, to the millisecond. */
+static void take_run_times(struct flow_view *view, const json_t *conditions)
+{
+    const char *job;
+    json_t *condition;
+
+    json_object_foreach((json_t *)(size_t)conditions, job, condition)
+    {
+        const char *took = doc_text(condition, "runningDuration");
+        struct flow_view_step *step = step_of_job(view, job);
+        int64_t ns;
+
+        if (step && took && duration_parse(took, &ns, NULL) && ns >= 0)
+            step->ran_ms = ns / 1000000;
+    }
+}
+
+/* status.jobStatusList tells since when the newest job of a step is Running. */
+static void take_run_starts(struct flow_view *view, const json_t *jobs)
+{
+    size_t i, k;
+    json_t *job, *span;
+
+    json_array_foreach(jobs, i, job)
+    {
+        struct flow_view_step *step = step_of_job(view, doc_text(job, "name"));
+
+        json_array_foreach(step ? json_object_get(job, "runningHistories") : NULL, k, span)
+        {
+            const char *state = doc_text(span, "state");
+
+            if (state && strcmp(state, "Running") == 0 && !doc_text(span, "endTimestamp"))
+                step->started_ms = doc_time_ms(span, "startTimestamp");
+        }
+    }
+}
+
+/* Sets of steps in status.results. A skipped step has no job. */
+static const struct {
+    const char *member;
+    enum view_state state;
+} results[] = {
+    {"completed", VIEW_COMPLETED}, {"failed", VIEW_FAILED},   {"skipped", VIEW_SKIPPED},
+    {"pending", VIEW_PENDING},     {"running", VIEW_RUNNING}, {"unknown", VIEW_UNKNOWN},
+};
+enum { RESULTS = countof(results) };
+
+/* The state that the bits give vertex `vertex`; VIEW_NONE: no bit of it is set. */
+static enum view_state state_by_bits(const struct step_set *sets, uint32_t vertex)
+{
+    for (size_t k = 0; k < RESULTS; k++)
+        if (vertex < sets[k].size && step_set_has(&sets[k], vertex))
+            return results[k].state;
+    return VIEW_NONE;
+}
+
+/* How many iterations a loop has; a retry may have given it more than its spec. */
+static uint32_t iterations_of(const struct flow_view_step *step)
+{
+    const json_t *given = json_object_get(step->node, "iterations");
+
+    return given ? (uint32_t)json_integer_value(given) : flow_view_step_iterations(step);
+}
+
+static bool bits_tell_of_job(const struct step_set *sets, uint32_t vertex)
+{
+    enum view_state state = state_by_bits(sets, vertex);
+
+    return state != VIEW_NONE && state != VIEW_SKIPPED;
+}
+
+/* Steps and iterations without an entry of their own; `vertices` [n_steps] gets the bit of each
+ * step. A job that only has a bit is a first attempt. */
+static void take_bits(struct flow_view *view, const struct step_set *sets, uint32_t *vertices)
+{
+    uint32_t vertex = 0;
+
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flow_view_step *step = &view->steps[i];
+        enum view_state state = step->node ? VIEW_NONE : state_by_bits(sets, vertex);
+
+        vertices[i] = vertex++;
+        if (state != VIEW_NONE)
+            flow_view_set_state(step, state);
+        if (state != VIEW_NONE && state != VIEW_SKIPPED && !flow_view_step_jobless(step))
+            step->attempts = 1;
+        for (uint32_t left = step->loops ? iterations_of(step) : 0; left > 0; left--)
+            step->attempts += bits_tell_of_job(sets, vertex++);
+    }
+}
+
+/* Iterations with an entry of their own have been counted by it. */
+static void uncount_named(struct flow_view *view, const struct step_set *sets,
+                          const uint32_t *vertices)
+{
+    size_t i;
+    json_t *node;
+
+    json_array_foreach(json_object_get(view->status, "nodes"), i, node)
+    {
+        uint32_t loop = flow_view_find(view, doc_text(node, "step"));
+        uint32_t number = (uint32_t)json_integer_value(json_object_get(node, "iteration"));
+
+        if (loop != UINT32_MAX && bits_tell_of_job(sets, vertices[loop] + 1 + number))
+            view->steps[loop].attempts--;
+    }
+}
+
+static void read_sets(const json_t *stored, struct step_set sets[RESULTS])
+{
+    for (size_t k = 0; k < RESULTS; k++) {
+        const char *bits = doc_text(stored, results[k].member);
+
+        sets[k] = (struct step_set){0};
+        if (!bits)
+            continue;
+        step_set_init(&sets[k], step_bitmap_room(bits));
+        if (!step_bitmap_read(bits, &sets[k]))
+            step_set_release(&sets[k]);
+    }
+}
+
+static void release_sets(struct step_set sets[RESULTS])
+{
+    for (size_t k = 0; k < RESULTS; k++)
+        step_set_release(&sets[k]);
+}
+
+static void take_results(struct flow_view *view, const json_t *stored)
+{
+    uint32_t *vertices = mem_array((size_t)view->n_steps + 1, sizeof *vertices);
+    struct step_set sets[RESULTS];
+
+    read_sets(stored, sets);
+    take_bits(view, sets, vertices);
+    uncount_named(view, sets, vertices);
+    release_sets(sets);
+    mem_free(vertices);
+}
+
+static void forget(struct flow_view_step *step)
+{
+    flow_view_set_state(step, VIEW_WAITING);
+    step->node = NULL;
+    step->reason = step->message = NULL;
+    step->attempts = step->restarts = 0;
+    step->created_ms = step->started_ms = step->ended_ms = 0;
+    step->ran_ms = -1;
+}
+
+void flow_view_take_status(struct flow_view *view, json_t *status)
+{
+    const char *phase = doc_text(status, "state.phase");
+    const json_t *results_stored = json_object_get(status, "results");
+
+    if (!phase || !flow_phase_parse(phase, &view->phase) || view->phase == FLOW_NONE)
+        return;
+    json_decref(view->status);
+    view->status = json_incref(status);
+    view->reason = doc_text(status, "state.reason");
+    view->message = doc_text(status, "state.message");
+    view->began_ms = doc_time_ms(status, "startTime");
+    view->ended_ms = doc_time_ms(status, "completionTime");
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        forget(&view->steps[i]);
+    take_nodes(view, json_object_get(status, "nodes"));
+    take_run_times(view, json_object_get(status, "conditions"));
+    take_run_starts(view, json_object_get(status, "jobStatusList"));
+    if (results_stored)
+        take_results(view, results_stored);
+}
+
+/* Steps that the tracker still takes for waiting, by their bits. */
+static void complete_by_bits(struct flow_view *view, const json_t *stored)
+{
+    struct step_set sets[RESULTS];
+    uint32_t vertex = 0;
+
+    read_sets(stored, sets);
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flow_view_step *step = &view->steps[i];
+        enum view_state state = state_by_bits(sets, vertex);
+
+        if (step->state == VIEW_WAITING && !step->node && state != VIEW_NONE)
+            flow_view_set_state(step, state);
+        vertex += 1 + (step->loops ? iterations_of(step) : 0);
+    }
+    release_sets(sets);
+}
+
+void flow_view_complete(struct flow_view *view, json_t *status)
+{
+    const json_t *stored = json_object_get(status, "results");
+    size_t i;
+    json_t *node;
+
+    json_decref(view->status);
+    view->status = json_incref(status);
+    json_array_foreach(json_object_get(status, "nodes"), i, node)
+    {
+        uint32_t at = flow_view_find(view, doc_text(node, "name"));
+
+        if (at == UINT32_MAX)
+            continue;
+        view->steps[at].node = node;
+        if (view->steps[at].state == VIEW_WAITING)
+            take_node(&view->steps[at], node);
+    }
+    if (stored)
+        complete_by_bits(view, stored);
+}
+
+void flow_view_take_step(struct flow_view *view, const json_t *item)
+{
+    uint32_t at = flow_view_find(view, doc_text(item, "name"));
+    uint32_t loop = flow_view_find(view, doc_text(item, "step"));
+    struct flow_view_step told = {
+        .attempts = (int32_t)json_integer_value(json_object_get(item, "attempt")),
+        .created_ms = doc_time_ms(item, "startTime"),
+        .ended_ms = doc_time_ms(item, "endTime"),
+    };
+    struct flow_view_step *step = at == UINT32_MAX ? NULL : &view->steps[at];
+    const json_t *ran = json_object_get(item, "runMilliseconds");
+
+    if (step && !step->node) {
+        step->created_ms = told.created_ms;
+        step->ended_ms = told.ended_ms;
+        if (ran)
+            step->ran_ms = json_integer_value(ran);
+    } else if (!step && loop != UINT32_MAX) {
+        told.attempts = 0; /* the status has told of them */
+        take_iteration(&view->steps[loop], &told);
+    }
+}

@@ -1,11 +1,12 @@
 /*
- * What pods can get here, found by trying it once.
+ * What pods can get on this machine: the level of isolation, address rewriting, name look-up, limits.
+ * Each is tried once, when the first pod needs it or when a description is asked for.
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/runtime/name_service.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/isolation_level.h"
@@ -19,7 +20,8 @@ static const char *const sockaddr_method_texts[] = {
         ("pods may listen on the same ports: the kernel changes their addresses (cgroup BPF)"),
 };
 
-/* The kernel does it where this process keeps the rights to tell it so. */
+/* BPF programs need privileges that the process keeps at levels mounts and full only. Elsewhere
+ * seccomp is used, if it works. */
 static enum sockaddr_method choose_sockaddr_method(const struct host *host)
 {
     enum isolation_level level = (enum isolation_level)host->config.level;
@@ -31,7 +33,7 @@ static enum sockaddr_method choose_sockaddr_method(const struct host *host)
     return sockaddr_notify_works() ? SOCKADDR_METHOD_NOTIFY : SOCKADDR_METHOD_NONE;
 }
 
-/* By name where a program can look one up. */
+/* Programs get names where they can look them up, else addresses. */
 static void choose_names(struct host *host, struct runtime_capabilities *capabilities)
 {
     const bool own_files = host->config.level != ISOLATION_PLAIN;
@@ -48,21 +50,21 @@ static void choose_names(struct host *host, struct runtime_capabilities *capabil
         capabilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
 }
 
-/* Found out when it is needed: most flows have no pod that asks for a box. */
-bool host_probe(struct host *host, struct error *err)
+/* Not at the start: most flows have no pod that needs a sandbox. */
+bool host_probe_capabilities(struct host *host, struct error *err)
 {
     scoped_str scratch = NULL;
     enum isolation_level level;
 
-    if (host->described)
+    if (host->description)
         return true;
     scratch = mem_printf("%s/probe", host->directory);
-    if (!isolation_level_choose(host->isolation, scratch, &level, &host->described, err))
+    if (!isolation_level_choose(host->isolation, scratch, &level, &host->description, err))
         return false;
     host->config.level = level;
     host->capabilities = (struct runtime_capabilities){
         .level = isolation_level_text(level),
-        .why = host->described,
+        .why = host->description,
         .private_network = host->config.private_network,
     };
     host->config.sockaddr_method = choose_sockaddr_method(host);
@@ -72,20 +74,20 @@ bool host_probe(struct host *host, struct error *err)
     choose_names(host, &host->capabilities);
     cgroup_check_limits(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
                         &host->capabilities.limits_processes);
-    if (level == ISOLATION_PLAIN) /* whose programs have their shim's group (shim/pids_limit.c) */
+    if (level ==
+        ISOLATION_PLAIN) /* its programs share the control group of their shim (shim/pids_limit.c) */
         host->capabilities.limits_memory = host->capabilities.limits_cpu = false;
-    for (struct link *link = host->links; link; link = link->next)
+    for (struct shim_link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);
     return true;
 }
 
-/* A level or a network that was asked for must be had. */
-bool host_have_what_is_asked(struct host *host, struct error *err)
+bool host_require_isolation(struct host *host, struct error *err)
 {
     bool private = host->config.private_network;
 
-    if ((private || strcmp(host->isolation, "auto") != 0) && !host_probe(host, err))
+    if ((private || strcmp(host->isolation, "auto") != 0) && !host_probe_capabilities(host, err))
         return false;
     if (!private || (network_check((enum isolation_level)host->config.level, err) &&
                      host_network_open(host, err)))

@@ -1,5 +1,5 @@
 /*
- * Probes and hooks, read. See handler.h.
+ * Reads the handlers of probes and hooks from their documents: one row and one reader for each kind.
  */
 #include "node/runtime/handler.h"
 
@@ -40,8 +40,6 @@ bool container_has_handlers(const struct pod_container *container)
     return container->startup || container->liveness || container->readiness ||
            container->lifecycle;
 }
-
-/* ---- handlers ---- */
 
 static bool port_of(const struct pod_container *container, const json_t *doc, int32_t *out,
                     struct error *err)
@@ -145,8 +143,6 @@ bool handler_read(const struct pod_container *container, const json_t *doc, stru
     }
     return true;
 }
-
-/* ---- all of a pod ---- */
 
 static bool check_one(const struct pod_container *container, struct arena *arena, struct error *err)
 {

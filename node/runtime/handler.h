@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What probes and hooks of a container do: run a program in it, ask its server, open a connection,
- * sleep. One form for both, read from their documents.
+ * Handlers of a container's probes and lifecycle hooks: run a program, send an HTTP or gRPC request,
+ * open a TCP connection, sleep. Probes and hooks share this decoded form.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
@@ -20,21 +20,21 @@ struct handler {
     enum handler_kind kind;
     const char **argv; /* EXEC: [n_argv] */
     size_t n_argv;
-    int32_t port;           /* HTTP, TCP, GRPC; names are resolved */
+    int32_t port;           /* HTTP, TCP, GRPC; port names are resolved */
     const char *service;    /* GRPC; NULL = none */
-    struct probe_http http; /* HTTP: all of it */
+    struct probe_http http; /* HTTP */
     int64_t sleep_s;        /* SLEEP */
 };
 
 /**
- * Read the handler in a probe or hook of `container`. `doc` NULL is no handler. Texts live in `doc`
- * and `arena`. False with INVALID for what cannot be done here: another host, a port name
- * that the container does not declare.
+ * Read the handler of a probe or hook of `container`. `doc` NULL gives HANDLER_NONE. Texts live in
+ * `doc` and `arena`. False with INVALID when the handler cannot work here: it names another host, or
+ * a port that the container does not declare.
  */
 bool handler_read(const struct pod_container *container, const json_t *doc, struct arena *arena,
                   struct handler *out, struct error *err);
 
-/* The probes and hooks a container may have, with the words people know them by. */
+/* The probes and hooks a container may have; probes come first. */
 enum handler_use {
     STARTUP_PROBE,
     LIVENESS_PROBE,
@@ -45,8 +45,8 @@ enum handler_use {
 };
 const json_t *handler_doc(const struct pod_container *container, enum handler_use use);
 const char *handler_use_text(enum handler_use use); /* "livenessProbe" */
-/** Has it any probe or hook? Free of look-ups. */
+/** True when the container has a probe or hook. Costs no look-up. */
 bool container_has_handlers(const struct pod_container *container);
 
-/** Checks them all: false with the first thing that cannot be done, and where. */
+/** Check all handlers of a pod: false with the first that cannot work here. */
 bool handlers_check(const struct pod_spec *spec, struct error *err);

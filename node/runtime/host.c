@@ -1,7 +1,8 @@
 /*
- * The runtime that starts processes: the table of its operations, and its construction.
+ * The runtime that starts processes: its table of operations, and its construction. Most operations
+ * are a command to the shim that has the pod; commands of one turn are sent together at its end.
  */
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,22 +29,22 @@ static struct host *host_of(struct runtime *rt)
     return container_of(rt, struct host, base);
 }
 
-/* ---- orders about a pod ---- */
-
-/* Where orders about the pod go; NULL when nobody is left to take them. */
-static struct buf *orders_of(struct host_pod *pod)
+/* The buffer for commands about the pod: its own until a shim has reported on it, then the link's.
+ * NULL when its shim is dead. */
+static struct buf *commands_of(struct host_pod *pod)
 {
     if (pod && pod->start.len)
-        return &pod->orders;
+        return &pod->commands;
     return pod && pod->link && pod->link->fd >= 0 ? &pod->link->out : NULL;
 }
 
-static void order(struct host_pod *pod, enum shim_message type, const struct shim_command *what)
+static void send_command(struct host_pod *pod, enum shim_message type,
+                         const struct shim_command *command)
 {
-    struct buf *out = orders_of(pod);
+    struct buf *out = commands_of(pod);
 
     if (out)
-        shim_put_command(out, type, what);
+        shim_put_command(out, type, command);
 }
 
 static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
@@ -57,7 +58,7 @@ static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
         return;
     }
     if (!pod->final)
-        order(pod, SHIM_STOP, &(struct shim_command){.uid = uid, .grace_ms = grace_ms});
+        send_command(pod, SHIM_STOP, &(struct shim_command){.uid = uid, .grace_ms = grace_ms});
 }
 
 static void host_release(struct runtime *rt, const char *uid)
@@ -67,7 +68,7 @@ static void host_release(struct runtime *rt, const char *uid)
 
     if (!pod || !pod->final)
         return;
-    order(pod, SHIM_RELEASE, &(struct shim_command){.uid = uid});
+    send_command(pod, SHIM_RELEASE, &(struct shim_command){.uid = uid});
     host_pod_forget(host, pod);
 }
 
@@ -75,13 +76,13 @@ static void host_set_hosts(struct runtime *rt, const char *uid, const char *host
 {
     struct host_pod *pod = host_pod_find(host_of(rt), uid);
 
-    order(pod, SHIM_HOSTS, &(struct shim_command){.uid = uid, .hosts = hosts});
+    send_command(pod, SHIM_HOSTS, &(struct shim_command){.uid = uid, .hosts = hosts});
 }
 
 static void host_set_files(struct runtime *rt, const char *uid, size_t index,
                            const struct runtime_volume *volume)
 {
-    struct buf *out = orders_of(host_pod_find(host_of(rt), uid));
+    struct buf *out = commands_of(host_pod_find(host_of(rt), uid));
 
     if (out)
         runtime_put_files(out, uid, index, volume);
@@ -90,7 +91,7 @@ static void host_set_files(struct runtime *rt, const char *uid, size_t index,
 static void host_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                              const struct runtime_container *container)
 {
-    struct buf *out = orders_of(host_pod_find(host_of(rt), pod->uid));
+    struct buf *out = commands_of(host_pod_find(host_of(rt), pod->uid));
 
     if (out)
         runtime_put_program(out, pod, index, container);
@@ -98,19 +99,19 @@ static void host_set_program(struct runtime *rt, const struct runtime_pod *pod, 
 
 static void host_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
 {
-    order(host_pod_find(host_of(rt), uid), SHIM_DEADLINE,
-          &(struct shim_command){.uid = uid, .deadline_ms = deadline_ms});
+    send_command(host_pod_find(host_of(rt), uid), SHIM_DEADLINE,
+                 &(struct shim_command){.uid = uid, .deadline_ms = deadline_ms});
 }
 
 static void host_startup_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
-    order(host_pod_find(host_of(rt), uid), SHIM_PASSED,
-          &(struct shim_command){.uid = uid, .container = index});
+    send_command(host_pod_find(host_of(rt), uid), SHIM_PASSED,
+                 &(struct shim_command){.uid = uid, .container = index});
 }
 
 static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
-    struct buf *out = orders_of(host_pod_find(host_of(rt), exec->uid));
+    struct buf *out = commands_of(host_pod_find(host_of(rt), exec->uid));
 
     if (out)
         shim_put_exec(out, &(struct shim_exec){exec->uid,
@@ -125,9 +126,9 @@ static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
 static void host_kill_container(struct runtime *rt, const char *uid, uint32_t container,
                                 int64_t grace_ms, const char *why)
 {
-    order(host_pod_find(host_of(rt), uid), SHIM_KILL,
-          &(struct shim_command){
-              .uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
+    send_command(host_pod_find(host_of(rt), uid), SHIM_KILL,
+                 &(struct shim_command){
+                     .uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
 }
 
 static bool host_read_log(struct runtime *rt, const char *uid, const struct log_query *options,
@@ -140,15 +141,15 @@ static const char *host_describe(struct runtime *rt)
 {
     struct host *host = host_of(rt);
 
-    host_probe(host, NULL);
-    return host->described ? host->described : "unknown";
+    host_probe_capabilities(host, NULL);
+    return host->description ? host->description : "unknown";
 }
 
 static const struct runtime_capabilities *host_capabilities(struct runtime *rt)
 {
     struct host *host = host_of(rt);
 
-    host_probe(host, NULL);
+    host_probe_capabilities(host, NULL);
     return &host->capabilities;
 }
 
@@ -156,9 +157,9 @@ static void flush_links(struct turn_hook *hook)
 {
     struct host *host = container_of(hook, struct host, flush);
 
-    for (struct link *link = host->links; link; link = link->next)
+    for (struct shim_link *link = host->links; link; link = link->next)
         if (link->out.len && !link->writing)
-            link_flush(link);
+            shim_link_flush(link);
 }
 
 static void close_dirs(struct host *host)
@@ -173,27 +174,27 @@ static void close_dirs(struct host *host)
 static void host_free(struct runtime *rt)
 {
     struct host *host = host_of(rt);
-    struct link *next;
+    struct shim_link *next;
 
-    for (struct link *link = host->links; link; link = next) {
+    for (struct shim_link *link = host->links; link; link = next) {
         next = link->next;
         if (link->fd >= 0) {
             shim_put_plain(&link->out, SHIM_BYE);
-            link_flush(link);
+            shim_link_flush(link);
         }
     }
     while (host->pods) {
         host->pods->link = NULL;
         host_pod_forget(host, host->pods);
     }
-    for (struct link *link = host->links; link; link = next) {
+    for (struct shim_link *link = host->links; link; link = next) {
         next = link->next;
-        link_free(link);
+        shim_link_free(link);
     }
-    host_purge_leave(host);
-    host_burials_leave(host);
-    host_adoption_leave(host);
-    loop_cancel(rt->loop, &host->tell);
+    host_purge_detach(host);
+    host_reap_detach(host);
+    host_adoption_detach(host);
+    loop_cancel(rt->loop, &host->reports);
     loop_off_turn_end(rt->loop, &host->flush);
     netns_holder_close(&host->holder);
     id_ranges_free(host->id_ranges);
@@ -202,7 +203,7 @@ static void host_free(struct runtime *rt)
         mem_free(host->config_env[i]);
     mem_free(host->config_env);
     mem_free((char *)host->config.cwd);
-    mem_free(host->described);
+    mem_free(host->description);
     mem_free(host->isolation);
     mem_free(host->directory);
     mem_free(host);
@@ -219,7 +220,7 @@ static void host_connect_holder(struct runtime *rt, struct netns_holder *out)
 {
     struct host *host = host_of(rt);
 
-    *out = host->config.private_network ? host_network_line(host) : NETNS_HOLDER_NONE;
+    *out = host->config.private_network ? host_network_connect_holder(host) : NETNS_HOLDER_NONE;
 }
 
 static const struct runtime_ops ops = {
@@ -243,9 +244,7 @@ static const struct runtime_ops ops = {
     .free = host_free,
 };
 
-/* ---- construction ---- */
-
-/* What programs inherit of our own environment is one variable: where programs are found. */
+/* PATH, the only variable that programs inherit from this process. */
 static const char *own_path(void)
 {
     for (char **entry = environ; entry && *entry; entry++)
@@ -317,7 +316,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     }
     host->base = (struct runtime){.ops = &ops, .loop = loop, .report = report_fn, .ctx = ctx};
     host->isolate_all = options->isolate_all;
-    host->tell.run = host_tell_verdicts;
+    host->reports.run = host_send_reports;
     host->flush.end = flush_links;
     boot_id_read(host->boot_id);
     build_config(host, options);
@@ -326,7 +325,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
         mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
     host->holder = NETNS_HOLDER_NONE;
-    if (!host_have_what_is_asked(host, err)) {
+    if (!host_require_isolation(host, err)) {
         host_free(&host->base);
         return NULL;
     }

@@ -1,8 +1,8 @@
 /*
- * Ranges of ids. See id_ranges.h.
+ * The file of id ranges: read once, then only appended to.
  *
- * The file only grows. A last line without its end was being written when the power went: nobody
- * has got that range, and the line is cut off before the next one is written.
+ * A last line without a newline was being written when the machine lost its power. No program got
+ * that range, so the line is cut off before the next one is written.
  */
 #include "node/runtime/id_ranges.h"
 
@@ -30,8 +30,8 @@ struct range {
 
 struct id_ranges {
     int fd;
-    off_t size; /* of the file's whole lines */
-    bool torn;  /* there may be more in it */
+    off_t size; /* of the complete lines */
+    bool torn;  /* the file may continue after them */
     struct range *ranges;
     uint64_t taken[RANGES / 64 + 1];
     uint32_t next;
@@ -42,7 +42,7 @@ static bool is_taken(const struct id_ranges *r, uint32_t number)
     return r->taken[number / 64] >> (number % 64) & 1;
 }
 
-static void remember(struct id_ranges *r, uint32_t number, const char *ns)
+static void add_range(struct id_ranges *r, uint32_t number, const char *ns)
 {
     struct range *range = mem_alloc(sizeof *range + strlen(ns) + 1);
 
@@ -60,7 +60,7 @@ static struct range *range_of(const struct id_ranges *r, const char *ns)
     return range;
 }
 
-/* A whole line; one that says nothing is passed over. */
+/* A complete line; an invalid one is skipped. */
 static void read_line(struct id_ranges *r, const char *line)
 {
     char *ns;
@@ -69,7 +69,7 @@ static void read_line(struct id_ranges *r, const char *line)
     if (ns == line || *ns++ != ' ' || !*ns || number >= RANGES || is_taken(r, (uint32_t)number) ||
         range_of(r, ns))
         return;
-    remember(r, (uint32_t)number, ns);
+    add_range(r, (uint32_t)number, ns);
 }
 
 static void read_all(struct id_ranges *r, char *text)
@@ -140,7 +140,7 @@ static bool write_line(struct id_ranges *r, uint32_t number, const char *ns, str
     if ((r->torn && ftruncate(r->fd, r->size)) || !file_write_all(r->fd, line, strlen(line)) ||
         fdatasync(r->fd)) {
         r->torn = true;
-        return error_errno(err, errno, "cannot write down the range of ids of namespace %s", ns);
+        return error_errno(err, errno, "cannot write the range of ids of namespace %s", ns);
     }
     r->torn = false;
     r->size += (off_t)strlen(line);
@@ -162,6 +162,6 @@ uint32_t id_ranges_of(struct id_ranges *r, const char *ns, struct error *err)
     if (!known && !write_line(r, number, ns, err))
         return 0;
     if (!known)
-        remember(r, number, ns);
+        add_range(r, number, ns);
     return (ID_RANGES_FIRST + number) * USER_RANGE_IDS;
 }

@@ -1,8 +1,9 @@
 #pragma once
 /*
- * Ranges of ids at level full: each namespace of objects has one of its own, for as long as the
- * data directory lives. Which, is on disk before a program gets it: <data>/node/ids, a line for
- * each namespace ("NUMBER NAMESPACE"). A range is never given to another namespace.
+ * Ranges of user and group ids for pods of isolation level full. Each Kubernetes namespace gets a
+ * range of its own and keeps it as long as the data directory exists; a range is never given to
+ * another namespace. The file <data>/node/ids has a line "NUMBER NAMESPACE" for each, which is
+ * durable before a program gets ids of the range.
  */
 #include <stdint.h>
 
@@ -10,12 +11,12 @@
 
 struct id_ranges;
 
-/* Far above the ids of users and of what /etc/subuid usually gives away, in steps of 65536. */
+/* In steps of 65536 ids; far above the ids of users and the usual ranges of /etc/subuid. */
 enum { ID_RANGES_FIRST = 0x4000, ID_RANGES_END = 0xffff };
 
-/** Read what earlier lives gave out in this directory. `seed`: where the numbers begin, so that
- * other data directories of this machine mostly have others. NULL with `err`. */
+/** Read the ranges given out in this directory. New numbers begin at `seed`, so that data
+ * directories of one machine rarely share ranges. NULL with `err`. */
 struct id_ranges *id_ranges_open(int dir_fd, uint64_t seed, struct error *err);
 void id_ranges_free(struct id_ranges *ranges); /* NULL is fine */
-/** The first id of the namespace's range. 0 with `err`. */
+/** The first id of the namespace's range, which is given out now if it has none. 0 with `err`. */
 uint32_t id_ranges_of(struct id_ranges *ranges, const char *ns, struct error *err);

@@ -1,10 +1,10 @@
 /*
- * Reading the logs shims write (shim/logfile.h): finding the files of a run, cutting them to what
- * was asked, showing their lines.
+ * Reads the logs that shims write (shim/logfile.h): finds the files of a run, selects the requested
+ * part, and prints its lines.
  *
- * A position (`offset`) is a run, and in it the count of the bytes of all records it ever wrote, so
- * it stays good when files are rotated. What was rotated away is skipped. A reader begins with the
- * latest run; one that comes again gets the rest of the run it was in, then those that followed.
+ * A position (`offset`) is the number of a run and a byte count over all records the run ever wrote,
+ * so it stays valid when files are rotated; records that were rotated away are skipped. A new reader
+ * begins with the latest run. A reader that continues gets the rest of its run, then the later runs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/logfile.h"
 
 enum {
@@ -48,7 +48,7 @@ static int open_log(int logs_fd, const char *name)
     return openat(logs_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* As much of `size` bytes as there is. */
+/* Reads up to `size` bytes; fewer at the end of the file. */
 static size_t read_start(int fd, char *out, size_t size)
 {
     size_t len = 0;
@@ -106,7 +106,7 @@ static int by_position(const void *a, const void *b)
     return (x->header.from > y->header.from) - (x->header.from < y->header.from);
 }
 
-/* The container that is meant, as in the files; the first one's where none is named. */
+/* The container named in the request, or that of the first file. */
 static const char *container_of_files(const struct log_files *files, const char *named)
 {
     if (named && *named)
@@ -114,7 +114,7 @@ static const char *container_of_files(const struct log_files *files, const char 
     return files->count ? files->items[0].header.container : "";
 }
 
-/* Its latest run that printed something. */
+/* The container's latest run that has a log. */
 static unsigned last_run(const struct log_files *files, const char *container)
 {
     unsigned last = 0;
@@ -126,7 +126,7 @@ static unsigned last_run(const struct log_files *files, const char *container)
     return last;
 }
 
-/* The files of one of its runs, in order. False when that run has none. */
+/* The files of one run, in order. False when the run has none. */
 static bool files_select(const struct log_files *files, const char *container, unsigned run,
                          struct log_files *out)
 {
@@ -142,7 +142,7 @@ static bool files_select(const struct log_files *files, const char *container, u
     return out->count > 0;
 }
 
-/* The records of a file from position `*at` on; moves `*at` up when they were rotated away. */
+/* Reads a file from position `*at` on; advances `*at` past records that were rotated away. */
 static void read_records(int logs_fd, const struct log_file *file, int64_t *at, struct buf *out)
 {
     int fd = open_log(logs_fd, file->name);
@@ -164,7 +164,7 @@ struct record {
     bool whole;
 };
 
-/* The record at `at`; false when it is not all there. */
+/* The record at `at`; false when it is incomplete. */
 static bool record_at(const char *at, const char *end, struct record *out)
 {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -174,7 +174,7 @@ static bool record_at(const char *at, const char *end, struct record *out)
         return false;
     *out = (struct record){at, newline, 0, 0, (size_t)(newline - at) + 1, true};
     if (!space || newline - space < MARK_BYTES)
-        return true; /* not ours: nothing to show */
+        return true; /* no log record: shown as an empty line */
     out->stamp_len = (size_t)(space - at);
     out->whole = space[MARK_BYTES - 2] == 'F';
     out->text = space + MARK_BYTES;
@@ -207,7 +207,7 @@ static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t
             whole = record.whole;
             ends += whole;
         }
-        ends += !whole; /* a line under way counts */
+        ends += !whole; /* an unfinished line counts */
         if (ends < lines && i > 0) {
             lines -= ends;
             continue;
@@ -251,7 +251,7 @@ static void show_record(struct show *show, const struct record *record)
     }
 }
 
-/* What one run printed from `at` on; returns where it ends now. */
+/* Prints one run from `at` on; returns its end. */
 static int64_t show_run(struct show *show, int logs_fd, const struct log_files *files, int64_t at)
 {
     scoped(buf) struct buf bytes = {0};
@@ -296,7 +296,7 @@ bool logs_read(int logs_fd, const char *uid, const struct log_query *options, in
         if (options->tail_lines >= 0 && files_select(&files, container, run, &of_run))
             at = tail_position(logs_fd, &of_run, options->tail_lines);
     }
-    for (;; run++, at = 0) { /* a follower sees how its run ends, then the next one */
+    for (;; run++, at = 0) { /* a follower gets the end of its run, then the next run */
         if (files_select(&files, container, run, &of_run))
             at = show_run(&show, logs_fd, &of_run, at);
         if (run >= last || show_full(&show))
@@ -325,7 +325,7 @@ bool runtime_log_read(const char *directory, const char *uid, const struct log_q
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok;
 
-    if (fd < 0) /* nothing ever ran here, or only in a simulation */
+    if (fd < 0) /* no pod ran here, or only simulated ones */
         return !options->previous ||
                error_set(err, ERR_NOT_FOUND, "", "there are no logs in %s", path);
     ok = logs_read(fd, uid, options, offset, out, err);

@@ -1,10 +1,10 @@
 /*
- * Asks the library of names what programs ask, through a program that is linked to it: getent. See
- * name_service.h.
+ * Runs getent with libnss_wrapper preloaded and a hosts file that only the wrapper reads, and checks
+ * that it finds a name of that file.
  *
- * Before an address is asked for, every program's own library answers; what stands before it must
- * do so no worse. PyTorch asks for IPv6 with mapped IPv4 addresses first, and tries for ever when
- * that is refused.
+ * The wrapper replaces the look-ups of the C library, so it must answer everything that library
+ * would. PyTorch first asks for IPv6 with mapped IPv4 addresses, and retries forever when that
+ * fails.
  */
 #include "node/runtime/name_service.h"
 
@@ -23,14 +23,14 @@
 #include "base/mem.h"
 #include "node/sandbox/plain.h"
 
-#define NAME "w-0.jobflow.invalid" /* nobody else has it */
+#define NAME "w-0.jobflow.invalid" /* no other source knows it */
 
 enum { ANSWER_MS = 2000 };
 
 /* clang-format off */
 static const struct {
-    const char *database; /* of getent(1): the family that is asked for, and the flags with it */
-    const char *why;      /* when there is no answer */
+    const char *database; /* of getent(1): selects the address family and the flags */
+    const char *why;      /* reported when getent finds nothing */
 } questions[] = {
     {"ahosts",   "does not find names"},
     {"ahostsv4", "does not find names"},
@@ -38,7 +38,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* -1: there is none. */
+/* A hosts file in memory; -1 on failure. */
 static int hosts_file(void)
 {
     static const char hosts[] = "127.10.0.1 " NAME " w-0\n";
@@ -50,8 +50,8 @@ static int hosts_file(void)
     return -1;
 }
 
-/* Its exit code is 0, and comes in time. */
-static bool ends_well(pid_t pid)
+/* True when the process ends with exit code 0 in time; kills it otherwise. */
+static bool succeeds(pid_t pid)
 {
     int status = -1;
     struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
@@ -80,7 +80,7 @@ static bool answers(const char *library, int hosts_fd, const char *database)
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     began = posix_spawn(&pid, "/usr/bin/getent", &files, NULL, argv, env) == 0;
     posix_spawn_file_actions_destroy(&files);
-    return began && ends_well(pid);
+    return began && succeeds(pid);
 }
 
 const char *name_library_fault(const char *path)

@@ -1,6 +1,7 @@
 /*
- * The private network from the node's side: its holder is started with the first life that wants
- * it, and found again by later ones.
+ * The private network of pods. A process of its own, the holder, keeps the network namespace while
+ * any node or pod is connected to it. The first node that needs the network starts the holder; a
+ * later run finds it by its directory and connects again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,24 +12,24 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/entry.h"
 #include "node/shim/shim_dir.h"
 
-#define PLACE "net"
+#define HOLDER_DIR "net"
 
 enum { TRIES = 100, TRY_NS = 10000000 };
 
 static bool find_holder(struct host *host, struct error *err)
 {
-    int fd = openat(host->dir_fd, PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    bool lives = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-    bool ok = lives && netns_holder_connect(fd, &host->holder, err);
+    int fd = openat(host->dir_fd, HOLDER_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    bool alive = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    bool ok = alive && netns_holder_connect(fd, &host->holder, err);
 
     if (fd >= 0)
         close(fd);
-    if (!lives && file_remove_tree(host->dir_fd, PLACE, NULL))
-        error_set(err, ERR_NOT_FOUND, "network", "nobody holds the private network");
+    if (!alive && file_remove_tree(host->dir_fd, HOLDER_DIR, NULL))
+        error_set(err, ERR_NOT_FOUND, "network", "the private network has no holder");
     return ok;
 }
 
@@ -38,9 +39,9 @@ static bool start_holder(struct host *host, struct error *err)
     struct shim_dir dir;
     pid_t pid;
 
-    if (!shim_dir_create(host->dir_fd, PLACE, &dir, err))
+    if (!shim_dir_create(host->dir_fd, HOLDER_DIR, &dir, err))
         return false;
-    pid = link_spawn(NETNS_HOLDER_NAME, level, &dir, host->logs_fd);
+    pid = shim_link_spawn(NETNS_HOLDER_NAME, level, &dir, host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start the holder of the private network");
     shim_dir_close(&dir);
@@ -48,7 +49,7 @@ static bool start_holder(struct host *host, struct error *err)
     return pid >= 0;
 }
 
-/* One that has just lost its last connection may still be on its way out. */
+/* A holder that has just lost its last connection may still be ending, so this tries repeatedly. */
 bool host_network_open(struct host *host, struct error *err)
 {
     const struct timespec pause = {0, TRY_NS};
@@ -72,17 +73,17 @@ bool host_network_open(struct host *host, struct error *err)
     return false;
 }
 
-struct netns_holder host_network_line(struct host *host)
+struct netns_holder host_network_connect_holder(struct host *host)
 {
-    struct netns_holder line = NETNS_HOLDER_NONE;
-    int fd = openat(host->dir_fd, PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    struct netns_holder holder = NETNS_HOLDER_NONE;
+    int fd = openat(host->dir_fd, HOLDER_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     struct error err = {0};
 
-    if (fd < 0 || !netns_holder_connect(fd, &line, &err))
+    if (fd < 0 || !netns_holder_connect(fd, &holder, &err))
         log_warn("no connection to the private network", kv_str("why", err.message));
     if (fd >= 0)
         close(fd);
-    return line;
+    return holder;
 }
 
 int host_network_socket(struct host *host, int type)

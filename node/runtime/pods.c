@@ -1,16 +1,16 @@
 /*
- * The pods that the runtime knows: given to a shim, again when that died before it took them, and
- * told of until their last report is released.
+ * The pods of the runtime: each is given to a shim, given again to another one if that shim died
+ * before it reported on the pod, and kept until its final report is released.
  */
 #include <string.h>
 
 #include "base/mem.h"
-#include "node/runtime/host.h"
 #include "node/runtime/id_ranges.h"
+#include "node/runtime/internal.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/shim/records.h"
 
-enum { SHIM_TRIES = 3 }; /* shims a pod is given to, if they die before they take it */
+enum { SHIM_TRIES = 3 }; /* shims a pod is given to before it fails */
 
 struct host_pod *host_pod_find(struct host *host, const char *uid)
 {
@@ -20,7 +20,7 @@ struct host_pod *host_pod_find(struct host *host, const char *uid)
     return pod;
 }
 
-struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *link)
+struct host_pod *host_pod_new(struct host *host, const char *uid, struct shim_link *link)
 {
     struct host_pod *pod = mem_alloc(sizeof *pod);
 
@@ -33,7 +33,7 @@ struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *l
     return pod;
 }
 
-static void pod_settled(struct host *host, struct host_pod *pod)
+static void pod_ended(struct host *host, struct host_pod *pod)
 {
     if (!pod->final)
         loop_unhold(host->base.loop);
@@ -42,71 +42,72 @@ static void pod_settled(struct host *host, struct host_pod *pod)
 
 void host_pod_forget(struct host *host, struct host_pod *pod)
 {
-    struct link *link = pod->link;
+    struct shim_link *link = pod->link;
 
-    for (struct host_pod **at = &host->verdicts; *at; at = &(*at)->next_verdict)
+    for (struct host_pod **at = &host->pending_reports; *at; at = &(*at)->next_pending)
         if (*at == pod) {
-            *at = pod->next_verdict;
+            *at = pod->next_pending;
             break;
         }
-    pod_settled(host, pod);
+    pod_ended(host, pod);
     HASH_DELETE(by_uid, host->pods, pod);
     buf_release(&pod->start);
-    buf_release(&pod->orders);
-    buf_release(&pod->verdict);
+    buf_release(&pod->commands);
+    buf_release(&pod->pending_report);
     mem_free(pod);
     if (link && --link->pods == 0 && link->fd < 0)
         host_drop_link(host, link);
 }
 
-/* The uid is the status's own: a pod released in answer to its last report is gone before the call
- * returns. */
-static void report(struct host *host, struct host_pod *pod, const struct shim_status *status)
+/* The report borrows the uid from the status, because the kubelet may release the pod, and so free
+ * it, inside the call. */
+static void send_report(struct host *host, struct host_pod *pod, const struct shim_status *status)
 {
-    struct runtime_report told = {status->uid, status->status, status->final};
+    struct runtime_report report = {status->uid, status->status, status->final};
 
     buf_release(&pod->start);
-    if (pod->link && !status->final && pod->orders.len)
-        buf_add(&pod->link->out, pod->orders.data, pod->orders.len);
-    buf_release(&pod->orders);
+    if (pod->link && !status->final && pod->commands.len)
+        buf_add(&pod->link->out, pod->commands.data, pod->commands.len);
+    buf_release(&pod->commands);
     if (status->final)
-        pod_settled(host, pod);
-    host->base.report(host->base.ctx, &told);
+        pod_ended(host, pod);
+    host->base.report(host->base.ctx, &report);
 }
 
-void host_tell_later(struct host *host, struct host_pod *pod, const struct shim_status *status)
+void host_report_later(struct host *host, struct host_pod *pod, const struct shim_status *status)
 {
-    if (!pod->verdict.len) {
-        pod->next_verdict = host->verdicts;
-        host->verdicts = pod;
+    if (!pod->pending_report.len) {
+        pod->next_pending = host->pending_reports;
+        host->pending_reports = pod;
     }
-    buf_clear(&pod->verdict);
-    shim_put_status(&pod->verdict, status);
+    buf_clear(&pod->pending_report);
+    shim_put_status(&pod->pending_report, status);
     if (!host->found)
-        loop_post(host->base.loop, &host->tell);
+        loop_post(host->base.loop, &host->reports);
 }
 
-void host_tell_verdicts(struct task *task)
+void host_send_reports(struct task *task)
 {
-    struct host *host = container_of(task, struct host, tell);
+    struct host *host = container_of(task, struct host, reports);
 
-    while (host->verdicts) {
-        struct host_pod *pod = host->verdicts;
+    while (host->pending_reports) {
+        struct host_pod *pod = host->pending_reports;
         struct arena *arena = arena_new(0);
-        scoped(buf) struct buf bytes = pod->verdict;
+        scoped(buf) struct buf bytes = pod->pending_report;
         struct frame frame;
         struct shim_status status;
 
-        host->verdicts = pod->next_verdict;
-        pod->verdict = (struct buf){0};
+        host->pending_reports = pod->next_pending;
+        pod->pending_report = (struct buf){0};
         if (frame_next(bytes.data, bytes.len, &frame) == FRAME_WHOLE &&
             shim_get_status(&frame.fields, arena, &status))
-            report(host, pod, &status);
+            send_report(host, pod, &status);
         arena_free(arena);
     }
 }
 
-void host_take_status(struct host *host, struct link *link, const struct shim_status *status)
+void host_status_received(struct host *host, struct shim_link *link,
+                          const struct shim_status *status)
 {
     struct host_pod *pod = host_pod_find(host, status->uid);
 
@@ -115,39 +116,37 @@ void host_take_status(struct host *host, struct link *link, const struct shim_st
     if (!pod)
         pod = host_pod_new(host, status->uid, link);
     pod->found = host->found != NULL;
-    if (pod->found || pod->verdict.len)
-        host_tell_later(host, pod, status);
+    if (pod->found || pod->pending_report.len)
+        host_report_later(host, pod, status);
     else
-        report(host, pod, status);
+        send_report(host, pod, status);
 }
 
 void host_fail_later(struct host *host, struct host_pod *pod, const char *reason,
                      const char *message)
 {
-    host_tell_later(host, pod,
-                    &(struct shim_status){
-                        .uid = pod->uid,
-                        .final = true,
-                        .status = {.phase = POD_FAILED, .reason = reason, .message = message}});
+    host_report_later(host, pod,
+                      &(struct shim_status){
+                          .uid = pod->uid,
+                          .final = true,
+                          .status = {.phase = POD_FAILED, .reason = reason, .message = message}});
 }
 
-/* ---- starting ---- */
-
-static struct link *pool_of(struct host *host, struct error *err)
+static struct shim_link *shared_shim_of(struct host *host, struct error *err)
 {
-    if (!host->pool)
-        host->pool = link_launch(host, err);
-    return host->pool;
+    if (!host->shared)
+        host->shared = shim_link_launch(host, err);
+    return host->shared;
 }
 
 static void send_start(struct host *host, struct host_pod *pod)
 {
     struct error err = {0};
-    struct link *link = pool_of(host, &err);
+    struct shim_link *link = shared_shim_of(host, &err);
 
     if (!link || ++pod->tries > SHIM_TRIES) {
         host_fail_later(host, pod, "SupervisorLost",
-                        link ? "no supervisor lived long enough to take the pod" : err.message);
+                        link ? "every supervisor died before it took the pod" : err.message);
         return;
     }
     pod->link = link;
@@ -155,7 +154,7 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
-/* Only programs of level full have any. */
+/* The first id for the programs of a namespace; 0 below level full. False with `err`. */
 static bool ids_of(struct host *host, const char *ns, uint32_t *out, struct error *err)
 {
     if (host->config.level != ISOLATION_FULL)
@@ -172,47 +171,47 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
     struct host *host = container_of(rt, struct host, base);
     struct host_pod *known = host_pod_find(host, pod->uid);
     struct error err = {0};
-    struct runtime_isolation rights = {0};
+    struct runtime_isolation isolation = {0};
     enum shim_pod_kind kind;
 
     if (known)
         return; /* at most once */
     known = host_pod_new(host, pod->uid, NULL);
     if (!shim_uid_ok(pod->uid)) {
-        host_fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
+        host_fail_later(host, known, "InvalidPod", "the pod's uid has a form that no pod here has");
         return;
     }
     kind = runtime_choose_way(pod, host->isolate_all || host->config.private_network);
-    if (kind == SHIM_POD_SANDBOXED && !host_probe(host, &err)) {
+    if (kind == SHIM_POD_SANDBOXED && !host_probe_capabilities(host, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    rights.level = (enum isolation_level)host->config.level;
-    if (kind == SHIM_POD_SANDBOXED && !ids_of(host, pod->ns, &rights.ids, &err)) {
+    isolation.level = (enum isolation_level)host->config.level;
+    if (kind == SHIM_POD_SANDBOXED && !ids_of(host, pod->ns, &isolation.ids, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    runtime_put_start(&known->start, pod, kind, rights, loop_wall_ms(rt->loop));
+    runtime_put_start(&known->start, pod, kind, isolation, loop_wall_ms(rt->loop));
     send_start(host, known);
 }
 
-void host_link_died(struct host *host, struct link *link)
+void host_link_died(struct host *host, struct shim_link *link)
 {
-    if (host->pool == link)
-        host->pool = NULL;
-    link->pods++; /* not dropped before it is buried */
-    host_bury(host, link);
+    if (host->shared == link)
+        host->shared = NULL;
+    link->pods++; /* kept until its pods are reaped */
+    host_reap_lost(host, link);
 }
 
-void host_link_buried(struct host *host, struct link *link)
+void host_link_reaped(struct host *host, struct shim_link *link)
 {
     struct host_pod *next;
 
     for (struct host_pod *pod = host->pods; pod; pod = next) {
         next = pod->by_uid.next;
-        if (pod->link != link || pod->final || pod->verdict.len)
+        if (pod->link != link || pod->final || pod->pending_report.len)
             continue;
-        pod->link = NULL; /* not in the records: it was never started */
+        pod->link = NULL; /* not in the records, so it was never started */
         link->pods--;
         if (pod->start.len)
             send_start(host, pod);
@@ -221,7 +220,7 @@ void host_link_buried(struct host *host, struct link *link)
                             "the supervisor of the pod ended and left no record");
     }
     if (link->listing)
-        host_listed(host, link);
+        host_list_ended(host, link);
     if (--link->pods == 0)
         host_drop_link(host, link);
 }

@@ -1,6 +1,6 @@
 /*
- * Removing what is of no use any more (logs of pods that are gone, directories of dead shims) is
- * work for the disk, so it is done on the pool, one batch at a time.
+ * Removes logs of deleted pods and directories of dead shims. That takes disk time, so it is done on
+ * the pool, one batch at a time; what arrives meanwhile makes the next batch.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/records.h"
 
 /* One batch. */
@@ -18,7 +18,7 @@ struct purge {
     struct host *host; /* NULL: freed meanwhile */
     int logs_fd, shims_fd;
     struct buf uids, shims; /* names, each ended by a NUL */
-    bool failed;            /* to remove one of the latter: */
+    bool failed;            /* a shim directory could not be removed: */
     struct error err;
 };
 
@@ -55,7 +55,7 @@ static void purge_done(struct pool_work *work)
     purge_begin(host);
 }
 
-/* What is waiting, unless there is one under way. */
+/* Starts the waiting batch unless one is in progress. */
 static void purge_begin(struct host *host)
 {
     if (host->purge || !host->waiting)
@@ -89,19 +89,19 @@ void host_purge(struct runtime *rt, const char *uid)
     purge_begin(host);
 }
 
-void host_drop_link(struct host *host, struct link *link)
+void host_drop_link(struct host *host, struct shim_link *link)
 {
     buf_add(&waiting(host)->shims, link->id, strlen(link->id) + 1);
-    link_free(link);
+    shim_link_free(link);
     purge_begin(host);
 }
 
-void host_purge_leave(struct host *host)
+void host_purge_detach(struct host *host)
 {
     struct purge *under_way = host->purge;
 
     host->purge = NULL;
-    purge_begin(host); /* beside it: they have nothing in common */
+    purge_begin(host); /* both may run at once: they remove different files */
     if (under_way)
         under_way->host = NULL;
     if (host->purge)

@@ -1,13 +1,13 @@
 /*
- * The end of a dead shim. What it left may be large, so it is seen to on the pool:
+ * Reaps the pods of a dead shim. They may have left much, so most of it is done on the pool:
  *
- *   its records are read ─► what still runs of lost pods is killed (it carries our mark)
- *       ─► their control groups and what they have on disk are removed
- *       ─► (the loop) what had come to its end is told as it was, the rest as lost
+ *   read its records ─► kill processes of pods that had not ended (orphan_kill.h)
+ *       ─► remove their control groups and files
+ *       ─► on the loop: report ended pods as recorded, the others as lost
  *
- * So nobody hears that a pod is over before nothing is left of it. Until then nobody takes orders
- * about it, its link is not dropped, and adoption has not ended. Records of an earlier boot of the
- * machine kill nothing.
+ * So a pod is reported as ended only when nothing of it is left. Until then commands about it are
+ * dropped, its link stays, and adoption is not done. Records of an earlier boot kill nothing,
+ * because its process ids mean other processes now.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/lost_pod.h"
@@ -27,56 +27,54 @@ struct recorded {
     struct shim_status status;
 };
 
-struct burial {
+struct reap {
     struct pool_work work;
     struct host *host; /* NULL: freed meanwhile, and the link with it */
-    struct link *link;
-    struct burial *next;
-    char id[sizeof((struct link *)0)->id];
+    struct shim_link *link;
+    struct reap *next;
+    char id[sizeof((struct shim_link *)0)->id];
     char boot_id[sizeof((struct host *)0)->boot_id];
     int dir_fd, pods_fd;
     struct arena *arena;
     struct recorded *pods;
-    bool unread; /* its records are there and cannot be read: why */
+    bool unread; /* the records exist and cannot be read: */
     struct error err;
 };
 
-/* ---- on the pool ---- */
-
-static void take_record(void *ctx, struct frame *frame, const char *bytes)
+static void read_record(void *ctx, struct frame *frame, const char *bytes)
 {
-    struct burial *burial = ctx;
+    struct reap *reap = ctx;
     size_t len = (size_t)(frame->fields.end - frame->fields.at);
-    char *copy = arena_alloc(burial->arena, len + 1);
+    char *copy = arena_alloc(reap->arena, len + 1);
     struct frame_reader fields = {copy, copy + len, false};
     struct recorded *known;
     struct shim_status status;
     struct shim_command order;
 
     memcpy(copy, frame->fields.at, len);
-    if (frame->type == SHIM_STATUS && shim_get_status(&fields, burial->arena, &status)) {
-        HASH_FIND(by_uid, burial->pods, status.uid, strlen(status.uid), known);
+    if (frame->type == SHIM_STATUS && shim_get_status(&fields, reap->arena, &status)) {
+        HASH_FIND(by_uid, reap->pods, status.uid, strlen(status.uid), known);
         if (!known) {
-            known = arena_alloc(burial->arena, sizeof *known);
+            known = arena_alloc(reap->arena, sizeof *known);
             known->status = status;
-            HASH_ADD_KEYPTR(by_uid, burial->pods, status.uid, strlen(status.uid), known);
+            HASH_ADD_KEYPTR(by_uid, reap->pods, status.uid, strlen(status.uid), known);
         } else {
             known->status = status;
         }
     } else if (frame->type == SHIM_RELEASE && shim_get_command(&fields, SHIM_RELEASE, &order)) {
-        HASH_FIND(by_uid, burial->pods, order.uid, strlen(order.uid), known);
+        HASH_FIND(by_uid, reap->pods, order.uid, strlen(order.uid), known);
         if (known)
-            HASH_DELETE(by_uid, burial->pods, known);
+            HASH_DELETE(by_uid, reap->pods, known);
     }
 }
 
-/* Those that had not ended. Their uids (owned). */
-static const char **lose_them(struct burial *burial, bool restarted, size_t *out_count)
+/* Marks the pods that had not ended as lost; returns their uids (owned array). */
+static const char **mark_lost(struct reap *reap, bool restarted, size_t *out_count)
 {
-    const char **lost = mem_array(HASH_CNT(by_uid, burial->pods) + 1, sizeof *lost);
+    const char **lost = mem_array(HASH_CNT(by_uid, reap->pods) + 1, sizeof *lost);
 
     *out_count = 0;
-    for (struct recorded *pod = burial->pods; pod; pod = pod->by_uid.next) {
+    for (struct recorded *pod = reap->pods; pod; pod = pod->by_uid.next) {
         if (pod->status.final)
             continue;
         lost_pod_status(&pod->status, restarted ? "NodeRestarted" : "SupervisorLost",
@@ -87,94 +85,92 @@ static const char **lose_them(struct burial *burial, bool restarted, size_t *out
     return lost;
 }
 
-static void bury_run(struct pool_work *work)
+static void reap_run(struct pool_work *work)
 {
-    struct burial *burial = container_of(work, struct burial, work);
+    struct reap *reap = container_of(work, struct reap, work);
     char boot_id[BOOT_ID_MAX];
     const char **lost;
     size_t n_lost;
     bool restarted;
 
-    burial->arena = arena_new(0);
-    burial->unread = !records_read(burial->dir_fd, boot_id, take_record, burial, &burial->err) &&
-                     burial->err.code != ERR_NOT_FOUND;
-    restarted = strcmp(boot_id, burial->boot_id) != 0;
-    lost = lose_them(burial, restarted, &n_lost);
+    reap->arena = arena_new(0);
+    reap->unread = !records_read(reap->dir_fd, boot_id, read_record, reap, &reap->err) &&
+                   reap->err.code != ERR_NOT_FOUND;
+    restarted = strcmp(boot_id, reap->boot_id) != 0;
+    lost = mark_lost(reap, restarted, &n_lost);
     if (n_lost && !restarted)
         orphan_kill(lost, n_lost);
-    cgroup_remove_lost((const char *[]){burial->id}, 1);
+    cgroup_remove_lost((const char *[]){reap->id}, 1);
     if (n_lost)
-        pod_sandbox_remove_lost(burial->pods_fd, lost, n_lost);
+        pod_sandbox_remove_lost(reap->pods_fd, lost, n_lost);
     mem_free(lost);
 }
 
-/* ---- on the loop ---- */
-
-static void tell(struct host *host, struct burial *burial)
+static void report_pods(struct host *host, struct reap *reap)
 {
-    for (struct recorded *pod = burial->pods; pod; pod = pod->by_uid.next) {
+    for (struct recorded *pod = reap->pods; pod; pod = pod->by_uid.next) {
         struct host_pod *known = host_pod_find(host, pod->status.uid);
 
-        if (known && (known->final || known->link != burial->link))
+        if (known && (known->final || known->link != reap->link))
             continue;
         if (!known && host->found)
-            known = host_pod_new(host, pod->status.uid, burial->link);
+            known = host_pod_new(host, pod->status.uid, reap->link);
         if (known) {
             known->found = host->found != NULL;
-            host_tell_later(host, known, &pod->status);
+            host_report_later(host, known, &pod->status);
         }
     }
 }
 
-static void leave_list(struct burial *burial)
+static void unlink_reap(struct reap *reap)
 {
-    struct burial **at = &burial->host->burials;
+    struct reap **at = &reap->host->reaps;
 
-    while (*at != burial)
+    while (*at != reap)
         at = &(*at)->next;
-    *at = burial->next;
+    *at = reap->next;
 }
 
-static void bury_done(struct pool_work *work)
+static void reap_done(struct pool_work *work)
 {
-    struct burial *burial = container_of(work, struct burial, work);
-    struct host *host = burial->host;
+    struct reap *reap = container_of(work, struct reap, work);
+    struct host *host = reap->host;
 
-    if (burial->unread)
-        log_error("cannot read records", kv_str("shim", burial->id),
-                  kv_str("why", burial->err.message));
+    if (reap->unread)
+        log_error("cannot read records", kv_str("shim", reap->id),
+                  kv_str("why", reap->err.message));
     if (host) {
-        leave_list(burial);
-        tell(host, burial);
-        host_link_buried(host, burial->link);
+        unlink_reap(reap);
+        report_pods(host, reap);
+        host_link_reaped(host, reap->link);
     }
-    HASH_CLEAR(by_uid, burial->pods);
-    arena_free(burial->arena);
-    close(burial->dir_fd);
-    close(burial->pods_fd);
-    mem_free(burial);
+    HASH_CLEAR(by_uid, reap->pods);
+    arena_free(reap->arena);
+    close(reap->dir_fd);
+    close(reap->pods_fd);
+    mem_free(reap);
 }
 
-void host_bury(struct host *host, struct link *link)
+void host_reap_lost(struct host *host, struct shim_link *link)
 {
-    struct burial *burial = mem_alloc(sizeof *burial);
+    struct reap *reap = mem_alloc(sizeof *reap);
 
-    *burial = (struct burial){
-        .work = {.run = bury_run, .done = bury_done},
+    *reap = (struct reap){
+        .work = {.run = reap_run, .done = reap_done},
         .host = host,
         .link = link,
         .dir_fd = fcntl(link->dir_fd, F_DUPFD_CLOEXEC, 0),
         .pods_fd = fcntl(host->pods_fd, F_DUPFD_CLOEXEC, 0),
     };
-    memcpy(burial->id, link->id, sizeof burial->id);
-    memcpy(burial->boot_id, host->boot_id, sizeof burial->boot_id);
-    burial->next = host->burials;
-    host->burials = burial;
-    loop_work(host->base.loop, &burial->work);
+    memcpy(reap->id, link->id, sizeof reap->id);
+    memcpy(reap->boot_id, host->boot_id, sizeof reap->boot_id);
+    reap->next = host->reaps;
+    host->reaps = reap;
+    loop_work(host->base.loop, &reap->work);
 }
 
-void host_burials_leave(struct host *host)
+void host_reap_detach(struct host *host)
 {
-    for (struct burial *burial = host->burials; burial; burial = burial->next)
-        burial->host = NULL;
+    for (struct reap *reap = host->reaps; reap; reap = reap->next)
+        reap->host = NULL;
 }

@@ -3,15 +3,15 @@
  * The pod runtime: starts pods as processes, watches them, finds them again after a restart. The
  * node's kubelet (node/kubelet/kubelet.c) is its only user.
  *
- * Three implementations share this table: `host` (cheap pods of one shared shim, isolated pods with
- * a shim of their own; which a pod gets is decided by what it asks for, DC-19) and `sim` (virtual
- * clock, nothing executed).
+ * There are two implementations. `host` runs processes: plain pods in one shared shim, sandboxed
+ * pods with a shim of their own, depending on what a pod asks for (DC-19). `sim` executes nothing
+ * and follows a virtual clock.
  *
  * The contract (D-09, D-10): the kubelet calls start only after the start intent is durable. The
  * runtime starts a pod at most once per uid. It reports states in order, through `report`, never
- * inside a call. It keeps the final report until `release`, over restarts of the daemon and of
- * itself, and gives it again after `adopt`. An exit nobody saw is reported as failed with its own
- * reason, never as 0.
+ * inside a call. It keeps the final report until `release`, across restarts of the daemon and of
+ * itself, and repeats it after `adopt`. A pod whose exit was not observed is reported as failed with
+ * a reason of its own, never with exit code 0.
  */
 #include <sys/socket.h>
 
@@ -22,8 +22,7 @@
 struct runtime;
 struct netns_holder; /* shim/netns_holder.h */
 
-/* One file or directory tree the kubelet has resolved for a volume; all memory borrowed for the
- * call. */
+/* One file of a volume, as the kubelet has resolved it; all memory is borrowed for the call. */
 struct runtime_file {
     const char *path;
     const void *bytes;
@@ -38,8 +37,8 @@ struct runtime_volume {
     bool read_only;
     int64_t size_bytes;    /* emptyDir sizeLimit; 0 = default */
     const char *host_path; /* HOST_PATH, CLAIM: absolute directory or file */
-    const char *host_base; /* above it, and no step leads out of it; NULL = wherever it leads */
-    const char *host_keep; /* a directory that is never shown; NULL = none */
+    const char *host_base; /* a directory above it that no link may leave; NULL = no such limit */
+    const char *host_keep; /* a directory that must not be mounted; NULL = none */
     const char *host_type; /* hostPath.type; NULL = any */
     const struct runtime_file *files; /* FILES: [n_files] relative paths */
     size_t n_files;
@@ -62,7 +61,7 @@ struct runtime_pod {
     const struct pod_spec *spec;
     const char *hostname, *pod_ip; /* pod_ip may be "" */
     const char *hosts;             /* content of the pod's hosts file; NULL = it needs none */
-    const uint16_t *ports;         /* [n_ports] on which Services expect it to listen */
+    const uint16_t *ports;         /* [n_ports] target ports of Services that select it */
     size_t n_ports;
     const struct runtime_container *init, *containers;
     size_t n_init, n_containers;
@@ -70,8 +69,8 @@ struct runtime_pod {
     size_t n_volumes;
 };
 
-/* What the runtime tells. The pointers inside are borrowed for the call. Container statuses are in
- * spec order. */
+/* The state of a pod. Pointers inside are borrowed for the call. Container statuses are in spec
+ * order. */
 struct runtime_report {
     const char *uid;
     struct pod_status status; /* phase, reason, message, container statuses; start_ms when known */
@@ -82,11 +81,11 @@ typedef void (*runtime_report_fn)(void *ctx, const struct runtime_report *report
 /* A pod found by adopt: running, or finished and not yet released. Reports follow. */
 typedef void (*runtime_found_fn)(void *ctx, const char *uid);
 
-/* A program run beside a container's, in its namespaces: an exec probe. Borrowed for the call. */
+/* A program to run in the namespaces of a container: an exec probe. Borrowed for the call. */
 struct runtime_exec {
     const char *uid;
     uint32_t container; /* index, init containers first */
-    uint64_t id;        /* the caller's, for the answer */
+    uint64_t id;        /* chosen by the caller, repeated in the result */
     const char *const *argv;
     size_t n_argv;
     int64_t limit_ms;
@@ -94,30 +93,30 @@ struct runtime_exec {
 struct runtime_exec_result {
     const char *uid;
     uint64_t id;
-    int code;         /* as of a container; -1: it was not run to its end */
-    const char *text; /* the begin of what it printed */
+    int code;         /* exit code as of a container; -1: it did not run to its end */
+    const char *text; /* the beginning of its output */
 };
 
-/* What pods get here, as found by trying it. Texts live as long as the runtime. */
+/* What pods get on this machine, as found by probing. Texts live as long as the runtime. */
 struct runtime_capabilities {
-    const char *level;       /* of isolation: plain, mounts, user, full */
-    const char *why;         /* one line: what that means, and why it is no higher one */
-    bool own_addresses;      /* pods may listen on the same ports: addresses are rewritten, */
-    bool private_network;    /* or they have a network of their own */
-    bool hosts_as_addresses; /* they are told addresses where others are told names */
-    const char *names;       /* one line: how their programs find the names of others */
-    const char *rewrites;    /* one line: how that is done */
-    bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
+    const char *level;    /* of isolation: plain, mounts, user, full */
+    const char *why;      /* one line: what the level means, and why a higher one does not work */
+    bool own_addresses;   /* pods may listen on the same ports: their addresses are rewritten, */
+    bool private_network; /* or they have a network of their own */
+    bool hosts_as_addresses; /* texts for pods contain addresses instead of host names */
+    const char *names;       /* one line: how programs look up the names of other pods */
+    const char *rewrites;    /* one line: how addresses are rewritten */
+    bool limits_memory, limits_cpu, limits_processes; /* enforced by the kernel */
 };
 
 struct runtime_ops {
-    /** Find pods of earlier lives of this daemon; `found` for each, `done` posted at the end.
-     * Called once, before any start. */
+    /** Find the pods of a previous run; calls `found` for each, posts `done` at the end. Called
+     * once, before any start. */
     void (*adopt)(struct runtime *rt, runtime_found_fn found, struct task *done);
     /** Start a pod. Failures are reports too (final, phase Failed, with a reason). */
     void (*start)(struct runtime *rt, const struct runtime_pod *pod);
-    /** Ask it to end: SIGTERM, after `grace_ms` SIGKILL of everything. A pod not known: a final
-     * report says so. Again with a shorter grace: takes effect. */
+    /** End a pod: SIGTERM, and after `grace_ms` SIGKILL for all its processes. A later call with a
+     * shorter grace takes effect. An unknown pod gets a final report with reason NotFound. */
     void (*stop)(struct runtime *rt, const char *uid, int64_t grace_ms);
     /** The final report is durable: forget the pod. Its logs stay until `purge`. */
     void (*release)(struct runtime *rt, const char *uid);
@@ -129,35 +128,35 @@ struct runtime_ops {
     void (*set_files)(struct runtime *rt, const char *uid, size_t index,
                       const struct runtime_volume *volume);
     /** From its next run on, container `index` (init containers first) has this command and these
-     * variables: what they come from has changed. */
+     * variables, because their sources have changed. */
     void (*set_program)(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                         const struct runtime_container *container);
-    /** Counted from its start; 0: it has none any more. */
+    /** Change the deadline of a pod, counted from its start; 0 = none. */
     void (*set_deadline)(struct runtime *rt, const char *uid, int64_t deadline_ms);
-    /** The startup probe of a sidecar has passed: the containers behind it may start. */
+    /** The startup probe of a sidecar has passed: the containers after it may start. */
     void (*startup_passed)(struct runtime *rt, const char *uid, uint32_t index);
-    /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when
-     * the pod ends or we are restarted meanwhile. */
+    /** Run a program in a container. `exec_done` gets the result, unless the pod ends or the daemon
+     * is restarted first. */
     void (*exec)(struct runtime *rt, const struct runtime_exec *exec);
-    /** End one container, as stop does a pod; its pod's policy says whether it runs again. */
+    /** End one container, as stop ends a pod; the restart policy decides whether it runs again. */
     void (*kill_container)(struct runtime *rt, const char *uid, uint32_t container,
                            int64_t grace_ms, const char *why);
-    /** Append log text to `out`; `*offset` (0 at first) moves on, for followers. False with
-     * NOT_FOUND. */
+    /** Append log text to `out`. `*offset` (0 at first) advances, so that a follower can continue.
+     * False with NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
-    /** A socket of `type` that leads to `to`, when ours do not: pods have a network of their own.
-     * -1: any socket will do. */
+    /** A socket of `type` in the pods' private network, if `to` is reached only there. -1: any
+     * socket reaches it. */
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
-    /** A connection of its own to the holder of the pods' network, for a thread that needs sockets
-     * there; NETNS_HOLDER_NONE when any socket will do. */
+    /** Another connection to the holder of the pods' private network, for a thread that opens
+     * sockets there; NETNS_HOLDER_NONE when there is no such network. */
     void (*connect_holder)(struct runtime *rt, struct netns_holder *out);
-    /** One line on how pods run here: level and why not a higher one (doctor, Node status).
+    /** One line: how pods run here, and why not at a higher level (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);
-    /** What pods get here; borrowed. NULL: nothing is executed. */
+    /** What pods get here; borrowed. NULL: this runtime executes nothing. */
     const struct runtime_capabilities *(*capabilities)(struct runtime *rt);
-    void (*free)(struct runtime *rt); /* pods go on */
+    void (*free)(struct runtime *rt); /* pods keep running */
 };
 
 struct runtime {
@@ -166,8 +165,8 @@ struct runtime {
     runtime_report_fn report;
     void (*exec_done)(void *ctx, const struct runtime_exec_result *executed); /* may be NULL */
     void *ctx;
-    bool machine_restarted; /* set by adopt: the machine was restarted since the last life here, so
-                               an intent that adopt did not find counts as started and lost */
+    bool machine_restarted; /* set by adopt: the machine was restarted since the previous run, so a
+                               pod with an intent that adopt did not find may have been started */
 };
 
 struct runtime_host_options {
@@ -175,13 +174,13 @@ struct runtime_host_options {
     const char *isolation;   /* auto | full | user | mounts | plain */
     const char *network;     /* shared | private */
     bool isolate_all;        /* every pod gets a private root and namespaces */
-    bool hosts_as_addresses; /* never names */
+    bool hosts_as_addresses; /* even where programs could look names up */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
 };
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report, void *ctx, struct error *err);
-/** ops->read_log without a runtime: from the files of a data directory. */
+/** ops->read_log without a runtime, from the files of a data directory. */
 bool runtime_log_read(const char *directory, const char *uid, const struct log_query *options,
                       int64_t *offset, struct buf *out, struct error *err);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
@@ -190,11 +189,11 @@ struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, voi
 struct sim_outcome {
     int64_t duration_ns;
     int exit_code;
-    const char *message; /* its termination message; lives as long as the runtime; NULL */
+    const char *message; /* its termination message, or NULL; lives as long as the runtime */
 };
-/** Decide over run `run` (from 0) of a container under the name of its pod. False leaves it to the
- * annotations. May be asked several times about one run. */
+/** Set the outcome of run `run` (from 0) of a container under the name of its pod. False: the pod's
+ * annotations decide. May be called several times for one run. */
 typedef bool (*sim_script_fn)(void *ctx, const struct object *pod, const char *container,
                               size_t run, struct sim_outcome *out);
-/** Ask `script` about every container from now on (simulated runtimes only). */
+/** From now on `script` decides the outcome of every run (simulated runtimes only). */
 void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx);

@@ -1,5 +1,6 @@
 /*
- * This side of a shim: starting the process, the socket, what comes and goes.
+ * The runtime's side of a shim: starts the process, connects to its socket, reads its frames and
+ * sends it commands. A link without a connection (fd -1) stands for a dead shim.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,17 +17,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/exe/self_exe.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/entry.h"
 #include "node/shim/shim_dir.h"
 
 enum { READ_STEP = 64 << 10, FD_ABOVE = 16 };
 
-/* ---- life of the struct ---- */
-
-static struct link *link_new(struct host *host, const char *id, int dir_fd)
+static struct shim_link *link_new(struct host *host, const char *id, int dir_fd)
 {
-    struct link *link = mem_alloc(sizeof *link);
+    struct shim_link *link = mem_alloc(sizeof *link);
 
     link->host = host;
     snprintf(link->id, sizeof link->id, "%s", id);
@@ -37,7 +36,7 @@ static struct link *link_new(struct host *host, const char *id, int dir_fd)
     return link;
 }
 
-static void link_unused(struct link *link)
+static void link_unused(struct shim_link *link)
 {
     if (!link->dropped || link->handles)
         return;
@@ -49,7 +48,7 @@ static void link_unused(struct link *link)
 
 static void socket_closed(uv_handle_t *handle)
 {
-    struct link *link = container_of((uv_poll_t *)handle, struct link, poll);
+    struct shim_link *link = container_of((uv_poll_t *)handle, struct shim_link, poll);
 
     link->handles--;
     link_unused(link);
@@ -57,13 +56,13 @@ static void socket_closed(uv_handle_t *handle)
 
 static void child_closed(uv_handle_t *handle)
 {
-    struct link *link = container_of((uv_poll_t *)handle, struct link, child);
+    struct shim_link *link = container_of((uv_poll_t *)handle, struct shim_link, child);
 
     link->handles--;
     link_unused(link);
 }
 
-static void close_socket(struct link *link)
+static void close_socket(struct shim_link *link)
 {
     if (link->fd < 0)
         return;
@@ -73,7 +72,7 @@ static void close_socket(struct link *link)
     uv_close((uv_handle_t *)&link->poll, socket_closed);
 }
 
-static void close_child(struct link *link)
+static void close_child(struct shim_link *link)
 {
     if (link->pidfd < 0)
         return;
@@ -83,9 +82,9 @@ static void close_child(struct link *link)
     uv_close((uv_handle_t *)&link->child, child_closed);
 }
 
-void link_free(struct link *link)
+void shim_link_free(struct shim_link *link)
 {
-    for (struct link **at = &link->host->links; *at; at = &(*at)->next)
+    for (struct shim_link **at = &link->host->links; *at; at = &(*at)->next)
         if (*at == link) {
             *at = link->next;
             break;
@@ -96,27 +95,25 @@ void link_free(struct link *link)
     link_unused(link);
 }
 
-struct link *link_dead(struct host *host, const char *id, int dir_fd)
+struct shim_link *shim_link_to_dead(struct host *host, const char *id, int dir_fd)
 {
     return link_new(host, id, dir_fd);
 }
 
-/* ---- what comes ---- */
-
-/* One of another version, from before an upgrade, keeps its pods and gets no more. */
-static void take_hello(struct link *link, struct frame *frame)
+/* A shim of another version, from before an upgrade, keeps its pods and gets no new ones. */
+static void read_hello(struct shim_link *link, struct frame *frame)
 {
     struct shim_hello hello;
 
     if (shim_get_hello(&frame->fields, &hello) && hello.version == SHIM_VERSION)
         return;
-    if (link->host->pool == link)
-        link->host->pool = NULL;
+    if (link->host->shared == link)
+        link->host->shared = NULL;
 }
 
-static void take_frames(struct link *link)
+static void read_frames(struct shim_link *link)
 {
-    struct arena *arena = arena_new(0); /* for all that came together */
+    struct arena *arena = arena_new(0); /* for all frames of one read */
     struct frame frame;
     size_t at = 0;
 
@@ -125,9 +122,9 @@ static void take_frames(struct link *link)
         struct shim_executed executed;
 
         if (frame.type == SHIM_STATUS && shim_get_status(&frame.fields, arena, &status))
-            host_take_status(link->host, link, &status);
+            host_status_received(link->host, link, &status);
         else if (frame.type == SHIM_LISTED)
-            host_listed(link->host, link);
+            host_list_ended(link->host, link);
         else if (frame.type == SHIM_EXECUTED && link->host->base.exec_done &&
                  shim_get_executed(&frame.fields, &executed))
             link->host->base.exec_done(
@@ -135,7 +132,7 @@ static void take_frames(struct link *link)
                 &(struct runtime_exec_result){executed.uid, executed.id, executed.code,
                                               executed.text ? executed.text : ""});
         else if (frame.type == SHIM_HELLO)
-            take_hello(link, &frame);
+            read_hello(link, &frame);
         at += frame.size;
     }
     memmove(link->in.data, link->in.data + at, link->in.len - at);
@@ -145,11 +142,11 @@ static void take_frames(struct link *link)
 
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
-    struct link *link = container_of(poll, struct link, poll);
+    struct shim_link *link = container_of(poll, struct shim_link, poll);
     ssize_t n;
 
     if (events & UV_WRITABLE)
-        link_flush(link);
+        shim_link_flush(link);
     if (status >= 0 && !(events & UV_READABLE))
         return;
     for (;;) {
@@ -166,16 +163,14 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     bool ended = n == 0 || (n < 0 && errno != EAGAIN);
 
     if (link->in.len)
-        take_frames(link);
+        read_frames(link);
     if (ended) {
         close_socket(link);
         host_link_died(link->host, link);
     }
 }
 
-/* ---- what goes ---- */
-
-void link_flush(struct link *link)
+void shim_link_flush(struct shim_link *link)
 {
     bool full = false;
 
@@ -186,7 +181,7 @@ void link_flush(struct link *link)
             continue;
         full = n < (ssize_t)link->out.len;
         if (n <= 0)
-            break; /* full, or gone: then the poll says so */
+            break; /* full; or closed, which the poll reports */
         memmove(link->out.data, link->out.data + n, link->out.len - (size_t)n);
         link->out.len -= (size_t)n;
     }
@@ -196,9 +191,7 @@ void link_flush(struct link *link)
     }
 }
 
-/* ---- connecting ---- */
-
-static bool connect_link(struct link *link, struct error *err)
+static bool connect_link(struct shim_link *link, struct error *err)
 {
     struct host *host = link->host;
     struct sockaddr_un address;
@@ -220,29 +213,28 @@ static bool connect_link(struct link *link, struct error *err)
     return true;
 }
 
-struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err)
+struct shim_link *shim_link_connect(struct host *host, const char *id, int dir_fd,
+                                    struct error *err)
 {
-    struct link *link = link_new(host, id, dir_fd);
+    struct shim_link *link = link_new(host, id, dir_fd);
 
     if (connect_link(link, err))
         return link;
     link->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0); /* the caller keeps its own */
-    link_free(link);
+    shim_link_free(link);
     return NULL;
 }
 
-/* ---- launching ---- */
-
 static void child_ended(uv_poll_t *poll, int status, int events)
 {
-    struct link *link = container_of(poll, struct link, child);
+    struct shim_link *link = container_of(poll, struct shim_link, child);
     siginfo_t info;
 
     waitid(P_PIDFD, (id_t)link->pidfd, &info, WEXITED | WNOHANG);
     close_child(link);
 }
 
-static void watch_child(struct link *link, pid_t pid)
+static void watch_child(struct shim_link *link, pid_t pid)
 {
     link->pidfd = pidfd_open(pid, 0);
     if (link->pidfd < 0)
@@ -252,30 +244,29 @@ static void watch_child(struct link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-/* It under a name; the descriptors in the order of SHIM_FD_*. */
+/* Starts the shim program under `name`; the descriptors are in the order of SHIM_FD_*. */
 static pid_t spawn_shim(const char *name, const char *arg,
                         const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
 {
     char *const argv[] = {(char *)name, (char *)arg, NULL}; /* only read */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    char complaints[64];
+    char log_path[64];
     pid_t pid = -1;
     int error;
 
-    snprintf(complaints, sizeof complaints, "/proc/self/fd/%d/log",
-             fds[SHIM_FD_DIR - SHIM_FD_LISTEN]);
+    snprintf(log_path, sizeof log_path, "/proc/self/fd/%d/log", fds[SHIM_FD_DIR - SHIM_FD_LISTEN]);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, complaints,
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log_path, O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         posix_spawn_file_actions_adddup2(&files, fds[fd - SHIM_FD_LISTEN], fd);
     error = posix_spawn(&pid, self_exe_path(), &files, &attributes, argv, environ);
-    if (error) /* where programs in memory may not be run */
+    if (error) /* the system may forbid to run programs from memory */
         error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
@@ -283,9 +274,9 @@ static pid_t spawn_shim(const char *name, const char *arg,
     return error ? -1 : pid;
 }
 
-pid_t link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd)
+pid_t shim_link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd)
 {
-    /* above the numbers the shim will have them under */
+    /* duplicated above the numbers that the shim gets */
     const int from[] = {dir->listen_fd, dir->dir_fd, logs_fd};
     int fds[countof(from)];
     pid_t pid;
@@ -299,17 +290,17 @@ pid_t link_spawn(const char *name, const char *arg, const struct shim_dir *dir, 
     return pid;
 }
 
-struct link *link_launch(struct host *host, struct error *err)
+struct shim_link *shim_link_launch(struct host *host, struct error *err)
 {
-    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* which no uid begins with */
+    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* no uid begins with it */
     struct shim_dir dir;
-    struct link *link;
+    struct shim_link *link;
     pid_t pid;
 
     clock_uuid(loop_clock(host->base.loop), id + strlen(id));
     if (!shim_dir_create(host->shims_fd, id, &dir, err))
         return NULL;
-    pid = link_spawn(SHIM_NAME, NULL, &dir, host->logs_fd);
+    pid = shim_link_spawn(SHIM_NAME, NULL, &dir, host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start a supervisor");
     shim_dir_close(&dir);

@@ -1,6 +1,7 @@
 /*
- * The simulated runtime: every container "runs" for the time and ends with the exit code its pod's
- * annotations give, on the loop's clock. Nothing is executed, nothing is written.
+ * The simulated runtime: every container "runs" for the time, and ends with the exit code, that the
+ * pod's annotations give, on the loop's clock. A script may decide instead (runtime_sim_script).
+ * Nothing is executed and nothing is written.
  *
  *   sim.jobflow.dev/duration    "5s", or per container "c1=5s,c2=1s" (others end at once)
  *   sim.jobflow.dev/exit-code   "1", or "1,1,0": the first run, the second, the third and all later
@@ -8,20 +9,71 @@
  *   sim.jobflow.dev/message     the termination message of every container
  *
  * Restart policies, init containers, sidecars, deadlines and stopping act as they do on a real
- * node. What is due at once is handled in one task for all pods, so that a pod that takes no time
- * costs no timer, and a state that is over when its task ends is never reported.
+ * node. One task handles all pods that are due now, so a pod that takes no time needs no timer, and
+ * only the state at the end of the task is reported.
  */
-#include "node/runtime/sim.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/kinds/pod/sim_annotations.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "node/runtime/runtime.h"
 
 enum {
     BACKOFF_FIRST_MS = 10000, /* as the kubelet: doubled, at most five minutes */
     BACKOFF_LAST_MS = 300000,
     EXIT_TERM = 143, /* 128 + SIGTERM */
+};
+
+struct sim_container {
+    struct sim_pod *pod;
+    const struct pod_container *spec;
+    struct container_status *status;
+    struct timer timer; /* the end of the run, or the next start */
+    int64_t backoff_ms;
+    bool done; /* will not run again */
+};
+
+/* NEW: not begun. FINAL: its last report is made. RELEASED: freed once it is no longer due. */
+enum sim_state { SIM_NEW, SIM_RUNNING, SIM_FINAL, SIM_RELEASED };
+
+/* A pod; in sim.due while `due` is set. */
+struct sim_pod {
+    UT_hash_handle hh;
+    struct sim *sim;
+    struct sim_pod *next_due;
+    const char *uid;
+    const struct object *object; /* NULL: asked to stop a pod that was never started here */
+    const struct pod_spec *spec;
+    size_t n_init, n_containers;
+    size_t init_at; /* init containers done or, for sidecars, started */
+    struct timer deadline;
+    int64_t begun_ns, deadline_ms; /* 0 = none */
+    enum sim_state state;
+    bool due, stop_asked;
+    bool failed;        /* Failed, regardless of the exit codes */
+    const char *reason; /* of the pod, or NULL */
+    struct container_status *statuses;
+    struct sim_container containers[]; /* init first */
+};
+
+/* The number of runs of a container, by "namespace/pod/container": it outlives the pod, because the
+ * exit code of the next pod of this name may depend on it. */
+struct sim_attempts {
+    UT_hash_handle hh;
+    size_t count;
+    char key[];
+};
+
+struct sim {
+    struct runtime rt;
+    struct sim_pod *pods;
+    struct sim_attempts *attempts;
+    sim_script_fn script;
+    void *script_ctx;
+    struct task task;
+    struct sim_pod *due, **due_tail;
 };
 
 static struct sim *sim_of(struct runtime *rt)
@@ -60,8 +112,6 @@ static void free_pod(struct sim *sim, struct sim_pod *pod)
     mem_free(pod);
 }
 
-/* Reports. */
-
 static const char *policy_of(const struct sim_pod *pod)
 {
     return pod->spec->restart_policy ? pod->spec->restart_policy : "Always";
@@ -81,11 +131,16 @@ static bool all_done(const struct sim_pod *pod)
     return true;
 }
 
+static bool is_final(const struct sim_pod *pod)
+{
+    return pod->state >= SIM_FINAL;
+}
+
 static enum pod_phase phase_of(const struct sim_pod *pod)
 {
     if (pod->failed)
         return POD_FAILED;
-    if (!pod->final)
+    if (!is_final(pod))
         return pod->init_at < pod->n_init ? POD_PENDING : POD_RUNNING;
     for (size_t i = pod->n_init; i < pod->n_init + pod->n_containers; i++)
         if (pod->statuses[i].exit_code)
@@ -93,10 +148,10 @@ static enum pod_phase phase_of(const struct sim_pod *pod)
     return POD_SUCCEEDED;
 }
 
-static void report(struct sim_pod *pod)
+static void send_report(struct sim_pod *pod)
 {
-    struct runtime_report told = {.uid = pod->uid, .final = pod->final};
-    struct pod_status *status = &told.status;
+    struct runtime_report report = {.uid = pod->uid, .final = is_final(pod)};
+    struct pod_status *status = &report.status;
 
     status->phase = phase_of(pod);
     status->reason = pod->reason;
@@ -110,14 +165,70 @@ static void report(struct sim_pod *pod)
     status->containers.count = pod->n_containers;
     for (size_t i = pod->n_init; i < pod->n_init + pod->n_containers; i++)
         status->ready = status->ready && pod->statuses[i].ready;
-    pod->sim->rt.report(pod->sim->rt.ctx, &told);
+    pod->sim->rt.report(pod->sim->rt.ctx, &report);
 }
 
-/* Runs of a container. */
+/* The number of ended runs of a container under the name of its pod. */
+static size_t *runs_of(struct sim_container *c)
+{
+    struct sim *sim = c->pod->sim;
+    scoped_str key = mem_printf("%s/%s/%s", object_namespace(c->pod->object),
+                                object_name(c->pod->object), c->spec->name);
+    struct sim_attempts *found;
+    size_t len = strlen(key);
+
+    HASH_FIND(hh, sim->attempts, key, len, found);
+    if (!found) {
+        found = mem_alloc(sizeof *found + len + 1);
+        memcpy(found->key, key, len + 1);
+        HASH_ADD(hh, sim->attempts, key, len, found);
+    }
+    return &found->count;
+}
+
+static bool ask_script(struct sim_container *c, struct sim_outcome *out)
+{
+    struct sim *sim = c->pod->sim;
+
+    return sim->script && c->pod->object &&
+           sim->script(sim->script_ctx, c->pod->object, c->spec->name, *runs_of(c), out);
+}
+
+static int64_t run_ns(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.duration_ns;
+    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
+                               c->spec->name);
+}
+
+static const char *termination_message(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.message;
+    return c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
+}
+
+/* The exit code of the run that ends now; counts the run. */
+static int take_exit_code(struct sim_container *c)
+{
+    const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome)) {
+        ++*runs_of(c);
+        return outcome.exit_code;
+    }
+    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? (*runs_of(c))++ : 0);
+}
 
 static void advance(struct sim_pod *pod);
 
-static void end_run(struct sim_container *c, int code, const char *reason, const char *words)
+static void end_run(struct sim_container *c, int code, const char *reason, const char *message)
 {
     struct container_status *status = c->status;
 
@@ -128,7 +239,7 @@ static void end_run(struct sim_container *c, int code, const char *reason, const
     status->signal = code == EXIT_TERM ? code - 128 : 0;
     status->reason = reason ? reason : code ? "Error" : "Completed";
     status->finished_ms = loop_wall_ms(c->pod->sim->rt.loop);
-    status->message = words;
+    status->message = message;
 }
 
 static bool runs_again(const struct sim_container *c)
@@ -143,7 +254,7 @@ static bool runs_again(const struct sim_container *c)
     return !is_init && strcmp(policy, "Always") == 0;
 }
 
-static void wait_for_restart(struct sim_container *c)
+static void back_off(struct sim_container *c)
 {
     struct container_status *status = c->status;
 
@@ -159,13 +270,13 @@ static void wait_for_restart(struct sim_container *c)
     timer_start(c->pod->sim->rt.loop, &c->timer, c->backoff_ms);
 }
 
-static void run_over(struct sim_container *c)
+static void run_ended(struct sim_container *c)
 {
-    const char *words = sim_last_words(c);
+    const char *message = termination_message(c);
 
-    end_run(c, sim_exit_code(c), NULL, words);
+    end_run(c, take_exit_code(c), NULL, message);
     if (runs_again(c))
-        wait_for_restart(c);
+        back_off(c);
     else
         c->done = true;
 }
@@ -173,7 +284,7 @@ static void run_over(struct sim_container *c)
 static void run(struct sim_container *c)
 {
     struct loop *loop = c->pod->sim->rt.loop;
-    int64_t ns = sim_run_ns(c);
+    int64_t ns = run_ns(c);
 
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
@@ -185,7 +296,7 @@ static void run(struct sim_container *c)
     if (ns > 0)
         timer_start_ns(loop, &c->timer, ns);
     else
-        run_over(c);
+        run_ended(c);
 }
 
 static void timer_fired(struct timer *timer)
@@ -193,15 +304,13 @@ static void timer_fired(struct timer *timer)
     struct sim_container *c = container_of(timer, struct sim_container, timer);
 
     if (c->status->state == CONTAINER_RUNNING) {
-        run_over(c);
+        run_ended(c);
     } else {
         c->status->restart_count++;
         run(c);
     }
     advance(c->pod);
 }
-
-/* The life of a pod. */
 
 static void finish(struct sim_pod *pod, int code)
 {
@@ -214,7 +323,7 @@ static void finish(struct sim_pod *pod, int code)
         c->done = true;
     }
     timer_stop(pod->sim->rt.loop, &pod->deadline);
-    pod->final = true;
+    pod->state = SIM_FINAL;
 }
 
 static bool start_next(struct sim_pod *pod)
@@ -240,14 +349,14 @@ static bool start_next(struct sim_pod *pod)
     return false;
 }
 
-/* Brings the pod as far as it comes at this moment and tells the result. */
+/* Starts and ends everything of the pod that is due now, and reports the result. */
 static void advance(struct sim_pod *pod)
 {
     while (start_next(pod))
         ;
-    if (!pod->final && pod->init_at == pod->n_init && all_done(pod))
+    if (!is_final(pod) && pod->init_at == pod->n_init && all_done(pod))
         finish(pod, 0);
-    report(pod);
+    send_report(pod);
 }
 
 static void deadline_passed(struct timer *timer)
@@ -257,10 +366,10 @@ static void deadline_passed(struct timer *timer)
     pod->failed = true;
     pod->reason = "DeadlineExceeded";
     finish(pod, EXIT_TERM);
-    report(pod);
+    send_report(pod);
 }
 
-/* From its beginning; 0 = none. */
+/* `deadline_ms` counts from the start of the pod; 0 = none. */
 static void arm_deadline(struct sim_pod *pod, int64_t deadline_ms)
 {
     struct loop *loop = pod->sim->rt.loop;
@@ -268,27 +377,27 @@ static void arm_deadline(struct sim_pod *pod, int64_t deadline_ms)
     pod->deadline_ms = deadline_ms;
     pod->deadline.fire = deadline_passed;
     timer_stop(loop, &pod->deadline);
-    if (deadline_ms && pod->begun && !pod->final)
+    if (deadline_ms && pod->state == SIM_RUNNING)
         timer_start(loop, &pod->deadline,
                     deadline_ms - (loop_mono_ns(loop) - pod->begun_ns) / 1000000);
 }
 
 static void begin(struct sim_pod *pod)
 {
-    pod->begun = true;
+    pod->state = SIM_RUNNING;
     pod->begun_ns = loop_mono_ns(pod->sim->rt.loop);
     arm_deadline(pod, pod->deadline_ms);
     advance(pod);
 }
 
-/* What runs dies of SIGTERM; what waits will not come. */
+/* Running containers die of SIGTERM; a pod with containers that were still waiting has failed. */
 static void stop_now(struct sim_pod *pod)
 {
     for (size_t i = 0; i < pod->n_init + pod->n_containers; i++)
         if (pod->statuses[i].state == CONTAINER_WAITING)
             pod->failed = true;
     finish(pod, EXIT_TERM);
-    report(pod);
+    send_report(pod);
 }
 
 static void handle_due(struct task *task)
@@ -302,17 +411,15 @@ static void handle_due(struct task *task)
         struct sim_pod *next = pod->next_due;
 
         pod->due = false;
-        if (pod->released)
+        if (pod->state == SIM_RELEASED)
             free_pod(sim, pod);
-        else if (pod->stop_asked && !pod->final)
+        else if (pod->stop_asked && !is_final(pod))
             stop_now(pod); /* the report may release and free the pod */
-        else if (!pod->begun && !pod->final)
+        else if (pod->state == SIM_NEW)
             begin(pod);
         pod = next;
     }
 }
-
-/* The table. */
 
 static void sim_adopt(struct runtime *rt, runtime_found_fn found, struct task *done)
 {
@@ -383,9 +490,9 @@ static void sim_release(struct runtime *rt, const char *uid)
     struct sim *sim = sim_of(rt);
     struct sim_pod *pod = find_pod(sim, uid);
 
-    if (!pod || !pod->final)
+    if (!pod || pod->state != SIM_FINAL)
         return;
-    pod->released = true;
+    pod->state = SIM_RELEASED;
     if (!pod->due)
         free_pod(sim, pod);
 }

@@ -1,18 +1,17 @@
 /*
- * From the kubelet's pod to the START a shim gets, and the choice of the way it is started (DC-19).
+ * The messages by which a shim starts a pod or changes it, made from the kubelet's form of the pod;
+ * and the choice between a plain and a sandboxed pod (DC-19): a pod pays only for what it asks for.
  */
 #include <string.h>
 
 #include "api/types/text/quantity.h"
 #include "base/mem.h"
 #include "node/runtime/handler.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/sandbox/hostkey.h"
 #include "node/sandbox/pod_sandbox.h"
 
 enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
-
-/* ---- the choice: a pod pays for what it asks for ---- */
 
 static bool asks_volumes(const struct runtime_pod *pod)
 {
@@ -50,7 +49,7 @@ static bool has_limit(const struct pod_container *container)
     return container->limits.count > 0;
 }
 
-static bool speaks_of(const struct str_list *words, const char *path)
+static bool mentions(const struct str_list *words, const char *path)
 {
     for (size_t i = 0; i < words->count; i++)
         if (strstr(words->items[i], path))
@@ -58,15 +57,15 @@ static bool speaks_of(const struct str_list *words, const char *path)
     return false;
 }
 
-/* Admission names the default file for every container, but only who speaks of it is given a place
- * for it: a plain process would write to the host's /dev. Another path was asked for. */
+/* Admission sets the default path for every container, so it counts only if the command mentions it:
+ * a plain process would write to the host's /dev. Any other path was asked for. */
 static bool has_message(const struct pod_container *container)
 {
     static const char usual[] = "/dev/termination-log";
     const char *path = container->termination_message_path;
 
-    return (path && *path && strcmp(path, usual) != 0) || speaks_of(&container->command, usual) ||
-           speaks_of(&container->args, usual);
+    return (path && *path && strcmp(path, usual) != 0) || mentions(&container->command, usual) ||
+           mentions(&container->args, usual);
 }
 
 static bool asks_handlers(const struct runtime_pod *pod)
@@ -89,7 +88,7 @@ static bool asks_limits(const struct runtime_pod *pod)
     return any_container(pod, has_limit);
 }
 
-static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
+static bool (*const sandbox_reasons[])(const struct runtime_pod *) = {
     asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_handlers,
 };
 
@@ -97,13 +96,11 @@ enum shim_pod_kind runtime_choose_way(const struct runtime_pod *pod, bool isolat
 {
     if (isolate_all)
         return SHIM_POD_SANDBOXED;
-    for (size_t i = 0; i < countof(asks_for_a_box); i++)
-        if (asks_for_a_box[i](pod))
+    for (size_t i = 0; i < countof(sandbox_reasons); i++)
+        if (sandbox_reasons[i](pod))
             return SHIM_POD_SANDBOXED;
     return SHIM_POD_PLAIN;
 }
-
-/* ---- the message ---- */
 
 static enum shim_restart restart_of(const char *policy)
 {
@@ -166,7 +163,7 @@ static void fill_hook(struct arena *arena, const struct pod_container *spec, enu
     struct handler handler;
 
     if (!handler_read(spec, handler_doc(spec, use), arena, &handler, NULL))
-        return; /* the kubelet starts no such pod */
+        return; /* the kubelet refuses such pods */
     *out = (struct shim_action){
         .act = acts[handler.kind],
         .argv = (char **)handler.argv, /* only read */
@@ -265,8 +262,7 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
     shim_put_program(out, &program);
 }
 
-/* The ports a pod speaks of: those it declares, those it is probed at; and those at which Services
- * expect it. */
+/* The ports of a container: those it declares and those of its probes and hooks. */
 static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
 {
     struct handler handler;
@@ -295,8 +291,8 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         out->ports[out->n_ports++] = pod->ports[i];
 }
 
-/* The machine's own are not for pods whose root is not the real one. Without one (libcrypto would
- * have to fail) sshd says itself what it lacks. */
+/* A host key for sshd: pods without the real root cannot read the machine's. Without a key (libcrypto
+ * failed) sshd reports the error itself. */
 static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
 {
     if (!hostkey_make(private, public, NULL))
@@ -306,7 +302,7 @@ static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *
 }
 
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
-                       struct runtime_isolation rights, int64_t now_ms)
+                       struct runtime_isolation isolation, int64_t now_ms)
 {
     scoped(buf) struct buf private = {0}, public = {0};
     struct arena *arena = arena_new(0);
@@ -323,7 +319,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         .hostname = pod->hostname,
         .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
         .hosts = pod->hosts,
-        .ids = rights.ids,
+        .ids = isolation.ids,
         .n_volumes = (uint32_t)pod->n_volumes,
     };
 
@@ -338,7 +334,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
     if (kind == SHIM_POD_SANDBOXED)
         fill_ports(arena, pod, &start);
-    if (kind == SHIM_POD_SANDBOXED && rights.level >= ISOLATION_USER &&
+    if (kind == SHIM_POD_SANDBOXED && isolation.level >= ISOLATION_USER &&
         pod_sandbox_serves_ssh(&start))
         add_host_key(&start, &private, &public);
     shim_put_start(out, &start);

@@ -175,7 +175,7 @@ static int run_tree(struct pod_sandbox *sandbox, struct error *err)
     return tree_fd;
 }
 
-/* The directory of pods is <data>/node/pods (node/runtime/host.h): the first of them. */
+/* The directory of pods is <data>/node/pods (node/runtime/internal.h): the first of them. */
 static char *data_directory(const struct pod_sandbox *sandbox)
 {
     char *path = mem_strdup(sandbox->dir);

@@ -37,7 +37,7 @@ enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
 enum shim_restart { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS, SHIM_RESTART_N };
 
 /* A plain pod runs in the shared shim; a sandboxed one has a shim and namespaces of its own. The
- * choice is runtime_choose (node/runtime/host.h). */
+ * choice is runtime_choose (node/runtime/internal.h). */
 enum shim_pod_kind { SHIM_POD_PLAIN, SHIM_POD_SANDBOXED, SHIM_POD_KIND_N };
 
 struct shim_mount {

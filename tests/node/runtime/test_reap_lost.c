@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/entry.h"
 #include "tests/support/node_restarts.h"
 
@@ -49,7 +49,7 @@ static void kill_shim_and_wait(struct bed *bed, const char *dir)
     const struct host *host = container_of(bed_runtime(bed), struct host, base);
 
     life_kill_shim(dir);
-    while (!host->burials)
+    while (!host->reaps)
         bed_run(bed, POLL_MS);
 }
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/logfile.h"
 
 static void write_lines(struct log_writer *log, int from, int to, struct buf *scratch)

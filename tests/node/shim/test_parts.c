@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/runtime/host.h"
+#include "node/runtime/internal.h"
 #include "node/shim/records.h"
 #include "node/wire/message.h"
 

@@ -1,0 +1,159 @@
+#pragma once
+/*
+ * The runtime that starts processes: its records, and the functions its files share. Other rooms
+ * use runtime.h only.
+ *
+ *   <data>/node/boot             boot id of the machine when a runtime last ran here
+ *   <data>/node/logs/            shim/logfile.h
+ *   <data>/node/shims/<id>/      lock (held by the shim as long as it lives), ctl (its socket),
+ *                                records, log (its own errors)
+ *   <data>/node/pods/            files of sandboxed pods: <uid>.<volume>; level plain: <uid>/
+ *
+ * A link is the runtime's side of one shim: connected while the shim is alive, or dead and known by
+ * its records. Every pod belongs to the link of the shim that has it. Reports that do not come from
+ * a shim's socket wait in host->pending_reports, so no report is made inside a call.
+ */
+#include "base/hash.h"
+#include "node/runtime/runtime.h"
+#include "node/shim/netns_holder.h"
+#include "node/shim/shim_dir.h"
+#include "node/wire/message.h"
+
+struct shim_link {
+    struct host *host;
+    struct shim_link *next;
+    char id[64]; /* name of its directory */
+    int dir_fd;
+    int fd; /* -1: the shim is dead */
+    uv_poll_t poll;
+    int pidfd; /* of a shim that is our child, to be waited for; else -1 */
+    uv_poll_t child;
+    unsigned handles; /* open poll handles; the link is freed with the last */
+    bool dropped;
+    bool writing;  /* the socket is full; waits until it is writable */
+    bool listing;  /* the shim was asked for its pods and has not named all of them */
+    unsigned pods; /* that belong to it */
+    struct buf in, out;
+};
+
+struct host_pod {
+    UT_hash_handle by_uid;
+    char uid[64];
+    struct shim_link *link;    /* NULL: no shim has it */
+    struct buf start;          /* its START message, until the shim has reported on the pod */
+    struct buf commands;       /* commands that wait until the shim has reported on the pod */
+    unsigned tries;            /* shims that died before they reported on it */
+    struct buf pending_report; /* a STATUS message that the next task reports */
+    struct host_pod *next_pending;
+    bool found, final;
+};
+
+struct host {
+    struct runtime base;
+    struct shim_config config;
+    char **config_env;
+    int dir_fd, shims_fd, pods_fd, logs_fd;
+    char boot_id[64];
+    char *directory;   /* <data>/node, absolute */
+    char *isolation;   /* the level that the options ask for */
+    char *description; /* of what pods get here, one line; NULL: not probed yet */
+    struct runtime_capabilities capabilities;
+    bool isolate_all;
+    struct netns_holder holder;  /* of the private network, if the options ask for one */
+    pid_t holder_pid;            /* if it is a child of this process; else 0 */
+    struct id_ranges *id_ranges; /* NULL until the first pod of level full */
+
+    struct shim_link *links, *shared; /* shared: takes all new pods; NULL: not started yet */
+    struct host_pod *pods;
+    struct host_pod *pending_reports; /* list by next_pending */
+    struct task reports;
+    struct turn_hook flush;
+
+    runtime_found_fn found; /* while adopting */
+    struct task *adopted;
+    unsigned listing;    /* links whose pods are not all known yet */
+    struct sweep *sweep; /* in progress */
+
+    struct reap *reaps;    /* in progress */
+    struct purge *purge;   /* in progress, */
+    struct purge *waiting; /* and the next one; NULL = nothing to remove */
+};
+
+/* pods.c: pods given to shims, and reports on them */
+struct host_pod *host_pod_find(struct host *host, const char *uid);
+struct host_pod *host_pod_new(struct host *host, const char *uid, struct shim_link *link);
+void host_pod_forget(struct host *host, struct host_pod *pod);
+/** A status arrives from a shim: report it at once or, while adopting, once adoption is done. */
+void host_status_received(struct host *host, struct shim_link *link,
+                          const struct shim_status *status);
+/** Report `status` from a task of its own (host->reports), not from inside this call. */
+void host_report_later(struct host *host, struct host_pod *pod, const struct shim_status *status);
+void host_send_reports(struct task *reports);
+/** Report in the same way that the pod has failed. */
+void host_fail_later(struct host *host, struct host_pod *pod, const char *reason,
+                     const char *message);
+void host_start(struct runtime *rt, const struct runtime_pod *pod);
+void host_list_ended(struct host *host, struct shim_link *link);
+/** The shim of a link has died: reap its pods. */
+void host_link_died(struct host *host, struct shim_link *link);
+/** The pods in its records are reported: give its other pods to another shim, or fail them. */
+void host_link_reaped(struct host *host, struct shim_link *link);
+
+/* shim_link.c: connections to shims */
+struct shim_link *shim_link_launch(struct host *host, struct error *err); /* starts a shim */
+struct shim_link *shim_link_connect(struct host *host, const char *id, int dir_fd,
+                                    struct error *err);
+struct shim_link *shim_link_to_dead(struct host *host, const char *id, int dir_fd);
+/** Start the shim program under `name`, with at most one argument. -1 with errno. */
+pid_t shim_link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd);
+void shim_link_flush(struct shim_link *link);
+void shim_link_free(struct shim_link *link); /* closes it; a live shim goes on */
+
+/* adopt.c: pods of a previous run */
+void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done);
+void host_adoption_detach(struct host *host); /* work on the pool goes on without the host */
+
+/* reap_lost.c: pods of dead shims */
+/** Read the records of a dead shim, kill and remove what its lost pods left, report on its pods,
+ * and call host_link_reaped. */
+void host_reap_lost(struct host *host, struct shim_link *link);
+void host_reap_detach(struct host *host); /* work on the pool goes on without the host */
+
+/* start.c: the messages by which shims start pods */
+enum shim_pod_kind runtime_choose_way(const struct runtime_pod *pod, bool isolate_all);
+void runtime_put_files(struct buf *out, const char *uid, size_t index,
+                       const struct runtime_volume *volume);
+void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
+                         const struct runtime_container *container);
+struct runtime_isolation {
+    enum isolation_level level;
+    uint32_t ids; /* first id of the range the programs get at level full; 0 = none */
+};
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
+                       struct runtime_isolation isolation, int64_t now_ms);
+
+/* capabilities.c: what pods can get on this machine */
+/** Probe once; fills config and capabilities. False when the requested level does not work. */
+bool host_probe_capabilities(struct host *host, struct error *err);
+/** False with `err` when the options name a level or the private network and it does not work. */
+bool host_require_isolation(struct host *host, struct error *err);
+
+/* purge.c: removing files that are no longer needed */
+/** The pod object is gone: remove its logs. */
+void host_purge(struct runtime *rt, const char *uid);
+/** All pods of a dead shim are released: remove its directory. */
+void host_drop_link(struct host *host, struct shim_link *link);
+void host_purge_detach(struct host *host); /* work on the pool goes on without the host */
+
+/* network.c: the private network of pods */
+/** Connect to the holder of the private network; start it if none runs. */
+bool host_network_open(struct host *host, struct error *err);
+/** A socket of `type` in that network; -1 on failure, which is logged. */
+int host_network_socket(struct host *host, int type);
+/** Another connection to the holder, owned by the caller. */
+struct netns_holder host_network_connect_holder(struct host *host);
+
+/* logs.c: reading and removing the logs of pods */
+bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
+               struct buf *out, struct error *err);
+void logs_remove(int logs_fd, const char *uid);

@@ -125,7 +125,7 @@ static bool read_all(const json_t *doc, struct bearer_tokens *out, const char *p
     size_t i;
 
     if (!json_is_array(list))
-        return error_set(err, ERR_INVALID, "", "%s: there is no list \"tokens\" in it", path);
+        return error_set(err, ERR_INVALID, "", "%s: the list \"tokens\" is missing", path);
     json_array_foreach(list, i, value)
     {
         mem_grow(out->items, out->count, out->cap);
@@ -259,10 +259,11 @@ static bool check_name(const char *name, struct error *err)
         if (!isalnum((unsigned char)name[n]) && (n == 0 || !strchr("-_.@", name[n])))
             break;
     return (n > 0 && n <= NAME_MAX_BYTES && !name[n]) ||
-           error_set(err, ERR_INVALID, "",
-                     "\"%s\" is no name for a token: it begins with a letter or digit and has "
-                     "letters, digits, -, _, . and @",
-                     name);
+           error_set(
+               err, ERR_INVALID, "",
+               "\"%s\" is not a valid token name: it must begin with a letter or digit and contain "
+               "only letters, digits, -, _, . and @",
+               name);
 }
 
 bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_request *request,
@@ -275,10 +276,11 @@ bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_r
         return false;
     if (by_name(tokens, request->name))
         return error_set(err, ERR_EXISTS, "",
-                         "there is a token \"%s\" already; revoke it first, or choose another name",
+                         "a token \"%s\" exists already; revoke it first, or choose another name",
                          request->name);
     if (tokens->count == BEARER_MAX)
-        return error_set(err, ERR_TOO_MANY, "", "there are %d tokens; revoke some", BEARER_MAX);
+        return error_set(err, ERR_TOO_MANY, "", "there are %d tokens already; revoke some first",
+                         BEARER_MAX);
     if (RAND_bytes(secret, sizeof secret) != 1)
         mem_fatal("no random numbers");
     mem_grow(tokens->items, tokens->count, tokens->cap);

@@ -176,7 +176,7 @@ static int on_headers(llhttp_t *parser)
     c->body_max = c->in.len;
     if (parser->http_major != 1) {
         error_set(refusal_of(c), ERR_BAD_REQUEST, "",
-                  "the request line names no version of HTTP that is spoken here: HTTP/1.1");
+                  "the HTTP version of the request line is not supported: use HTTP/1.1");
         return -1;
     }
     if (!chunked && parser->content_length <= c->in.len - c->head_len)

@@ -33,7 +33,7 @@ bool host_check(const struct host_list *list, const struct request_head *head, s
 {
     if (head->origin.text && !is_one_of(head->origin, list->origins, list->n_origins))
         return error_set(err, ERR_FORBIDDEN, "",
-                         "requests of web pages are not answered: origin \"%.*s\" is not allowed",
+                         "requests from web pages are refused: origin \"%.*s\" is not allowed",
                          (int)head->origin.len, head->origin.text);
     if (head->host.text && is_one_of(without_port(head->host), list->hosts, list->n_hosts))
         return true;

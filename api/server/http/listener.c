@@ -56,7 +56,7 @@ struct listener {
 
 static const struct metric_def refused_def = {
     "jobflow_api_connections_refused_total",
-    "Connections turned away for there was no room (L-22, L-42).", METRIC_COUNTER};
+    "Connections refused because a limit was reached (L-22, L-42).", METRIC_COUNTER};
 
 static void free_when_empty(struct listener *listener)
 {

@@ -84,7 +84,7 @@ static bool take_item(struct span *rest, struct item *out, struct error *err)
         return (take_varint(rest, &len) && take_bytes(rest, len, &out->bytes)) ||
                broken(err, "a length goes beyond its end");
     }
-    return broken(err, "a field has no wire type");
+    return broken(err, "a field has an unknown wire type");
 }
 
 /* Takes the fields 1 to n of a small message; of a repeated field the last one counts. */

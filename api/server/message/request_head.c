@@ -130,8 +130,8 @@ static bool is_impersonation(const char *name, size_t len)
 static bool refuse_impersonation(struct error *err)
 {
     return error_set(err, ERR_NOT_IMPLEMENTED, "",
-                     "acting for somebody else (Impersonate-User, kubectl --as) is not offered: "
-                     "use a token of his, or one with his role (jobflow token create)");
+                     "impersonation (Impersonate-User, kubectl --as) is not supported: use a token "
+                     "of that user, or one with the same role (jobflow token create)");
 }
 
 static bool take_line(const char *line, size_t len, struct seen *seen, struct request_head *out,

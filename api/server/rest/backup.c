@@ -106,7 +106,7 @@ static void run(struct api_stream *stream)
     } else if (n == 0) {
         stream_end(stream);
     } else {
-        log_error("a backup broke off", kv_str("why", strerrordesc_np(errno)));
+        log_error("backup aborted", kv_str("why", strerrordesc_np(errno)));
         stream_abort(stream);
     }
 }

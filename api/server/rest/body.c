@@ -33,8 +33,8 @@ static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct erro
     if (first && !next)
         return take(first);
     json_decref(next);
-    error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %s",
-              first ? "more" : "none");
+    error_set(err, ERR_BAD_REQUEST, "", "the body must hold exactly one object, it holds %s",
+              first ? "several" : "none");
     return NULL;
 }
 

@@ -19,7 +19,8 @@ static const struct object *find_source(const struct api_call *call, struct erro
 {
     if (call->api->conversions.to_job)
         return find_object(call, err);
-    error_set(err, ERR_NOT_IMPLEMENTED, "", "this server converts nothing");
+    error_set(err, ERR_NOT_IMPLEMENTED, "",
+              "this server does not convert between jobs and templates");
     return NULL;
 }
 

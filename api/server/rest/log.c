@@ -271,7 +271,7 @@ struct api_stream *verb_log(const struct api_call *call)
     struct log_stream *log;
 
     if (pod && !call->api->logs.read)
-        error_set(&err, ERR_UNAVAILABLE, "", "this process keeps no logs");
+        error_set(&err, ERR_UNAVAILABLE, "", "this process has no pod logs");
     else if (pod && parse_query(call, &query, &err))
         container = choose_container(pod, request_query(&call->target, "container"), &err);
     if (!container)

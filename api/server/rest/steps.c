@@ -440,9 +440,10 @@ static bool take_token(const struct api_call *call, const struct object *flow, u
     if (!continue_token_read(text, &scratch, &token, err))
         return false;
     if (strncmp(token.after, object_uid(flow), uid_len) != 0 || token.after[uid_len] != '/')
-        return error_set(err, ERR_GONE, "",
-                         "The continue parameter is of another flow of this name: list its steps "
-                         "from the start");
+        return error_set(
+            err, ERR_GONE, "",
+            "The continue parameter belongs to another flow of this name: list its steps "
+            "from the start");
     vertex = strtoul(token.after + uid_len + 1, &end, 10);
     if (*end || vertex >= UINT32_MAX)
         return error_set(err, ERR_BAD_REQUEST, "continue", "continue key is not valid");

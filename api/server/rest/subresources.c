@@ -14,8 +14,8 @@ struct api_stream *verb_stream_unsupported(const struct api_call *call)
     struct error err = {0};
 
     error_set(&err, ERR_NOT_IMPLEMENTED, "",
-              "exec, attach and port-forward are not available here; the pods are processes of "
-              "this machine: look at them with logs, or with the tools of the machine");
+              "exec, attach and port-forward are not available here: pods are processes of this "
+              "machine; use kubectl logs, or the tools of the machine");
     return reply_error(call, &err);
 }
 

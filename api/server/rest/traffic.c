@@ -28,7 +28,7 @@ static const struct metric_def
     in_flight_def = {"jobflow_api_requests_in_flight", "Requests being answered.", METRIC_GAUGE,
                      .labels = {"kind"}},
     refused_def   = {"jobflow_api_requests_refused_total",
-                     "Requests refused for too many were under way.", METRIC_COUNTER},
+                     "Requests refused because too many were in flight.", METRIC_COUNTER},
     bytes_def     = {"jobflow_api_bytes_total", "Bytes of bodies.", METRIC_COUNTER,
                      .labels = {"direction"}};
 /* clang-format on */

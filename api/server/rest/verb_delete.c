@@ -63,7 +63,7 @@ static bool parse_preconditions(const json_t *options, struct registry_delete *h
     how->revision = strtoll(revision, &end, 10);
     if (errno || *end || how->revision <= 0)
         return error_set(err, ERR_BAD_REQUEST, "",
-                         "preconditions.resourceVersion \"%s\" is no revision", revision);
+                         "preconditions.resourceVersion \"%s\" is not a revision", revision);
     return true;
 }
 
@@ -111,7 +111,7 @@ static bool take_options(const struct api_call *call, const json_t *options,
         return error_set(err, ERR_BAD_REQUEST, "", "the body must be DeleteOptions");
     if (kind && strcmp(kind, "DeleteOptions") != 0)
         return error_set(err, ERR_BAD_REQUEST, "kind",
-                         "the body of a deletion is DeleteOptions, not of kind \"%.64s\"", kind);
+                         "the body of a deletion must be DeleteOptions, not \"%.64s\"", kind);
     return parse_dry_run(call, options, &how->dry_run, err) &&
            parse_grace(call, options, &how->grace_s, err) &&
            parse_preconditions(options, how, err) &&

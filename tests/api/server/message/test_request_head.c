@@ -58,9 +58,9 @@ static const struct head_case cases[] = {
      "begin with /"},
     {"a tunnel", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", ERR_BAD_REQUEST, "begin with /"},
     {"the whole server", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", ERR_BAD_REQUEST, "begin with /"},
-    {"acting for somebody else", GET "impersonate-user: boss\r\n\r\n", ERR_NOT_IMPLEMENTED,
-     "kubectl --as) is not offered"},
-    {"acting in a group", GET "Impersonate-Group: g\r\n\r\n", ERR_NOT_IMPLEMENTED,
+    {"impersonation", GET "impersonate-user: boss\r\n\r\n", ERR_NOT_IMPLEMENTED,
+     "kubectl --as) is not supported"},
+    {"impersonation of a group", GET "Impersonate-Group: g\r\n\r\n", ERR_NOT_IMPLEMENTED,
      "Impersonate-User"},
     {"no target", "GET\r\nHost: x\r\n\r\n", ERR_BAD_REQUEST, "begin with /"},
 };

@@ -82,7 +82,7 @@ static const struct odd {
     {"a null among the data", "POST", CM "?dryRun=All", NULL, "{'metadata':{'name':'n'},'data':{'k':null}}", 201, "data.k", "", NULL},
     {"a list of a time that is none", "GET", CM "?timeoutSeconds=x", NULL, NULL, 400, "reason", "BadRequest", NULL},
     {"a deletion by something else", "DELETE", CM "/c", NULL, "{'kind':'Foo','apiVersion':'v1'}", 400,
-     "message", "the body of a deletion is DeleteOptions, not of kind \"Foo\"", NULL},
+     "message", "the body of a deletion must be DeleteOptions, not \"Foo\"", NULL},
     {"it is still there as it was", "GET", CM "/c", NULL, NULL, 200, "data.k", "0", NULL},
 };
 /* clang-format on */

@@ -31,8 +31,6 @@ static const struct metric_def
     retries_def   = {"volcano_jobflow_retry_total", "Jobs made for steps whose job before had failed.", METRIC_COUNTER};
 /* clang-format on */
 
-static const char *const probe_kinds[PROBE_KIND_N] = {"http", "tcp", "taskStatus"};
-
 static void refresh_probes(const struct flow_metrics *metrics)
 {
     const struct probe_counts *counts = probes_counts(metrics->controller->probes);
@@ -80,7 +78,7 @@ void flow_metrics_init(struct flow_metrics *metrics, struct flow_controller *con
         for (int passed = 0; passed < 2; passed++)
             metrics->probes[kind][passed] =
                 metric_of(metrics_family(registry, &probes_def),
-                          (const char *[]){probe_kinds[kind], passed ? "passed" : "failed"});
+                          (const char *[]){probe_kinds[kind].name, passed ? "passed" : "failed"});
     metrics->start = metric_of(metrics_family(registry, &start_def), NULL);
     metrics->sync = metric_of(metrics_family(registry, &sync_def), NULL);
     metrics->retries = metric_of(metrics_family(registry, &retries_def), NULL);

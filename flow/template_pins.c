@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include "template/pinned.h"
+#include "template/job_meta.h"
 
 enum pin_state { PIN_MISSING, PIN_COPYING, PIN_THERE, PIN_REFUSED };
 

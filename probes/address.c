@@ -10,7 +10,7 @@
 
 static bool v4_forbidden(uint32_t host_order)
 {
-    return host_order == 0 || host_order == UINT32_MAX /* this host, everybody */
+    return host_order == 0 || host_order == UINT32_MAX /* this host, broadcast */
            || (host_order & 0xffff0000) == 0xa9fe0000  /* 169.254/16: link-local, metadata */
            || (host_order & 0xf0000000) == 0xe0000000; /* 224/4: multicast */
 }

@@ -1,10 +1,11 @@
 #pragma once
 /*
- * One try of one polled probe: a GET, a call or a connection, over within its time limit.
+ * One attempt of a probe: a GET, a gRPC call or a TCP connection, ended by its time limit at the
+ * latest. Used for probes of steps and for the kubelet's probes of containers.
  *
- * A try is a struct inside the asker's struct. `done` runs once, on the loop, never inside start.
- * Real time limits a try even on a virtual clock, for the peer lives in real time; the loop is held
- * meanwhile.
+ * The attempt is a struct inside the caller's struct. `done` runs once, on the loop, never inside
+ * start. The time limit is real time even on a virtual clock, because the peer runs in real time;
+ * the loop is held meanwhile.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/loop.h"
@@ -22,15 +23,15 @@ enum {
 
 struct probe_attempt {
     void (*done)(struct probe_attempt *attempt, bool passed);
-    void *operation; /* private to the kind; NULL = none under way */
+    void *operation; /* private to the kind; NULL = none in flight */
 };
 
 struct probe_http_client;
 struct probe_http_client *probe_http_client_new(struct loop *loop);
-void probe_http_client_free(struct probe_http_client *client); /* no try may be under way */
+void probe_http_client_free(struct probe_http_client *client); /* no attempt may be in flight */
 
-/** False when the entry cannot be asked at all (bad header, bad path): a failed try, `done` does
- * not run. */
+/** Begin a GET. False when the entry cannot be requested at all (bad header, bad path): the attempt
+ * has failed, and `done` does not run. */
 bool probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_http *entry, const struct probe_address *address);
 void probe_http_cancel(struct probe_attempt *attempt); /* `done` will not run; idle is fine */
@@ -39,14 +40,16 @@ struct probe_grpc {
     const char *service; /* NULL or "": the server as a whole */
     int32_t timeout_s;
 };
-/** Ended by probe_http_cancel. */
+/** Begin a health check. Cancelled by probe_http_cancel. */
 bool probe_grpc_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_grpc *entry, const struct probe_address *address);
 
+/** Begin a connection. False when it fails at once; `done` does not run then. */
 bool probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
                      const struct probe_tcp *entry, const struct probe_address *address);
 void probe_tcp_cancel(struct probe_attempt *attempt);
 
+/** The time limit of an attempt; below 1 means the default. */
 static inline int64_t probe_timeout_ms(int32_t timeout_s)
 {
     if (timeout_s < 1)

@@ -1,5 +1,6 @@
 /*
- * Taking turns. A group is in the ring exactly when it has a queue and room in flight.
+ * A ring of groups, each with a queue of polls. A group is in the ring exactly when a poll of it waits
+ * and it has room in flight.
  */
 #include "probes/fair_queue.h"
 
@@ -34,43 +35,43 @@ static void leave_ring(struct probe_queue *queue, struct probe_group *group)
     group->next = NULL;
 }
 
-void probe_queue_add(struct probe_queue *queue, struct probe_group *group, struct probe_poll *check)
+void probe_queue_add(struct probe_queue *queue, struct probe_group *group, struct probe_poll *poll)
 {
-    check->queued = true;
-    check->next = NULL;
-    check->prev = group->last;
+    poll->state = POLL_QUEUED;
+    poll->next = NULL;
+    poll->prev = group->last;
     if (group->last)
-        group->last->next = check;
+        group->last->next = poll;
     else
-        group->first = check;
-    group->last = check;
+        group->first = poll;
+    group->last = poll;
     enter_ring(queue, group);
 }
 
-static void unqueue(struct probe_group *group, struct probe_poll *check)
+static void unqueue(struct probe_group *group, struct probe_poll *poll)
 {
-    if (check->prev)
-        check->prev->next = check->next;
+    if (poll->prev)
+        poll->prev->next = poll->next;
     else
-        group->first = check->next;
-    if (check->next)
-        check->next->prev = check->prev;
+        group->first = poll->next;
+    if (poll->next)
+        poll->next->prev = poll->prev;
     else
-        group->last = check->prev;
-    check->prev = check->next = NULL;
-    check->queued = false;
+        group->last = poll->prev;
+    poll->prev = poll->next = NULL;
+    poll->state = POLL_PAUSED;
 }
 
 void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
-                        struct probe_poll *check)
+                        struct probe_poll *poll)
 {
-    if (check->queued) {
-        unqueue(group, check);
+    if (poll->state == POLL_QUEUED) {
+        unqueue(group, poll);
         if (!group->first)
             leave_ring(queue, group);
     }
-    if (check->in_flight) {
-        check->in_flight = false;
+    if (poll->state == POLL_IN_FLIGHT) {
+        poll->state = POLL_PAUSED;
         queue->in_flight--;
         group->in_flight--;
         enter_ring(queue, group);
@@ -80,17 +81,17 @@ void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
 struct probe_poll *probe_queue_next(struct probe_queue *queue, struct probe_group **out_group)
 {
     struct probe_group *group = queue->first;
-    struct probe_poll *check;
+    struct probe_poll *poll;
 
     if (!group || queue->in_flight >= queue->at_once)
         return NULL;
     leave_ring(queue, group);
-    check = group->first;
-    unqueue(group, check);
-    check->in_flight = true;
+    poll = group->first;
+    unqueue(group, poll);
+    poll->state = POLL_IN_FLIGHT;
     queue->in_flight++;
     group->in_flight++;
-    enter_ring(queue, group); /* at the end: the others come first */
+    enter_ring(queue, group); /* at the end: the other groups come first */
     *out_group = group;
-    return check;
+    return poll;
 }

@@ -1,36 +1,41 @@
 #pragma once
 /*
- * Whose turn it is to try: a queue of checks per group, groups taking turns, bounded in flight per
- * group and in all.
+ * Decides which poll makes its attempt next: polls wait in a queue per group (a flow), groups take
+ * turns, and the number of attempts in flight is bounded per group and in all.
  */
 #include "probes/attempt.h"
 #include "probes/probe.h"
 
 struct probe_pod;
 
-/* One polled need of one pod. */
+enum probe_poll_state {
+    POLL_PAUSED, /* waits for its period, or new */
+    POLL_QUEUED,
+    POLL_IN_FLIGHT,
+};
+
+/* One pod polled for one requirement. */
 struct probe_poll {
     struct probe_target *target;
     struct probe_pod *pod;
-    uint32_t requirement;
-    unsigned tries;
+    uint32_t requirement; /* index in target->requirements */
+    unsigned attempts;    /* that failed */
     struct timer again;
     struct probe_attempt attempt;
-    bool in_flight;
-    bool queued;
-    struct probe_poll *prev, *next; /* in its group's queue */
+    enum probe_poll_state state;
+    struct probe_poll *prev, *next; /* in the queue of its group */
 };
 
 struct probe_queue {
     unsigned in_flight;
-    unsigned at_once, per_group;
-    struct probe_group *first, *last; /* groups with a queue and room */
+    unsigned at_once, per_group;      /* limits */
+    struct probe_group *first, *last; /* ring: groups with a waiting poll and room in flight */
 };
 
-void probe_queue_add(struct probe_queue *queue, struct probe_group *group,
-                     struct probe_poll *check);
-/** Leave the queue, or give back the place in flight. */
+/** Let a poll wait for its turn. */
+void probe_queue_add(struct probe_queue *queue, struct probe_group *group, struct probe_poll *poll);
+/** Take a poll out of the queue, or give back its place in flight. */
 void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
-                        struct probe_poll *check);
-/** The next check that may fly, already counted as flying; NULL when none may. */
+                        struct probe_poll *poll);
+/** The next poll whose attempt may begin, already counted as in flight; NULL when none may. */
 struct probe_poll *probe_queue_next(struct probe_queue *queue, struct probe_group **out_group);

@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "probes/http_exchange.h"
 
-/* ---- the entry, checked at use as well as at admission (SEC-15) ---- */
-
+/* Headers and path are checked here as well as at admission (SEC-15). */
 static const char *const forbidden_headers[] = {"Content-Length", "Transfer-Encoding", "Connection",
                                                 "Upgrade", "Authorization"};
 
@@ -31,7 +30,8 @@ static bool header_allowed(const char *name, const char *value)
     return strlen(value) <= PROBE_HEADER_VALUE_MAX && !strpbrk(value, "\r\n");
 }
 
-/* The path as a request line may carry it: blanks, controls and bytes beyond ASCII are escaped. */
+/* The URL of the request. Blanks, control characters and bytes beyond ASCII in the path are
+ * escaped. */
 static bool write_url(const struct probe_http *entry, const struct probe_address *address,
                       struct buf *out)
 {
@@ -55,9 +55,7 @@ static bool write_url(const struct probe_http *entry, const struct probe_address
     return true;
 }
 
-/* ---- one try ---- */
-
-/* Cut short by our own bound on the body, the answer still has its status. */
+/* An answer that the bound on the body cut short still has its status. */
 static bool passed(struct http_exchange *exchange, CURLcode result)
 {
     long status = http_exchange_status(exchange);
@@ -65,7 +63,7 @@ static bool passed(struct http_exchange *exchange, CURLcode result)
     return (result == CURLE_OK || result == CURLE_WRITE_ERROR) && status >= 200 && status < 400;
 }
 
-/* A header without a name is none. */
+/* A header without a name is ignored. */
 static bool header_fits(const struct probe_header *header)
 {
     return !header->name || !*header->name ||

@@ -1,5 +1,6 @@
 /*
- * One bounded exchange. See http_exchange.h.
+ * One exchange on a libcurl handle: options that keep the peer out of everything else, bounds on what
+ * it may send, and release of all of it when the exchange ends or is cancelled.
  */
 #include "probes/http_exchange.h"
 
@@ -21,11 +22,9 @@ struct http_exchange {
     struct curl_slist *headers;
     struct probe_address address;
     http_exchange_fn passed;
-    struct buf body, heads; /* the latter: lines of headers and trailers, as they came */
+    struct buf body, heads; /* `heads`: lines of headers and trailers as received */
     bool heads_overflow;
 };
-
-/* ---- bounds on what the peer sends ---- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *arg)
 {
@@ -59,8 +58,6 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
     return fd >= 0 ? fd
                    : socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
 }
-
-/* ---- its life ---- */
 
 static struct probe_attempt *finish(struct http_exchange *exchange)
 {
@@ -173,8 +170,6 @@ void probe_http_cancel(struct probe_attempt *attempt)
     http_multi_remove(exchange->client->multi, &exchange->transfer);
     finish(exchange);
 }
-
-/* ---- the answer ---- */
 
 long http_exchange_status(const struct http_exchange *exchange)
 {

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * One exchange of a try with a peer that is not trusted (T-6): no redirects, no proxies, no
- * cookies, bounded headers and body, and the address is checked again when the socket is opened
- * (SEC-13, SEC-14). For the kinds of tries over HTTP alone: it shows libcurl.
+ * One HTTP exchange with a peer that is not trusted (T-6): no redirects, no proxies, no cookies,
+ * bounded headers and body. The address is checked again when the socket is opened (SEC-13,
+ * SEC-14). Private to the attempts over HTTP (http.c, http_grpc.c): it exposes libcurl.
  */
 #include "base/buf.h"
 #include "base/http_multi.h"
@@ -10,7 +10,7 @@
 
 struct http_exchange;
 
-/** Was that a good answer? Asked once, at its end. */
+/** Does the answer pass the probe? Called once, at the end of the exchange. */
 typedef bool (*http_exchange_fn)(struct http_exchange *exchange, CURLcode result);
 
 struct http_exchange *http_exchange_new(struct probe_http_client *client,
@@ -18,12 +18,13 @@ struct http_exchange *http_exchange_new(struct probe_http_client *client,
                                         const struct probe_address *address,
                                         http_exchange_fn passed);
 void http_exchange_header(struct http_exchange *exchange, const char *line); /* "Name: value" */
-CURL *http_exchange_easy(struct http_exchange *exchange); /* for options of the kind's own */
+CURL *http_exchange_easy(struct http_exchange *exchange); /* for further options */
 void http_exchange_start(struct http_exchange *exchange, const char *url, int64_t timeout_ms);
 
-/* At its end. */
+/* The answer, at the end of the exchange. */
+
 long http_exchange_status(const struct http_exchange *exchange);
-/** The body, as far as it is kept: PROBE_BODY_MAX bytes. */
+/** The first PROBE_BODY_MAX bytes of the body. */
 const struct buf *http_exchange_body(const struct http_exchange *exchange);
-/** Was there a header or trailer that is this line? */
+/** Did the answer have this line among its headers and trailers? */
 bool http_exchange_answered(const struct http_exchange *exchange, const char *line);

@@ -1,6 +1,6 @@
 /*
- * grpc: one call of grpc.health.v1.Health/Check over HTTP/2 without TLS, as the kubelet makes it;
- * SERVING passes. The two messages are so small that they are written and read here.
+ * grpc: one call of grpc.health.v1.Health/Check over HTTP/2 without TLS, as Kubernetes' kubelet
+ * makes it; SERVING passes. The two messages are small enough to be written and compared by hand.
  *
  *   frame   = 0 (not compressed) | u32 length, big-endian | message
  *   request = field 1: service          response = field 1: status, 1 = SERVING
@@ -37,7 +37,7 @@ static void put_request(struct buf *out, const char *service)
         buf_add(out, message.data, message.len);
 }
 
-/* Whoever answers writes that field alone: another form is another answer. */
+/* A server that answers SERVING sends exactly these bytes. */
 static bool is_serving(const struct buf *body)
 {
     static const char wanted[] = {0, 0, 0, 0, 2, TAG_STATUS, SERVING};

@@ -1,118 +1,113 @@
 /*
- * One poll of one pod: its turn, its tries, and the time between them.
+ * Polls one pod for one requirement: waits for its turn, makes an attempt, waits for the period,
+ * and begins again until an attempt passes.
  */
 #include "base/log.h"
 #include "probes/internal.h"
 
-enum { PERIOD_FAST_S = 1, PERIOD_SLOW_S = 5, PERIOD_MAX_S = 30, FAST_TRIES = 60 };
+enum { PERIOD_FAST_S = 1, PERIOD_SLOW_S = 5, PERIOD_MAX_S = 30, FAST_ATTEMPTS = 60 };
 
-void probe_poll_cancel(struct probe_poll *check)
+static const struct probe_entry *entry_of(const struct probe_poll *poll)
 {
-    struct probes *probes = check->target->probes;
-
-    timer_stop(probes->cluster->loop, &check->again);
-    if (check->target->requirements.items[check->requirement].kind == PROBE_HTTP)
-        probe_http_cancel(&check->attempt);
-    else
-        probe_tcp_cancel(&check->attempt);
-    probe_queue_remove(&probes->queue, check->target->group, check);
-    mem_free(check);
+    return &poll->target->requirements.items[poll->requirement].entry;
 }
 
-static int64_t period_ms(const struct probe_poll *check)
+void probe_poll_cancel(struct probe_poll *poll)
 {
-    const struct probe_requirement *requirement =
-        &check->target->requirements.items[check->requirement];
-    int32_t asked = requirement->http ? requirement->http->period_s : requirement->tcp->period_s;
-    int64_t seconds = check->tries < FAST_TRIES ? PERIOD_FAST_S : PERIOD_SLOW_S;
-    struct clock *clock = loop_clock(check->target->probes->cluster->loop);
+    struct probes *probes = poll->target->probes;
+
+    timer_stop(probes->cluster->loop, &poll->again);
+    probe_kinds[entry_of(poll)->kind].cancel(&poll->attempt);
+    probe_queue_remove(&probes->queue, poll->target->group, poll);
+    mem_free(poll);
+}
+
+/* The period of the entry, or the default, ±10 %. */
+static int64_t period_ms(const struct probe_poll *poll)
+{
+    int32_t asked_s = entry_of(poll)->period_s;
+    int64_t seconds = poll->attempts < FAST_ATTEMPTS ? PERIOD_FAST_S : PERIOD_SLOW_S;
+    struct clock *clock = loop_clock(poll->target->probes->cluster->loop);
     int64_t ms;
 
-    if (asked >= 1)
-        seconds = asked > PERIOD_MAX_S ? PERIOD_MAX_S : asked;
+    if (asked_s >= 1)
+        seconds = asked_s > PERIOD_MAX_S ? PERIOD_MAX_S : asked_s;
     ms = seconds * 1000;
     return ms - ms / 10 + (int64_t)(clock_random(clock) % (uint64_t)(ms / 5 + 1));
 }
 
-static void again(struct timer *timer)
+static void on_period(struct timer *timer)
 {
-    struct probe_poll *check = container_of(timer, struct probe_poll, again);
-    struct probes *probes = check->target->probes;
+    struct probe_poll *poll = container_of(timer, struct probe_poll, again);
+    struct probes *probes = poll->target->probes;
 
-    probe_queue_add(&probes->queue, check->target->group, check);
+    probe_queue_add(&probes->queue, poll->target->group, poll);
     probes_start_waiting(probes);
 }
 
 struct probe_poll *probe_poll_new(struct probe_pod *pod, uint32_t requirement)
 {
-    struct probe_poll *check = mem_alloc(sizeof *check);
+    struct probe_poll *poll = mem_alloc(sizeof *poll);
 
-    check->target = pod->target;
-    check->pod = pod;
-    check->requirement = requirement;
-    check->again.fire = again;
-    probe_queue_add(&pod->target->probes->queue, pod->target->group, check);
-    return check;
+    poll->target = pod->target;
+    poll->pod = pod;
+    poll->requirement = requirement;
+    poll->again.fire = on_period;
+    probe_queue_add(&pod->target->probes->queue, pod->target->group, poll);
+    return poll;
 }
 
-static void answered(struct probe_poll *check, bool passed)
+/* An attempt that passed ends the poll: it is freed. */
+static void attempt_ended(struct probe_poll *poll, bool passed)
 {
-    struct probe_target *target = check->target;
+    struct probe_target *target = poll->target;
     struct probes *probes = target->probes;
-    enum probe_kind kind = target->requirements.items[check->requirement].kind;
 
-    probe_queue_remove(&probes->queue, target->group, check);
-    probes_count(probes, kind, passed);
+    probe_queue_remove(&probes->queue, target->group, poll);
+    probes_count(probes, entry_of(poll)->kind, passed);
     if (!passed) {
-        check->tries++;
-        timer_start(probes->cluster->loop, &check->again, period_ms(check));
+        poll->attempts++;
+        timer_start(probes->cluster->loop, &poll->again, period_ms(poll));
         return;
     }
-    probe_pod_set_passing(check->pod, check->requirement, true);
-    check->pod->checks[check->requirement] = NULL;
-    mem_free(check);
+    probe_pod_set_passing(poll->pod, poll->requirement, true);
+    poll->pod->polls[poll->requirement] = NULL;
+    mem_free(poll);
     probe_target_evaluate(target);
 }
 
 static void on_done(struct probe_attempt *attempt, bool passed)
 {
-    struct probe_poll *check = container_of(attempt, struct probe_poll, attempt);
-    struct probes *probes = check->target->probes;
+    struct probe_poll *poll = container_of(attempt, struct probe_poll, attempt);
+    struct probes *probes = poll->target->probes;
 
-    answered(check, passed);
+    attempt_ended(poll, passed);
     probes_start_waiting(probes);
 }
 
-static bool start(struct probe_poll *check)
+static bool start(struct probe_poll *poll)
 {
-    struct probes *probes = check->target->probes;
-    const struct probe_requirement *requirement =
-        &check->target->requirements.items[check->requirement];
-    int32_t port = requirement->http ? (requirement->http->port ? requirement->http->port : 80)
-                                     : requirement->tcp->port;
+    struct probes *probes = poll->target->probes;
+    const struct probe_entry *entry = entry_of(poll);
     struct probe_address address;
     struct error err = {0};
 
-    if (!probe_address_of(check->pod->ip, port, probes->refused, &address, &err)) {
-        log_warn("probe refused", kv_str("job", object_name(check->target->job)),
+    if (!probe_address_of(poll->pod->ip, entry->port, probes->refused, &address, &err)) {
+        log_warn("probe refused", kv_str("job", object_name(poll->target->job)),
                  kv_str("field", err.field), kv_str("reason", err.message));
         return false;
     }
     address.sockets = probes->sockets;
-    check->attempt.done = on_done;
-    if (requirement->kind == PROBE_TCP)
-        return probe_tcp_start(probes->cluster->loop, &check->attempt, requirement->tcp, &address);
-    if (!probes->http)
-        probes->http = probe_http_client_new(probes->cluster->loop);
-    return probe_http_start(probes->http, &check->attempt, requirement->http, &address);
+    poll->attempt.done = on_done;
+    return probe_kinds[entry->kind].start(&probes->io, &poll->attempt, entry->spec, &address);
 }
 
 void probes_start_waiting(struct probes *probes)
 {
     struct probe_group *group;
-    struct probe_poll *check;
+    struct probe_poll *poll;
 
-    while ((check = probe_queue_next(&probes->queue, &group)))
-        if (!start(check))
-            answered(check, false);
+    while ((poll = probe_queue_next(&probes->queue, &group)))
+        if (!start(poll))
+            attempt_ended(poll, false);
 }

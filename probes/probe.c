@@ -1,11 +1,12 @@
 /*
- * Targets come and go, and the pods' events find theirs.
+ * The set of all targets: registers them by the uid of their job, and passes the changes of pods on to
+ * the targets of their job.
  */
 #include <string.h>
 
 #include "probes/internal.h"
 
-static void settle(struct probe_target *target)
+static void evaluate(struct probe_target *target)
 {
     probe_target_evaluate(target);
     probes_start_waiting(target->probes);
@@ -32,13 +33,11 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
             probe_target_update_pod(t, object);
         else if (pod)
             probe_pod_free(pod);
-        settle(t);
+        evaluate(t);
     }
 }
 
-/* ---- targets ---- */
-
-static void attach(struct probe_target *target)
+static void watch_job(struct probe_target *target)
 {
     struct probes *probes = target->probes;
     const char *uid = object_uid(target->job);
@@ -59,7 +58,7 @@ static void attach(struct probe_target *target)
     job->targets = target;
 }
 
-static void detach(struct probe_target *target)
+static void unwatch_job(struct probe_target *target)
 {
     struct watched_job *job = target->watched;
 
@@ -87,18 +86,18 @@ struct probe_target *probe_target_new(struct probes *probes, struct probe_group 
     target->job = object_ref(job);
     target->passed = passed;
     target->ctx = ctx;
-    target->tell.run = probe_target_notify;
+    target->notify.run = probe_target_notify;
     probe_requirements_of(spec, job_spec_of(job), &target->requirements);
     if (!target->requirements.count)
-        return target; /* nothing to look at */
-    attach(target);
+        return target; /* no entry applies: nothing is watched */
+    watch_job(target);
     probes->targets++;
     if (!probes->watching) {
         probes->watching = true;
         cluster_watch(probes->cluster, &probes->pods);
     }
     cluster_each_owned(probes->cluster, &kind_pod, object_uid(job), visit_pod, target);
-    settle(target);
+    evaluate(target);
     return target;
 }
 
@@ -111,9 +110,9 @@ void probe_target_free(struct probe_target *target)
         return;
     probes = target->probes;
     HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);
-    loop_cancel(probes->cluster->loop, &target->tell);
+    loop_cancel(probes->cluster->loop, &target->notify);
     if (target->watched) {
-        detach(target);
+        unwatch_job(target);
         if (--probes->targets == 0) {
             probes->watching = false;
             cluster_unwatch(probes->cluster, &probes->pods);
@@ -126,20 +125,20 @@ void probe_target_free(struct probe_target *target)
 
 void probe_target_job_changed(struct probe_target *target, const struct object *job)
 {
-    bool renewed = job_status_of(job)->version != job_status_of(target->job)->version;
-    bool rewritten = job->body != target->job->body;
+    bool new_epoch = job_status_of(job)->version != job_status_of(target->job)->version;
+    bool new_body = job->body != target->job->body;
     struct object *before = target->job;
     struct probe_pod *pod, *next;
 
     target->job = object_ref(job);
-    if (target->watched && !target->verdict_passed && (renewed || rewritten)) {
+    if (target->watched && !target->verdict_passed && (new_epoch || new_body)) {
         HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);
         probe_requirements_release(&target->requirements);
         probe_requirements_of(target->spec, job_spec_of(job), &target->requirements);
         cluster_each_owned(target->probes->cluster, &kind_pod, object_uid(job), visit_pod, target);
-        settle(target);
+        evaluate(target);
     }
-    object_unref(before); /* the needs borrowed from it */
+    object_unref(before); /* the requirements borrowed from it */
 }
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target)
@@ -154,13 +153,12 @@ bool probe_target_met_by_completion(const struct probe_target *target)
     return target->verdict_passed || probe_requirements_met_by_completion(&target->requirements);
 }
 
-/* ---- the whole ---- */
-
 struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits)
 {
     struct probes *probes = mem_alloc(sizeof *probes);
 
     probes->cluster = cluster;
+    probes->io.loop = cluster->loop;
     probes->queue.at_once = limits && limits->at_once ? limits->at_once : 256;
     probes->queue.per_group = limits && limits->per_group ? limits->per_group : 8;
     probes->refused = limits ? limits->refused : NULL;
@@ -174,7 +172,7 @@ void probes_free(struct probes *probes)
 {
     if (!probes)
         return;
-    probe_http_client_free(probes->http);
+    probe_http_client_free(probes->io.http);
     mem_free(probes);
 }
 

@@ -1,16 +1,16 @@
 #pragma once
 /*
- * The probes of a step, folded to one verdict for each target.
+ * The probes of a step: one verdict for each target, from the pods of the target's job.
  *
- *   pods of the target's job ──► task phases ───────────────┐
- *                          └──► GETs and connections, when ─┴─► pods passing per need ──► verdict
- *                               Running, again and again
+ *   pods of the job ──┬──► phases (taskStatus) ─────────────────────┐
+ *                     └──► polls of Running pods (httpGet, tcp) ────┴──► pods passing ──► verdict
+ *                                                                        per requirement
  *
- * Task phases follow pod events; nothing is polled for them. GETs and connections go to pods in
- * phase Running at the address in their status: at once, then each period (1 s for the first 60
- * tries, then 5 s, ±10 %), one in flight per pod and entry, a bounded number per flow and in all;
- * the rest queue, flows taking turns. A pod that passed counts while it runs. Once the verdict is
- * PASSED it stays, and looking ends. Without targets nothing is watched.
+ * Phases come with the changes of pods; nothing is polled for them. A Running pod is polled at the
+ * address in its status: at once, then each period (1 s for the first 60 attempts, then 5 s, ±10 %).
+ * One attempt is in flight per pod and entry, and a bounded number per flow and in all; the other
+ * polls wait, and flows take turns. A pod that passed counts while it runs. The verdict PASSED is
+ * final and ends the polling. Without targets no pods are watched.
  */
 #include "api/cluster.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -22,8 +22,8 @@ struct probe_target;
 struct probe_poll;
 
 struct probe_limits {
-    unsigned at_once;   /* 0 = 256 */
-    unsigned per_group; /* 0 = 8 */
+    unsigned at_once;   /* attempts in flight in all; 0 = 256 */
+    unsigned per_group; /* and per group; 0 = 8 */
     const char *const
         *refused; /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
     const struct probe_sockets *sockets; /* of pods' networks; borrowed; NULL = any */
@@ -34,9 +34,10 @@ struct probe_limits {
 struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits);
 void probes_free(struct probes *probes); /* no target may be left; NULL is fine */
 
-/* A flow's share of the tries. Zeroed by its owner, who keeps it alive while targets use it. */
+/* A flow's share of the attempts. Its owner zeroes it and keeps it alive while targets use it. The
+ * members are private to fair_queue.c. */
 struct probe_group {
-    unsigned in_flight;       /* private, all of them */
+    unsigned in_flight;
     struct probe_poll *first; /* waiting for their turn */
     struct probe_poll *last;
     struct probe_group *next;
@@ -44,13 +45,13 @@ struct probe_group {
 };
 
 enum probe_verdict {
-    PROBE_NOT_APPLICABLE, /* no entry speaks of this target: its completion decides */
+    PROBE_NOT_APPLICABLE, /* no entry applies to this target: its completion decides */
     PROBE_OPEN,
     PROBE_PASSED
 };
 
 /**
- * Look at the pods of `job` for the entries of `spec` that apply to it. `spec` is borrowed for the
+ * Follow the pods of `job` for the entries of `spec` that apply to it. `spec` is borrowed for the
  * life of the target. `passed` runs once, on the loop, when the verdict turns PASSED, never inside
  * this call; it must not free the target. Owned.
  */
@@ -62,7 +63,7 @@ void probe_target_free(struct probe_target *target); /* NULL is fine */
 void probe_target_job_changed(struct probe_target *target, const struct object *job);
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target);
-/** The job has completed: whether that is enough. */
+/** Does the completion of the job meet what has not passed yet? */
 bool probe_target_met_by_completion(const struct probe_target *target);
 
 struct probe_counts {

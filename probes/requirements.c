@@ -1,81 +1,15 @@
 /*
- * Entries to needs, and the table of taskStatus phases.
+ * From the entries of a probe to the requirements on the tasks of one job.
  */
 #include "probes/requirements.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 
-#define BIT(phase) (1u << (phase))
-#define ANY_PHASE  (BIT(POD_PHASE_N) - 1)
-
-/* What counts for a wanted phase; `one` pod is enough where the phase tells of trouble;
- * `passed_on`: a job that completed has gone through it. */
-static const struct status_phase {
-    const char *text;
-    unsigned counts;
-    bool one;
-    bool passed_on;
-} status_phases[] = {
-    /* clang-format off */
-    {"Running",   BIT(POD_RUNNING) | BIT(POD_SUCCEEDED), false, true}, /* first: the default */
-    {"Pending",   ANY_PHASE,                             false, true},
-    {"Succeeded", BIT(POD_SUCCEEDED),                    false, true},
-    {"Completed", BIT(POD_SUCCEEDED),                    false, true},
-    {"Failed",    BIT(POD_FAILED),                       true,  false},
-    {"Unknown",   BIT(POD_UNKNOWN),                      true,  false},
-    /* clang-format on */
-};
-
-static const struct status_phase *status_phase_of(const char *wanted)
+const char *probe_entry_task(const struct flow_probe *probe, size_t position)
 {
-    if (!wanted || !*wanted)
-        return &status_phases[0];
-    for (size_t i = 0; i < countof(status_phases); i++)
-        if (strcasecmp(status_phases[i].text, wanted) == 0)
-            return &status_phases[i];
-    return NULL;
-}
-
-bool probe_phase_reached(const char *wanted, enum pod_phase phase)
-{
-    const struct status_phase *row = status_phase_of(wanted);
-
-    return row && (row->counts & BIT(phase));
-}
-
-size_t probe_entry_count(const struct flow_probe *probe)
-{
-    return probe->http.count + probe->tcp.count + probe->task_status.count;
-}
-
-/* The entry at a position counted over all lists, as a need without task and threshold. */
-static struct probe_requirement need_at(const struct flow_probe *probe, size_t entry)
-{
-    if (entry < probe->http.count)
-        return (struct probe_requirement){
-            .kind = PROBE_HTTP, .entry = (uint32_t)entry, .http = &probe->http.items[entry]};
-    entry -= probe->http.count;
-    if (entry < probe->tcp.count)
-        return (struct probe_requirement){
-            .kind = PROBE_TCP, .entry = (uint32_t)entry, .tcp = &probe->tcp.items[entry]};
-    entry -= probe->tcp.count;
-    return (struct probe_requirement){.kind = PROBE_TASK_STATUS,
-                                      .entry = (uint32_t)entry,
-                                      .status = &probe->task_status.items[entry]};
-}
-
-const char *probe_entry_task(const struct flow_probe *probe, size_t entry)
-{
-    struct probe_requirement requirement = need_at(probe, entry);
-    const char *task = requirement.http     ? requirement.http->task
-                       : requirement.tcp    ? requirement.tcp->task
-                       : requirement.status ? requirement.status->task
-                                            : NULL;
-
-    return task && *task ? task : NULL;
+    return probe_entry_at(probe, position).task;
 }
 
 static bool names_task(const char *wanted, const struct job_task *task)
@@ -83,42 +17,48 @@ static bool names_task(const char *wanted, const struct job_task *task)
     return !wanted || (task->name && strcmp(wanted, task->name) == 0);
 }
 
-bool probe_entry_applies(const struct flow_probe *probe, size_t entry, const struct job_spec *job)
+static bool names_task_of(const char *wanted, const struct job_spec *job)
 {
-    const char *wanted = probe_entry_task(probe, entry);
-
     for (size_t t = 0; t < job->tasks.count; t++)
         if (names_task(wanted, &job->tasks.items[t]))
             return true;
     return false;
 }
 
-/* As many pods as a task-level dependency inside a job asks for; one where one tells enough. */
-static int32_t threshold_of(const struct probe_requirement *requirement,
-                            const struct job_task *task)
+bool probe_entry_applies(const struct flow_probe *probe, size_t position,
+                         const struct job_spec *job)
 {
-    const struct status_phase *row =
-        requirement->status ? status_phase_of(requirement->status->phase) : NULL;
+    return names_task_of(probe_entry_task(probe, position), job);
+}
+
+/* As many pods as a task that depends on this one inside a job would wait for. */
+static int32_t threshold_of(const struct probe_entry *entry, const struct job_task *task)
+{
     int32_t pods = task->min_available.set ? task->min_available.value : task->replicas;
 
-    return (row && row->one) || pods < 1 ? 1 : pods;
+    return entry->one_pod_suffices || pods < 1 ? 1 : pods;
 }
 
 void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
                            struct probe_requirements *out)
 {
-    for (size_t entry = 0; entry < probe_entry_count(probe); entry++)
+    size_t n_entries = probe_entry_count(probe);
+
+    for (size_t position = 0; position < n_entries; position++) {
+        struct probe_entry entry = probe_entry_at(probe, position);
+
         for (size_t t = 0; t < job->tasks.count; t++) {
             const struct job_task *task = &job->tasks.items[t];
-            struct probe_requirement requirement = need_at(probe, entry);
 
-            if (!names_task(probe_entry_task(probe, entry), task))
+            if (!names_task(entry.task, task))
                 continue;
-            requirement.task = task->name ? task->name : "";
-            requirement.threshold = threshold_of(&requirement, task);
             mem_grow(out->items, out->count, out->cap);
-            out->items[out->count++] = requirement;
+            out->items[out->count++] =
+                (struct probe_requirement){.entry = entry,
+                                           .task = task->name ? task->name : "",
+                                           .threshold = threshold_of(&entry, task)};
         }
+    }
 }
 
 void probe_requirements_release(struct probe_requirements *requirements)
@@ -127,35 +67,36 @@ void probe_requirements_release(struct probe_requirements *requirements)
     memset(requirements, 0, sizeof *requirements);
 }
 
+static bool is_met(const struct probe_requirement *requirement)
+{
+    return requirement->passing >= requirement->threshold;
+}
+
 bool probe_requirements_met(const struct probe_requirements *requirements)
 {
     for (size_t i = 0; i < requirements->count; i++)
-        if (requirements->items[i].passing < requirements->items[i].threshold)
+        if (!is_met(&requirements->items[i]))
             return false;
     return requirements->count > 0;
 }
 
 bool probe_requirements_met_by_completion(const struct probe_requirements *requirements)
 {
-    for (size_t i = 0; i < requirements->count; i++) {
-        const struct probe_requirement *requirement = &requirements->items[i];
-        const struct status_phase *row =
-            requirement->status ? status_phase_of(requirement->status->phase) : NULL;
-        bool implied = !requirement->status || (row && row->passed_on);
-
-        if (!implied && requirement->passing < requirement->threshold)
+    for (size_t i = 0; i < requirements->count; i++)
+        if (!requirements->items[i].entry.met_by_completion && !is_met(&requirements->items[i]))
             return false;
-    }
     return true;
 }
 
 bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job)
 {
-    size_t before = probe->http.count + probe->tcp.count;
+    size_t n_entries = probe_entry_count(probe);
 
-    for (size_t i = 0; i < probe->task_status.count; i++)
-        if (status_phase_of(probe->task_status.items[i].phase) == status_phase_of("Failed") &&
-            (!job || probe_entry_applies(probe, before + i, job)))
+    for (size_t position = 0; position < n_entries; position++) {
+        struct probe_entry entry = probe_entry_at(probe, position);
+
+        if (entry.awaits_failure && (!job || names_task_of(entry.task, job)))
             return true;
+    }
     return false;
 }

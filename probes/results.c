@@ -1,6 +1,7 @@
 /*
- * Gathering results. A message is bounded by the runtime (4096 bytes), outputs by
- * RESULT_OUTPUT_BYTES, pods by what a job may have.
+ * Gathers results from pods, answers questions about them, and writes them into a status. Termination
+ * messages are bounded by the runtime (4096 bytes), outputs by RESULT_OUTPUT_BYTES, and pods by the
+ * limit on the pods of a job.
  */
 #include "probes/results.h"
 
@@ -36,8 +37,6 @@ void job_results_free(struct job_results *results)
     mem_free(results->outputs);
     mem_free(results);
 }
-
-/* ---- outputs ---- */
 
 const char *job_results_output(const struct job_results *results, const char *key)
 {
@@ -102,8 +101,6 @@ static void read_message(struct job_results *results, const char *message, size_
     }
 }
 
-/* ---- pods ---- */
-
 void job_results_add_pod(struct job_results *results, const struct result_pod *pod)
 {
     struct result_pod *kept;
@@ -136,7 +133,7 @@ static bool code_of(const struct pod_status *status, int32_t *out)
 struct found_pod {
     const struct object *pod;
     const char *task;
-    size_t rank; /* of its task in the job */
+    size_t rank; /* position of its task in the job */
     size_t index;
 };
 
@@ -213,8 +210,6 @@ struct job_results *job_results_gather(struct cluster *cluster, const struct obj
     return results;
 }
 
-/* ---- questions ---- */
-
 bool job_results_exit_code(const struct job_results *results, const char *task, int32_t *out)
 {
     for (size_t i = 0; results && i < results->n_pods; i++) {
@@ -252,8 +247,6 @@ int32_t job_results_count(const struct job_results *results, const char *task, e
             count++;
     return count;
 }
-
-/* ---- the status ---- */
 
 void job_results_write_outputs(const struct job_results *results, struct jsonw *w)
 {

@@ -1,10 +1,11 @@
 #pragma once
 /*
- * What the pods of a finished job leave behind: how they ended, exit codes, outputs.
+ * The results of a finished job: how its pods ended, their exit codes and their outputs.
  *
- * Outputs are lines `key=value` of termination messages; of several pods the one with the lowest
- * index wins, then the task that comes first. Pods go with their job, so whoever needs the results
- * later keeps them. Ref: spec/jobflow.md 13.3; DC-06.
+ * Outputs are lines `key=value` of termination messages. When several pods give the same key, the
+ * pod with the lowest index wins, then the task that comes first. Pods are deleted with their job,
+ * so results that are needed later are stored in the status of the flow.
+ * Ref: spec/jobflow.md 13.3; DC-06.
  */
 #include "api/cluster.h"
 #include "api/types/kinds/job/job.h"
@@ -18,15 +19,16 @@ enum {
 
 struct result_output {
     char *key, *value;
-    size_t index; /* of the pod it is from */
+    size_t index; /* of the pod that gave it */
 };
+
 struct result_pod {
     char *name, *uid;
     char *task;
     size_t index;
     enum pod_phase phase;
     bool has_code;
-    int32_t code; /* of its first container that failed, else of its first */
+    int32_t code; /* exit code of its first container that failed, else of its first container */
 };
 
 struct job_results {
@@ -34,17 +36,17 @@ struct job_results {
     size_t n_pods;
     struct result_output *outputs;
     size_t n_outputs, output_bytes;
-    bool restored; /* from a status: pods have no names */
+    bool restored; /* read back from a status: pods have no names */
 };
 
-/** Gather from the pods there are now; owned. O(pods). */
+/** Gather the results from the existing pods; owned. O(pods). */
 struct job_results *job_results_gather(struct cluster *cluster, const struct object *job);
 struct job_results *job_results_new(void);          /* empty */
 void job_results_free(struct job_results *results); /* NULL is fine */
 
 /** The value of an output, or NULL. NULL results have none. */
 const char *job_results_output(const struct job_results *results, const char *key);
-/** Keep an output; the first of a key stays. */
+/** Add an output, unless the key has one or RESULT_OUTPUT_BYTES would be exceeded. */
 void job_results_add_output(struct job_results *results, const char *key, size_t key_len,
                             const char *value, size_t value_len, size_t index);
 void job_results_add_pod(struct job_results *results, const struct result_pod *pod); /* copied */
@@ -57,7 +59,9 @@ bool job_results_failure_code(const struct job_results *results, int32_t *out);
 int32_t job_results_count(const struct job_results *results, const char *task,
                           enum pod_phase phase);
 
-/* Members of a status entry; nothing when there is nothing. */
+/* Members of a status entry. Empty ones are left out. */
+
+/** outputs: {"key": "value"} */
 void job_results_write_outputs(const struct job_results *results, struct jsonw *w);
-/** exitCodes: {"task": [code, …]}, logs: {"pod": "uid"}, the name its log is kept by. */
+/** exitCodes: {"task": [code, …]}; logs: {"pod": "uid"}, where the uid names the log. */
 void job_results_write_pods(const struct job_results *results, struct jsonw *w);

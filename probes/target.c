@@ -1,5 +1,5 @@
 /*
- * What a target knows of its job's pods, and the verdict that comes of it.
+ * The pods of one target: which of them pass, which are polled, and the verdict that follows.
  */
 #include <string.h>
 
@@ -26,13 +26,13 @@ void probe_pod_free(struct probe_pod *pod)
     struct probe_target *target = pod->target;
 
     for (uint32_t i = 0; i < target->requirements.count; i++) {
-        if (pod->checks[i])
-            probe_poll_cancel(pod->checks[i]);
+        if (pod->polls[i])
+            probe_poll_cancel(pod->polls[i]);
         probe_pod_set_passing(pod, i, false);
     }
     HASH_DELETE(hh, target->pods, pod);
     mem_free(pod->passes);
-    mem_free(pod->checks);
+    mem_free(pod->polls);
     mem_free(pod->ip);
     mem_free(pod);
 }
@@ -53,28 +53,28 @@ static struct probe_pod *add_pod(struct probe_target *target, const char *uid)
     memcpy(pod->uid, uid, len + 1);
     pod->target = target;
     pod->passes = mem_array(target->requirements.count, sizeof *pod->passes);
-    pod->checks = mem_array(target->requirements.count, sizeof(struct probe_poll *));
+    pod->polls = mem_array(target->requirements.count, sizeof(struct probe_poll *));
     HASH_ADD_KEYPTR(hh, target->pods, pod->uid, len, pod);
     return pod;
 }
 
-static void poll_need(struct probe_pod *pod, uint32_t requirement, bool running)
+static void poll_pod(struct probe_pod *pod, uint32_t requirement, bool running)
 {
-    struct probe_poll *check = pod->checks[requirement];
+    struct probe_poll *poll = pod->polls[requirement];
 
     if (!running || !pod->ip) {
-        if (check)
-            probe_poll_cancel(check);
-        pod->checks[requirement] = NULL;
+        if (poll)
+            probe_poll_cancel(poll);
+        pod->polls[requirement] = NULL;
         probe_pod_set_passing(pod, requirement, false);
         return;
     }
-    if (check || pod->passes[requirement])
+    if (poll || pod->passes[requirement])
         return;
-    pod->checks[requirement] = probe_poll_new(pod, requirement);
+    pod->polls[requirement] = probe_poll_new(pod, requirement);
 }
 
-/* A pod belongs to an older version of its job when both say so. */
+/* Does the pod carry an older version than its job has now? */
 static bool outdated(const struct probe_target *target, const struct object *pod)
 {
     const char *version = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION);
@@ -82,7 +82,7 @@ static bool outdated(const struct probe_target *target, const struct object *pod
     return version && strtol(version, NULL, 10) < job_status_of(target->job)->version;
 }
 
-/* Where a pod listens, NULL when that is not known (yet). */
+/* Where a pod listens; NULL when that is not known yet. */
 static const char *address_of(const struct probes *probes, const struct pod_status *status)
 {
     if (status->pod_ip && *status->pod_ip)
@@ -98,10 +98,11 @@ static void take_address(struct probe_pod *pod, const char *ip)
     pod->ip = ip ? mem_strdup(ip) : NULL;
 }
 
-static void see_phase(struct probe_pod *pod, uint32_t requirement, bool reached)
+static void update_by_phase(struct probe_pod *pod, uint32_t requirement, bool reached)
 {
     if (pod->passes[requirement] != reached)
-        probes_count(pod->target->probes, PROBE_TASK_STATUS, reached);
+        probes_count(pod->target->probes, pod->target->requirements.items[requirement].entry.kind,
+                     reached);
     probe_pod_set_passing(pod, requirement, reached);
 }
 
@@ -127,23 +128,21 @@ void probe_target_update_pod(struct probe_target *target, const struct object *o
 
         if (!task || strcmp(requirement->task, task) != 0)
             continue;
-        if (requirement->kind == PROBE_TASK_STATUS)
-            see_phase(pod, i, probe_phase_reached(requirement->status->phase, status->phase));
+        if (!probe_kinds[requirement->entry.kind].start)
+            update_by_phase(pod, i, probe_entry_passes(&requirement->entry, status->phase));
         else
-            poll_need(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
+            poll_pod(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
     }
 }
 
-/* ---- the verdict ---- */
-
 void probe_target_notify(struct task *task)
 {
-    struct probe_target *target = container_of(task, struct probe_target, tell);
+    struct probe_target *target = container_of(task, struct probe_target, notify);
 
     target->passed(target->ctx);
 }
 
-/* PASSED is final: nothing needs to be looked at any more. */
+/* PASSED is final: the pods are not followed any more. */
 void probe_target_evaluate(struct probe_target *target)
 {
     struct probe_pod *pod, *next;
@@ -152,5 +151,5 @@ void probe_target_evaluate(struct probe_target *target)
         return;
     target->verdict_passed = true;
     HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);
-    loop_post(target->probes->cluster->loop, &target->tell);
+    loop_post(target->probes->cluster->loop, &target->notify);
 }

@@ -1,8 +1,8 @@
 /*
- * tcpSocket: the connection opens within the time limit. Nothing is sent.
+ * tcpSocket: passes when the connection opens within the time limit. Nothing is sent.
  *
- * The operation owns two handles and is freed when both are closed, so a cancelled try leaves at
- * once while libuv finishes with the handles.
+ * The operation owns two libuv handles and is freed when both are closed. A cancelled attempt is
+ * free at once; the operation outlives it until libuv has closed the handles.
  */
 #include "base/mem.h"
 #include "probes/attempt.h"
@@ -24,8 +24,8 @@ static void on_close(uv_handle_t *handle)
         mem_free(op);
 }
 
-/* Closing the socket makes a pending connect call back with UV_ECANCELED; nobody is left to tell.
- */
+/* End the operation. NULL when it has ended before: closing the socket makes a pending connect call
+ * back with UV_ECANCELED. */
 static struct probe_attempt *finish(struct tcp_operation *op)
 {
     struct probe_attempt *attempt = op->attempt;

@@ -1,7 +1,7 @@
 /*
- * One record per template named by a job, whether the template exists or not. An event of a job
- * updates the record; the status is written after a delay that grows with the list, so that n jobs
- * of one template do not cost n lists.
+ * Keeps one record per template that a job names, whether the template exists or not. A job that is
+ * added or removed updates the record. The status is written after a delay that grows with the list
+ * of jobs, so that n jobs of one template do not cause n writes of growing lists.
  */
 #include "template/controller.h"
 
@@ -13,20 +13,20 @@
 #include "template/dependents.h"
 #include "template/job_meta.h"
 
-/* Delays end at the same moments for all records: lists of neighbouring templates are then on one
- * page of the disk, written once. */
+/* Delays of all records end on common ticks, so that the statuses of many templates share a commit. */
 enum { DELAY_PER_NAME_MS = 10, DELAY_MAX_MS = 60000, RETRY_MS = 1000, NS_PER_MS = 1000000 };
-static const int64_t beat_ns = INT64_C(100) * NS_PER_MS;
+static const int64_t tick_ns = INT64_C(100) * NS_PER_MS;
 
 struct record {
     struct template_controller *controller;
     struct template_dependents jobs;
     struct cluster_call call;
     struct timer delay;
-    bool flying, dirty;
+    bool writing; /* a write is in flight */
+    bool dirty;   /* the list changed since it was last written */
     char *namespace_, *name;
     UT_hash_handle hh;
-    char key[]; /* <namespace>.<name>, as jobs say it */
+    char key[]; /* <namespace>.<name>, as in the jobs' annotations */
 };
 
 struct template_controller {
@@ -48,7 +48,7 @@ static void free_record(struct record *record)
     mem_free(record);
 }
 
-/* After stop, records wait for their write; the last one takes the controller along. */
+/* After a stop, records stay until their write is answered; the last one frees the controller. */
 static void free_controller(struct template_controller *controller)
 {
     if (controller->stopped && !controller->calls)
@@ -61,7 +61,7 @@ static void on_written(struct cluster_call *call, const struct object *result,
     struct record *record = container_of(call, struct record, call);
     struct template_controller *controller = record->controller;
 
-    record->flying = false;
+    record->writing = false;
     controller->calls--;
     if (controller->stopped) {
         free_record(record);
@@ -69,7 +69,7 @@ static void on_written(struct cluster_call *call, const struct object *result,
         return;
     }
     if (err && err->code != ERR_NOT_FOUND) {
-        if (err->code != ERR_STORAGE) /* the store has told of it, once */
+        if (err->code != ERR_STORAGE) /* the store has logged it */
             log_warn("job template status not written", kv_str("namespace", record->namespace_),
                      kv_str("template", record->name), kv_str("reason", err->message));
         timer_start(controller->cluster->loop, &record->delay, RETRY_MS);
@@ -85,7 +85,7 @@ static bool same_list(const struct blob *stored, const struct blob *status)
     return stored->len == status->len && memcmp(stored->text, status->text, status->len) == 0;
 }
 
-static void forget_when_empty(struct record *record)
+static void free_when_empty(struct record *record)
 {
     if (template_dependents_count(&record->jobs))
         return;
@@ -97,21 +97,22 @@ static void write_now(struct timer *timer)
 {
     struct record *record = container_of(timer, struct record, delay);
     struct cluster *cluster = record->controller->cluster;
-    const struct object *template_ =
+    const struct object *template =
         cluster_get(cluster, &kind_job_template, record->namespace_, record->name);
     struct blob *status;
 
     record->dirty = false;
     status = template_dependents_status(&record->jobs);
-    if (!template_ || same_list(template_->status, status)) { /* a new template is told then */
+    if (!template ||
+        same_list(template->status, status)) { /* a template made later gets its list then */
         blob_unref(status);
-        forget_when_empty(record);
+        free_when_empty(record);
         return;
     }
-    record->flying = true;
+    record->writing = true;
     record->controller->calls++;
     record->call.done = on_written;
-    cluster_update_status(cluster, &record->call, template_, status);
+    cluster_update_status(cluster, &record->call, template, status);
 }
 
 static void write_soon(struct record *record)
@@ -121,11 +122,11 @@ static void write_soon(struct record *record)
     int64_t now_ns = loop_mono_ns(loop), due_ns;
 
     record->dirty = true;
-    if (record->flying || timer_armed(&record->delay))
+    if (record->writing || timer_armed(&record->delay))
         return;
     if (delay_ms > DELAY_MAX_MS)
         delay_ms = DELAY_MAX_MS;
-    due_ns = ((now_ns + delay_ms * NS_PER_MS) / beat_ns + 1) * beat_ns;
+    due_ns = ((now_ns + delay_ms * NS_PER_MS) / tick_ns + 1) * tick_ns;
     timer_start_ns(loop, &record->delay, due_ns - now_ns);
 }
 
@@ -190,7 +191,7 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
         return;
     buf_printf(&key, "%s.%s", object_namespace(object), object_name(object));
     record = find_record(controller, key.data);
-    if (!record && object->status) /* an old list whose jobs are gone */
+    if (!record && object->status) /* its stored list may name jobs that are gone */
         record = make_record(controller, key.data, object_namespace(object), object_name(object));
     if (record)
         write_soon(record);
@@ -220,7 +221,7 @@ void template_controller_stop(struct template_controller *controller)
     {
         HASH_DEL(controller->records, record);
         timer_stop(controller->cluster->loop, &record->delay);
-        if (!record->flying)
+        if (!record->writing)
             free_record(record);
     }
     controller->stopped = true;

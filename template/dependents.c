@@ -1,5 +1,6 @@
 /*
- * A sorted list, and what has to be merged into it and taken out.
+ * A sorted list of jobs, and two unsorted ones: jobs to be merged into it and jobs to be taken out. They
+ * are sorted and merged when the status is asked for.
  */
 #include "template/dependents.h"
 
@@ -17,7 +18,7 @@ static int compare(const struct meta *a, const struct meta *b)
     return by_name ? by_name : strcmp(a->uid, b->uid);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
     return compare(*(struct meta *const *)a, *(struct meta *const *)b);
 }
@@ -38,35 +39,35 @@ static void release(struct meta_list *list)
 
 void template_dependents_add(struct template_dependents *list, const struct meta *job)
 {
-    push(&list->came, meta_ref(job));
+    push(&list->added, meta_ref(job));
 }
 
 void template_dependents_remove(struct template_dependents *list, const struct meta *job)
 {
-    push(&list->went, meta_ref(job));
+    push(&list->removed, meta_ref(job));
 }
 
 void template_dependents_release(struct template_dependents *list)
 {
     release(&list->ordered);
-    release(&list->came);
-    release(&list->went);
+    release(&list->added);
+    release(&list->removed);
 }
 
 size_t template_dependents_count(const struct template_dependents *list)
 {
-    size_t known = list->ordered.count + list->came.count;
+    size_t known = list->ordered.count + list->added.count;
 
-    return known > list->went.count ? known - list->went.count : 0;
+    return known > list->removed.count ? known - list->removed.count : 0;
 }
 
 static void sort(struct meta_list *list)
 {
     if (list->count > 1)
-        qsort(list->items, list->count, sizeof(struct meta *), compare_places);
+        qsort(list->items, list->count, sizeof(struct meta *), compare_items);
 }
 
-/* The next of two sorted lists; what is in both comes once. NULL at the end. */
+/* The next job of two sorted lists; one that is in both comes once. NULL at the end. */
 static struct meta *next_of(struct meta_list *a, size_t *at_a, struct meta_list *b, size_t *at_b)
 {
     int order;
@@ -84,28 +85,28 @@ static struct meta *next_of(struct meta_list *a, size_t *at_a, struct meta_list 
     return order <= 0 ? a->items[(*at_a)++] : b->items[(*at_b)++];
 }
 
-static void put_in_order(struct template_dependents *list)
+static void merge_changes(struct template_dependents *list)
 {
     struct meta_list merged = {0};
     size_t at_old = 0, at_new = 0, at_gone = 0;
     struct meta *job;
 
-    if (!list->came.count && !list->went.count)
+    if (!list->added.count && !list->removed.count)
         return;
-    sort(&list->came);
-    sort(&list->went);
-    while ((job = next_of(&list->ordered, &at_old, &list->came, &at_new))) {
-        while (at_gone < list->went.count && compare(list->went.items[at_gone], job) < 0)
+    sort(&list->added);
+    sort(&list->removed);
+    while ((job = next_of(&list->ordered, &at_old, &list->added, &at_new))) {
+        while (at_gone < list->removed.count && compare(list->removed.items[at_gone], job) < 0)
             at_gone++;
-        if (at_gone < list->went.count && compare(list->went.items[at_gone], job) == 0)
+        if (at_gone < list->removed.count && compare(list->removed.items[at_gone], job) == 0)
             meta_unref(job);
         else
             push(&merged, job);
     }
-    list->ordered.count = list->came.count = 0; /* their references went into `merged` */
+    list->ordered.count = list->added.count = 0; /* `merged` has their references */
     release(&list->ordered);
-    release(&list->came);
-    release(&list->went);
+    release(&list->added);
+    release(&list->removed);
     list->ordered = merged;
 }
 
@@ -114,7 +115,7 @@ struct blob *template_dependents_status(struct template_dependents *list)
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
 
-    put_in_order(list);
+    merge_changes(list);
     jsonw_open(&w);
     if (list->ordered.count) {
         jsonw_member_open_list(&w, "jobDependsOnList");

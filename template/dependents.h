@@ -1,9 +1,9 @@
 #pragma once
 /*
- * The jobs made from one template, in order of creation, then name.
+ * The jobs made from one template, in order of creation, then of name.
  *
- * Coming and going only notes the job; the list is put in order when it is asked for, once for all
- * that happened since. Names are not copied: the jobs' metadata is shared.
+ * Adding and removing a job only remembers it. The list is brought up to date when the status is
+ * asked for, once for all changes since. Names are not copied: the jobs' metadata is shared.
  */
 #include "api/types/object.h"
 
@@ -16,14 +16,15 @@ struct meta_list {
 
 struct template_dependents {
     struct meta_list ordered;
-    struct meta_list came, went; /* since */
+    struct meta_list added, removed; /* since `ordered` was made */
 };
 
 void template_dependents_add(struct template_dependents *list, const struct meta *job);
 void template_dependents_remove(struct template_dependents *list, const struct meta *job);
 void template_dependents_release(struct template_dependents *list);
-size_t template_dependents_count(const struct template_dependents *list); /* about */
+size_t template_dependents_count(
+    const struct template_dependents *list); /* a job both added and removed may count */
 
 /** The status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned. O(n), and
- * O(m log m) for the m that came or went. */
+ * O(m log m) for the m that were added or removed. */
 struct blob *template_dependents_status(struct template_dependents *list);

@@ -1,5 +1,6 @@
 /*
- * Instantiation: the cache, the merge of up to two patches, and minAvailable.
+ * Makes the body of a job from a template and a patch: the cache of merged bodies, the merge of up to
+ * two patches, and minAvailable, which follows patched replicas.
  */
 #include "template/instantiate.h"
 
@@ -12,18 +13,18 @@
 
 enum { CACHED_BODIES = 1024 };
 #define EVERY_STEP                                                                                 \
-    UINT64_MAX /* of those without a patch of their own: scheduling makes them alike */
+    UINT64_MAX /* steps without a patch of their own: only the flow's scheduling changes them */
 
 /* Blobs are compared by address. */
 struct cache_key {
-    const struct blob *template_;
+    const struct blob *template;
     const struct blob *owner;
     uint64_t step;
 };
 
 struct cached_body {
     struct cache_key key;
-    struct blob *template_, *owner; /* references that keep the key's addresses */
+    struct blob *template, *owner; /* references that keep the key's addresses */
     struct blob *body;
     UT_hash_handle hh;
 };
@@ -42,7 +43,7 @@ struct template_cache *template_cache_new(void)
 static void drop(struct template_cache *cache, struct cached_body *entry)
 {
     HASH_DEL(cache->bodies, entry);
-    blob_unref(entry->template_);
+    blob_unref(entry->template);
     blob_unref(entry->owner);
     blob_unref(entry->body);
     mem_free(entry);
@@ -75,25 +76,23 @@ static void remember(struct template_cache *cache, const struct cache_key *key, 
     if (HASH_COUNT(cache->bodies) >= CACHED_BODIES)
         drop(cache, cache->bodies);
     entry->key = *key;
-    entry->template_ = blob_ref(key->template_);
+    entry->template = blob_ref(key->template);
     entry->owner = blob_ref(key->owner);
     entry->body = blob_ref(body);
     HASH_ADD(hh, cache->bodies, key, sizeof entry->key, entry);
 }
 
 /* Many steps in a row come from one template: its document is parsed once. Borrowed. */
-static json_t *document_of(struct template_cache *cache, const struct object *template_)
+static json_t *document_of(struct template_cache *cache, const struct object *template)
 {
-    if (cache->last != template_->body) {
+    if (cache->last != template->body) {
         blob_unref(cache->last);
         json_decref(cache->last_doc);
-        cache->last = blob_ref(template_->body);
-        cache->last_doc = object_body_json(template_);
+        cache->last = blob_ref(template->body);
+        cache->last_doc = object_body_json(template);
     }
     return cache->last_doc;
 }
-
-/* ---- minAvailable ---- */
 
 static int64_t number(const json_t *object, const char *member)
 {
@@ -149,8 +148,8 @@ static const json_t *task_named(const json_t *spec, const json_t *task, size_t a
     return NULL;
 }
 
-/* The tasks of `merged` with each minAvailable that followed replicas in `before` following it
- * again. Owned. */
+/* The tasks of `merged`. Where a task's minAvailable equalled its replicas in `before`, it equals the
+ * new replicas. Owned. */
 static json_t *tasks_following(const json_t *before, const json_t *merged)
 {
     json_t *out = json_array();
@@ -175,11 +174,9 @@ static json_t *tasks_following(const json_t *before, const json_t *merged)
     return out;
 }
 
-/*
- * A template whose minAvailable is what defaulting makes of its replicas means "all of them"; a
- * patch that changes replicas and says nothing of minAvailable means the same. `merged` is
- * consumed.
- */
+/* A template whose minAvailable equals its default, the sum of replicas, means "all pods". A patch that
+ * changes replicas and does not set minAvailable means the same. `merged` is consumed; the result is
+ * owned. */
 static json_t *follow_replicas(const json_t *before, json_t *merged, const json_t *patch)
 {
     bool job_followed =
@@ -196,8 +193,6 @@ static json_t *follow_replicas(const json_t *before, json_t *merged, const json_
     return out;
 }
 
-/* ---- the merge of both patches ---- */
-
 static json_t *apply(json_t *spec, const json_t *patch, uint32_t step, const char *member,
                      struct error *err)
 {
@@ -210,7 +205,7 @@ static json_t *apply(json_t *spec, const json_t *patch, uint32_t step, const cha
     return merged ? follow_replicas(before, merged, patch) : NULL;
 }
 
-struct blob *template_instantiate(struct template_cache *cache, const struct object *template_,
+struct blob *template_instantiate(struct template_cache *cache, const struct object *template,
                                   const struct template_patch *patch, struct error *err)
 {
     struct cache_key key = {0};
@@ -219,15 +214,15 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     json_t *doc, *spec;
 
     if (!patch || (!patch->job_spec && !patch->spec && !patch->scheduling && !patch->item))
-        return blob_ref(template_->body);
-    key.template_ = template_->body;
+        return blob_ref(template->body);
+    key.template = template->body;
     key.owner = patch->owner;
     key.step = patch->job_spec || patch->spec ? patch->step : EVERY_STEP;
     known = patch->owner ? find(cache, &key) : NULL;
     if (known)
         return blob_ref(known->body);
 
-    doc = document_of(cache, template_);
+    doc = document_of(cache, template);
     spec = json_incref(json_object_get(doc, "spec"));
     if (patch->scheduling)
         spec = overlay_scheduling(spec, patch->scheduling);

@@ -1,5 +1,6 @@
 /*
- * Names, labels, annotations and the owner of generated jobs.
+ * Labels, annotations and the owner reference of generated jobs and of the copies of templates that
+ * flows keep.
  */
 #include "template/job_meta.h"
 
@@ -34,18 +35,19 @@ void template_label_value(const char *namespace_, const char *name,
         memcpy(out, full, len + 1);
         return;
     }
-    while (kept && !isalnum((unsigned char)full[kept - 1])) /* "-." would be no label value */
+    while (kept &&
+           !isalnum((unsigned char)full[kept - 1])) /* ".-" is not allowed in a label value */
         kept--;
     snprintf(out, TEMPLATE_LABEL_MAX + 1, "%.*s-%010" PRIx64, (int)kept, full,
              hash_stable(full, len) & UINT64_C(0xffffffffff));
 }
 
-static void tell_provenance(const char *namespace_, const char *name, struct provenance *out)
+static void write_provenance(const char *namespace_, const char *name, struct provenance *out)
 {
     size_t ns_len = strlen(namespace_), len = strlen(name);
 
     if (ns_len + 1 + len > NAME_MAX_BYTES)
-        len = NAME_MAX_BYTES - ns_len - 1; /* admission lets no such name in */
+        len = NAME_MAX_BYTES - ns_len - 1; /* admission refuses such names */
     memcpy(out->full, namespace_, ns_len);
     out->full[ns_len] = '.';
     memcpy(out->full + ns_len + 1, name, len);
@@ -66,7 +68,7 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
         {LABEL_CREATED_BY_FLOW, by_flow.label},
     };
-    size_t n_annotations = 4; /* and up to five that a job may have */
+    size_t n_annotations = 4; /* the optional ones follow */
     struct kv annotations[9] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.full},
         {LABEL_CREATED_BY_FLOW, by_flow.full},
@@ -92,8 +94,8 @@ struct meta *template_job_meta(const struct template_job *job)
         .n_owners = 1,
     };
 
-    tell_provenance(ns, origin ? origin : object_name(job->template_), &by_template);
-    tell_provenance(ns, object_name(job->flow), &by_flow);
+    write_provenance(ns, origin ? origin : object_name(job->template_), &by_template);
+    write_provenance(ns, object_name(job->flow), &by_flow);
     snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
     snprintf(attempt, sizeof attempt, "%u", job->attempt);
     if (job->attempt > 1)
@@ -122,4 +124,37 @@ const char *template_of_job(const struct object *job, const char **out_name)
         return NULL;
     *out_name = value + ns_len + 1;
     return value;
+}
+
+struct object *template_pinned(const struct object *flow, const char *name, struct blob *body,
+                               int64_t revision)
+{
+    const char *ns = object_namespace(flow);
+    char copy_name[PIN_NAME_MAX + 1], revision_text[24], by_flow[TEMPLATE_LABEL_MAX + 1];
+    const struct kv labels[] = {{LABEL_CREATED_BY_FLOW, by_flow}};
+    const struct kv annotations[] = {{ANNOTATION_PINNED_TEMPLATE, name},
+                                     {ANNOTATION_PINNED_REVISION, revision_text}};
+    const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
+                                    kind_job_flow.name,
+                                    object_name(flow),
+                                    object_uid(flow),
+                                    true,
+                                    true};
+    const struct meta draft = {
+        .namespace_ = ns,
+        .name = copy_name,
+        .uid = "",
+        .deletion_grace_s = -1,
+        .labels = labels,
+        .n_labels = countof(labels),
+        .annotations = annotations,
+        .n_annotations = countof(annotations),
+        .owners = &owner,
+        .n_owners = 1,
+    };
+
+    jobflow_pin_name(object_uid(flow), name, copy_name);
+    template_label_value(ns, object_name(flow), by_flow);
+    snprintf(revision_text, sizeof revision_text, "%" PRId64, revision);
+    return object_new(&kind_job_template, meta_new(&draft), blob_ref(body), NULL);
 }

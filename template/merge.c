@@ -1,6 +1,6 @@
 /*
- * The merge tables and the merge. Recursion is bounded by the depth of the tables; what lies below
- * them is copied by reference, but for directives and nulls, which are taken out.
+ * The merge tables and the merge. Recursion is bounded by the depth of the tables. Values below the
+ * tables are shared by reference, except where directives and nulls have to be taken out.
  */
 #include "template/merge.h"
 
@@ -10,24 +10,24 @@
 #include "base/mem.h"
 
 enum merge_how {
-    REPLACE,   /* also every member no row names */
+    REPLACE,   /* also for every member that no row names */
     BY_KEY,    /* an object: member by member */
     RECURSE,   /* an object, by the rows of `of` */
     LIST,      /* a list: elements matched by `keys` and replaced */
-    LIST_DEEP, /* … and merged by the rows of `of` */
+    LIST_DEEP, /* a list: elements matched by `keys` and merged by the rows of `of` */
 };
 
-/* How elements of a list are told apart: the members that must agree, with what stands in for an
- * absent one. An element without the first has no name, unless that is given a default. */
+/* A member that must be equal for two elements of a list to match, and the value that an absent one
+ * counts as. An element without the first key has no name, unless that key has such a value. */
 struct merge_key {
     const char *member, *absent;
 };
 
-struct merge_row { /* NOLINT(clang-analyzer-optin.performance.Padding): as it is read */
+struct merge_row { /* NOLINT(clang-analyzer-optin.performance.Padding): in reading order */
     const char *member;
     enum merge_how how;
     struct merge_key keys[3];
-    const char *instead;        /* key of a patch element that lacks the first: volumeMounts */
+    const char *instead;        /* key for patch elements that lack the first: volumeMounts */
     bool first_key_is_enough;   /* a patch element with only the first key: tolerations */
     const struct merge_row *of; /* rows of the object or the elements; ends with {0} */
 };
@@ -119,7 +119,7 @@ static json_t *unconst(const json_t *value)
     return (json_t *)(uintptr_t)value; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* Whether a value holds nothing that must be taken out, so that it can be shared. */
+/* Is a value free of nulls and directives, so that it can be shared? */
 /* NOLINTNEXTLINE(misc-no-recursion): the reader of documents bounds their depth */
 static bool is_clean(const json_t *value)
 {
@@ -195,8 +195,6 @@ static json_t *merge_by_key(const json_t *from, const json_t *patch)
     return out;
 }
 
-/* ---- lists ---- */
-
 /* A key's value as text; numbers too, for containerPort. */
 static const char *key_text(const json_t *element, const struct merge_key *key, struct buf *scratch)
 {
@@ -220,7 +218,7 @@ static bool agree(const json_t *a, const json_t *b, const struct merge_key *key)
     return a_text && b_text && strcmp(a_text, b_text) == 0;
 }
 
-/* Only the first key was given: it alone decides. */
+/* Does an element have only the first key, and does the row let that key decide alone? */
 static bool only_first_key(const struct merge_row *row, const json_t *element)
 {
     return row->first_key_is_enough && json_object_get(element, row->keys[0].member) &&
@@ -243,7 +241,7 @@ static bool has_name(const struct merge_row *row, const json_t *element)
 
 #define NO_MATCH SIZE_MAX
 
-/* Which element of the template's list a named patch element means. */
+/* The position of the template's element that a named patch element refers to. */
 static size_t find_match(const struct merge_row *row, const json_t *list, const json_t *patch)
 {
     const struct merge_key instead = {row->instead, NULL};
@@ -266,10 +264,10 @@ static size_t find_match(const struct merge_row *row, const json_t *list, const 
     return NO_MATCH;
 }
 
-/* One element of the patch and where it goes. */
+/* One element of the patch and its position in the result. */
 struct placed {
     const json_t *patch;
-    size_t index; /* in the template's list, or NO_MATCH: append */
+    size_t index; /* in the template's list; NO_MATCH = appended */
 };
 
 static bool place(const struct merge_row *row, const json_t *from, const json_t *patch, size_t at,
@@ -299,8 +297,8 @@ static bool place(const struct merge_row *row, const json_t *from, const json_t 
                      had);
 }
 
-/* The element that takes the place of `from` (NULL = new). A replaced one keeps its name, when the
- * patch found it without. */
+/* The element that replaces `from` (NULL = new). When the patch matched it without a name, it keeps
+ * its name. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_element(const struct merge_row *row, const json_t *from, const json_t *patch,
                              const char *path, struct error *err)
@@ -372,8 +370,6 @@ static json_t *merge_list(const struct merge_row *row, const json_t *from, const
     mem_free(kept);
     return out;
 }
-
-/* ---- objects ---- */
 
 static const struct merge_row *row_of(const struct merge_row *rows, const char *member)
 {

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * A step's patch merged into a template's spec. Ref: spec/jobflow.md 6.4.
+ * Merges a step's patch into a template's spec. Ref: spec/jobflow.md 6.4.
  *
- * What the user wrote counts, not its value: 0, false, "" and [] are applied, null is not there. A
- * table names the members that merge (maps by key, lists by the keys of their elements); everything
- * else is replaced. Neither input is changed: the result shares unchanged parts with both.
+ * Every member that the user wrote is applied, also 0, false, "" and []; null counts as absent. A
+ * table names the members that merge (maps by key, lists by the keys of their elements); all other
+ * members are replaced. Neither input is changed: the result shares unchanged parts with both.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/error.h"

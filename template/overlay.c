@@ -1,5 +1,5 @@
 /*
- * Both copy the containers on their way and share the rest with the template.
+ * Both overlays copy the JSON containers that they change and share the rest with the template.
  */
 #include "template/overlay.h"
 
@@ -42,8 +42,6 @@ json_t *overlay_scheduling(json_t *spec, const struct flow_scheduling *schedulin
         add_plugins(out, scheduling->plugins);
     return out;
 }
-
-/* ---- variables ---- */
 
 static bool has_variable(const json_t *env, const char *name)
 {
@@ -96,18 +94,18 @@ static void change_containers(json_t *pod, const char *member, const char *item,
 static json_t *change_task(const json_t *task, const char *item, const char *index)
 {
     json_t *out = json_copy((json_t *)task);
-    json_t *template_ = json_copy(json_object_get(task, "template"));
-    json_t *pod = json_copy(json_object_get(template_, "spec"));
+    json_t *template = json_copy(json_object_get(task, "template"));
+    json_t *pod = json_copy(json_object_get(template, "spec"));
 
-    if (!template_ || !pod) {
-        json_decref(template_);
+    if (!template || !pod) {
+        json_decref(template);
         json_decref(pod);
         return out;
     }
     change_containers(pod, "initContainers", item, index);
     change_containers(pod, "containers", item, index);
-    json_object_set_new(template_, "spec", pod);
-    json_object_set_new(out, "template", template_);
+    json_object_set_new(template, "spec", pod);
+    json_object_set_new(out, "template", template);
     return out;
 }
 

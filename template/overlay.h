@@ -1,15 +1,17 @@
 #pragma once
 /*
- * What a flow says of all its jobs, and a loop of its iterations, laid over a template's spec.
+ * Overlays on a template's spec that are no patch of a step: the scheduling that a flow sets for all
+ * its jobs, and the variables that a loop sets for each iteration.
  *
- * Neither is a patch of a step: the flow's scheduling comes before it and may be changed by it, the
- * iteration's variables come after it. Ref: spec/jobflow.md 6.3, 13.5, 13.7.
+ * Scheduling is applied before the step's patch, which may change it; the variables are applied
+ * after the patch. Ref: spec/jobflow.md 6.3, 13.5, 13.7.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
-/** `spec` is consumed and not changed; the result is owned. A template's plugin wins over one of
- * the same name. */
+/** Set the flow's scheduling. `spec` is consumed and not changed; the result is owned. A plugin of the
+ * template wins over the flow's plugin of the same name. */
 json_t *overlay_scheduling(json_t *spec, const struct flow_scheduling *scheduling);
 
-/** VC_FLOW_ITEM and VC_FLOW_INDEX for every container that has none of the name. The same. */
+/** Set VC_FLOW_ITEM and VC_FLOW_INDEX in every container that does not have the variable. Ownership as
+ * above. */
 json_t *overlay_iteration(json_t *spec, const char *item, const char *index);

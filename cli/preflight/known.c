@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/engine/engine.h"
 #include "cli/preflight/internal.h"
-#include "template/pinned.h"
+#include "template/job_meta.h"
 
 /* ---- pinned templates (jobflow/pin.h) ---- */
 

@@ -1,0 +1,147 @@
+/*
+ * The table of probe kinds, and below it the table of pod phases for taskStatus.
+ */
+#include "probes/kinds.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+enum { HTTP_PORT_DEFAULT = 80 };
+
+#define BIT(phase) (1u << (phase))
+#define ANY_PHASE  (BIT(POD_PHASE_N) - 1)
+
+/* Pods in `counts` pass for a wanted phase. One pod is enough where the phase tells of trouble. A
+ * job that completed has been in the phase where `passed_on` is set. */
+static const struct wanted_phase {
+    const char *text;
+    unsigned counts;
+    bool one;
+    bool passed_on;
+    bool failure;
+} wanted_phases[] = {
+    /* clang-format off */
+    {"Running",   BIT(POD_RUNNING) | BIT(POD_SUCCEEDED), .passed_on = true}, /* first: the default */
+    {"Pending",   ANY_PHASE,                             .passed_on = true},
+    {"Succeeded", BIT(POD_SUCCEEDED),                    .passed_on = true},
+    {"Completed", BIT(POD_SUCCEEDED),                    .passed_on = true},
+    {"Failed",    BIT(POD_FAILED),                       .one = true, .failure = true},
+    {"Unknown",   BIT(POD_UNKNOWN),                      .one = true},
+    /* clang-format on */
+};
+
+static const struct wanted_phase *phase_named(const char *wanted)
+{
+    if (!wanted || !*wanted)
+        return &wanted_phases[0];
+    for (size_t i = 0; i < countof(wanted_phases); i++)
+        if (strcasecmp(wanted_phases[i].text, wanted) == 0)
+            return &wanted_phases[i];
+    return NULL;
+}
+
+static void read_http(const void *spec, struct probe_entry *out)
+{
+    const struct probe_http *http = spec;
+
+    out->task = http->task;
+    out->port = http->port ? http->port : HTTP_PORT_DEFAULT;
+    out->period_s = http->period_s;
+    out->met_by_completion = true;
+}
+
+static bool start_http(struct probe_io *io, struct probe_attempt *attempt, const void *spec,
+                       const struct probe_address *address)
+{
+    if (!io->http)
+        io->http = probe_http_client_new(io->loop);
+    return probe_http_start(io->http, attempt, spec, address);
+}
+
+static void read_tcp(const void *spec, struct probe_entry *out)
+{
+    const struct probe_tcp *tcp = spec;
+
+    out->task = tcp->task;
+    out->port = tcp->port;
+    out->period_s = tcp->period_s;
+    out->met_by_completion = true;
+}
+
+static bool start_tcp(struct probe_io *io, struct probe_attempt *attempt, const void *spec,
+                      const struct probe_address *address)
+{
+    return probe_tcp_start(io->loop, attempt, spec, address);
+}
+
+static void read_task_status(const void *spec, struct probe_entry *out)
+{
+    const struct probe_task_status *status = spec;
+    const struct wanted_phase *wanted = phase_named(status->phase);
+
+    out->task = status->task;
+    if (!wanted) /* admission refuses it: no pod passes */
+        return;
+    out->phases = wanted->counts;
+    out->one_pod_suffices = wanted->one;
+    out->met_by_completion = wanted->passed_on;
+    out->awaits_failure = wanted->failure;
+}
+
+#define LIST(member, type) offsetof(struct flow_probe, member), sizeof(struct type)
+
+/* clang-format off */
+const struct probe_kind_row probe_kinds[PROBE_KIND_N] = {
+    [PROBE_HTTP]        = {"http",       LIST(http, probe_http),               read_http, start_http, probe_http_cancel},
+    [PROBE_TCP]         = {"tcp",        LIST(tcp, probe_tcp),                 read_tcp,  start_tcp,  probe_tcp_cancel},
+    [PROBE_TASK_STATUS] = {"taskStatus", LIST(task_status, probe_task_status), read_task_status},
+};
+/* clang-format on */
+
+/* The lists of struct flow_probe have this form; only the type of their items differs. */
+struct spec_list {
+    const char *items;
+    size_t count;
+};
+
+static struct spec_list list_of(const struct flow_probe *probe, const struct probe_kind_row *row)
+{
+    struct spec_list list;
+
+    memcpy(&list, (const char *)probe + row->list, sizeof list);
+    return list;
+}
+
+size_t probe_entry_count(const struct flow_probe *probe)
+{
+    size_t count = 0;
+
+    for (size_t kind = 0; kind < PROBE_KIND_N; kind++)
+        count += list_of(probe, &probe_kinds[kind]).count;
+    return count;
+}
+
+struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position)
+{
+    struct probe_entry entry = {0};
+    struct spec_list list = list_of(probe, &probe_kinds[0]);
+
+    while (position >= list.count) {
+        position -= list.count;
+        entry.kind++;
+        list = list_of(probe, &probe_kinds[entry.kind]);
+    }
+    entry.index = (uint32_t)position;
+    entry.spec = list.items + position * probe_kinds[entry.kind].spec_size;
+    probe_kinds[entry.kind].read(entry.spec, &entry);
+    if (entry.task && !*entry.task)
+        entry.task = NULL;
+    return entry;
+}
+
+bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase)
+{
+    return entry->phases & BIT(phase);
+}

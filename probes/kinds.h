@@ -1,0 +1,56 @@
+#pragma once
+/*
+ * The kinds of probe that a step can have: one row a kind in a table of constants.
+ *
+ * A row says how an entry of the step's spec is read and how one attempt at a pod begins and is
+ * cancelled. A kind without attempts is decided by the phases of pods. To add a kind: its list in
+ * struct flow_probe, one file for its attempt beside http.c and tcp.c, and one row in kinds.c.
+ * Ref: spec/jobflow.md 6.2.
+ */
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/pod/pod.h"
+#include "probes/attempt.h"
+
+/* In the order of a step's entries: all of httpGetList, then tcpSocketList, then taskStatusList. */
+enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS, PROBE_KIND_N };
+
+/* One entry, read: what all kinds have in common. Texts are borrowed from the flow. */
+struct probe_entry {
+    enum probe_kind kind;
+    uint32_t index;   /* within the list of its kind */
+    const void *spec; /* the decoded entry: struct probe_http, probe_tcp or probe_task_status */
+    const char *task; /* NULL = every task */
+    int32_t port;
+    int32_t period_s;       /* 0 = default */
+    unsigned phases;        /* bit per pod phase: pods in these pass without an attempt */
+    bool one_pod_suffices;  /* whatever the task's minimum */
+    bool met_by_completion; /* every job that completes has met it on the way */
+    bool awaits_failure;    /* of a pod of the task */
+};
+
+/* What attempts need. The client is made by the first attempt that needs it. */
+struct probe_io {
+    struct loop *loop;
+    struct probe_http_client *http;
+};
+
+struct probe_kind_row {
+    const char *name; /* in metrics */
+    size_t list;      /* offset of the kind's list in struct flow_probe */
+    size_t spec_size;
+    /** Fill in what the kind's entry says; the rest is zero. */
+    void (*read)(const void *spec, struct probe_entry *out);
+    /** Begin an attempt, as probe_http_start does. NULL: pods pass by their phase. */
+    bool (*start)(struct probe_io *io, struct probe_attempt *attempt, const void *spec,
+                  const struct probe_address *address);
+    void (*cancel)(struct probe_attempt *attempt);
+};
+
+extern const struct probe_kind_row probe_kinds[PROBE_KIND_N];
+
+/** How many entries a probe has, of all kinds. */
+size_t probe_entry_count(const struct flow_probe *probe);
+/** The entry at a position counted over all kinds. */
+struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position);
+/** Does a pod in this phase pass without an attempt? */
+bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase);

@@ -132,6 +132,7 @@ static void finish(struct flow *flow)
     flow->state.completion_ms = flow->state.since_ms < flow->state.start_ms
                                     ? flow->state.start_ms /* the wall clock was set back */
                                     : flow->state.since_ms;
+    flow->state.duration_ms = flow->state.completion_ms - flow_began_ms(flow);
     flow_model_end_retries(&flow->model);
     unblock_steps(flow);
 }

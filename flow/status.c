@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "flow/blocked_steps.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
@@ -276,6 +277,18 @@ static void write_nodes(struct document *doc)
     jsonw_close_list(w);
 }
 
+/* Steps of the spec that have completed, a loop as one step. */
+static uint32_t completed_steps(const struct flow_model *m)
+{
+    uint32_t count = 0;
+
+    if (!m->graph->vertices) /* no loops */
+        return m->lists[FLOW_LIST_COMPLETED].count;
+    for (uint32_t i = 0; i < m->graph->steps; i += 1 + flow_graph_iterations(m->graph, i))
+        count += m->steps[i].state == STEP_STARTED && m->steps[i].phase == JOB_COMPLETED;
+    return count;
+}
+
 static void write_counts(struct document *doc)
 {
     static const struct {
@@ -300,6 +313,10 @@ static void write_counts(struct document *doc)
     for (size_t i = 0; i < countof(rows); i++)
         jsonw_member_int_opt(&doc->w, rows[i].key, doc->m->lists[rows[i].list].count);
     jsonw_member_int_opt(&doc->w, "blocked", doc->m->blocked.count);
+    if (doc->m->graph->vertices) { /* above, the iterations are counted in place of their loop */
+        jsonw_member_int(&doc->w, "steps", (int64_t)doc->m->graph->spec->steps.count);
+        jsonw_member_int(&doc->w, "completedSteps", completed_steps(doc->m));
+    }
     jsonw_close(&doc->w);
 }
 
@@ -340,6 +357,7 @@ static void write_state(struct document *doc)
 {
     const struct flow_state *state = doc->view->state;
     struct jsonw *w = &doc->w;
+    char took[TIME_TEXT_MAX];
 
     jsonw_member_open(w, "state");
     jsonw_member_str_opt(w, "phase", flow_phase_text(state->phase));
@@ -349,6 +367,10 @@ static void write_state(struct document *doc)
     jsonw_close(w);
     jsonw_member_time_opt(w, "startTime", state->start_ms);
     jsonw_member_time_opt(w, "completionTime", state->completion_ms);
+    if (state->completion_ms && state->duration_ms >= 0) {
+        duration_format(state->duration_ms * 1000000, took);
+        jsonw_member_str(w, "duration", took);
+    }
     jsonw_member_int_opt(w, "observedGeneration", doc->view->generation);
     jsonw_member_str_opt(w, "observedRetry", state->retry);
 }
@@ -418,8 +440,8 @@ struct blob *flow_status_render(const struct flow_status_view *view)
                                    .retry = view->state->retry,
                                    .reason = view->state->reason,
                                    .message = view->state->message,
-                                   .completed = doc.m ? doc.m->lists[FLOW_LIST_COMPLETED].count : 0,
-                                   .steps = doc.m ? doc.m->graph->steps - doc.m->hidden : 0,
+                                   .completed = doc.m ? completed_steps(doc.m) : 0,
+                                   .steps = doc.m ? doc.m->graph->spec->steps.count : 0,
                                    .jobs_unfinished = doc.m && flow_model_unfinished(doc.m) > 0,
                                });
 }

@@ -26,6 +26,8 @@ struct flow_state {
     int64_t since_ms;       /* when the phase began */
     int64_t start_ms;       /* first job created; 0 = none yet */
     int64_t completion_ms;  /* terminal phase reached; 0 = not yet */
+    int64_t duration_ms;    /* from the first job to the end, finer than the stored times are;
+                               meaningful with completion_ms; -1 = not known */
 };
 
 /* Entries of jobStatusList for steps that are no longer in the spec, as JSON. */

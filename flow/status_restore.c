@@ -62,6 +62,14 @@ void flow_state_release(struct flow_state *state)
     memset(state, 0, sizeof *state);
 }
 
+static int64_t duration_of(const json_t *status)
+{
+    const char *text = text_of(status, "duration");
+    int64_t ns;
+
+    return text && duration_parse(text, &ns, NULL) ? ns / 1000000 : -1;
+}
+
 static void restore_state(struct flow_state *state, const json_t *status)
 {
     const json_t *stored = json_object_get(status, "state");
@@ -75,6 +83,7 @@ static void restore_state(struct flow_state *state, const json_t *status)
     state->since_ms = time_of(stored, "lastTransitionTime");
     state->start_ms = time_of(status, "startTime");
     state->completion_ms = time_of(status, "completionTime");
+    state->duration_ms = duration_of(status);
 }
 
 static struct step_history *history_of(struct step *step)

@@ -23,6 +23,13 @@ static void on_deadline(struct timer *timer)
     flow_make_runnable(flow);
 }
 
+int64_t flow_began_ms(const struct flow *flow)
+{
+    const int64_t start_ms = flow->state.start_ms;
+
+    return flow->began_ms / 1000 == start_ms / 1000 ? flow->began_ms : start_ms;
+}
+
 /* The deadline counts from the creation of the first job, or from the manual retry of a flow that was
  * retried. The status stores whole seconds; if this process saw the first job itself, the exact
  * millisecond is used. */
@@ -32,7 +39,7 @@ static int64_t counted_from(const struct flow *flow)
 
     if (state->retry && state->phase == FLOW_RUNNING && state->since_ms > state->start_ms)
         return state->since_ms;
-    return flow->began_ms / 1000 == state->start_ms / 1000 ? flow->began_ms : state->start_ms;
+    return flow_began_ms(flow);
 }
 
 bool flow_deadline_hit(const struct flow *flow)

@@ -58,6 +58,7 @@ struct flow_view *flow_view_make(json_t *doc, struct flow_view_step *steps, uint
     view->name = name ? name : "";
     view->ns = ns ? ns : "default";
     view->uid = "";
+    view->took_ms = -1;
     view->n_steps = n_steps;
     view->steps = steps;
     view->n_in[VIEW_NONE] = n_steps;

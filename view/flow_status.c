@@ -233,6 +233,15 @@ static void forget(struct flow_view_step *step)
     step->ran_ms = -1;
 }
 
+/* The difference of the times, which are whole seconds, is up to a second off. */
+static void take_duration(struct flow_view *view)
+{
+    const char *duration = doc_text(view->status, "duration");
+    int64_t ns;
+
+    view->took_ms = duration && duration_parse(duration, &ns, NULL) ? ns / 1000000 : -1;
+}
+
 void flow_view_take_status(struct flow_view *view, json_t *status)
 {
     const char *phase = doc_text(status, "state.phase");
@@ -246,6 +255,7 @@ void flow_view_take_status(struct flow_view *view, json_t *status)
     view->message = doc_text(status, "state.message");
     view->began_ms = doc_time_ms(status, "startTime");
     view->ended_ms = doc_time_ms(status, "completionTime");
+    take_duration(view);
     for (uint32_t i = 0; i < view->n_steps; i++)
         forget(&view->steps[i]);
     take_nodes(view, json_object_get(status, "nodes"));
@@ -281,6 +291,7 @@ void flow_view_complete(struct flow_view *view, json_t *status)
 
     json_decref(view->status);
     view->status = json_incref(status);
+    take_duration(view);
     json_array_foreach(json_object_get(status, "nodes"), i, node)
     {
         uint32_t at = flow_view_find(view, doc_text(node, "name"));

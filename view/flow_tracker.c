@@ -502,6 +502,7 @@ void flow_tracker_add(struct flow_tracker *tracker, const struct object *object)
     store_each_owned(tracker->store, &kind_job, flow->uid, take_present_job, tracker);
     take_jobless(tracker, flow, SILENT);
     take_flow_reason(flow);
+    flow->resumed = jobflow_phase_of(object) != FLOW_NONE;
     flow_set_phase(tracker, flow, flow_phase_of(object), SILENT);
 }
 

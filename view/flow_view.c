@@ -133,6 +133,8 @@ bool flow_view_is_over(const struct flow_view *view)
 
 int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms)
 {
+    if (flow_view_is_over(view) && view->took_ms >= 0)
+        return view->took_ms;
     if (!view->began_ms)
         return -1;
     return (view->ended_ms ? view->ended_ms : now_ms) - view->began_ms;
@@ -147,6 +149,20 @@ void flow_view_remark(const struct flow_view *view, struct buf *out)
             buf_printf(out, "%s: %s", view->reason, view->message ? view->message : "");
     if (view->reason && strcmp(view->reason, "Suspended") == 0 && !flow_view_is_over(view))
         buf_printf(out, "; 'jobflow resume jf/%s' goes on", view->name);
+}
+
+void flow_view_took(const struct flow_view *view, int64_t now_ms, struct buf *out)
+{
+    int64_t ms = flow_view_ms(view, now_ms);
+    char text[TIME_TEXT_MAX];
+
+    if (ms < 0)
+        return;
+    if (flow_view_is_over(view) && (view->took_ms >= 0 || view->object))
+        duration_precise(ms, text);
+    else
+        duration_human(ms, text);
+    buf_str(out, text);
 }
 
 uint32_t flow_view_find(const struct flow_view *view, const char *name)

@@ -102,9 +102,10 @@ struct flow_view_step {
 
 struct flow_view {
     const char *name, *ns, *uid;
-    bool bare_job;                /* a Job without a flow, shown as a flow of one step */
-    enum flow_phase phase;        /* FLOW_NONE: it has no status */
-    int64_t began_ms, ended_ms;   /* 0 = not yet */
+    bool bare_job;              /* a Job without a flow, shown as a flow of one step */
+    enum flow_phase phase;      /* FLOW_NONE: it has no status */
+    int64_t began_ms, ended_ms; /* 0 = not yet */
+    int64_t took_ms;            /* of a flow that is over, as its status tells it; -1 = not known */
     const char *reason, *message; /* status.state; NULL */
     struct flow_view_step *steps; /* [n_steps] in the order of the spec */
     uint32_t n_steps;
@@ -126,6 +127,7 @@ struct flow_view {
     bool path_known;   /* every step of it has a duration */
 
     /* by the tracker */
+    bool resumed;                /* it had begun before the tracker did */
     bool has_jobless;            /* one of its steps is a loop or a switch */
     const struct object *object; /* owned reference: the newest version */
     struct flow_view *next;
@@ -199,6 +201,8 @@ bool flow_view_step_critical(const struct flow_view_step *step);
 bool flow_view_is_over(const struct flow_view *view);
 /** How long the flow took, or has taken by now; -1 when it has not begun. */
 int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms);
+/** Append it for people: "3.22s", of a flow that is not over "12s"; nothing for -1. */
+void flow_view_took(const struct flow_view *view, int64_t now_ms, struct buf *out);
 
 /** Append why a flow is held or was ended, where no step says so ("Suspended: …"); nothing for any
  * other flow. */

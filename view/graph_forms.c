@@ -116,6 +116,7 @@ json_t *graph_json(const struct flow_view *view)
         json_pack("{s:s, s:s, s:s}", "kind", "JobFlow", "name", view->name, "namespace", view->ns);
     json_t *steps = json_array(), *edges = json_array(), *path = json_array();
     const struct flow_view_counts counts = flow_view_count(view);
+    int64_t ms = flow_view_ms(view, 0);
 
     add_text(object, "phase", flow_phase_text(view->phase));
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -126,6 +127,8 @@ json_t *graph_json(const struct flow_view *view)
     }
     for (uint32_t i = 0; i < view->path_listed; i++)
         json_array_append_new(path, json_string(view->steps[view->path[i]].name));
+    if (flow_view_is_over(view) && ms >= 0)
+        json_object_set_new(object, "durationSeconds", json_real((double)ms / 1e3));
     if (view->phase != FLOW_NONE)
         json_object_set_new(
             object, "counts",

@@ -49,16 +49,14 @@ static void print_status(const struct answer *answer)
 {
     const struct flow_view *view = answer->about.view;
     const char *phase = flow_phase_text(view->phase);
-    int64_t ms = flow_view_ms(view, answer->about.now_ms);
-    char took[TIME_TEXT_MAX];
+    scoped(buf) struct buf took = {0};
 
     printf("%s/%s is %s%s%s", view->ns, view->name,
            term_color(&answer->term, tableprint_word_color(phase)), phase,
            term_reset(&answer->term));
-    if (ms >= 0) {
-        duration_human(ms, took);
-        printf(" %s %s", view->ended_ms ? "after" : "for", took);
-    }
+    flow_view_took(view, answer->about.now_ms, &took);
+    if (took.len)
+        printf(" %s %s", flow_view_is_over(view) ? "after" : "for", took.data);
     if (view->reason || view->message)
         printf(" (%s%s%s)", view->reason ? view->reason : "",
                view->reason && view->message ? ": " : "", view->message ? view->message : "");

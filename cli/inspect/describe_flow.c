@@ -152,8 +152,7 @@ static void describe_counts(const struct describer *d)
 void describe_flow(const struct describer *d)
 {
     const char *policy = doc_text(d->doc, "spec.jobRetainPolicy");
-    scoped_str span = describe_span(d, doc_time_ms(d->doc, "status.startTime"),
-                                    doc_time_ms(d->doc, "status.completionTime"));
+    scoped(buf) struct buf took = {0};
 
     describe_line("Job Retain Policy", policy ? policy : "retain");
     describe_phase(d, "Status", doc_text(d->doc, "status.state.phase"));
@@ -161,7 +160,9 @@ void describe_flow(const struct describer *d)
     describe_line("Message", doc_text(d->doc, "status.state.message"));
     describe_time(d, "Started", doc_text(d->doc, "status.startTime"));
     describe_time(d, "Finished", doc_text(d->doc, "status.completionTime"));
-    describe_line("Duration", span);
+    if (d->view)
+        flow_view_took(d->view, d->now_ms, &took);
+    describe_line("Duration", took.data);
     describe_counts(d);
     if (d->view)
         describe_steps(d);

@@ -125,17 +125,29 @@ static const char *verdict_word(const struct summary *summary)
     return flow->bare_job ? flow_view_step_state(&flow->steps[0]) : flow_phase_text(flow->phase);
 }
 
-/* How the flow ended, or that it did not. The time is that of this run: an earlier one may have
- * begun the flow long before. */
+/* What a flow took; of one that an earlier run began, what this run took. */
+static void write_took(const struct summary *summary, struct buf *out)
+{
+    const struct flow_view *flow = summary->flow;
+    int64_t now_ms = loop_wall_ms(summary->context->loop);
+    bool by_flow = flow_view_is_over(flow) && !flow->resumed && !flow->bare_job;
+
+    if (by_flow)
+        flow_view_took(flow, now_ms, out);
+    else
+        flow_view_write_ms((flow->ended_ms ? flow->ended_ms : now_ms) - summary->context->began_ms,
+                           out);
+}
+
+/* How the flow ended, or that it did not. */
 static void print_verdict(const struct summary *summary)
 {
     const struct output_context *context = summary->context;
     const struct flow_view *flow = summary->flow;
     bool is_over = flow_view_is_over(flow);
-    int64_t ended_ms = flow->ended_ms ? flow->ended_ms : loop_wall_ms(context->loop);
     scoped(buf) struct buf took = {0}, counts = {0}, path = {0}, remark = {0};
 
-    flow_view_write_ms(ended_ms - context->began_ms, &took);
+    write_took(summary, &took);
     flow_view_write_counts(flow, &counts);
     flow_view_remark(flow, &remark);
     fprintf(summary->out, "\n%s%s %s%s %s %s: %s%s",

@@ -55,7 +55,7 @@ def of_steps(text):
     return rows
 
 
-def check_agreement(out, states, attempts, counts, path):
+def check_agreement(out, states, attempts, counts, path, whole=True):
     run, described = of_run(out), of_describe(jobflow("describe", "jf/f").stdout)
     explained = of_explain(jobflow("explain", "jf/f").stdout)
     graph = json.loads(jobflow("graph", "jf/f", "-o", "json").stdout)["flows"][0]
@@ -70,6 +70,13 @@ def check_agreement(out, states, attempts, counts, path):
             continue
         check(max(took) - min(took) <= (1.0 if name == LOOP else 0.011), "durations of %s: %s" % (name, took))
     check_equal("stored for programs", drawn["never"]["state"], "Waiting" if states["never"] == "Not run" else states["never"])
+    took = [re.search(r, text, re.M).group(1) for r, text in (
+        (r"^f \w+ in (\S+):", out), (r"^Duration: +(\S+)", jobflow("describe", "jf/f").stdout),
+        (r"f is \w+ after (\S+)", jobflow("explain", "jf/f").stdout))] if whole else ["0s"]
+    check_equal("durations of the flow", len(set(took)), 1)
+    wide = jobflow("get", "jf", "-o", "wide").stdout.split("\n")[1].split()
+    check_in("get -o wide: %s" % wide, " %d " % sum(s == "Completed" for s in states.values()), " " + " ".join(wide) + " ")
+    check_in("get -o wide: %s" % wide, " 6 ", " " + " ".join(wide) + " ")
     for part in counts:
         check_in("run", part, out)
         check_in("explain", part, jobflow("explain", "jf/f").stdout)
@@ -94,7 +101,7 @@ def attempts_of_earlier_runs_are_counted():
     write("ok", "")
     out = jobflow("run", "-o", "plain", "--retry-failed", "f.yaml").stdout
     states = dict(STATES, bad="Completed", never="Completed")
-    check_agreement(out, states, dict(ATTEMPTS, bad=2, never=1), ["6 of 6 steps completed"], ["a", "loop", "bad", "never"])
+    check_agreement(out, states, dict(ATTEMPTS, bad=2, never=1), ["6 of 6 steps completed"], ["a", "loop", "bad", "never"], whole=False)
 
 
 if __name__ == "__main__":

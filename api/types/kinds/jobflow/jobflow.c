@@ -175,14 +175,16 @@ static void finish_summary(void *decoded, const json_t *doc, struct arena *arena
 {
     struct jobflow_summary *summary = decoded;
     const json_t *state = json_object_get(doc, "state"),
-                 *counts = json_object_get(doc, "stepCounts");
+                 *counts = json_object_get(doc, "stepCounts"), *with_loops;
 
     flow_phase_parse(json_string_value(json_object_get(state, "phase")), &summary->phase);
     summary->retry = text_of(json_object_get(doc, "observedRetry"), arena);
     summary->reason = text_of(json_object_get(state, "reason"), arena);
     summary->message = text_of(json_object_get(state, "message"), arena);
-    summary->completed = json_integer_value(json_object_get(counts, "completed"));
-    summary->steps = json_integer_value(json_object_get(counts, "total"));
+    with_loops = json_object_get(counts, "steps");
+    summary->completed =
+        json_integer_value(json_object_get(counts, with_loops ? "completedSteps" : "completed"));
+    summary->steps = json_integer_value(with_loops ? with_loops : json_object_get(counts, "total"));
     summary->jobs_unfinished = has_unfinished_jobs(doc);
 }
 

@@ -283,7 +283,7 @@ struct jobflow_summary {
     enum flow_phase phase;
     const char *retry; /* observedRetry */
     const char *reason, *message;
-    int64_t completed, steps; /* stepCounts.completed and stepCounts.total */
+    int64_t completed, steps; /* by stepCounts; a loop is one step */
     bool jobs_unfinished;     /* some of its jobs have not ended */
 };
 

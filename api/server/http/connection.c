@@ -52,8 +52,10 @@ static enum connection_awaits awaited(const struct connection *c)
     if (c->io.in_flight > 0)
         return AWAITS_WRITE;
     if (c->first)
-        return c->first->stream && !c->first->has_head && !c->first->long_running ? AWAITS_RESPONSE
-                                                                                  : AWAITS_NOTHING;
+        return c->first->stream && c->first->progress == RESPONSE_NOT_BEGUN &&
+                       !c->first->long_running
+                   ? AWAITS_RESPONSE
+                   : AWAITS_NOTHING;
     if (c->state == READING_BODY)
         return AWAITS_BODY;
     if (c->in.len > 0)
@@ -134,7 +136,7 @@ void connection_stop(struct connection *c)
  * that can destroy the response on its way, so the client gets time to read it first. */
 static void linger_or_close(struct connection *c)
 {
-    if (!c->sent_last || !c->lingers || c->peer_ended) {
+    if (c->after != LINGER_AFTER || c->peer_ended) {
         connection_close(c);
         return;
     }
@@ -145,12 +147,12 @@ static void linger_or_close(struct connection *c)
 
 static bool takes_requests(const struct connection *c)
 {
-    return !c->sent_last && !c->draining && exchange_has_room(c);
+    return c->after == KEEP_OPEN && !c->draining && exchange_has_room(c);
 }
 
 static bool is_finished(const struct connection *c)
 {
-    bool may_come = c->state != CLOSING && !c->sent_last && !c->draining && !c->peer_ended;
+    bool may_come = c->state != CLOSING && c->after == KEEP_OPEN && !c->draining && !c->peer_ended;
 
     return !c->first && c->io.in_flight == 0 && !may_come;
 }

@@ -78,6 +78,7 @@ struct exchange *exchange_begin(struct connection *c)
     x->connection = c;
     x->method = API_OTHER;
     x->method_name = "-";
+    x->after = CLOSE_AFTER; /* until the request has been read to its end */
     x->began_ms = c->began_ms;
     x->began_ns = c->began_ns;
     response_init(x);
@@ -129,7 +130,7 @@ bool exchange_has_room(const struct connection *c)
     for (const struct exchange *x = c->first; x; x = x->next) {
         size_t size = x->stream ? api_response_size(x->stream) : 0;
 
-        if (!x->keep_alive || size == API_SIZE_UNKNOWN)
+        if (x->after != KEEP_OPEN || size == API_SIZE_UNKNOWN)
             return false;
         bytes += size + x->out.len;
         n++;

@@ -218,7 +218,7 @@ static int on_message(llhttp_t *parser)
     struct connection *c = parser->data;
 
     c->message_done = true;
-    c->reading->keep_alive = llhttp_should_keep_alive(parser);
+    c->reading->after = llhttp_should_keep_alive(parser) ? KEEP_OPEN : CLOSE_AFTER;
     return HPE_PAUSED; /* the bytes that follow belong to the next request */
 }
 

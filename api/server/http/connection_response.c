@@ -58,7 +58,7 @@ static void write_head(struct exchange *x, struct buf *packet)
     buf_reserve(packet, x->head.len + x->out.len + FRAME_BYTES);
     buf_add(packet, x->head.data, x->head.len);
     buf_clear(&x->head);
-    x->chunked = !x->ended || x->blobs.n > 0;
+    x->chunked = x->progress != RESPONSE_ENDED || x->blobs.n > 0;
     if (x->chunked)
         buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
     else
@@ -96,9 +96,9 @@ static bool fill_from_exchange(struct exchange *x, struct io_packet *packet)
         return false;
     if (x->blobs.n)
         move_blobs(x, packet);
-    if (x->ended && x->chunked && !x->head_only)
+    if (x->progress == RESPONSE_ENDED && x->chunked && !x->head_only)
         buf_str(packet->n_blobs ? &packet->after : &packet->bytes, "0\r\n\r\n");
-    return x->ended;
+    return x->progress == RESPONSE_ENDED;
 }
 
 /* Fills the packet from the pending exchanges in order. A packet ends with the first blobs. */
@@ -109,11 +109,10 @@ static void fill_packet(struct connection *c, struct io_packet *packet)
 
         if (!fill_from_exchange(x, packet))
             return;
-        c->sent_last = !x->keep_alive;
-        c->lingers = x->lingers;
+        c->after = x->after;
         exchange_pop(c);
         connection_progress(c);
-        if (c->sent_last)
+        if (c->after != KEEP_OPEN)
             return;
     }
 }
@@ -188,9 +187,9 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
                x->id);
     if (content_type)
         buf_printf(&x->head, "Content-Type: %s\r\n", content_type);
-    if (!x->keep_alive)
+    if (x->after != KEEP_OPEN)
         buf_str(&x->head, "Connection: close\r\n");
-    x->has_head = true;
+    x->progress = RESPONSE_BEGUN;
 }
 
 static void on_head(struct api_response *response, int status, const char *content_type,
@@ -254,13 +253,14 @@ static void on_object(struct api_response *response, const struct object *object
 static void on_end(struct api_response *response)
 {
     struct exchange *x = of(response);
+    bool begun = x->progress != RESPONSE_NOT_BEGUN;
 
     x->stream = NULL;
-    x->ended = true;
+    x->progress = RESPONSE_ENDED;
     x->long_running = false;
     watch_batcher_remove(&x->batch_entry);
     exchange_record(x);
-    if (x->has_head)
+    if (begun)
         flush_later(x);
     else /* the API stops before it could respond */
         connection_close(x->connection);
@@ -292,9 +292,9 @@ static struct exchange *begin_final_response(struct connection *c, int status,
 
     io_read_stop(&c->io);
     c->state = RESPONDING;
-    x->keep_alive = false;
-    x->ended = true;
+    x->after = CLOSE_AFTER;
     begin_head(x, status, content_type);
+    x->progress = RESPONSE_ENDED;
     return x;
 }
 
@@ -302,7 +302,7 @@ void response_refuse(struct connection *c, const struct error *err)
 {
     struct exchange *x = begin_final_response(c, error_http_status(err->code), "application/json");
 
-    x->lingers = true;
+    x->after = LINGER_AFTER;
     status_write_error(err, &(struct status_subject){0}, &x->out);
     exchange_record(x);
     exchange_enqueue(c);
@@ -313,8 +313,7 @@ void response_end_early(struct connection *c)
 {
     io_read_stop(&c->io);
     c->state = RESPONDING;
-    c->reading->keep_alive = false;
-    c->reading->lingers = true;
+    c->reading->after = LINGER_AFTER;
     exchange_enqueue(c);
 }
 
@@ -339,9 +338,9 @@ void response_refuse_late(struct connection *c)
               RESPONSE_MS / 1000);
     io_read_stop(&c->io);
     c->state = RESPONDING;
-    x->keep_alive = false;
-    x->lingers = x->ended = true;
+    x->after = LINGER_AFTER;
     begin_head(x, error_http_status(err.code), "application/json");
+    x->progress = RESPONSE_ENDED;
     status_write_error(&err, &(struct status_subject){0}, &x->out);
     exchange_record(x);
     flush_later(x);

@@ -23,6 +23,12 @@ enum {
 /* RESPONDING: no further request is taken until the pending ones have their responses. */
 enum connection_state { READING_HEAD, READING_BODY, RESPONDING, LINGERING, CLOSING };
 
+/* What happens to the connection once the response has been sent. */
+enum after_response { KEEP_OPEN, CLOSE_AFTER, LINGER_AFTER };
+
+/* How far the API has come with a response; a member only moves on. */
+enum response_progress { RESPONSE_NOT_BEGUN, RESPONSE_BEGUN, RESPONSE_ENDED };
+
 /* Bytes shared with other connections, in the order in which they are to be sent. */
 struct exchange_blobs {
     struct blob **at; /* [n] references */
@@ -49,7 +55,9 @@ struct exchange {
     struct buf head, out;        /* status line and headers; body bytes: not yet handed over */
     struct exchange_blobs blobs; /* follow `out` */
     struct watch_batch_entry batch_entry;
-    bool head_only, keep_alive, lingers, has_head, chunked, ended, long_running;
+    enum response_progress progress;
+    enum after_response after;
+    bool head_only, chunked, long_running;
     int status;
     char id[AUDIT_ID_MAX];
     struct buf object; /* "namespace/name" of the object that a write changed */
@@ -100,7 +108,7 @@ struct connection {
     struct exchange *first, **last;
     struct exchange *spare; /* kept for its buffers; NULL */
     struct task flush;
-    bool sent_last, lingers; /* the response after which the connection closes has been sent */
+    enum after_response after; /* of the last response that was sent */
     bool draining, peer_ended;
 };
 

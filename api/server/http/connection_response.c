@@ -257,7 +257,6 @@ static void on_end(struct api_response *response)
 
     x->stream = NULL;
     x->progress = RESPONSE_ENDED;
-    x->long_running = false;
     watch_batcher_remove(&x->batch_entry);
     exchange_record(x);
     if (begun)
@@ -271,7 +270,6 @@ static void on_abort(struct api_response *response)
     struct exchange *x = of(response);
 
     x->stream = NULL;
-    x->long_running = false;
     watch_batcher_remove(&x->batch_entry);
     exchange_record(x);
     connection_close(x->connection);

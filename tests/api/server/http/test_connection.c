@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/server/http/listener.h"
+#include "base/metrics.h"
 #include "tests/support/http_fixture.h"
 
 static size_t count(const char *text, const char *part)
@@ -428,6 +429,24 @@ static void the_path_of_the_socket_may_be_long(void **state)
     api_fixture_stop(&http.fixture);
 }
 
+/* The histogram of durations is about requests that end by themselves. */
+static void a_watch_that_times_out_is_counted_without_its_duration(void **state)
+{
+    scoped(buf) struct buf text = {0};
+    struct http_fixture http;
+
+    http_fixture_start(&http);
+    http_fixture_exchange(&http, "GET /livez HTTP/1.1\r\n" HOST "\r\n");
+    http_fixture_exchange(&http, "GET " CM "?watch=1&timeoutSeconds=5 HTTP/1.1\r\n" HOST "\r\n");
+    loop_advance(http.fixture.loop, 6000);
+    http_fixture_read(&http);
+    check_has("ended", http.in.data, "\r\n0\r\n\r\n");
+    metrics_write(loop_metrics(http.fixture.loop), &text);
+    check_has("both", text.data, "jobflow_api_requests_total{method=\"GET\",code=\"200\"} 2\n");
+    check_has("one duration", text.data, "jobflow_api_request_duration_seconds_count 1\n");
+    http_fixture_stop(&http);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_socket_is_private_and_removed_at_the_end),
         cmocka_unit_test(remaining_output_is_sent_when_the_server_stops),
         cmocka_unit_test(the_path_of_the_socket_may_be_long),
+        cmocka_unit_test(a_watch_that_times_out_is_counted_without_its_duration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

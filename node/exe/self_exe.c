@@ -22,8 +22,7 @@ const char *self_exe_path(void)
     int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
 
     if (fd >= 0 && file_write_all(fd, shim_image, len))
-        snprintf(path, sizeof path, "/proc/self/fd/%d",
-                 fd); /* open as long as this process lives */
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* stays open */
     else if (fd >= 0)
         close(fd);
     return *path ? path : "/proc/self/exe";

@@ -1,7 +1,7 @@
 /*
  * Reaps the pods of a dead shim. They may have left much, so most of it is done on the pool:
  *
- *   read its records ─► kill processes of pods that had not ended (orphan_kill.h)
+ *   read its records ─► kill processes of pods that had not ended (shim/lost_pod.h)
  *       ─► remove their control groups and files
  *       ─► on the loop: report ended pods as recorded, the others as lost
  *
@@ -19,7 +19,6 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/lost_pod.h"
-#include "node/shim/orphan_kill.h"
 #include "node/shim/records.h"
 
 struct recorded {
@@ -99,7 +98,7 @@ static void reap_run(struct pool_work *work)
     restarted = strcmp(boot_id, reap->boot_id) != 0;
     lost = mark_lost(reap, restarted, &n_lost);
     if (n_lost && !restarted)
-        orphan_kill(lost, n_lost);
+        lost_pods_kill(lost, n_lost);
     cgroup_remove_lost((const char *[]){reap->id}, 1);
     if (n_lost)
         pod_sandbox_remove_lost(reap->pods_fd, lost, n_lost);

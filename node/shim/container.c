@@ -1,5 +1,6 @@
 /*
- * One container of a pod in the hands of its shim: its runs, their ends, its hooks. See pod.h.
+ * One container of a pod in its shim: its runs, how they end, restarts after a back-off, hooks,
+ * and the watch over its memory where no control group does it. See pod.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,19 +23,17 @@
 
 enum {
     NS_PER_MS = 1000000,
-    ANNOUNCE_MS = 5, /* a pod that ends sooner is told of once, at its end */
+    STATUS_DELAY_MS = 5, /* a pod that ends sooner is reported once, at its end */
     BACKOFF_MAX_MS = 300000,
-    BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
-    WATCH_MS = 1000,
-    HOOK_LIMIT_MS = 120000, /* of a hook at the start; one at the end has the grace period */
+    BACKOFF_RESET_MS = 600000, /* after a run of that length the back-off starts anew */
+    MEMORY_CHECK_MS = 1000,
+    HOOK_LIMIT_MS = 120000, /* of a postStart hook; a preStop hook has the grace period */
 };
 
 static int64_t now_ms(void)
 {
     return clock_wall_ms(clock_real());
 }
-
-/* ---- birth and death ---- */
 
 static void restart_now(struct alarm *alarm)
 {
@@ -44,9 +43,9 @@ static void restart_now(struct alarm *alarm)
     pod_wake(c->pod);
 }
 
-static void watch_memory(struct alarm *alarm)
+static void check_memory(struct alarm *alarm)
 {
-    struct container *c = container_of(alarm, struct container, watch);
+    struct container *c = container_of(alarm, struct container, memory_check);
 
     if (!c->pid)
         return;
@@ -54,7 +53,7 @@ static void watch_memory(struct alarm *alarm)
     if (c->over_memory)
         container_signal(c, SIGKILL);
     else
-        alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
+        alarm_set(&c->pod->shim->reactor, alarm, MEMORY_CHECK_MS * (int64_t)NS_PER_MS);
 }
 
 static void kill_container(struct alarm *alarm)
@@ -75,7 +74,7 @@ void container_init(struct pod *pod, unsigned index)
     c->output = (struct source){.fd = -1};
     c->report = (struct source){.fd = -1};
     c->restart.ring = restart_now;
-    c->watch.ring = watch_memory;
+    c->memory_check.ring = check_memory;
     c->kill.ring = kill_container;
     c->backoff_ms = pod->shim->config.backoff_ms;
     c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
@@ -90,30 +89,28 @@ void container_release(struct container *c)
     struct reactor *reactor = &c->pod->shim->reactor;
 
     alarm_clear(reactor, &c->restart);
-    alarm_clear(reactor, &c->watch);
+    alarm_clear(reactor, &c->memory_check);
     alarm_clear(reactor, &c->kill);
     output_close(c);
     notify_listeners_close(c);
     mem_free(c->message);
-    mem_free(c->ended);
+    mem_free(c->final_report);
     mem_free(c->stop_reason);
     arena_free(c->renewed);
     buf_release(&c->tail);
 }
 
-/* ---- its ends ---- */
-
-/* What a program that failed could not have; owned, NULL = nothing. */
-static char *trouble_text(const struct port_failures *trouble)
+/* Which port a failed program did not get; owned, NULL = none. */
+static char *port_failure_text(const struct port_failures *ports)
 {
-    if (trouble->taken)
+    if (ports->taken)
         return mem_printf("port %u was in use on this machine; declare it as containerPort %u, and "
                           "it is the pod's own",
-                          trouble->taken, trouble->taken);
-    if (trouble->refused)
+                          ports->taken, ports->taken);
+    if (ports->refused)
         return mem_printf("port %u: permission denied: this user may not listen below 1024 on this "
                           "machine; use a higher port, or --network private",
-                          trouble->refused);
+                          ports->refused);
     return NULL;
 }
 
@@ -125,10 +122,10 @@ void container_ended(struct container *c, int code, int number, const char *reas
 
     if (!message)
         message = take(c->stop_reason);
-    if (code && c->trouble.taken)
+    if (code && c->port_failures.taken)
         reason = "PortConflict";
     if (code && !message)
-        message = trouble_text(&c->trouble);
+        message = port_failure_text(&c->port_failures);
     if (!message && code)
         message = output_tail(c);
     mem_free(c->message);
@@ -139,7 +136,7 @@ void container_ended(struct container *c, int code, int number, const char *reas
     status->reason = reason;
     status->finished_ms = now_ms();
     if (status->finished_ms < status->started_ms)
-        status->finished_ms = status->started_ms; /* the wall clock went back (D-12) */
+        status->finished_ms = status->started_ms; /* the wall clock was set back (D-12) */
     pod_wake(pod);
     if (pod->ending ||
         !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
@@ -155,7 +152,7 @@ void container_ended(struct container *c, int code, int number, const char *reas
         c->backoff_ms = pod->shim->config.backoff_ms;
     alarm_set(&pod->shim->reactor, &c->restart, c->backoff_ms * NS_PER_MS);
     c->backoff_ms = c->backoff_ms * 2 < BACKOFF_MAX_MS ? c->backoff_ms * 2 : BACKOFF_MAX_MS;
-    pod->tell = true;
+    pod->status_changed = true;
 }
 
 const char *container_reason(struct container *c, int code, bool oom)
@@ -187,8 +184,8 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
     c->starting = false;
     exec_helper_stop(c);
     alarm_clear(&pod->shim->reactor, &c->kill);
-    alarm_clear(&pod->shim->reactor, &c->watch);
-    pod->running--;
+    alarm_clear(&pod->shim->reactor, &c->memory_check);
+    pod->n_running--;
     container_add_usage(c, used);
     notify_listeners_close(c);
     output_drain(c);
@@ -201,11 +198,11 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
 
 void container_signal(const struct container *c, int number)
 {
-    bool boxed = c->report.fd >= 0, attended = boxed && !c->starting;
+    bool sandboxed = c->report.fd >= 0;
 
-    if (number == SIGKILL && attended)
+    if (number == SIGKILL && sandboxed && !c->starting)
         number = INIT_KILL;
-    kill(boxed ? c->pid : -c->pid, number);
+    kill(sandboxed ? c->pid : -c->pid, number);
 }
 
 static void cannot_run(struct container *c, const struct spawn_plan *plan,
@@ -224,10 +221,10 @@ void container_set_process(struct container *c, pid_t pid)
 
     c->pid = pid;
     HASH_ADD(by_pid, pod->shim->programs, pid, sizeof c->pid, c);
-    pod->running++;
+    pod->n_running++;
 }
 
-static void container_up(struct container *c)
+static void set_running(struct container *c)
 {
     struct pod *pod = c->pod;
 
@@ -237,12 +234,10 @@ static void container_up(struct container *c)
     c->over_memory = false;
     if (c->spec->limits.memory_bytes > 0 &&
         !(pod->shim->sandbox && pod_sandbox_limits_memory(pod->shim->sandbox, c->index)))
-        alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
-    if (!alarm_is_set(&pod->announce))
-        alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
+        alarm_set(&pod->shim->reactor, &c->memory_check, MEMORY_CHECK_MS * (int64_t)NS_PER_MS);
+    if (!alarm_is_set(&pod->status_delay))
+        alarm_set(&pod->shim->reactor, &pod->status_delay, STATUS_DELAY_MS * (int64_t)NS_PER_MS);
 }
-
-/* ---- what the node tells of it ---- */
 
 void container_update_program(struct container *c, struct frame_reader fields)
 {
@@ -268,29 +263,27 @@ void container_update_program(struct container *c, struct frame_reader fields)
     c->renewed = arena;
 }
 
-/* Once is enough: when it runs again, those behind it have been started. */
+/* One pass is enough: when the container runs again, later containers have been started. */
 void container_startup_passed(struct container *c)
 {
-    c->passed = true;
-    c->pod->tell = true;
+    c->startup_passed = true;
+    c->pod->status_changed = true;
     pod_wake(c->pod);
 }
-
-/* ---- hooks ---- */
 
 static void post_start_done(struct container *c, uint64_t id, int code, const char *text)
 {
     if (!c->pid || !c->starting)
         return;
     if (code == 0) {
-        container_up(c);
+        set_running(c);
         return;
     }
 
     scoped_str why =
         mem_printf("postStart hook failed with code %d%s%s", code, *text ? ": " : "", text);
 
-    container_up(c);
+    set_running(c);
     container_stop(c, c->pod->spec.grace_ms, why);
 }
 
@@ -298,7 +291,7 @@ void container_program_started(struct container *c)
 {
     pod_wake(c->pod);
     if (c->spec->post_start.act == ACT_NONE) {
-        container_up(c);
+        set_running(c);
         return;
     }
     c->starting = true;
@@ -319,7 +312,7 @@ void container_terminate(struct container *c, int64_t grace_ms)
         return;
     c->stopping = true;
     if (grace_ms <= 0)
-        return; /* it is killed, and told to have been */
+        return; /* container_stop kills it at once */
     if (up && c->spec->pre_stop.act != ACT_NONE)
         exec_helper_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
     else
@@ -335,8 +328,6 @@ void container_stop(struct container *c, int64_t grace_ms, const char *why)
     container_terminate(c, grace_ms);
     alarm_set(&c->pod->shim->reactor, &c->kill, (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS);
 }
-
-/* ---- starting ---- */
 
 static void plain_start(struct container *c, const struct spawn_plan *program)
 {
@@ -359,10 +350,10 @@ void container_spawn_plan(struct container *c, char marker[MARKER_MAX], struct s
     snprintf(marker, MARKER_MAX, SHIM_MARKER "=%s", c->pod->spec.uid);
     *out = (struct spawn_plan){
         .argv = c->spec->argv,
-        .env = env_merge(shim, marker, c->spec),
+        .env = container_env(c, marker),
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
         .input_fd = SHIM_FD_NULL,
-        .files = shim->files,
+        .files = shim->nofile_limit,
         .mark = pod_mark_limit(c->pod->spec.uid),
         .processes = shim->sandbox ? pod_sandbox_process_limit(shim->sandbox) : 0,
         .ask = shim->sandbox && pod_sandbox_uses_notify(shim->sandbox),
@@ -381,11 +372,11 @@ void container_start(struct container *c)
     c->message = NULL;
     mem_free(take(c->stop_reason));
     c->stopping = false;
-    c->trouble = (struct port_failures){0};
+    c->port_failures = (struct port_failures){0};
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
-    output_close(c); /* of the run before */
+    output_close(c); /* of the previous run */
     if (pipe2(ends, O_CLOEXEC)) {
         cannot_run(c, &(struct spawn_plan){.argv = c->spec->argv},
                    &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});

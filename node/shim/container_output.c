@@ -1,5 +1,6 @@
 /*
- * The output of a program: read from its pipe, written to its log.
+ * The output of a container's program: read from a pipe for both streams, written to its log
+ * (logfile.h). The end of it is kept where it may become the container's message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,16 +10,16 @@
 #include "node/shim/shim.h"
 
 enum {
-    DRAIN_CHUNKS = 32,       /* at most, once the program is gone: more than a pipe holds */
-    HANG_UP_NS = 1000000000, /* somebody we do not know holds the pipe: we stop listening */
-    TAIL_BYTES = 2048,       /* of a log as a message, as the kubelet */
+    DRAIN_CHUNKS = 32,              /* read once the program is gone: more than a pipe holds */
+    OUTPUT_TIMEOUT_NS = 1000000000, /* for other processes that still hold the pipe then */
+    TAIL_BYTES = 2048,              /* of output as a message, as in the kubelet */
     TAIL_LINES = 80,
     TAIL_KEPT = 4 * TAIL_BYTES,
 };
 
-static void hang_up(struct alarm *alarm)
+static void output_timed_out(struct alarm *alarm)
 {
-    output_close(container_of(alarm, struct container, hang_up));
+    output_close(container_of(alarm, struct container, output_timeout));
 }
 
 static void keep_tail(struct container *c, const char *bytes, size_t len)
@@ -56,16 +57,16 @@ char *output_tail(struct container *c)
     return text;
 }
 
-/* False when there is nothing to read now, or nothing will come any more. */
+/* False when there is nothing to read now, or the output is closed. */
 static bool output_read(struct container *c)
 {
     struct shim *shim = c->pod->shim;
-    ssize_t n = read(c->output.fd, shim->chunk, OUTPUT_CHUNK);
+    ssize_t n = read(c->output.fd, shim->read_buffer, OUTPUT_CHUNK);
 
     if (n > 0) {
-        log_write(&c->log, shim->chunk, (size_t)n, &shim->scratch);
+        log_write(&c->log, shim->read_buffer, (size_t)n, &shim->scratch);
         if (c->spec->log_message)
-            keep_tail(c, shim->chunk, (size_t)n);
+            keep_tail(c, shim->read_buffer, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         output_close(c);
     }
@@ -84,7 +85,7 @@ void output_open(struct container *c, int fd)
     fcntl(fd, F_SETFL, O_NONBLOCK);
     buf_clear(&c->tail);
     c->output = (struct source){on_output, fd};
-    c->hang_up.ring = hang_up;
+    c->output_timeout.ring = output_timed_out;
     c->log = (struct log_writer){
         .dir_fd = SHIM_FD_LOGS,
         .uid = pod->spec.uid,
@@ -96,21 +97,21 @@ void output_open(struct container *c, int fd)
     };
     log_writer_init(&c->log);
     reactor_add(&pod->shim->reactor, &c->output, EPOLLIN);
-    pod->open++;
+    pod->n_outputs++;
 }
 
 void output_close(struct container *c)
 {
     struct shim *shim = c->pod->shim;
 
-    alarm_clear(&shim->reactor, &c->hang_up);
+    alarm_clear(&shim->reactor, &c->output_timeout);
     if (c->output.fd < 0)
         return;
     reactor_remove(&shim->reactor, &c->output);
     close(c->output.fd);
     c->output.fd = -1;
     log_writer_release(&c->log);
-    c->pod->open--;
+    c->pod->n_outputs--;
     pod_wake(c->pod);
 }
 
@@ -120,5 +121,5 @@ void output_drain(struct container *c)
         if (!output_read(c))
             break;
     if (c->output.fd >= 0)
-        alarm_set(&c->pod->shim->reactor, &c->hang_up, HANG_UP_NS);
+        alarm_set(&c->pod->shim->reactor, &c->output_timeout, OUTPUT_TIMEOUT_NS);
 }

@@ -1,6 +1,7 @@
 /*
- * Containers in a box: their first process is an init of ours (sandbox/init.h), which tells by a
- * pipe when the program has started and how it ended.
+ * Containers of a sandboxed pod: their first process is an init (sandbox/init.h), which reports
+ * over a socket when the program has started and how it ended. Where addresses are rewritten
+ * without privilege, the programs' calls wait for answers of this shim (sandbox/sockaddr_notify.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "node/sandbox/sockaddr_notify.h"
 #include "node/shim/shim.h"
 
-enum { MEASURE_FIRST_NS = 1000000000 };
+enum { VOLUME_CHECK_FIRST_NS = 1000000000 };
 
 bool sandboxed_open(struct pod *pod)
 {
@@ -25,18 +26,19 @@ bool sandboxed_open(struct pod *pod)
 
     shim->sandbox = pod_sandbox_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
                                     &shim->netns_holder.network, &shim->sockaddr_bpf, &err);
-    if (!pod_shim_die_with(shim->shared_pid)) /* anew: ids and capabilities may have changed */
+    /* again: making the sandbox may change ids and capabilities */
+    if (!pod_shim_die_with(shim->shared_pid))
         _exit(1);
     if (shim->sandbox && volumes_limited(&pod->spec))
-        alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
+        alarm_set(&shim->reactor, &pod->volume_check, VOLUME_CHECK_FIRST_NS);
     if (shim->sandbox)
         return true;
     pod_refuse(pod, "CreateContainerError", NULL);
-    pod->own_note = mem_strdup(err.message);
+    pod->owned_message = mem_strdup(err.message);
     return false;
 }
 
-/* False when there is nothing (more) to read now. */
+/* False when there is no report to read now. */
 static bool read_report(struct container *c)
 {
     struct init_report report = {0};
@@ -52,51 +54,48 @@ static bool read_report(struct container *c)
         if (c->pid)
             container_program_started(c);
     } else {
-        if (!c->ended)
-            c->ended = mem_alloc(sizeof *c->ended);
-        *c->ended = report;
+        if (!c->final_report)
+            c->final_report = mem_alloc(sizeof *c->final_report);
+        *c->final_report = report;
     }
     return true;
 }
 
-/* ---- what its programs ask (sandbox/sockaddr_notify.h) ---- */
-
-/* One descriptor for each program that was started: the container's own, those beside it. */
+/* The requests of one started program: the container's own, or that of an exec helper. */
 struct notify_listener {
     struct source source;
     struct container *container;
     struct notify_listener *next;
 };
 
-static void close_one(struct notify_listener *asked)
+static void close_one(struct notify_listener *listener)
 {
-    struct notify_listener **at = &asked->container->notify_listeners;
+    struct notify_listener **at = &listener->container->notify_listeners;
 
-    while (*at != asked)
+    while (*at != listener)
         at = &(*at)->next;
-    *at = asked->next;
-    reactor_remove(&asked->container->pod->shim->reactor, &asked->source);
-    close(asked->source.fd);
-    mem_free(asked);
+    *at = listener->next;
+    reactor_remove(&listener->container->pod->shim->reactor, &listener->source);
+    close(listener->source.fd);
+    mem_free(listener);
 }
 
-static void on_asked(struct source *source, uint32_t events)
+static void on_address_request(struct source *source, uint32_t events)
 {
-    struct notify_listener *asked = container_of(source, struct notify_listener, source);
+    struct notify_listener *listener = container_of(source, struct notify_listener, source);
+    struct container *c = listener->container;
 
-    struct container *c = asked->container;
-
-    if (!sockaddr_notify_answer(source->fd, &c->pod->shim->sandbox->rules, &c->trouble))
-        close_one(asked);
+    if (!sockaddr_notify_answer(source->fd, &c->pod->shim->sandbox->rules, &c->port_failures))
+        close_one(listener);
 }
 
 void notify_listener_open(struct container *c, int fd)
 {
-    struct notify_listener *asked = mem_alloc(sizeof *asked);
+    struct notify_listener *listener = mem_alloc(sizeof *listener);
 
-    *asked = (struct notify_listener){{on_asked, fd}, c, c->notify_listeners};
-    c->notify_listeners = asked;
-    reactor_add(&c->pod->shim->reactor, &asked->source, EPOLLIN);
+    *listener = (struct notify_listener){{on_address_request, fd}, c, c->notify_listeners};
+    c->notify_listeners = listener;
+    reactor_add(&c->pod->shim->reactor, &listener->source, EPOLLIN);
 }
 
 void notify_listeners_close(struct container *c)
@@ -105,17 +104,15 @@ void notify_listeners_close(struct container *c)
         close_one(c->notify_listeners);
 }
 
-/* ---- reports ---- */
-
 static void on_report(struct source *source, uint32_t events)
 {
     struct container *c = container_of(source, struct container, report);
 
     if (!read_report(c) && (events & EPOLLHUP))
-        reactor_remove(&c->pod->shim->reactor, source); /* the reaping closes it */
+        reactor_remove(&c->pod->shim->reactor, source); /* sandboxed_exited closes it */
 }
 
-static void cannot_box(struct container *c, const char *why)
+static void cannot_start(struct container *c, const char *why)
 {
     output_close(c);
     container_ended(c, spawn_exit_code(SPAWN_SETUP), 0, "ContainerCannotRun", mem_strdup(why));
@@ -129,14 +126,14 @@ void sandboxed_start(struct container *c, const struct spawn_plan *program)
     pid_t pid;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-        cannot_box(c, "no socket for the container's init");
+        cannot_start(c, "no socket for the container's init");
         return;
     }
     pid = pod_sandbox_start(shim->sandbox, c->index, program, ends[1], &err);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
-        cannot_box(c, err.message);
+        cannot_start(c, err.message);
         return;
     }
     c->report = (struct source){on_report, ends[0]};
@@ -148,7 +145,7 @@ void sandboxed_start(struct container *c, const struct spawn_plan *program)
 void sandboxed_exited(struct container *c, int wait_status)
 {
     struct init_report *ended;
-    struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */
+    struct init_report killed = {INIT_ENDED, SIGKILL}; /* no report: its init was killed */
     char *message;
     int number, code;
     bool oom;
@@ -158,10 +155,10 @@ void sandboxed_exited(struct container *c, int wait_status)
     reactor_remove(&c->pod->shim->reactor, &c->report);
     close(c->report.fd);
     c->report.fd = -1;
-    ended = c->ended ? c->ended : &killed;
+    ended = c->final_report ? c->final_report : &killed;
     message = pod_sandbox_termination_message(c->pod->shim->sandbox, c->index);
-    if (!c->trouble.taken)
-        c->trouble.taken = pod_sandbox_taken_port(c->pod->shim->sandbox, c->index);
+    if (!c->port_failures.taken)
+        c->port_failures.taken = pod_sandbox_taken_port(c->pod->shim->sandbox, c->index);
     number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
     code = number ? 128 + number : WEXITSTATUS(ended->value);
     oom = code == 128 + SIGKILL && pod_sandbox_oom_killed(c->pod->shim->sandbox, c->index);
@@ -173,6 +170,6 @@ void sandboxed_exited(struct container *c, int wait_status)
     } else {
         container_ended(c, code, number, container_reason(c, code, oom), message);
     }
-    mem_free(c->ended);
-    c->ended = NULL;
+    mem_free(c->final_report);
+    c->final_report = NULL;
 }

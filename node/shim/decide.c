@@ -10,7 +10,7 @@ static bool done(const struct decide_container *c)
 
 static bool startable(const struct decide_container *c)
 {
-    return c->state == CONTAINER_WAITING && !c->resting && !c->starting;
+    return c->state == CONTAINER_WAITING && !c->in_backoff && !c->starting;
 }
 
 struct decide_next pod_decide(const struct decide_pod *pod)
@@ -22,7 +22,7 @@ struct decide_next pod_decide(const struct decide_pod *pod)
 
         if (startable(c))
             return (struct decide_next){DECIDE_START, i};
-        if (c->sidecar && c->awaited)
+        if (c->sidecar && c->startup_pending)
             return (struct decide_next){DECIDE_WAIT};
         if (c->sidecar)
             continue;
@@ -53,7 +53,7 @@ bool pod_initialized(const struct decide_pod *pod)
     for (unsigned i = 0; i < pod->n_init; i++) {
         const struct decide_container *c = &pod->containers[i];
 
-        if (c->sidecar ? c->awaited || (c->state == CONTAINER_WAITING && !c->resting)
+        if (c->sidecar ? c->startup_pending || (c->state == CONTAINER_WAITING && !c->in_backoff)
                        : !done(c) || c->exit_code)
             return false;
     }

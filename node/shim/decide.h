@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What a pod does next, as a pure function of what has happened to its containers.
+ * The next action of a pod, as a pure function of the states of its containers.
  *
- * Init containers run one by one, each to exit code 0; those that are sidecars are started in their
- * turn and kept. Then all main containers are started. The pod ends when no main container will run
- * again, or an init container has failed for good. Ref: kubelet computePodActions, getPhase.
+ * Init containers run one by one, each to exit code 0; sidecars among them start in their turn and
+ * keep running. Then all main containers start. The pod ends when no main container will run again,
+ * or when an init container has failed for good. Ref: kubelet computePodActions, getPhase.
  */
 #include "api/types/kinds/pod/pod.h"
 #include "node/wire/message.h"
@@ -13,10 +13,10 @@
 struct decide_container {
     enum container_state state;
     bool sidecar;
-    bool resting;  /* waits for its back-off */
-    bool starting; /* waits for its box */
+    bool in_backoff; /* waits before its next run */
+    bool starting;   /* its process exists, its program does not run yet */
     int32_t exit_code;
-    bool awaited; /* a sidecar whose startup probe has not passed yet */
+    bool startup_pending; /* a sidecar whose startup probe has not passed yet */
 };
 
 struct decide_pod {
@@ -29,16 +29,16 @@ enum decide_what { DECIDE_WAIT, DECIDE_START, DECIDE_END };
 
 struct decide_next {
     enum decide_what what;
-    unsigned container; /* START */
+    unsigned container; /* START: index */
 };
 
-/** The next thing to do; asked again after each START. */
+/** The next action. Asked again after each START. */
 struct decide_next pod_decide(const struct decide_pod *pod);
 
-/** Does a container that ended so run again? */
+/** Does a container that ended with `exit_code` run again? */
 bool pod_restarts(enum shim_restart restart, bool sidecar, bool init, int32_t exit_code);
 
-/** Init containers are done: conditions of the pod. */
+/** Have all init containers done their part? The condition Initialized. */
 bool pod_initialized(const struct decide_pod *pod);
 
 /** Phase of the pod; `final` when it has ended. */

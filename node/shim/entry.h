@@ -1,21 +1,21 @@
 #pragma once
 /*
- * How a shim is started: `jobflow` under the name SHIM_NAME, with these descriptors.
+ * How shims and the other helper processes are started: argv[0] names the process, and descriptors
+ * lie at fixed numbers.
  */
 #include "node/exe/self_exe.h"
 #include "node/sandbox/sockaddr_bpf.h"
 
-#define SHIM_SOCKET "ctl" /* in its directory */
+#define SHIM_SOCKET    "ctl"  /* name of its socket in its directory */
+#define PODS_DIRECTORY "pods" /* beside the directory of shims: files of sandboxed pods */
 
-#define PODS_DIRECTORY "pods" /* beside that of shims: what boxed pods have on disk */
-
-/* The directory is locked (flock) through the shim's descriptor as long as it lives. */
+/* The shared shim and the holder of the private network. The directory is locked (flock) through
+ * SHIM_FD_DIR as long as the process lives. */
 enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
 
-/* What pods' own shims find at the same numbers as the shared one they come from: the directory of
- * pods on disk, /dev/null, the connection to the network of pods (netns_holder.h), the programs
- * that rewrite addresses (sandbox/sockaddr_bpf.h). Their socket to the shared one is where that one
- * listens. */
+/* Pods' shims inherit the further ones at the same numbers: the directory of pods' files,
+ * /dev/null, the connection to the holder of the private network and its namespaces, the BPF
+ * programs that rewrite addresses. Where the shared shim listens, they have their socket to it. */
 enum {
     SHIM_FD_SHARED = SHIM_FD_LISTEN,
     SHIM_FD_PODS = SHIM_FD_N,
@@ -27,7 +27,6 @@ enum {
 };
 enum { SHIM_FD_REST = SHIM_FD_SOCKADDR_BPF + SOCKADDR_BPF_FDS };
 
-/** Entry of the processes that jobflow starts from itself: shims, the holder of the private
- * network, trials. Their argv[0] says which. Returns an exit code, or -1 when argv[0] names none of
- * them. */
+/** Run the process that argv[0] names: a shim, the holder of the private network or a capability
+ * check. Returns its exit code, or -1 when argv[0] names none of them. */
 int shim_main(int argc, char **argv);

@@ -1,12 +1,14 @@
 /*
- * Helpers beside containers. See exec_helper.h.
+ * Exec helpers: first what the forked helper does, then the shim's side. See exec_helper.h.
  */
 #include "node/shim/exec_helper.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -22,7 +24,13 @@
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
 
-enum { TEXT_BYTES = 1024, READ_BYTES = 4096, NS_PER_MS = 1000000, MS_PER_S = 1000, LATE = 124 };
+enum {
+    TEXT_BYTES = 1024,
+    READ_BYTES = 4096,
+    NS_PER_MS = 1000000,
+    MS_PER_S = 1000,
+    EXIT_TIMED_OUT = 124
+};
 
 struct exec_helper {
     pid_t pid;
@@ -34,39 +42,38 @@ struct exec_helper {
     struct buf text;
 };
 
-/* ---- the helper ---- */
-
-struct helper {
+/* The action, as the forked helper sees it. */
+struct action {
     struct container *container;
     const struct shim_action *action;
     int64_t limit_ms;
     int output_fd, report_fd;
-    bool born; /* in the container's group, see cgroup_clone */
+    bool born; /* already in the container's control group, see cgroup_clone */
 };
 
-/* Of the shim's descriptors only these three: its lock must not outlive it in us. */
-static void keep_few(struct helper *helper, int *null_fd)
+/* Close the shim's descriptors except for these three. An inherited lock would outlive the shim. */
+static void keep_three(struct action *a, int *null_fd)
 {
     enum { INPUT = 3, OUTPUT, REPORT, REST };
 
     dup2(*null_fd, INPUT);
-    dup2(helper->output_fd, OUTPUT);
-    dup2(helper->report_fd, REPORT);
+    dup2(a->output_fd, OUTPUT);
+    dup2(a->report_fd, REPORT);
     close_range(REST, ~0U, 0);
     *null_fd = INPUT;
-    helper->output_fd = OUTPUT;
-    helper->report_fd = REPORT;
+    a->output_fd = OUTPUT;
+    a->report_fd = REPORT;
 }
 
-NORETURN static void fail(const struct helper *helper, int code, const char *text)
+NORETURN static void fail(const struct action *a, int code, const char *text)
 {
-    ssize_t n = write(helper->output_fd, text, strlen(text));
+    ssize_t n = write(a->output_fd, text, strlen(text));
 
     _exit(n < 0 ? 1 : code);
 }
 
-/* Until the program has ended, or the limit is over. */
-static bool await(pid_t pid, int64_t limit_ms, int *out_status)
+/* Wait until the program has ended. False: the limit has passed. */
+static bool wait_program(pid_t pid, int64_t limit_ms, int *out_status)
 {
     int64_t due_ns = clock_mono_ns(clock_real()) + limit_ms * NS_PER_MS;
     sigset_t child;
@@ -86,7 +93,7 @@ static bool await(pid_t pid, int64_t limit_ms, int *out_status)
     }
 }
 
-NORETURN static void run(struct helper *helper, const struct spawn_plan *plan)
+NORETURN static void run(struct action *a, const struct spawn_plan *plan)
 {
     struct spawn_result result = spawn_program(plan);
     char text[ERROR_MESSAGE_MAX];
@@ -94,41 +101,87 @@ NORETURN static void run(struct helper *helper, const struct spawn_plan *plan)
 
     if (result.pid < 0) {
         spawn_explain(&result, plan, text, sizeof text);
-        fail(helper, spawn_exit_code(result.failure), text);
+        fail(a, spawn_exit_code(result.failure), text);
     }
     if (result.listener_fd >= 0) {
-        init_send_listener(helper->report_fd, result.listener_fd);
+        init_send_listener(a->report_fd, result.listener_fd);
         close(result.listener_fd);
     }
-    if (!await(result.pid, helper->limit_ms, &status)) {
+    if (!wait_program(result.pid, a->limit_ms, &status)) {
         kill(-result.pid, SIGKILL);
-        snprintf(text, sizeof text, "not done within %lld ms", (long long)helper->limit_ms);
-        fail(helper, LATE, text);
+        snprintf(text, sizeof text, "not done within %lld ms", (long long)a->limit_ms);
+        fail(a, EXIT_TIMED_OUT, text);
     }
     _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-NORETURN static void exec_in(struct helper *helper)
+NORETURN static void exec_in(struct action *a)
 {
-    struct container *c = helper->container;
+    struct container *c = a->container;
     struct shim *shim = c->pod->shim;
     struct spawn_plan plan;
     char marker[MARKER_MAX];
     struct error err = {0};
     int null_fd = SHIM_FD_NULL;
 
-    container_spawn_plan(c, marker, &plan); /* while the box is there to be asked */
-    if (!pod_sandbox_join(shim->sandbox, c->index, c->pid, helper->born, &plan, &err))
-        fail(helper, spawn_exit_code(SPAWN_SETUP), err.message);
+    container_spawn_plan(c, marker, &plan);
+    if (!pod_sandbox_join(shim->sandbox, c->index, c->pid, a->born, &plan, &err))
+        fail(a, spawn_exit_code(SPAWN_SETUP), err.message);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
-    keep_few(helper, &null_fd);
-    plan.argv = helper->action->argv;
+    keep_three(a, &null_fd);
+    plan.argv = a->action->argv;
     plan.input_fd = null_fd;
-    plan.output_fd = helper->output_fd;
-    run(helper, &plan);
+    plan.output_fd = a->output_fd;
+    run(a, &plan);
 }
 
-static void nap(int64_t ms)
+static bool send_get(int fd, const char *ip, uint32_t port, const char *path)
+{
+    scoped_str request = mem_printf("GET %s%s HTTP/1.1\r\nHost: %s:%u\r\n"
+                                    "User-Agent: jobflow-hook/1\r\nConnection: close\r\n\r\n",
+                                    *path == '/' ? "" : "/", path, ip, port);
+    size_t len = strlen(request);
+
+    return !strpbrk(path, "\r\n ") && send(fd, request, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+static bool response_ok(int fd)
+{
+    char head[16] = "";
+    size_t len = 0;
+    long status;
+
+    while (len < sizeof head - 1) {
+        ssize_t n = recv(fd, head + len, sizeof head - 1 - len, 0);
+
+        if (n <= 0)
+            break;
+        len += (size_t)n;
+    }
+    head[len] = 0;
+    status = strncmp(head, "HTTP/1.", 7) != 0 || len < 12 ? 0 : strtol(head + 9, NULL, 10);
+    return status >= 200 && status < 400;
+}
+
+/* One GET to a server of the pod: does it answer with 200 to 399? Blocks up to the limit for each
+ * step; only the status line is read. */
+static bool get_ok(const char *ip, uint32_t port, const char *path, int64_t limit_ms)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct timeval limit = {limit_ms / 1000, (suseconds_t)(limit_ms % 1000 * 1000)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = fd >= 0 && inet_pton(AF_INET, ip, &to.sin_addr) == 1 &&
+              setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+              setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
+              connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && send_get(fd, ip, port, path) &&
+              response_ok(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static void sleep_for(int64_t ms)
 {
     struct timespec left = {ms / MS_PER_S, ms % MS_PER_S * NS_PER_MS};
 
@@ -136,25 +189,23 @@ static void nap(int64_t ms)
         ;
 }
 
-NORETURN static void help(struct helper *helper)
+NORETURN static void helper_main(struct action *a)
 {
-    const struct shim_action *action = helper->action;
-    const char *ip = helper->container->pod->spec.ip;
+    const struct shim_action *action = a->action;
+    const char *ip = a->container->pod->spec.ip;
     int null_fd = SHIM_FD_NULL;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "jobflow-beside", 0, 0, 0);
     if (action->act == ACT_EXEC)
-        exec_in(helper);
-    keep_few(helper, &null_fd);
+        exec_in(a);
+    keep_three(a, &null_fd);
     if (action->act == ACT_SLEEP)
-        nap(action->sleep_ms < helper->limit_ms ? action->sleep_ms : helper->limit_ms);
-    else if (!exec_helper_get(ip ? ip : "127.0.0.1", action->port, action->path, helper->limit_ms))
-        fail(helper, 1, "no good answer");
+        sleep_for(action->sleep_ms < a->limit_ms ? action->sleep_ms : a->limit_ms);
+    else if (!get_ok(ip ? ip : "127.0.0.1", action->port, action->path, a->limit_ms))
+        fail(a, 1, "no good answer");
     _exit(0);
 }
-
-/* ---- the shim's side ---- */
 
 static void close_source(struct shim *shim, struct source *source)
 {
@@ -202,27 +253,27 @@ static bool fork_helper(struct exec_helper *helper, const struct shim_action *ac
     const struct container *c = helper->container;
     const struct cgroup *group =
         action->act == ACT_EXEC ? c->pod->shim->sandbox->groups[c->index] : NULL;
-    int out[2] = {-1, -1}, tell[2] = {-1, -1};
+    int out[2] = {-1, -1}, report[2] = {-1, -1};
     bool born;
 
     if (pipe2(out, O_CLOEXEC) == 0 &&
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, tell) == 0)
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) == 0)
         helper->pid = cgroup_clone(group, 0, &born);
     if (helper->pid == 0)
-        help(&(struct helper){helper->container, action, limit_ms, out[1], tell[1], born});
+        helper_main(&(struct action){helper->container, action, limit_ms, out[1], report[1], born});
     for (unsigned end = 0; end < 2; end++) {
         bool kept = end == 0 && helper->pid > 0;
 
         if (out[end] >= 0 && !kept)
             close(out[end]);
-        if (tell[end] >= 0 && !kept)
-            close(tell[end]);
+        if (report[end] >= 0 && !kept)
+            close(report[end]);
     }
     if (helper->pid < 0)
         return false;
     fcntl(out[0], F_SETFL, O_NONBLOCK);
     helper->output = (struct source){on_output, out[0]};
-    helper->report = (struct source){on_report, tell[0]};
+    helper->report = (struct source){on_report, report[0]};
     return true;
 }
 
@@ -245,7 +296,7 @@ bool exec_helper_start(struct container *c, const struct shim_action *action, in
     }
     shim->had_exec_helper = true;
     HASH_ADD(by_pid, shim->exec_helpers, pid, sizeof helper->pid, helper);
-    c->pod->exec_helpers++;
+    c->pod->n_exec_helpers++;
     reactor_add(&shim->reactor, &helper->output, EPOLLIN);
     reactor_add(&shim->reactor, &helper->report, EPOLLIN);
     return true;
@@ -255,7 +306,7 @@ void exec_helper_stop(const struct container *c)
 {
     for (struct exec_helper *b = c->pod->shim->exec_helpers; b; b = b->by_pid.next)
         if (b->container == c)
-            kill(b->pid, SIGKILL); /* our child, not reaped: it is still the same */
+            kill(b->pid, SIGKILL); /* its pid is not reused before it is reaped */
 }
 
 bool exec_helper_has_process(const struct shim *shim, pid_t pid)
@@ -271,7 +322,7 @@ static void exec_helper_free(struct shim *shim, struct exec_helper *helper)
     HASH_DELETE(by_pid, shim->exec_helpers, helper);
     close_source(shim, &helper->output);
     close_source(shim, &helper->report);
-    helper->container->pod->exec_helpers--;
+    helper->container->pod->n_exec_helpers--;
     buf_release(&helper->text);
     mem_free(helper);
 }

@@ -28,7 +28,7 @@ void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index
         snprintf(out + n, LOG_NAME_MAX - (size_t)n, ".%u", rotated);
 }
 
-/* A number and the byte that ends it. */
+/* Read a number and the byte `end` behind it. */
 static bool take_number(char **at, char end, int64_t *out)
 {
     char *behind;
@@ -114,7 +114,7 @@ static void rotate(struct log_writer *log)
     for (unsigned i = LOG_FILES_KEPT - 1; i > 0; i--) {
         log_name(from, log->uid, log->flat, log->index, log->run, i - 1);
         log_name(to, log->uid, log->flat, log->index, log->run, i);
-        renameat(log->dir_fd, from, log->dir_fd, to); /* onto the oldest: that one is dropped */
+        renameat(log->dir_fd, from, log->dir_fd, to); /* replaces the oldest one */
     }
     log->from += log->size;
     log->size = 0;
@@ -128,7 +128,7 @@ static void put_record(struct buf *out, const char *stamp, const char *text, siz
     buf_char(out, '\n');
 }
 
-/* Everything or nothing, so that a file always ends with a record. */
+/* Write all or nothing, so that a file always ends with a whole record. */
 static bool append(struct log_writer *log, const struct buf *records)
 {
     size_t done = 0;
@@ -150,7 +150,7 @@ static bool append(struct log_writer *log, const struct buf *records)
     return done == records->len;
 }
 
-static void tell_loss(struct log_writer *log, const char *stamp, struct buf *out)
+static void put_loss(struct log_writer *log, const char *stamp, struct buf *out)
 {
     char text[96];
 
@@ -162,7 +162,7 @@ static void tell_loss(struct log_writer *log, const char *stamp, struct buf *out
     log->inside_line = false;
 }
 
-/* Into the file that is open, or a new one. */
+/* Write to the open file, or to a new one. */
 static void write_part(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
 {
     char stamp[TIME_TEXT_MAX];
@@ -175,7 +175,7 @@ static void write_part(struct log_writer *log, const char *bytes, size_t len, st
     time_format_nano(clock_wall_ns(clock_real()), stamp);
     buf_clear(scratch);
     if (log->lost)
-        tell_loss(log, stamp, scratch);
+        put_loss(log, stamp, scratch);
     for (size_t at = 0; at < len;) {
         const char *newline = memchr(bytes + at, '\n', len - at);
         size_t n = newline ? (size_t)(newline - bytes) - at : len - at;
@@ -191,7 +191,8 @@ static void write_part(struct log_writer *log, const char *bytes, size_t len, st
     }
 }
 
-/* A full file gets the rest of the line it ends in, and only a line as long as a file is broken. */
+/* A full file still gets the rest of its last line. A line is split only when it is as long as a
+ * whole file. */
 void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
 {
     const char *newline =

@@ -1,7 +1,7 @@
 /*
- * The supervisor as a program of its own, which jobflow carries (image.c). It is started for every
- * node and forked for every pod, and a fork costs what is mapped: without the libraries of the rest
- * of jobflow that is a tenth.
+ * The shim as a program of its own, which jobflow carries (node/exe/shim_image.c). It is started
+ * for every node and forked for every sandboxed pod. A fork costs time for each mapped page, and
+ * without the libraries of jobflow this program maps a tenth of them.
  */
 #include "node/shim/entry.h"
 

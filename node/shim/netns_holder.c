@@ -1,5 +1,5 @@
 /*
- * The holder of the private network. See netns_holder.h.
+ * The holder of the private network: the connection to it, then the process. See netns_holder.h.
  */
 #include "node/shim/netns_holder.h"
 
@@ -18,56 +18,55 @@
 
 enum {
     CONNECTIONS_MAX = 64, /* nodes and shared shims: two, and more only after crashes */
-    FIRST_MS = 30000,     /* to wait for the one who has started us */
+    FIRST_MS = 30000,     /* to wait for the first connection */
     ANSWER_MS = 500,
 };
 
-/* What it sends: once at the connection, with the namespaces, and to each byte it gets, with a
- * socket of the type that it names. A text says why there is no descriptor. */
-struct gift {
+/* A message of the holder: descriptors, or a text that says why there are none. The first one on a
+ * connection carries the namespaces; each later one the socket that was requested. */
+struct answer {
     char why[ERROR_MESSAGE_MAX];
 };
 
-static bool send_gift(int to_fd, const int *fds, size_t n, const char *why)
+static bool send_answer(int to_fd, const int *fds, size_t n, const char *why)
 {
-    struct gift gift = {{0}};
+    struct answer answer = {{0}};
 
-    strncpy(gift.why, why, sizeof gift.why - 1);
-    return fdpass_send(to_fd, &gift, sizeof gift, fds, n, MSG_DONTWAIT);
+    strncpy(answer.why, why, sizeof answer.why - 1);
+    return fdpass_send(to_fd, &answer, sizeof answer, fds, n, MSG_DONTWAIT);
 }
 
-/* How many descriptors came; -1 with `err`. */
-static int receive_gift(int from_fd, int fds[FDPASS_MAX], struct error *err)
+/* Returns the number of descriptors received; -1 with `err`. */
+static int receive_answer(int from_fd, int fds[FDPASS_MAX], struct error *err)
 {
-    struct gift gift = {{0}};
-    int count = fdpass_receive(from_fd, &gift, sizeof gift, fds, MSG_WAITALL);
+    struct answer answer = {{0}};
+    int count = fdpass_receive(from_fd, &answer, sizeof answer, fds, MSG_WAITALL);
 
     if (count < 0) {
         error_set(err, ERR_UNAVAILABLE, "network", "the holder of the private network is gone");
         return -1;
     }
-    gift.why[sizeof gift.why - 1] = 0;
+    answer.why[sizeof answer.why - 1] = 0;
     if (!count) {
-        error_set(err, ERR_INTERNAL, "network", "%s", gift.why);
+        error_set(err, ERR_INTERNAL, "network", "%s", answer.why);
         return -1;
     }
     return count;
 }
 
-/* ---- the other side ---- */
-
-bool netns_holder_connect(int place_fd, struct netns_holder *out, struct error *err)
+bool netns_holder_connect(int dir_fd, struct netns_holder *out, struct error *err)
 {
-    const struct timeval limit = {ANSWER_MS * 20 / 1000, 0}; /* it may still be at work */
+    /* the holder may still be making the network */
+    const struct timeval limit = {ANSWER_MS * 20 / 1000, 0};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[FDPASS_MAX] = {-1, -1}, count = -1;
     struct sockaddr_un address;
 
-    shim_dir_address(place_fd, &address);
+    shim_dir_address(dir_fd, &address);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
         connect(fd, (struct sockaddr *)&address, sizeof address))
         error_errno(err, errno, "holder of the private network");
     else
-        count = receive_gift(fd, fds, err);
+        count = receive_answer(fd, fds, err);
     if (count < 0) {
         if (fd >= 0)
             close(fd);
@@ -105,60 +104,59 @@ int netns_holder_socket(const struct netns_holder *holder, int type, struct erro
         error_set(err, ERR_TIMEOUT, "network", "the holder of the private network is silent");
         return -1;
     }
-    return receive_gift(holder->fd, fds, err) < 0 ? -1 : fds[0];
+    return receive_answer(holder->fd, fds, err) < 0 ? -1 : fds[0];
 }
 
-/* ---- the holder ---- */
-
-struct holding {
+/* The holder process. */
+struct holder {
     struct pollfd fds[1 + CONNECTIONS_MAX]; /* the listener first */
     nfds_t n;
     struct network network;
-    char why[ERROR_MESSAGE_MAX]; /* there is no network */
+    char why[ERROR_MESSAGE_MAX]; /* why there is no network; empty = there is */
 };
 
-static void greet(struct holding *h)
+static void accept_connection(struct holder *h)
 {
-    const int gifts[] = {h->network.net_fd, h->network.user_fd};
+    const int namespaces[] = {h->network.net_fd, h->network.user_fd};
     size_t n = h->network.net_fd < 0 ? 0 : h->network.user_fd < 0 ? 1 : 2;
     int fd = accept4(SHIM_FD_LISTEN, NULL, NULL, SOCK_CLOEXEC);
 
     if (fd < 0)
         return;
-    if (h->n == countof(h->fds) || !send_gift(fd, gifts, n, h->why))
+    if (h->n == countof(h->fds) || !send_answer(fd, namespaces, n, h->why))
         close(fd);
     else
         h->fds[h->n++] = (struct pollfd){fd, POLLIN, 0};
 }
 
-/* False: it is gone. */
-static bool serve(int fd)
+/* Answer a request. False: the connection is over. */
+static bool answer_request(int fd)
 {
-    char asked;
-    int gift;
+    char type;
+    int made;
     bool ok;
 
-    if (recv(fd, &asked, 1, MSG_DONTWAIT) != 1)
+    if (recv(fd, &type, 1, MSG_DONTWAIT) != 1)
         return false;
-    gift = socket(AF_INET, (asked == SOCK_DGRAM ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
-    ok = send_gift(fd, &gift, gift >= 0, gift >= 0 ? "" : strerrordesc_np(errno));
-    if (gift >= 0)
-        close(gift);
+    made = socket(AF_INET, (type == SOCK_DGRAM ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
+    ok = send_answer(fd, &made, made >= 0, made >= 0 ? "" : strerrordesc_np(errno));
+    if (made >= 0)
+        close(made);
     return ok;
 }
 
-static void live(struct holding *h)
+static void serve(struct holder *h)
 {
     int limit_ms = FIRST_MS;
 
     while (poll(h->fds, h->n, limit_ms) != 0) {
-        for (nfds_t i = h->n; i-- > 1;) /* the last one takes the place of one that goes */
-            if (h->fds[i].revents && !serve(h->fds[i].fd)) {
+        for (nfds_t i = h->n; i-- > 1;) /* the last one moves into a freed slot */
+            if (h->fds[i].revents && !answer_request(h->fds[i].fd)) {
                 close(h->fds[i].fd);
                 h->fds[i] = h->fds[--h->n];
             }
         if (h->fds[0].revents) {
-            greet(h);
+            accept_connection(h);
             limit_ms = -1;
         }
         if (h->n == 1)
@@ -168,7 +166,7 @@ static void live(struct holding *h)
 
 int netns_holder_main(int argc, char **argv)
 {
-    struct holding h = {.fds = {{SHIM_FD_LISTEN, POLLIN, 0}}, .n = 1, .network = {-1, -1}};
+    struct holder h = {.fds = {{SHIM_FD_LISTEN, POLLIN, 0}}, .n = 1, .network = {-1, -1}};
     enum isolation_level level;
     struct error err = {0};
 
@@ -176,7 +174,7 @@ int netns_holder_main(int argc, char **argv)
         !network_hold(level, &h.network, &err))
         snprintf(h.why, sizeof h.why, "%s",
                  *err.message ? err.message : "no level of isolation was named");
-    live(&h);
+    serve(&h);
     shim_dir_remove(SHIM_FD_DIR);
     return 0;
 }

@@ -1,34 +1,36 @@
 #pragma once
 /*
- * The holder of the private network (sandbox/network.h): a process that is in it, and lives as long
- * as somebody is connected.
+ * The holder of the private network (sandbox/network.h): a process that lives inside it, so that
+ * the network exists as long as a node or shim is connected.
  *
  *   node ──► holder ◄── shared shim ──fork──► shims of pods, with the same connection
  *
- * Whoever connects is given the namespaces; whoever asks on, a socket of that network: this is how
- * the node reaches its pods. Its place is <data>/node/net, like that of a shim.
+ * A new connection receives descriptors of the namespaces. Each byte sent on it names a socket type
+ * and is answered with a socket inside the network, by which the node reaches its pods. The holder
+ * has a directory like that of a shim (shim_dir.h): <data>/node/net.
  */
 #include "node/sandbox/network.h"
 
 #define NETNS_HOLDER_NAME "jobflow-net"
 
-/* A connection, and the namespaces that came by it. All zero descriptors are invalid: see
- * NETNS_HOLDER_NONE. */
+/* A connection to the holder, and the namespaces it sent. A zeroed struct names descriptors 0:
+ * begin with NETNS_HOLDER_NONE. */
 struct netns_holder {
     int fd; /* -1: none */
     struct network network;
 };
 #define NETNS_HOLDER_NONE ((struct netns_holder){-1, {-1, -1}})
 
-/** Connect to the holder that lives in a place. False: nobody does (UNAVAILABLE), or it could not
- * make the network (INTERNAL, with the step that failed). */
-bool netns_holder_connect(int place_fd, struct netns_holder *out, struct error *err);
-/** Does it still live? */
+/** Connect to the holder in a directory. False with UNAVAILABLE when it does not answer, INTERNAL
+ * when it could not make the network; the message then names the step that failed. */
+bool netns_holder_connect(int dir_fd, struct netns_holder *out, struct error *err);
+/** Is the holder still running? */
 bool netns_holder_alive(const struct netns_holder *holder);
 void netns_holder_close(struct netns_holder *holder);
-/** A socket of the private network, SOCK_STREAM or SOCK_DGRAM. -1 with `err` when it does not
- * answer within a moment. */
+/** A socket inside the private network (owned), SOCK_STREAM or SOCK_DGRAM. -1 with `err` when the
+ * holder does not answer within half a second. */
 int netns_holder_socket(const struct netns_holder *holder, int type, struct error *err);
 
-/** Be it, with the descriptors of a shim (entry.h); argv[1] is the level of isolation. */
+/** Run the holder itself, with the descriptors of a shim (entry.h). argv[1] is the level of
+ * isolation. Returns the exit code. */
 int netns_holder_main(int argc, char **argv);

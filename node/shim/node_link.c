@@ -1,7 +1,9 @@
 /*
- * The shim's side of the connection to the node, which a pod's own shim has through the shared one.
- * One node at a time: when a new one connects, what the old one had sent is used up first, so that
- * a START is never overtaken by the LIST of a later life.
+ * The shim's side of the connection to the node, and of a pod's shim to the shared one.
+ *
+ * There is one node at a time. When a newer one connects, all that the older one sent is processed
+ * first, so that the LIST of a restarted node never overtakes an earlier START. Each message type
+ * has one function, named in `takers`.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #include "node/shim/exec_helper.h"
 #include "node/shim/shim.h"
 
-enum { OUT_MAX = 32 << 20 }; /* what a node does not take is dropped; it asks with LIST */
+enum { OUT_MAX = 32 << 20 }; /* a node that reads no more loses the rest; it will ask with LIST */
 
 static struct pod *find(struct shim *shim, const char *uid)
 {
@@ -37,8 +39,6 @@ void node_link_put_status(struct shim *shim, const struct shim_status *status)
     if (connected(shim))
         shim_put_status(&shim->node.out, status);
 }
-
-/* ---- messages ---- */
 
 static void take_config(struct shim *shim, struct frame *frame)
 {
@@ -68,7 +68,7 @@ static void take_start(struct shim *shim, struct frame *frame)
         log_error("start message not understood");
         return;
     }
-    if (find(shim, pod->spec.uid)) { /* sent twice; started once */
+    if (find(shim, pod->spec.uid)) { /* sent twice: it starts once */
         pod_free(pod);
         return;
     }
@@ -79,23 +79,23 @@ static void take_start(struct shim *shim, struct frame *frame)
     shim_put_status(&shim->records.pending, &status);
     pod->next_due = shim->unrecorded;
     shim->unrecorded = pod;
-    pod->due = true; /* in this list; not to be woken before it is written down */
+    pod->due = true; /* is in this list: pod_wake leaves it alone until its record is written */
 }
 
 static void take_stop(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct pod *pod;
 
-    if (!shim_get_command(&frame->fields, SHIM_STOP, &order))
+    if (!shim_get_command(&frame->fields, SHIM_STOP, &command))
         return;
-    pod = find(shim, order.uid);
+    pod = find(shim, command.uid);
     if (pod) {
-        pod_stop(pod, order.grace_ms < 0 ? pod->spec.grace_ms : order.grace_ms);
+        pod_stop(pod, command.grace_ms < 0 ? pod->spec.grace_ms : command.grace_ms);
         return;
     }
     shim_put_status(&shim->node.out,
-                    &(struct shim_status){.uid = order.uid,
+                    &(struct shim_status){.uid = command.uid,
                                           .final = true,
                                           .status = {.phase = POD_FAILED,
                                                      .reason = "NotFound",
@@ -104,15 +104,15 @@ static void take_stop(struct shim *shim, struct frame *frame)
 
 static void take_release(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct pod *pod;
 
-    if (!shim_get_command(&frame->fields, SHIM_RELEASE, &order))
+    if (!shim_get_command(&frame->fields, SHIM_RELEASE, &command))
         return;
-    pod = find(shim, order.uid);
+    pod = find(shim, command.uid);
     if (!pod || !pod->final)
         return;
-    shim_put_command(&shim->records.pending, SHIM_RELEASE, &order);
+    shim_put_command(&shim->records.pending, SHIM_RELEASE, &command);
     HASH_DELETE(by_uid, shim->pods, pod);
     pod_free(pod);
 }
@@ -130,12 +130,12 @@ static void take_list(struct shim *shim, struct frame *frame)
 
 static void take_hosts(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct error err = {0};
 
-    if (shim_get_command(&frame->fields, SHIM_HOSTS, &order) && shim->sandbox &&
-        strcmp(order.uid, shim->sandbox->pod->uid) == 0 &&
-        !pod_sandbox_set_hosts(shim->sandbox, order.hosts, &err))
+    if (shim_get_command(&frame->fields, SHIM_HOSTS, &command) && shim->sandbox &&
+        strcmp(command.uid, shim->sandbox->pod->uid) == 0 &&
+        !pod_sandbox_set_hosts(shim->sandbox, command.hosts, &err))
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
@@ -160,38 +160,38 @@ static struct container *container_at(struct shim *shim, const char *uid, uint32
 
 static void take_kill(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct container *c;
 
-    if (!shim_get_command(&frame->fields, SHIM_KILL, &order))
+    if (!shim_get_command(&frame->fields, SHIM_KILL, &command))
         return;
-    c = container_at(shim, order.uid, order.container);
+    c = container_at(shim, command.uid, command.container);
     if (c)
-        container_stop(c, order.grace_ms, order.why);
+        container_stop(c, command.grace_ms, command.why);
 }
 
 static void take_passed(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct container *c;
 
-    if (!shim_get_command(&frame->fields, SHIM_PASSED, &order))
+    if (!shim_get_command(&frame->fields, SHIM_PASSED, &command))
         return;
-    c = container_at(shim, order.uid, order.container);
+    c = container_at(shim, command.uid, command.container);
     if (c && c->pid)
         container_startup_passed(c);
 }
 
 static void take_deadline(struct shim *shim, struct frame *frame)
 {
-    struct shim_command order;
+    struct shim_command command;
     struct pod *pod;
 
-    if (!shim_get_command(&frame->fields, SHIM_DEADLINE, &order))
+    if (!shim_get_command(&frame->fields, SHIM_DEADLINE, &command))
         return;
-    pod = find(shim, order.uid);
+    pod = find(shim, command.uid);
     if (pod)
-        pod_set_deadline(pod, order.deadline_ms);
+        pod_set_deadline(pod, command.deadline_ms);
 }
 
 static void take_program(struct shim *shim, struct frame *frame)
@@ -205,7 +205,7 @@ static void take_program(struct shim *shim, struct frame *frame)
         container_update_program(c, frame->fields);
 }
 
-static void tell_executed(struct container *c, uint64_t id, int code, const char *text)
+static void put_executed(struct container *c, uint64_t id, int code, const char *text)
 {
     if (connected(c->pod->shim))
         shim_put_executed(&c->pod->shim->node.out,
@@ -222,7 +222,7 @@ static void take_exec(struct shim *shim, struct frame *frame)
         return;
     c = container_at(shim, exec.uid, exec.container);
     if (c)
-        exec_helper_start(c, &exec.action, exec.limit_ms, tell_executed, exec.id);
+        exec_helper_start(c, &exec.action, exec.limit_ms, put_executed, exec.id);
     else
         shim_put_executed(&shim->node.out, &(struct shim_executed){exec.uid, exec.id, -1,
                                                                    "the container does not run"});
@@ -241,11 +241,9 @@ static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct frame *) = {
     [SHIM_DEADLINE] = take_deadline,
 };
 
-/* ---- the socket ---- */
-
 static void hang_up(struct shim *shim);
 
-/* What is about a pod that has a shim of its own is that one's. */
+/* Messages about a pod with a shim of its own are passed on to that shim. */
 static void take_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     struct shim *shim = ctx;
@@ -289,9 +287,9 @@ static void greet(struct shim *shim, int fd)
     shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
 }
 
-/* The shared shim is gone, and with it whoever would speak of our pod: the node tells that it is
- * lost, and removes what we leave. */
-NORETURN static void follow_it(struct shim *shim)
+/* The shared shim has died, and only it could report how our pod ended: kill the pod's programs and
+ * end. The node will report the pod as lost and remove its files. */
+NORETURN static void end_with_shared(struct shim *shim)
 {
     for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
         pod_stop(pod, 0);
@@ -303,7 +301,7 @@ static void hang_up(struct shim *shim)
     if (!connected(shim))
         return;
     if (!shim->shared)
-        follow_it(shim);
+        end_with_shared(shim);
     frame_conn_close(&shim->reactor, &shim->node);
     if (shim->next_node_fd >= 0) {
         greet(shim, shim->next_node_fd);
@@ -323,7 +321,7 @@ static void on_connect(struct source *source, uint32_t events)
         return;
     }
     if (shim->next_node_fd >= 0)
-        close(shim->next_node_fd); /* given up by now, or it would be connected */
+        close(shim->next_node_fd); /* its node has given up, or it would not have connected again */
     shim->next_node_fd = fd;
 }
 

@@ -1,5 +1,6 @@
 /*
- * One pod in the hands of its shim. See pod.h.
+ * One pod in its shim: carries out what pod_decide says, keeps deadlines, ends the
+ * pod. See pod.h.
  */
 #include "node/shim/pod.h"
 
@@ -20,9 +21,8 @@
 
 enum {
     NS_PER_MS = 1000000,
-    MEASURE_MS = 1000,
-    MEASURE_SHARE =
-        20, /* of the time between two looks: at most so small a part is spent looking */
+    VOLUME_CHECK_MS = 1000,
+    VOLUME_CHECK_SHARE = 20, /* measuring takes at most a twentieth of the time */
 };
 
 static int64_t now_ms(void)
@@ -30,13 +30,11 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_real());
 }
 
-/* ---- birth and death ---- */
-
-static void announce_now(struct alarm *alarm)
+static void status_delay_over(struct alarm *alarm)
 {
-    struct pod *pod = container_of(alarm, struct pod, announce);
+    struct pod *pod = container_of(alarm, struct pod, status_delay);
 
-    pod->tell = true;
+    pod->status_changed = true;
     pod_wake(pod);
 }
 
@@ -49,7 +47,7 @@ static void deadline_passed(struct alarm *alarm)
     if (pod->ending)
         return;
     pod->reason = "DeadlineExceeded";
-    pod->note = "Pod was active on the node longer than the specified deadline";
+    pod->message = "Pod was active on the node longer than the specified deadline";
     pod_end(pod, pod->spec.grace_ms);
 }
 
@@ -63,10 +61,10 @@ static void kill_now(struct alarm *alarm)
     reap_kill_orphans(pod->shim, pod);
 }
 
-/* The time between two looks grows with what a look costs. */
-static void measure_volumes(struct alarm *alarm)
+/* Measuring may be slow: the pause until the next time grows with the time it took. */
+static void check_volumes(struct alarm *alarm)
 {
-    struct pod *pod = container_of(alarm, struct pod, measure);
+    struct pod *pod = container_of(alarm, struct pod, volume_check);
     int64_t begun_ns = clock_mono_ns(clock_real()), took_ns;
     const struct shim_volume *full;
 
@@ -76,12 +74,13 @@ static void measure_volumes(struct alarm *alarm)
     took_ns = clock_mono_ns(clock_real()) - begun_ns;
     if (!full) {
         alarm_set(&pod->shim->reactor, alarm,
-                  MEASURE_MS * (int64_t)NS_PER_MS + took_ns * MEASURE_SHARE);
+                  VOLUME_CHECK_MS * (int64_t)NS_PER_MS + took_ns * VOLUME_CHECK_SHARE);
         return;
     }
     pod->reason = "Evicted";
-    pod->own_note = mem_printf("Usage of EmptyDir volume \"%s\" exceeds the limit of %lld bytes.",
-                               full->name, (long long)full->size_bytes);
+    pod->owned_message =
+        mem_printf("Usage of EmptyDir volume \"%s\" exceeds the limit of %lld bytes.", full->name,
+                   (long long)full->size_bytes);
     pod_end(pod, 0);
 }
 
@@ -108,10 +107,10 @@ struct pod *pod_new(struct shim *shim, const struct frame *frame)
     pod->arena = arena;
     pod->spec = spec;
     pod->n_containers = n;
-    pod->announce.ring = announce_now;
+    pod->status_delay.ring = status_delay_over;
     pod->deadline.ring = deadline_passed;
     pod->kill.ring = kill_now;
-    pod->measure.ring = measure_volumes;
+    pod->volume_check.ring = check_volumes;
     pod->status.init_containers.items = statuses;
     pod->status.init_containers.count = spec.n_init;
     pod->status.containers.items = statuses + spec.n_init;
@@ -119,37 +118,43 @@ struct pod *pod_new(struct shim *shim, const struct frame *frame)
     pod->status.start_ms = spec.start_ms;
     for (unsigned i = 0; i < n; i++)
         container_init(pod, i);
-    shim->live++;
+    shim->n_unfinished++;
     return pod;
+}
+
+static void clear_alarms(struct pod *pod)
+{
+    struct reactor *reactor = &pod->shim->reactor;
+
+    alarm_clear(reactor, &pod->status_delay);
+    alarm_clear(reactor, &pod->deadline);
+    alarm_clear(reactor, &pod->kill);
+    alarm_clear(reactor, &pod->volume_check);
 }
 
 void pod_free(struct pod *pod)
 {
-    struct reactor *reactor = &pod->shim->reactor;
-
-    alarm_clear(reactor, &pod->announce);
-    alarm_clear(reactor, &pod->deadline);
-    alarm_clear(reactor, &pod->kill);
-    alarm_clear(reactor, &pod->measure);
+    clear_alarms(pod);
     for (unsigned i = 0; i < pod->n_containers; i++)
         container_release(&pod->containers[i]);
-    mem_free(pod->own_note);
+    mem_free(pod->owned_message);
     if (!pod->final)
-        pod->shim->live--;
+        pod->shim->n_unfinished--;
     arena_free(pod->arena);
     mem_free(pod);
 }
 
 void pod_adopt(struct pod *pod, struct shim *shim)
 {
-    struct alarm *const alarms[] = {&pod->announce, &pod->deadline, &pod->kill, &pod->measure};
+    struct alarm *const alarms[] = {&pod->status_delay, &pod->deadline, &pod->kill,
+                                    &pod->volume_check};
 
     for (size_t i = 0; i < countof(alarms); i++)
-        alarms[i]->row.position = 0;
+        alarms[i]->row.position = 0; /* they are in the reactor of the shared shim, if set */
     pod->shim = shim;
     pod->due = false;
     HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
-    shim->live++;
+    shim->n_unfinished++;
     pod_wake(pod);
 }
 
@@ -162,8 +167,6 @@ void pod_wake(struct pod *pod)
     pod->shim->due = pod;
 }
 
-/* ---- the pure decision, fed ---- */
-
 static struct decide_pod view_of(const struct pod *pod, struct decide_container *views)
 {
     for (unsigned i = 0; i < pod->n_containers; i++) {
@@ -172,9 +175,9 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
         views[i] = (struct decide_container){
             .state = c->status->state,
             .sidecar = c->spec->sidecar,
-            .resting = alarm_is_set(&c->restart),
+            .in_backoff = alarm_is_set(&c->restart),
             .starting = c->starting,
-            .awaited = c->spec->has_startup_probe && !c->passed,
+            .startup_pending = c->spec->has_startup_probe && !c->startup_passed,
             .exit_code = c->status->exit_code,
         };
     }
@@ -189,9 +192,9 @@ struct shim_status pod_status_now(struct pod *pod)
 
     status->phase = pod->reason && pod->final ? POD_FAILED : pod_phase_of(&view, pod->final);
     status->reason = pod->reason;
-    status->message = pod->own_note ? pod->own_note : pod->note;
+    status->message = pod->owned_message ? pod->owned_message : pod->message;
     status->initialized = pod_initialized(&view);
-    status->ready = !pod->ending && pod->running >= pod->spec.n_main;
+    status->ready = !pod->ending && pod->n_running >= pod->spec.n_main;
     for (unsigned i = 0; i < pod->n_containers; i++) {
         struct container_status *c = pod->containers[i].status;
 
@@ -204,23 +207,16 @@ struct shim_status pod_status_now(struct pod *pod)
     return (struct shim_status){pod->spec.uid, pod->final, *status};
 }
 
-/* ---- the pod's way ---- */
-
 static bool pod_quiet(const struct pod *pod)
 {
-    return !pod->running && !pod->orphans && !pod->open && !pod->exec_helpers;
+    return !pod->n_running && !pod->n_orphans && !pod->n_outputs && !pod->n_exec_helpers;
 }
 
 static void pod_finish(struct pod *pod)
 {
-    struct reactor *reactor = &pod->shim->reactor;
-
-    alarm_clear(reactor, &pod->announce);
-    alarm_clear(reactor, &pod->deadline);
-    alarm_clear(reactor, &pod->kill);
-    alarm_clear(reactor, &pod->measure);
-    pod->final = pod->tell = true;
-    pod->shim->live--;
+    clear_alarms(pod);
+    pod->final = pod->status_changed = true;
+    pod->shim->n_unfinished--;
 }
 
 static void pod_end(struct pod *pod, int64_t grace_ms)
@@ -232,8 +228,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
         struct container *c = &pod->containers[i];
 
         container_terminate(c, grace_ms);
-        if (alarm_is_set(
-                &c->restart)) { /* it will not run again: how it ended last is how it ended */
+        if (alarm_is_set(&c->restart)) { /* it will not run again: its last end is the final one */
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;
             c->status->reason = c->status->last_reason;
@@ -254,13 +249,13 @@ void pod_stop(struct pod *pod, int64_t grace_ms)
         pod_end(pod, grace_ms);
 }
 
-void pod_refuse(struct pod *pod, const char *reason, const char *note)
+void pod_refuse(struct pod *pod, const char *reason, const char *message)
 {
     for (unsigned i = 0; i < pod->n_containers; i++)
         if (pod->containers[i].status->state == CONTAINER_WAITING)
             pod->containers[i].status->reason = reason;
     pod->reason = reason;
-    pod->note = note;
+    pod->message = message;
     pod->ending = true;
     pod_wake(pod);
 }
@@ -273,7 +268,7 @@ static void pod_arm_deadline(struct pod *pod)
         return;
     left_ms = pod->spec.start_ms + pod->spec.deadline_ms - now_ms();
     if (left_ms > pod->spec.deadline_ms)
-        left_ms = pod->spec.deadline_ms; /* the wall clock went back */
+        left_ms = pod->spec.deadline_ms; /* the wall clock was set back */
     alarm_set(&pod->shim->reactor, &pod->deadline, (left_ms > 0 ? left_ms : 0) * NS_PER_MS);
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 /*
- * One pod in the hands of its shim: its containers' programs, restarts, deadlines, the way to its
- * end.
+ * One pod in its shim: programs of its containers, restarts, deadlines, and its end.
  *
- *             START            a program ends: again, or next, or …
- *   (record) ───────► ACTIVE ──────────────────────────────────────► ENDING ─────► FINAL ── RELEASE
- * ► gone └── STOP, deadline: TERM, after the grace KILL ──┘   nothing left of it
+ *   START is recorded
+ *     ► ACTIVE   containers run, and run again
+ *     ► ENDING   no container will run again; or STOP, deadline, limit: TERM, after the grace KILL
+ *     ► FINAL    no program, orphan, exec helper or open output is left
+ *     ► freed    RELEASE
  *
- * What to do next is decided purely (decide.h) whenever something has happened, and carried out
- * here. The pod is final once no program, no orphan child and no open output is left.
+ * pod_decide (decide.h) says purely what to do next; this module asks it after every event and
+ * carries the answer out.
  */
 #include <sys/resource.h>
 
@@ -26,31 +27,31 @@ struct init_report;
 struct container {
     struct pod *pod;
     const struct shim_container *spec;
-    struct arena *renewed; /* holds a spec that is newer than the pod's; NULL = none is */
+    struct arena *renewed; /* holds the spec after a PROGRAM message; NULL = the pod's arena does */
     unsigned index;
-    struct container_status *status; /* its reasons are literals; message is `message` */
+    struct container_status *status; /* its reasons are literals; its message is `message` */
     char *message;                   /* owned */
 
-    pid_t pid;            /* 0 = no program runs; of a boxed one, its init (sandbox/init.h) */
-    bool starting;        /* boxed: its program has not been started yet */
-    bool passed;          /* its startup probe, once */
-    struct source report; /* boxed: what its init tells; fd -1 */
-    struct notify_listener *notify_listeners; /* where its programs ask about addresses */
-    struct init_report *ended;                /* boxed: its last word; owned */
+    pid_t pid;           /* of the program; sandboxed: of its init (sandbox/init.h); 0 = none */
+    bool starting;       /* there is a process, but the program or its postStart hook is not done */
+    bool startup_passed; /* its startup probe, at any time */
+    struct source report;                     /* sandboxed: reports of its init; fd -1 */
+    struct notify_listener *notify_listeners; /* address requests of its programs */
+    struct init_report *final_report;         /* sandboxed: how its program ended; owned */
     UT_hash_handle by_pid;
-    struct buf tail;      /* the last it printed, where that may be its message */
+    struct buf tail;      /* end of its output, where that may become its message */
     struct source output; /* read end of its pipe; fd -1 when closed */
     struct log_writer log;
-    struct alarm restart; /* back-off */
-    struct alarm watch;   /* of its memory, where no control group does it */
-    bool over_memory;     /* and was killed for it */
-    bool stopping;        /* asked to end: its hook runs, or it has had its TERM */
-    struct alarm kill;    /* of this container alone */
-    struct port_failures trouble;
-    char *stop_reason;    /* owned: why it was made to end; its message, if it leaves none */
-    struct alarm hang_up; /* the program is gone and its output still open */
-    int64_t backoff_ms;   /* of the next restart */
-    int64_t started_ns;   /* monotonic */
+    struct alarm restart;      /* back-off before the next run */
+    struct alarm memory_check; /* where no control group limits its memory */
+    bool over_memory;          /* and it was killed for it */
+    bool stopping;             /* its preStop hook runs, or TERM was sent */
+    struct alarm kill;         /* of this container alone */
+    struct port_failures port_failures;
+    char *stop_reason;           /* owned: its message, if it leaves none; NULL = none */
+    struct alarm output_timeout; /* the program is gone and its output still open */
+    int64_t backoff_ms;          /* of the next restart */
+    int64_t started_ns;          /* monotonic */
 };
 
 struct pod {
@@ -60,81 +61,90 @@ struct pod {
     struct shim_pod spec;
 
     bool ending, final;
-    bool due;  /* has to be stepped this turn */
-    bool tell; /* its status has to be told this turn */
+    bool due;            /* is in a list of the shim: due, or unrecorded */
+    bool status_changed; /* its status is to be reported this turn */
     struct pod *next_due;
-    const char *reason, *note; /* literals: why it ends, if not by itself */
-    char *own_note;            /* owned; instead of note */
-    unsigned running;          /* programs */
-    unsigned open;             /* outputs */
-    unsigned orphans;          /* processes its programs left behind, ours now, still alive */
-    unsigned exec_helpers;     /* helpers (exec_helper.h) */
-    struct alarm announce, deadline, kill;
-    struct alarm measure; /* of its volumes on disk */
+    const char *reason, *message; /* literals: why it ends, if not by itself */
+    char *owned_message;          /* takes the place of `message`; NULL = none */
+    unsigned n_running;           /* programs */
+    unsigned n_outputs;           /* open ones */
+    unsigned n_orphans;           /* processes that its programs left behind, alive */
+    unsigned n_exec_helpers;
+    struct alarm status_delay; /* joins the first status with that of a quick end */
+    struct alarm deadline, kill;
+    struct alarm volume_check; /* size of its volumes on disk */
     struct pod_status status;
 
     unsigned n_containers;
     struct container containers[]; /* init containers first */
 };
 
-/** Take a START frame's fields (copied). NULL when it is not well-formed. Not yet started. */
+/** Make a pod from the fields of a START frame (copied). NULL when they are not well-formed. It
+ * does nothing until it is stepped. */
 struct pod *pod_new(struct shim *shim, const struct frame *frame);
 void pod_free(struct pod *pod);
 
-/** Into the hands of another shim, in whose process we are: a fork of the one that took it. */
+/** In a forked pod's shim: take over a pod that the shared shim made. */
 void pod_adopt(struct pod *pod, struct shim *shim);
 
-void pod_wake(struct pod *pod); /* something has happened: step it this turn */
+void pod_wake(struct pod *pod); /* something has happened: step it at the end of the turn */
 void pod_step(struct pod *pod);
-void pod_refuse(struct pod *pod, const char *reason,
-                const char *note); /* literals; final at once */
+/** End a pod that never ran. The texts are literals. */
+void pod_refuse(struct pod *pod, const char *reason, const char *message);
 void pod_stop(struct pod *pod, int64_t grace_ms);
-void pod_set_deadline(struct pod *pod, int64_t deadline_ms); /* as in its spec */
+void pod_set_deadline(struct pod *pod, int64_t deadline_ms); /* as in shim_pod */
+/** Bring pod->status up to date and return it; texts are borrowed from the pod. */
+struct shim_status pod_status_now(struct pod *pod);
 
-/* container.c */
+/* container.c: runs of a container, plain or sandboxed */
 void container_init(struct pod *pod, unsigned index);
 void container_release(struct container *container);
 void container_start(struct container *container);
-/** Its hook, TERM; nothing more. */
+/** Run the preStop hook, or send TERM. Nothing kills the container later. */
 void container_terminate(struct container *container, int64_t grace_ms);
-/** The program of a container has ended and was reaped. */
-void container_exited(struct container *container, int wait_status, const struct rusage *used);
-/** What it has used, or a process of it that outlived its parent. */
-void container_add_usage(struct container *container, const struct rusage *used);
-/** To the program's process group; boxed: to its init, which passes it on. Only while it is not
- * reaped. */
+/** End one run: preStop hook or TERM, after the grace KILL. The restart policy says whether it runs
+ * again. `why` is text for people (copied); NULL = the pod ends. */
+void container_stop(struct container *container, int64_t grace_ms, const char *why);
+/** Signal the process group of the program; sandboxed: its init, which passes the signal on. Only
+ * before it is reaped. */
 void container_signal(const struct container *container, int number);
-/** A start that came to nothing, or a run that is over. `message` is consumed. */
+/** The program was reaped. */
+void container_exited(struct container *container, int wait_status, const struct rusage *used);
+/** Add the resources that a reaped process of the container has used. */
+void container_add_usage(struct container *container, const struct rusage *used);
+/** A run is over, or a start failed. `reason` is a literal, `message` is consumed. */
 void container_ended(struct container *container, int code, int number, const char *reason,
                      char *message);
+/** Why a run ended with `code`; `oom`: the kernel killed it for its memory. A literal. */
+const char *container_reason(struct container *container, int code, bool oom);
+void container_set_process(struct container *container, pid_t pid); /* of a run that begins */
+void container_program_started(struct container *container);
+/** Take a new command and environment for later runs: the fields of a PROGRAM frame (copied). */
+void container_update_program(struct container *container, struct frame_reader fields);
+void container_startup_passed(struct container *container);
 
-/** How it is started, but for the output's descriptor. `marker` has room for SHIM_MARKER=uid. */
+/** How its program is started, except for output_fd. `marker` takes the variable SHIM_MARKER=uid,
+ * which the plan borrows, as it borrows scratch memory of the shim. */
 enum { MARKER_MAX = 128 };
 void container_spawn_plan(struct container *container, char marker[MARKER_MAX],
                           struct spawn_plan *out);
-/** What it runs from its next run on: the fields of a PROGRAM frame (copied). */
-void container_update_program(struct container *container, struct frame_reader fields);
-/** Its startup probe has passed. */
-void container_startup_passed(struct container *container);
-/** Ask it to end: its hook, TERM; after the grace KILL. Whether it runs again is up to the policy.
- * `why` is for people; NULL = its pod ends. */
-void container_stop(struct container *container, int64_t grace_ms, const char *why);
-void container_set_process(struct container *container, pid_t pid); /* there is a process */
-void container_program_started(struct container *container);        /* and it is the program */
-const char *container_reason(struct container *container, int code, bool oom); /* literal */
 
-/* container_sandboxed.c: the same for a boxed container */
-bool sandboxed_open(struct pod *pod); /* its box; false: the pod was refused */
+/* container_env.c */
+/** The environment of a container's program: the marker, the config's variables, the sandbox's,
+ * its own. Of several values of a name the last one counts; the marker always does. Borrowed until
+ * the next call. */
+char *const *container_env(const struct container *container, const char *marker);
+
+/* container_sandboxed.c: containers of a sandboxed pod */
+bool sandboxed_open(struct pod *pod); /* make its sandbox; false: the pod was refused */
 void sandboxed_start(struct container *container, const struct spawn_plan *program);
-void notify_listener_open(struct container *container, int fd); /* takes the descriptor */
-void notify_listeners_close(struct container *container);       /* all of them */
 void sandboxed_exited(struct container *container, int wait_status);
+/** Answer the address requests that arrive on a seccomp listener (consumed). */
+void notify_listener_open(struct container *container, int fd);
+void notify_listeners_close(struct container *container); /* all of them */
 
-/* container_output.c: what a container's program prints */
-void output_open(struct container *container, int fd); /* takes the read end of its pipe */
-void output_drain(struct container *container);        /* the program is gone: take the rest */
+/* container_output.c: output of a container's program */
+void output_open(struct container *container, int fd); /* consumes the read end of its pipe */
+void output_drain(struct container *container);        /* the program is gone: read the rest */
 void output_close(struct container *container);        /* no-op when closed */
-char *output_tail(struct container *container); /* the last lines it printed, owned; NULL = none */
-
-/** Bring pod->status up to date and give it; texts borrowed from the pod. */
-struct shim_status pod_status_now(struct pod *pod);
+char *output_tail(struct container *container);        /* its last lines, owned; NULL = none */

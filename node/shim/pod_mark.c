@@ -1,13 +1,17 @@
 /*
- * The number by which processes of a pod are known. See pod_mark.h.
+ * The mark of a pod's processes. See pod_mark.h.
  */
 #include "node/shim/pod_mark.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 
-/* As good as no limit, and told apart from what anybody would set. */
+/* Numbers lie between this and its double: beyond any limit that an administrator sets, and below
+ * RLIM_INFINITY. */
 static const rlim_t beyond_all = (rlim_t)1 << 62;
 
 rlim_t pod_mark_number(const char *uid)
@@ -21,7 +25,7 @@ struct rlimit pod_mark_limit(const char *uid)
     struct rlimit locks;
 
     if (getrlimit(RLIMIT_LOCKS, &locks) || locks.rlim_max < number)
-        return (struct rlimit){0}; /* somebody has set it */
+        return (struct rlimit){0};
     locks.rlim_cur = number;
     return locks;
 }
@@ -34,4 +38,32 @@ rlim_t pod_mark_of(pid_t pid)
         locks.rlim_cur >= 2 * beyond_all)
         return 0;
     return locks.rlim_cur;
+}
+
+size_t pod_mark_read_environ(pid_t pid, char *env)
+{
+    char path[32];
+    ssize_t len;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    len = fd < 0 ? 0 : read(fd, env, POD_MARK_ENVIRON_MAX);
+    if (fd >= 0)
+        close(fd);
+    if (len < 0)
+        len = 0;
+    env[len] = 0;
+    return (size_t)len;
+}
+
+const char *pod_mark_next_uid(const char *env, size_t len, const char *after)
+{
+    static const char marker[] = SHIM_MARKER "=";
+    const char *at = after ? after + strlen(after) + 1 : env;
+
+    for (; at < env + len; at += strlen(at) + 1)
+        if (strncmp(at, marker, sizeof marker - 1) == 0)
+            return at + sizeof marker - 1;
+    return NULL;
 }

@@ -1,20 +1,29 @@
 #pragma once
 /*
- * How processes of a pod are known when they have left their parents, their process group and their
- * session: by a variable in their environment, and, where they have another environment, by a
- * resource limit that means nothing to the kernel (RLIMIT_LOCKS, since 2.4.25), whose soft value is
- * the pod's number. Descendants inherit both.
+ * The mark by which processes of a pod are found after they left their parents, process group and
+ * session. It is inherited by descendants and has two parts: the variable SHIM_MARKER in the
+ * environment, and, for processes that replaced their environment, the soft value of RLIMIT_LOCKS,
+ * which the kernel has ignored since 2.4.25. That value is a number made from the pod's uid.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #define SHIM_MARKER "JOBFLOW_POD_UID"
 
-/** The number of a pod, by its uid. */
+/** The number of a pod, from its uid. */
 rlim_t pod_mark_number(const char *uid);
-/** RLIMIT_LOCKS of its programs, which bear the number then. All 0 where somebody has lowered that
- * limit: they are known by their environment alone. */
+/** The RLIMIT_LOCKS of its programs. Zeroed where the machine sets a lower limit: then only the
+ * environment marks them. */
 struct rlimit pod_mark_limit(const char *uid);
-/** The number a process bears; 0 = none, or it may not be asked. */
+/** The number that a process has; 0 = none, or it may not be read. */
 rlim_t pod_mark_of(pid_t pid);
+
+enum { POD_MARK_ENVIRON_MAX = 256 << 10 };
+/** Read the environment of a process into `env` [POD_MARK_ENVIRON_MAX + 1]. Returns its length, 0
+ * when it cannot be read. */
+size_t pod_mark_read_environ(pid_t pid, char *env);
+/** The uid in the first marker of an environment, or in the first one behind `after`, the result of
+ * an earlier call. NULL = no more. */
+const char *pod_mark_next_uid(const char *env, size_t len, const char *after);

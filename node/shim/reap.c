@@ -1,14 +1,15 @@
 /*
- * Programs that end, and the processes they leave behind.
+ * Reaping: programs that end, and the processes they leave behind.
  *
- * A program is the leader of its process group. When it has ended, and before it is reaped (so that
- * its number still names this group and no other), the rest of the group is killed. Descendants
- * that had left the group become our children, for we are subreaper; each is assigned to its pod by
- * its mark (pod_mark.h), and killed when no program of the pod runs any more. Killing one
- * may hand us the next, so this repeats until nothing is left. The kernel's list of our children
- * may miss some while others end, so it is read once more when that has come to rest. A process
- * that is just becoming another program has no environment for a moment: it is asked again, ever
- * more rarely, for it may as well have none for good.
+ * A program is the leader of its process group. When it has ended, the rest of the group is killed
+ * before the program is reaped, because until then its pid names this group and no other.
+ *
+ * Descendants that had left the group become our children, for the shim is a subreaper; here they
+ * are called orphans. Each is assigned to its pod by its mark (pod_mark.h), and killed when no
+ * program of the pod runs. A killed orphan may leave orphans in turn, so this repeats until none is
+ * left. The kernel's list of children may miss some while others end, so it is read once more a
+ * little later. A process has no environment for a moment while it executes another program: an
+ * orphan without a mark is read again, at growing intervals, up to ATTEMPTS times.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +29,10 @@
 #include "node/shim/pod_mark.h"
 #include "node/shim/shim.h"
 
-enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000, LOOKS = 10 };
+enum { CHILDREN_STEP = 4096, CHECK_AGAIN_NS = 50000000, ATTEMPTS = 10 };
 
-/* By its number. False when it has that of none of ours. */
+/* Find the pod by the number in the mark. False when the number is that of no pod of ours; without
+ * a number `*out` stays. */
 static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
 {
     rlim_t number = pod_mark_of(pid);
@@ -42,65 +44,54 @@ static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
     return *out != NULL;
 }
 
-/* The pod whose mark a process carries. False when it carries that of none we have. */
+/* Find the pod by the mark; NULL when the process has none. False when the mark is that of no pod
+ * of ours. */
 static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
 {
-    static const char marker[] = SHIM_MARKER "=";
-    char path[32], *env = mem_alloc(ENVIRON_MAX + 1);
-    bool known = true, named = false;
-    ssize_t len = -1;
-    int fd;
+    char *env = mem_alloc(POD_MARK_ENVIRON_MAX + 1);
+    const char *uid = pod_mark_next_uid(env, pod_mark_read_environ(pid, env), NULL);
+    bool known;
 
     *out = NULL;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        len = read(fd, env, ENVIRON_MAX);
-        close(fd);
-    }
-    for (const char *at = env; len > 0 && at < env + len; at += strlen(at) + 1) {
-        if (strncmp(at, marker, sizeof marker - 1) != 0)
-            continue;
-        at += sizeof marker - 1;
-        named = true;
-        HASH_FIND(by_uid, shim->pods, at, strlen(at), *out);
-        known = *out != NULL;
-        break;
-    }
+    if (uid)
+        HASH_FIND(by_uid, shim->pods, uid, strlen(uid), *out);
+    known = uid ? *out != NULL : pod_of_number(shim, pid, out);
     mem_free(env);
-    return named ? known : pod_of_number(shim, pid, out);
+    return known;
 }
 
+/* An orphan lives as long as a program of its pod; of unknown origin, as any program. */
 static bool orphan_may_live(const struct shim *shim, const struct orphan *orphan)
 {
-    return !orphan->lost && (orphan->pod ? orphan->pod->running > 0 : shim->programs != NULL);
+    return !orphan->foreign && (orphan->pod ? orphan->pod->n_running > 0 : shim->programs != NULL);
 }
 
-static void orphan_found(struct shim *shim, pid_t pid)
+static void add_orphan(struct shim *shim, pid_t pid)
 {
     struct orphan *orphan = mem_alloc(sizeof *orphan);
 
     orphan->pid = pid;
-    orphan->lost = !pod_of_process(shim, pid, &orphan->pod);
-    if (!shim->shared && !orphan->lost && !orphan->pod)
-        orphan->pod = shim->pods; /* who is about to end cannot be read, but there is only one */
+    orphan->foreign = !pod_of_process(shim, pid, &orphan->pod);
+    /* the mark of a process that is about to end cannot be read, but there is only one pod */
+    if (!shim->shared && !orphan->foreign && !orphan->pod)
+        orphan->pod = shim->pods;
     if (orphan->pod)
-        orphan->pod->orphans++;
+        orphan->pod->n_orphans++;
     HASH_ADD(by_pid, shim->orphans, pid, sizeof orphan->pid, orphan);
 }
 
-static void orphan_used(struct pod *pod, const struct rusage *used)
+static void add_orphan_usage(struct pod *pod, const struct rusage *used)
 {
-    if (pod->n_containers == 1) /* of several, nobody knows whose it was */
+    if (pod->n_containers == 1) /* of several it is not known which one it belonged to */
         container_add_usage(&pod->containers[0], used);
 }
 
-static void orphan_gone(struct shim *shim, struct orphan *orphan, const struct rusage *used)
+static void remove_orphan(struct shim *shim, struct orphan *orphan, const struct rusage *used)
 {
     HASH_DELETE(by_pid, shim->orphans, orphan);
     if (orphan->pod) {
-        orphan_used(orphan->pod, used);
-        orphan->pod->orphans--;
+        add_orphan_usage(orphan->pod, used);
+        orphan->pod->n_orphans--;
         pod_wake(orphan->pod);
     }
     mem_free(orphan);
@@ -125,7 +116,7 @@ static size_t read_children(struct shim *shim)
     return text->len;
 }
 
-/* In a box, processes that lose their parent go to its init, but for those of helpers. */
+/* In a sandbox orphans become children of its init, except for those of exec helpers. */
 static bool may_get_orphans(const struct shim *shim)
 {
     return shim->shared || !shim->sandbox || shim->sandbox->level == ISOLATION_PLAIN ||
@@ -146,7 +137,7 @@ static void find_orphans(struct shim *shim)
         return;
     if (shim->children_fd < 0)
         open_children(shim);
-    if (shim->children_fd < 0 || !read_children(shim)) /* this kernel has it not */
+    if (shim->children_fd < 0 || !read_children(shim)) /* this kernel has no such list */
         return;
     for (char *at = shim->children.data, *end;; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
@@ -159,11 +150,11 @@ static void find_orphans(struct shim *shim)
         HASH_FIND(by_pid, shim->orphans, &pid, sizeof pid, orphan);
         if (!program && !orphan && !pod_shim_has_process(shim, pid) &&
             !exec_helper_has_process(shim, pid))
-            orphan_found(shim, pid);
+            add_orphan(shim, pid);
     }
     for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next)
         if (!orphan_may_live(shim, orphan))
-            kill(orphan->pid, SIGKILL); /* our child, not reaped: it is still the same */
+            kill(orphan->pid, SIGKILL); /* its pid is not reused before it is reaped */
 }
 
 void reap_kill_orphans(struct shim *shim, const struct pod *pod)
@@ -189,19 +180,19 @@ static void reap_one(struct shim *shim, pid_t pid)
     if (program)
         container_exited(program, wait_status, &used);
     else if (orphan)
-        orphan_gone(shim, orphan, &used);
+        remove_orphan(shim, orphan, &used);
     else if (exec_helper_exited(shim, pid, wait_status))
         return;
     else if (shim->shared)
         pod_shim_exited(shim, pid, wait_status);
     else if (shim->pods)
-        orphan_used(shim->pods, &used); /* it ended before it was looked for */
+        add_orphan_usage(shim->pods, &used); /* an orphan that ended before it was found */
 }
 
-/* Or sooner, if that is what was wanted before. */
-static void look_again_in(struct shim *shim, int64_t delay_ns)
+/* Check after the delay, or sooner if that is already planned. */
+static void check_orphans_in(struct shim *shim, int64_t delay_ns)
 {
-    struct alarm *alarm = &shim->look_again;
+    struct alarm *alarm = &shim->orphan_check;
 
     if (!alarm_is_set(alarm) || alarm->due_ns > clock_mono_ns(clock_real()) + delay_ns)
         alarm_set(&shim->reactor, alarm, delay_ns);
@@ -227,39 +218,39 @@ static void on_signal(struct source *source, uint32_t events)
         return;
     find_orphans(shim);
     if (may_get_orphans(shim))
-        look_again_in(shim, LOOK_AGAIN_NS);
+        check_orphans_in(shim, CHECK_AGAIN_NS);
 }
 
-static bool orphan_is_asked(const struct orphan *orphan)
+static bool orphan_is_unidentified(const struct orphan *orphan)
 {
-    return !orphan->lost && !orphan->pod && orphan->looks < LOOKS;
+    return !orphan->foreign && !orphan->pod && orphan->attempts < ATTEMPTS;
 }
 
-/* Those of whom it is not known yet whose they are. Who was asked least often decides when it is
- * done again. */
+/* Read the marks of orphans without one again. The next time depends on the orphan that was read
+ * least often: its interval doubles each time. */
 static void identify_orphans(struct shim *shim)
 {
-    unsigned least = LOOKS;
+    unsigned least = ATTEMPTS;
 
     for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next) {
-        if (!orphan_is_asked(orphan))
+        if (!orphan_is_unidentified(orphan))
             continue;
-        orphan->looks++;
-        orphan->lost = !pod_of_process(shim, orphan->pid, &orphan->pod);
+        orphan->attempts++;
+        orphan->foreign = !pod_of_process(shim, orphan->pid, &orphan->pod);
         if (orphan->pod)
-            orphan->pod->orphans++;
+            orphan->pod->n_orphans++;
         if (!orphan_may_live(shim, orphan))
             kill(orphan->pid, SIGKILL);
-        if (orphan_is_asked(orphan) && orphan->looks < least)
-            least = orphan->looks;
+        if (orphan_is_unidentified(orphan) && orphan->attempts < least)
+            least = orphan->attempts;
     }
-    if (least < LOOKS)
-        look_again_in(shim, (int64_t)LOOK_AGAIN_NS << least);
+    if (least < ATTEMPTS)
+        check_orphans_in(shim, (int64_t)CHECK_AGAIN_NS << least);
 }
 
-static void look_again(struct alarm *alarm)
+static void check_orphans_again(struct alarm *alarm)
 {
-    struct shim *shim = container_of(alarm, struct shim, look_again);
+    struct shim *shim = container_of(alarm, struct shim, orphan_check);
 
     find_orphans(shim);
     identify_orphans(shim);
@@ -270,7 +261,7 @@ bool reap_start(struct shim *shim, struct error *err)
     sigset_t children;
 
     shim->children_fd = -1;
-    shim->look_again.ring = look_again;
+    shim->orphan_check.ring = check_orphans_again;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     shim->signals = (struct source){on_signal, signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};

@@ -1,5 +1,5 @@
 /*
- * The record file of a shim. See records.h.
+ * The record file of a shim: appending, rewriting, reading up to the first damage. See records.h.
  */
 #include "node/shim/records.h"
 
@@ -16,15 +16,15 @@
 
 enum {
     BLOCK_HEAD = sizeof(uint32_t) + sizeof(uint64_t),
-    COMPACT_BYTES = 8 << 20,
+    COMPACT_BYTES = 8 << 20, /* growth after which a rewrite pays */
     FILE_MAX = 1 << 30,
-    RECORDS_BEGIN = 200, /* frame type of the first block; no message has it */
+    RECORDS_BEGIN = 200, /* frame type in the first block; no message has this number */
 };
 static const char file_name[] = "records", new_name[] = "records.new";
 
 void boot_id_read(char out[BOOT_ID_MAX])
 {
-    static char known[BOOT_ID_MAX]; /* also to those we fork */
+    static char known[BOOT_ID_MAX]; /* forked shims inherit it */
     scoped(buf) struct buf text = {0};
 
     if (!*known && file_read("/proc/sys/kernel/random/boot_id", BOOT_ID_MAX, &text, NULL) &&
@@ -56,7 +56,7 @@ static void put_first_block(struct buf *out)
     records_put_block(out, &frames);
 }
 
-/* A file of that name with the first block and `frames`; -1 with `err`. */
+/* Create the file `name` with the first block and `frames`. Returns its descriptor, or -1. */
 static int write_new(struct records *records, const char *name, const struct buf *frames,
                      struct error *err)
 {
@@ -118,7 +118,7 @@ bool records_flush(struct records *records, struct error *err)
     records_put_block(block, &records->pending);
     if (!file_write_all(records->fd, block->data, block->len)) {
         error_errno(err, errno, "record file");
-        if (ftruncate(records->fd, records->size)) /* a torn block would hide those behind it */
+        if (ftruncate(records->fd, records->size)) /* an incomplete block would hide later ones */
             error_prefix(err, "cannot cut off what was written: ");
         return false;
     }

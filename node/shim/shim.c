@@ -1,5 +1,5 @@
 /*
- * The shim process: start, turn, end. See shim.h.
+ * The shim process: its start, what it does at the end of each turn, its end. See shim.h.
  */
 #include "node/shim/shim.h"
 
@@ -20,28 +20,26 @@
 
 enum {
     NS_PER_MS = 1000000,
-    IDLE_MS = 5000,  /* without a node: is there still a reason to live? */
-    RETRY_MS = 1000, /* of writing records a full disk has refused */
+    IDLE_MS = 5000,  /* without a node, after which the shim ends if it has no pods */
+    RETRY_MS = 1000, /* pause before records are written again that a full disk refused */
 };
 
-/* ---- the turn ---- */
-
-static void write_down(struct shim *shim)
+static void write_records(struct shim *shim)
 {
     struct error err = {0};
 
-    if (!records_flush(&shim->records, &err) && !alarm_is_set(&shim->retry)) {
+    if (!records_flush(&shim->records, &err) && !alarm_is_set(&shim->records_retry)) {
         log_error("cannot write records", kv_str("why", err.message));
-        alarm_set(&shim->reactor, &shim->retry, RETRY_MS * (int64_t)NS_PER_MS);
+        alarm_set(&shim->reactor, &shim->records_retry, RETRY_MS * (int64_t)NS_PER_MS);
     }
 }
 
-static void retry_writing(struct alarm *alarm)
+static void retry_records(struct alarm *alarm)
 {
-    /* the end of the turn does it */
+    /* the end of this turn writes them */
 }
 
-/* It is stepped here only when it has come to its end before it began. */
+/* A sandboxed pod gets a shim of its own, unless it was stopped before it began. */
 static void admit(struct shim *shim, struct pod *pod)
 {
     if (pod->spec.kind == SHIM_POD_PLAIN || pod->ending)
@@ -50,8 +48,8 @@ static void admit(struct shim *shim, struct pod *pod)
         pod_refuse(pod, "StartError", "not started: there is no process for its supervisor");
 }
 
-/* What was taken this turn may run, once it is written down that it was taken. */
-static void admit_fresh(struct shim *shim)
+/* Pods taken this turn may run once the record of their START is on disk. */
+static void admit_unrecorded(struct shim *shim)
 {
     struct error err = {0};
     bool written;
@@ -81,10 +79,10 @@ static void step_due(struct shim *shim)
         shim->due = pod->next_due;
         pod->due = false;
         pod_step(pod);
-        if (pod->tell) {
+        if (pod->status_changed) {
             struct shim_status status = pod_status_now(pod);
 
-            pod->tell = false;
+            pod->status_changed = false;
             node_link_put_status(shim, &status);
         }
     }
@@ -105,19 +103,19 @@ static void rewrite_records(struct shim *shim)
         log_warn("cannot rewrite records", kv_str("why", err.message));
 }
 
-/* What has ended is in the records; nobody is there to be told. */
+/* Pods that are final do not count: their status is in the records. */
 static bool nothing_to_do(const struct shim *shim)
 {
-    return !shim->live && !shim->pod_shims_by_pid && shim->node.source.fd < 0;
+    return !shim->n_unfinished && !shim->pod_shims_by_pid && shim->node.source.fd < 0;
 }
 
 static void settle_shared(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
 
-    admit_fresh(shim);
+    admit_unrecorded(shim);
     step_due(shim);
-    write_down(shim);
+    write_records(shim);
     if (records_bloated(&shim->records))
         rewrite_records(shim);
     node_link_flush(shim);
@@ -127,18 +125,18 @@ static void settle_shared(struct reactor *reactor)
         alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
 }
 
-/* A pod's own shim ends with it, when the shared one has been told. */
-static void settle_own(struct reactor *reactor)
+/* A pod's shim ends with its pod, when its last status has been sent. */
+static void settle_pod(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
 
     step_due(shim);
     node_link_flush(shim);
-    reactor->stopped = !shim->live && !shim->node.out.len;
+    reactor->stopped = !shim->n_unfinished && !shim->node.out.len;
 }
 
-/* A directory that is gone can never be found again: nobody will ask for these pods. */
-static bool forsaken(const struct shim *shim)
+/* The node finds shims by their directories: a shim without one is never asked for its pods. */
+static bool directory_removed(const struct shim *shim)
 {
     struct stat info;
 
@@ -151,7 +149,7 @@ static void idle_passed(struct alarm *alarm)
 
     if (shim->node.source.fd >= 0)
         return;
-    if (forsaken(shim)) {
+    if (directory_removed(shim)) {
         for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
             pod_stop(pod, pod->spec.grace_ms);
         pod_shim_stop_all(shim);
@@ -159,15 +157,13 @@ static void idle_passed(struct alarm *alarm)
     shim->reactor.stopped = nothing_to_do(shim);
 }
 
-/* ---- the process ---- */
-
-/* Nothing of the starter's signal state reaches us or our programs. */
+/* Reset the signal state that the starter left: for this process and the programs it starts. */
 static void reset_signals(void)
 {
     static const char to_default[64]; /* the kernel's struct sigaction, all zero */
     sigset_t all;
 
-    for (int i = 1; i < NSIG; i++) /* not by libc, which keeps two of them to itself */
+    for (int i = 1; i < NSIG; i++) /* libc refuses two of them, which it uses itself */
         syscall(SYS_rt_sigaction, i, to_default, NULL, sizeof(uint64_t));
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -177,17 +173,17 @@ static void raise_files_limit(struct shim *shim)
 {
     struct rlimit ours;
 
-    getrlimit(RLIMIT_NOFILE, &shim->files);
-    ours = (struct rlimit){shim->files.rlim_max, shim->files.rlim_max};
+    getrlimit(RLIMIT_NOFILE, &shim->nofile_limit);
+    ours = (struct rlimit){shim->nofile_limit.rlim_max, shim->nofile_limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &ours);
 }
 
 static bool shim_start(struct shim *shim, struct error *err)
 {
-    shim->reactor.settle = shim->shared ? settle_shared : settle_own;
+    shim->reactor.settle = shim->shared ? settle_shared : settle_pod;
     shim->idle.ring = idle_passed;
-    shim->retry.ring = retry_writing;
-    shim->chunk = mem_resize(NULL, OUTPUT_CHUNK); /* zeroes would be written to 16 pages */
+    shim->records_retry.ring = retry_records;
+    shim->read_buffer = mem_resize(NULL, OUTPUT_CHUNK); /* zeroing would map 16 pages */
     return reactor_init(&shim->reactor) &&
            (!shim->shared || records_create(&shim->records, SHIM_FD_DIR, err)) &&
            reap_start(shim, err) && node_link_start(shim, err);
@@ -195,7 +191,7 @@ static bool shim_start(struct shim *shim, struct error *err)
 
 static void shared_end(struct shim *shim)
 {
-    bool empty = !shim->pods && !shim->pod_shims; /* all was taken over: leave nothing */
+    bool empty = !shim->pods && !shim->pod_shims; /* the node has released every pod */
     struct pod *next;
 
     if (!empty)
@@ -211,7 +207,7 @@ static void shared_end(struct shim *shim)
         shim_dir_remove(SHIM_FD_DIR);
     netns_holder_close(&shim->netns_holder);
     sockaddr_bpf_close(&shim->sockaddr_bpf);
-    node_link_stop(shim); /* after that the node looks at what we have left */
+    node_link_stop(shim); /* now the node reads what this shim has left */
     reap_stop(shim);
     records_release(&shim->records);
     reactor_release(&shim->reactor);
@@ -220,7 +216,7 @@ static void shared_end(struct shim *shim)
     buf_release(&shim->children);
     mem_free(shim->pods_dir);
     mem_free(shim->env);
-    mem_free(shim->chunk);
+    mem_free(shim->read_buffer);
 }
 
 int shim_run(struct shim *shim, struct pod *pod)
@@ -238,7 +234,7 @@ int shim_run(struct shim *shim, struct pod *pod)
     reactor_run(&shim->reactor);
     if (shim->shared) {
         shared_end(shim);
-    } else { /* the rest goes with the process */
+    } else { /* the process ends: the kernel frees the rest */
         pod_sandbox_free(shim->sandbox);
         pids_limit_release(shim);
     }
@@ -254,17 +250,17 @@ int shim_main(int argc, char **argv)
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
-    bool holder = argc > 0 && strcmp(argv[0], NETNS_HOLDER_NAME) == 0;
+    bool is_holder = argc > 0 && strcmp(argv[0], NETNS_HOLDER_NAME) == 0;
 
-    if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
+    if (argc < 1 || (!is_holder && strcmp(argv[0], SHIM_NAME) != 0))
         return capability_check_main(argc, argv);
-    prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* it was started as /proc/self/exe */
+    prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* else it would be that of the executable */
     reset_signals();
     umask(077);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     close_range(SHIM_FD_N, ~0U, 0);
-    if (holder)
+    if (is_holder)
         return chdir("/") ? 1 : netns_holder_main(argc, argv);
     raise_files_limit(&shim);
     pod_shim_reserve_fds();

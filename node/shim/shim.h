@@ -1,19 +1,20 @@
 #pragma once
 /*
- * A shim: the process that owns pods' programs, so that they outlive the node.
+ * A shim: the process that owns the programs of pods, so that they outlive the node.
  *
  *   node ──(unix socket)── shared shim ─┬─ program (leader of a session and process group)
  *                                       ├─ program ─── its children
- *                                       ├─ orphan: a child that lost its parent; we are subreaper
- *                                       └─(socket pair)── a pod's own shim ── its programs
+ *                                       ├─ orphan: a descendant whose parent ended
+ *                                       └─(socket pair)── shim of one pod ── its programs
  *
- * A boxed pod has a shim of its own, forked from the shared one (pod_shim.c), for the namespaces a
- * process is in. What is known of the pod lies with the shared shim all the same: it writes the
- * records of all, speaks with the node for all, and they go when it goes.
+ * The shared shim runs plain pods itself. For a sandboxed pod it forks a shim of the pod's own
+ * (pod_shim.c), because the pod's namespaces are those of a process. The shared shim still speaks
+ * with the node for all pods and writes the records of all; when it ends, the forked shims end too.
  *
- * One turn: take messages, exits and output; write down (records) what was asked and what has come
- * to its end; start what was asked; tell the node. Nothing is started or told before it is written
- * down. A shim with nothing to do and nobody connected ends by itself; it leaves its records.
+ * A turn takes messages, exits and output; writes records of what was requested and what ended;
+ * starts what was requested; reports to the node. Nothing is started or reported before its record
+ * is written. The shared shim is a subreaper, so orphans become its children (reap.c). It ends by
+ * itself when no pod is unfinished and no node is connected, and leaves its records.
  */
 #include <sys/resource.h>
 
@@ -25,12 +26,13 @@
 #include "node/wire/frame_conn.h"
 #include "node/wire/message.h"
 
+/* A process whose parent ended and which is our child since. */
 struct orphan {
     pid_t pid;
-    struct pod *pod; /* NULL: cannot be told */
-    bool lost;       /* its pod is not ours: left by the shim of a boxed pod that died */
+    struct pod *pod; /* NULL: not known yet, or `foreign` */
+    bool foreign;    /* its pod is not ours: left by the shim of a sandboxed pod that died */
     UT_hash_handle by_pid;
-    unsigned looks; /* for its marker, since it was found without one */
+    unsigned attempts; /* to read its mark, since it was found without one */
 };
 
 struct pod_shim;
@@ -38,56 +40,57 @@ struct exec_helper;
 struct pod_sandbox;
 
 struct shim {
-    bool shared;      /* the shared one; else that of a single boxed pod, */
-    pid_t shared_pid; /* and this is the shared one */
+    bool shared;      /* the shared shim; else that of one sandboxed pod */
+    pid_t shared_pid; /* of a pod's shim: the process of the shared one */
     struct reactor reactor;
-    struct records records; /* of the shared one */
+    struct records records; /* shared shim only */
     struct shim_config config;
     struct arena *config_arena;
-    char *pods_dir;  /* absolute path of SHIM_FD_PODS */
-    int children_fd; /* what lists our children; -1 = not open (yet), or this kernel has it not */
-    struct netns_holder
-        netns_holder; /* of the private network: ours, or that of the shim we come from */
-    struct sockaddr_bpf sockaddr_bpf; /* for boxed pods; the same */
-    struct rlimit files;              /* of programs: what we were started with */
+    char *pods_dir;                   /* absolute path of SHIM_FD_PODS; NULL until it is needed */
+    int children_fd;                  /* /proc/self/task/…/children; -1: not open, or not there */
+    struct netns_holder netns_holder; /* of the private network; pods' shims inherit it */
+    struct sockaddr_bpf sockaddr_bpf; /* for sandboxed pods; inherited likewise */
+    struct rlimit nofile_limit;       /* of programs: the limit that this shim was started with */
 
     struct source listener, signals;
-    struct frame_conn node; /* a pod's own shim: to the shared one */
-    int next_node_fd;       /* a new node's connection while the old one's is not used up; or -1 */
-    struct alarm idle, retry;
-    struct alarm look_again; /* for orphans */
+    struct frame_conn node; /* of a pod's shim: the connection to the shared one */
+    int next_node_fd;       /* a newer connection, accepted while `node` still has input; or -1 */
+    struct alarm idle, records_retry;
+    struct alarm orphan_check;
 
-    struct pod *pods;                  /* by uid */
+    struct pod *pods;                  /* by uid: those that run in this process */
     struct container *programs;        /* by pid */
     struct orphan *orphans;            /* by pid */
-    struct pod_shim *pod_shims;        /* by uid: boxed pods and their shims */
-    struct pod_shim *pod_shims_by_pid; /* the same by pid, as long as it has a process */
-    struct exec_helper *exec_helpers;  /* by pid: helpers of containers */
+    struct pod_shim *pod_shims;        /* by uid: sandboxed pods and their shims */
+    struct pod_shim *pod_shims_by_pid; /* those of them that have a process */
+    struct exec_helper *exec_helpers;  /* by pid */
     struct pod_sandbox *sandbox;       /* of the only pod; NULL until its first container */
-    struct cgroup *pids_group; /* of programs that are in no box (pids_limit.c); NULL = none */
-    bool pids_limit_tried;     /* it was tried */
-    struct pod *due,
-        *unrecorded;      /* lists by next_due: to step; taken this turn, not written down */
-    unsigned live;        /* pods that are not final */
-    bool node_left;       /* the last node has ended in order */
-    bool had_exec_helper; /* there was a process beside a container */
+    struct cgroup *pids_group;         /* of programs in no sandbox (pids_limit.c); NULL = none */
+    bool pids_limit_tried;
+    struct pod *due;        /* list by next_due: to step at the end of the turn */
+    struct pod *unrecorded; /* list by next_due: taken this turn, their START not yet on disk */
+    unsigned n_unfinished;  /* pods that are not final */
+    bool node_left;         /* the last node has said BYE */
+    bool had_exec_helper;   /* at any time: its descendants may become our orphans */
 
-    char **env; /* scratch of env_merge */
+    char **env; /* scratch of container_env */
     size_t cap_env;
     struct buf scratch, children;
-    char *chunk; /* scratch of reading output */
+    char *read_buffer; /* [OUTPUT_CHUNK], scratch of reading output */
 };
 
-/* node_link.c: the connection */
+/* node_link.c: the connection to the node, or from a pod's shim to the shared one */
 bool node_link_start(struct shim *shim, struct error *err);
-void node_link_put_status(struct shim *shim,
-                          const struct shim_status *status); /* records and node */
+/** Add a status to the records and to what is sent. */
+void node_link_put_status(struct shim *shim, const struct shim_status *status);
 void node_link_flush(struct shim *shim);
 void node_link_stop(struct shim *shim);
 
-/* pids_limit.c: how many processes programs in no box may have */
-const struct cgroup *pids_limit_group(struct shim *shim); /* NULL: as many as rlimits allow */
-void pids_limit_release(struct shim *shim);               /* all of them have been reaped */
+/* pids_limit.c: bounds the number of processes of programs in no sandbox */
+/** The control group that such programs start in. NULL: only rlimits bound them. */
+const struct cgroup *pids_limit_group(struct shim *shim);
+/** Remove the group, when all its programs have been reaped. */
+void pids_limit_release(struct shim *shim);
 
 /* reap.c: programs and orphans that ended */
 bool reap_start(struct shim *shim, struct error *err);
@@ -95,35 +98,27 @@ void reap_stop(struct shim *shim);
 void reap_kill_orphans(struct shim *shim, const struct pod *pod);
 
 /* shim.c */
-/** Be this shim until it ends. `pod`: the one that a pod's own shim is for; else NULL. The exit
- * code. */
+/** Run this shim until it ends. `pod` is the pod of a pod's shim, NULL for the shared one. Returns
+ * the exit code. */
 int shim_run(struct shim *shim, struct pod *pod);
 
-/* pod_shim.c: pods with a shim of their own, from the shared one's side */
-/** Give a pod a shim; consumes it. False: there is none to be had, and the pod is as it was. */
+/* pod_shim.c: pods with a shim of their own, seen from the shared shim */
+/** Fork a shim for a pod, which is consumed. False: no process could be made, and the pod is left
+ * as it was. */
 bool pod_shim_start(struct shim *shim, struct pod *pod);
-/** Is the message about such a pod? Then it has been passed on. */
+/** Pass a message on to the shim of the pod it is about. False: its pod has none. */
 bool pod_shim_forward(struct shim *shim, const struct frame *frame, const char *bytes);
 void pod_shim_send_config(struct shim *shim);
 void pod_shim_stop_all(struct shim *shim);
+/** Is `pid` the process of a pod's shim, or of one that cleans up after it? */
 bool pod_shim_has_process(const struct shim *shim, pid_t pid);
-void pod_shim_exited(struct shim *shim, pid_t pid, int wait_status);  /* no-op for others */
-void pod_shim_put_statuses(const struct shim *shim, struct buf *out); /* their states */
+void pod_shim_exited(struct shim *shim, pid_t pid, int wait_status); /* no-op for other pids */
+void pod_shim_put_statuses(const struct shim *shim, struct buf *out);
 void pod_shim_free_all(struct shim *shim);
-
-/* pod_shim_fork.c */
-/** When the shared shim goes, so do we, for it alone could say how the pod ended. A change of ids
- * or capabilities undoes it. False: it is gone. */
-bool pod_shim_die_with(pid_t pool);
-void pod_shim_reserve_fds(void); /* descriptors that offspring find at fixed numbers */
-/** The process of a pod's own shim, which talks to `socket_fd`. -1 with errno. */
-pid_t pod_shim_fork(struct shim *shim, struct pod *pod, int socket_fd);
-/** A process that removes what a pod's shim has left that was killed, and the pid. */
-pid_t pod_shim_fork_sweeper(struct shim *shim, const char *uid);
-
-/* env.c */
-/** The environment of a container: marker, base of the config, the box's, then its own; of several
- * values of a name the last one counts. Borrowed until the next call. */
-char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec);
+/** Ask the kernel to kill this process when the shared shim ends, for only that one could report
+ * how the pod ended. A change of ids or capabilities undoes it. False: it has ended already. */
+bool pod_shim_die_with(pid_t shared_pid);
+/** Occupy the descriptors that pods' shims find at fixed numbers (entry.h). */
+void pod_shim_reserve_fds(void);
 
 enum { OUTPUT_CHUNK = 64 << 10 };

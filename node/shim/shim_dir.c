@@ -1,5 +1,5 @@
 /*
- * The place of a shim on disk. See place.h.
+ * The directory of a shim: made, locked, removed. See shim_dir.h.
  */
 #include "node/shim/shim_dir.h"
 
@@ -42,7 +42,7 @@ bool shim_dir_create(int shims_fd, const char *id, struct shim_dir *out, struct 
                                : error_errno(err, errno, "directory of supervisor %s", id);
     dir.dir_fd = openat(shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dir.dir_fd < 0 || flock(dir.dir_fd, LOCK_EX | LOCK_NB) || !listen_in(&dir)) {
-        error_errno(err, errno, "place of supervisor %s", id);
+        error_errno(err, errno, "directory of supervisor %s", id);
         shim_dir_close(&dir);
         return false;
     }
@@ -59,16 +59,23 @@ void shim_dir_close(struct shim_dir *dir)
             close(fds[i]);
 }
 
+void shim_dir_path(int dir_fd, char out[SHIM_DIR_PATH_MAX])
+{
+    char link[64];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
+    n = readlink(link, out, SHIM_DIR_PATH_MAX - 1);
+    out[n > 0 ? n : 0] = 0;
+}
+
 void shim_dir_remove(int dir_fd)
 {
     static const char *const names[] = {SHIM_SOCKET, "records", "log"};
-    char link[64], path[4096];
-    ssize_t n;
+    char path[SHIM_DIR_PATH_MAX];
     int parent_fd;
 
-    snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
-    n = readlink(link, path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
+    shim_dir_path(dir_fd, path);
     parent_fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; i < countof(names); i++)
         unlinkat(dir_fd, names[i], 0);

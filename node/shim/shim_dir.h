@@ -1,23 +1,29 @@
 #pragma once
 /*
- * The place of a shim on disk: its directory, locked as long as it lives, and the socket in it.
- * Made by whoever starts the shim, so that nobody ever sees a shim without them.
+ * The directory of a shim, locked as long as the shim lives, and the socket in it. The node makes
+ * both before it starts the shim, so a shim without them is never seen.
  */
 #include <sys/un.h>
 
 #include "base/error.h"
 
 struct shim_dir {
-    int dir_fd; /* its open file holds the lock: hand it on, do not keep a copy */
+    int dir_fd; /* its open file description holds the lock: pass it on, keep no copy */
     int listen_fd;
 };
 
-/** Make the directory `id` in `shims_fd` locked, with its socket. EXISTS when there is one. */
+/** Make the directory `id` in `shims_fd`, lock it, and listen on a socket in it. EXISTS when there
+ * is such a directory. */
 bool shim_dir_create(int shims_fd, const char *id, struct shim_dir *out, struct error *err);
 void shim_dir_close(struct shim_dir *dir);
 
-/** The address of the socket in a directory; through the descriptor, for paths of any length. */
+/** The address of the socket in a directory. It leads through the descriptor, so that the length of
+ * the path does not matter. */
 void shim_dir_address(int dir_fd, struct sockaddr_un *out);
 
-/** Remove what a place holds and the place itself, from inside. */
+/** The absolute path of an open directory, "" when it is not known. */
+enum { SHIM_DIR_PATH_MAX = 4096 };
+void shim_dir_path(int dir_fd, char out[SHIM_DIR_PATH_MAX]);
+
+/** Remove the files of a shim and its directory. */
 void shim_dir_remove(int dir_fd);

@@ -12,7 +12,7 @@ static void every_situation_has_its_next_step(void **state)
 {
     static const struct {
         const char *name;
-        struct decide_container c[4]; /* state, sidecar, resting, starting, exit code */
+        struct decide_container c[4]; /* state, sidecar, in_backoff, starting, exit code */
         unsigned n_init, n_main;
         enum decide_what what;
         unsigned container;
@@ -21,7 +21,14 @@ static void every_situation_has_its_next_step(void **state)
         {"begin", {{W, false}}, 0, 1, DECIDE_START, 0, POD_PENDING, POD_FAILED},
         {"starting", {{W, false, .starting = true}}, 0, 1, DECIDE_WAIT, 0, POD_PENDING, POD_FAILED},
         {"running", {{R, false}}, 0, 1, DECIDE_WAIT, 0, POD_RUNNING, POD_FAILED},
-        {"resting", {{W, false, .resting = true}}, 0, 1, DECIDE_WAIT, 0, POD_RUNNING, POD_FAILED},
+        {"in_backoff",
+         {{W, false, .in_backoff = true}},
+         0,
+         1,
+         DECIDE_WAIT,
+         0,
+         POD_RUNNING,
+         POD_FAILED},
         {"done", {{T, false}}, 0, 1, DECIDE_END, 0, POD_RUNNING, POD_SUCCEEDED},
         {"failed", {{T, false, .exit_code = 1}}, 0, 1, DECIDE_END, 0, POD_RUNNING, POD_FAILED},
         {"one of two done",
@@ -52,7 +59,7 @@ static void every_situation_has_its_next_step(void **state)
          POD_PENDING,
          POD_FAILED},
         {"init rests",
-         {{W, false, .resting = true}, {W, false}},
+         {{W, false, .in_backoff = true}, {W, false}},
          1,
          1,
          DECIDE_WAIT,
@@ -77,7 +84,7 @@ static void every_situation_has_its_next_step(void **state)
          POD_PENDING,
          POD_FAILED},
         {"beside a sidecar that is not up",
-         {{R, true, .awaited = true}, {W, false}},
+         {{R, true, .startup_pending = true}, {W, false}},
          1,
          1,
          DECIDE_WAIT,
@@ -85,7 +92,7 @@ static void every_situation_has_its_next_step(void **state)
          POD_PENDING,
          POD_FAILED},
         {"a sidecar that is not up is started again",
-         {{W, true, .awaited = true}, {W, false}},
+         {{W, true, .startup_pending = true}, {W, false}},
          1,
          1,
          DECIDE_START,
@@ -94,7 +101,7 @@ static void every_situation_has_its_next_step(void **state)
          POD_FAILED},
         {"sidecar left", {{R, true}, {T, false}}, 1, 1, DECIDE_END, 0, POD_RUNNING, POD_SUCCEEDED},
         {"sidecar rests",
-         {{W, true, .resting = true}, {R, false}},
+         {{W, true, .in_backoff = true}, {R, false}},
          1,
          1,
          DECIDE_WAIT,

@@ -1,5 +1,6 @@
 /*
- * The environment of a program: several lists, of which the later ones win.
+ * The environment of a container's program, merged from several lists in time linear in their
+ * lengths. See container_env in pod.h.
  */
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
 
-struct names { /* open addressing over the names kept so far */
+struct names { /* hash set of the names kept so far, by open addressing; a slot is an entry */
     const char **slots;
     size_t mask;
 };
@@ -27,7 +28,8 @@ static bool names_add(struct names *names, const char *entry)
     }
 }
 
-/* Walked from the last entry to the first, so that the last value of a name is the one kept. */
+/* Put entries with a new name before out[at], from the last to the first, so that the last value of
+ * a name is kept. Returns the new start. */
 static size_t keep_last(char **out, size_t at, struct names *names, char *const *entries, size_t n)
 {
     while (n-- > 0)
@@ -36,9 +38,10 @@ static size_t keep_last(char **out, size_t at, struct names *names, char *const 
     return at;
 }
 
-char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec)
+char *const *container_env(const struct container *c, const char *marker)
 {
-    char *first[] = {(char *)marker};
+    struct shim *shim = c->pod->shim;
+    const struct shim_container *spec = c->spec;
     size_t n_sandbox = shim->sandbox ? shim->sandbox->n_env : 0, slots = 16;
     size_t all = (size_t)shim->config.n_env + n_sandbox + spec->n_env + 1;
 
@@ -55,11 +58,11 @@ char *const *env_merge(struct shim *shim, const char *marker, const struct shim_
 
     memset(names.slots, 0, slots * sizeof *names.slots);
     shim->env[all] = NULL;
-    names_add(&names, marker); /* wins over everything */
+    names_add(&names, marker); /* no list can replace it */
     at = keep_last(shim->env, at, &names, spec->env, spec->n_env);
     if (n_sandbox)
         at = keep_last(shim->env, at, &names, shim->sandbox->env, n_sandbox);
     at = keep_last(shim->env, at, &names, shim->config.env, shim->config.n_env);
-    shim->env[--at] = first[0];
+    shim->env[--at] = (char *)marker; /* exec takes it so, and does not write */
     return shim->env + at;
 }

@@ -1,6 +1,7 @@
 /*
- * Binding claims, and taking their directories away: after the deletion is durable, on a worker,
- * for a tree can be large. What a crash left between the two is swept at the next start.
+ * Binds claims and removes the directories of deleted ones. A directory is removed once the
+ * deletion is durable, on a worker thread, because the tree can be large. A crash in between leaves
+ * the directory; a sweep at the next start removes directories without a claim.
  */
 #include "node/kubelet/claims.h"
 
@@ -19,11 +20,11 @@ struct claims {
     struct cluster *cluster;
     const char *data_dir;
     struct cluster_watcher watcher;
-    LIST_HEAD(removals, removal) waiting; /* for durability */
-    struct sweep *sweep;                  /* under way, or NULL */
+    LIST_HEAD(removals, removal) waiting; /* until the deletion is durable */
+    struct sweep *sweep;                  /* in progress, or NULL */
 };
 
-/* One directory to be removed. On its own once a worker has it: it may outlive the claims. */
+/* One directory to be removed. Once a worker has it, it may outlive struct claims. */
 struct removal {
     LIST_ENTRY(removal) all;
     struct task durable;
@@ -33,8 +34,6 @@ struct removal {
     bool failed;
     struct error err;
 };
-
-/* Removal. */
 
 static void free_removal(struct removal *removal)
 {
@@ -62,7 +61,7 @@ static void remove_tree(struct pool_work *work)
     fd = open(removal->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     *slash = '/';
     if (fd < 0)
-        return; /* no pod ever mounted one of this namespace */
+        return; /* no pod ever mounted a claim of this namespace */
     removal->failed = !file_remove_tree(fd, slash + 1, &removal->err);
     close(fd);
 }
@@ -88,8 +87,8 @@ static void remove_directory(struct claims *claims, const char *ns, const char *
     cluster_when_durable(claims->cluster, &removal->durable);
 }
 
-/* The sweep: a worker lists <data_dir>/pvc/<namespace>/<uid>, the loop knows which are claims. */
-
+/* A sweep: a worker lists <data_dir>/pvc/<namespace>/<uid>, then the loop compares the list with
+ * the claims that exist. */
 struct sweep {
     struct pool_work work;
     struct claims *claims; /* NULL: stopped meanwhile */
@@ -133,7 +132,7 @@ struct lookup {
     bool found;
 };
 
-static void look(void *arg, const struct object *claim)
+static void compare_uid(void *arg, const struct object *claim)
 {
     struct lookup *lookup = arg;
 
@@ -148,7 +147,7 @@ static void remove_unclaimed(struct claims *claims, const struct buf *found)
         const char *ns = at, *uid = ns + strlen(ns) + 1;
         struct lookup lookup = {.uid = uid};
 
-        cluster_each(claims->cluster, &kind_pvc, ns, look, &lookup);
+        cluster_each(claims->cluster, &kind_pvc, ns, compare_uid, &lookup);
         if (!lookup.found)
             remove_directory(claims, ns, uid);
         at = uid + strlen(uid) + 1;
@@ -181,8 +180,7 @@ static void start_sweep(struct claims *claims)
     loop_work(claims->cluster->loop, &sweep->work);
 }
 
-/* Binding. What is asked for is what one gets: nothing enforces a size here. */
-
+/* The capacity of a bound claim is what it requests; no size is enforced. */
 static void bind_claim(struct claims *claims, const struct object *claim)
 {
     scoped(json) json_t *body = object_body_json(claim);

@@ -1,11 +1,10 @@
 /*
- * Environments. A container without env, envFrom and references costs nothing but its list of
- * arguments.
+ * Resolves the environment and arguments of a container: Service variables, then envFrom, then env,
+ * each later definition replacing an earlier one; then command, args and subPathExpr.
  *
- * A variable may name others many times over, and those others again: what it stands for grows with
- * each step as nothing in the manifest does. So every text made here is counted, and a container
- * whose texts no program could be given is refused as soon as that is known. Ref: reliability.md
- * L-35.
+ * A variable may refer to another one many times, and that one to a third, so the result can be
+ * exponentially larger than the manifest. Every text is therefore counted, and a container is
+ * refused as soon as its texts exceed what Linux passes to a program. Ref: reliability.md L-35.
  */
 #include "node/kubelet/env.h"
 
@@ -16,11 +15,11 @@
 #include "base/hash.h"
 #include "node/kubelet/service_env.h"
 
-/* What Linux passes to a program: one text with its NUL, and all of them with their pointers, less
- * what the runtime adds. */
+/* The limits of Linux for a program: one text with its NUL; all texts with their pointers, less a
+ * reserve for what the runtime adds. */
 enum { TEXT_BYTES_MAX = (128 << 10) - 1, ALL_BYTES_MAX = (2 << 20) - (256 << 10) };
 
-/* Variables in the order of their first definition; by name for expansion. */
+/* Variables in the order of their first definition, and by name. */
 struct variable {
     UT_hash_handle hh;
     struct variable *next;
@@ -41,7 +40,7 @@ static bool too_large(const struct variables *vars)
     return vars->too_long || vars->bytes > ALL_BYTES_MAX;
 }
 
-/* Counts a text of `len` bytes, which is or is part of `what`. */
+/* Counts a text of `len` bytes that belongs to `what` (a variable, "command" or "args"). */
 static void count_text(struct variables *vars, const char *what, size_t len)
 {
     vars->bytes += len + 1 + sizeof(char *);
@@ -80,8 +79,8 @@ static void define_one(void *vars, const char *name, const char *value)
     define(vars, name, value);
 }
 
-/* The ")" of the reference at `at`. `*close` is the one found last: many "$(" before one ")" look
- * for it once. */
+/* The ")" of the reference at `at`. `*close` keeps the last one found, so that many "$(" before one
+ * ")" search for it once. */
 static const char *closing(const char *at, const char **close)
 {
     if (*close && *close <= at)
@@ -89,8 +88,8 @@ static const char *closing(const char *at, const char **close)
     return *close;
 }
 
-/* $(NAME) is its value, $$ a $, everything else itself; cut behind TEXT_BYTES_MAX, for whoever gets
- * it counts it. */
+/* Replaces $(NAME) by its value and $$ by $. The result is cut after TEXT_BYTES_MAX, which the
+ * caller finds when it counts the text. */
 static const char *expand(const struct variables *vars, const char *text)
 {
     scoped(buf) struct buf out = {0};
@@ -117,8 +116,6 @@ static const char *expand(const struct variables *vars, const char *text)
     }
     return arena_strndup(vars->arena, out.data ? out.data : "", out.len);
 }
-
-/* envFrom. */
 
 static bool usable_name(const char *name)
 {
@@ -151,8 +148,6 @@ static enum resolve_result add_source(const struct value_source *source, struct 
     }
     return RESOLVED;
 }
-
-/* valueFrom. */
 
 static enum resolve_result key_value(const struct value_source *source, const struct kind *kind,
                                      const json_t *ref, const char **out)
@@ -205,7 +200,7 @@ static enum resolve_result value_from(const struct value_source *source,
     return RESOLVED;
 }
 
-static bool goes_on(const struct variables *vars, enum resolve_result result)
+static bool can_continue(const struct variables *vars, enum resolve_result result)
 {
     return result == RESOLVED && !too_large(vars);
 }
@@ -216,9 +211,9 @@ static enum resolve_result define_all(const struct value_source *source,
     enum resolve_result result = RESOLVED;
 
     service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
-    for (size_t i = 0; i < json_array_size(container->env_from) && goes_on(vars, result); i++)
+    for (size_t i = 0; i < json_array_size(container->env_from) && can_continue(vars, result); i++)
         result = add_source(source, vars, json_array_get(container->env_from, i));
-    for (size_t i = 0; i < container->env.count && goes_on(vars, result); i++) {
+    for (size_t i = 0; i < container->env.count && can_continue(vars, result); i++) {
         const struct env_var *var = &container->env.items[i];
         const char *value =
             var->value ? value_hosts_as_addresses(source, expand(vars, var->value)) : "";
@@ -230,8 +225,6 @@ static enum resolve_result define_all(const struct value_source *source,
     }
     return result;
 }
-
-/* The result. */
 
 static void take_env(const struct variables *vars, struct runtime_container *out)
 {
@@ -284,8 +277,6 @@ static enum resolve_result refuse_size(const struct value_source *source,
         container->name, ALL_BYTES_MAX);
 }
 
-/* subPathExpr. */
-
 static bool has_expressions(const struct pod_container *container)
 {
     for (size_t i = 0; i < container->mounts.count; i++)
@@ -294,7 +285,7 @@ static bool has_expressions(const struct pod_container *container)
     return false;
 }
 
-/* What a variable holds may lead anywhere, so it is looked at again. */
+/* Expands subPathExpr. A variable may contain any path, so the result is checked again. */
 static enum resolve_result take_sub_paths(const struct value_source *source,
                                           const struct variables *vars,
                                           const struct pod_container *container,
@@ -326,7 +317,7 @@ enum resolve_result kubelet_env(const struct value_source *source,
     enum resolve_result result = define_all(source, container, &vars);
 
     out->spec = container;
-    if (goes_on(&vars, result)) {
+    if (can_continue(&vars, result)) {
         take_env(&vars, out);
         take_argv(source, &vars, container, out);
     }

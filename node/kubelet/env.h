@@ -8,8 +8,8 @@
 /**
  * Fill `out` for `container`: envFrom in order, then env (later ones win, in their place), $(NAME)
  * expanded from what stands before it; command and args expanded from all of it; $$ is a plain $.
- * A reference nobody defines stays as it is written. NEVER when no program could be given what that
- * makes (ArgumentsTooLong). Ref: kubelet makeEnvironmentVariables,
+ * An undefined reference stays as it is written. INVALID when the result is larger than Linux
+ * passes to a program (ArgumentsTooLong). Ref: kubelet makeEnvironmentVariables,
  * third_party/forked/golang/expansion.
  */
 enum resolve_result kubelet_env(const struct value_source *source,

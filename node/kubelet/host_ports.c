@@ -1,6 +1,6 @@
 /*
- * Declared ports that pods share with the machine: the table of ports in use, and the pods that wait
- * for one.
+ * Declared ports that pods share with the machine: the table of ports in use, and the pods that
+ * wait for one.
  *
  * Where addresses are rewritten, each pod has all ports to itself and nothing here applies. Pods of
  * the host's network, and all pods where rewriting does not work, share the machine's ports. A

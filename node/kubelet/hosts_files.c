@@ -1,10 +1,11 @@
 /*
- * Groups of pods that see each other's names: those of one job, or one pod alone. A Service belongs
- * to the job its selector names; others are tried on every pod of their namespace.
+ * Hosts files are made for groups: pods of one job see each other's names; a pod without a job is a
+ * group of its own. A Service belongs to the group of the job its selector names; a general
+ * Service, whose selector names no job, is compared with every pod of its namespace.
  *
- * What Services show of a group is seen by the other groups of the namespace, too: by a pod that
- * starts at once, by those that run when RETELL_MS have passed, for jobs come and go by the
- * hundred.
+ * Names that Services give to pods of a group are also shown to the other groups of the namespace:
+ * to a starting pod at once, to running pods after REFRESH_MS, because jobs may start and end by
+ * the hundred.
  */
 #include "node/kubelet/hosts_files.h"
 
@@ -16,7 +17,7 @@
 #include "node/machine/address_pool.h"
 #include "node/proxy/service_spec.h"
 
-enum { RETELL_MS = 100 };
+enum { REFRESH_MS = 100 };
 
 struct service {
     UT_hash_handle hh; /* by "namespace/name" */
@@ -24,11 +25,11 @@ struct service {
     struct meta *meta;
     json_t *selector; /* string to string */
     struct host_group *group;
-    char address[ADDRESS_TEXT_MAX]; /* "": it has none of its own */
-    struct service *next;           /* of the group, the general ones, or those with addresses */
+    char address[ADDRESS_TEXT_MAX]; /* "": the name leads to its pods */
+    struct service *next; /* in the list of its group, hosts->general or hosts->addressed */
 };
 
-/* How many there are in a namespace. */
+/* The number of Services of a namespace. */
 struct service_count {
     UT_hash_handle hh;
     size_t n;
@@ -39,10 +40,11 @@ struct host_group {
     UT_hash_handle hh; /* by "namespace/job", or by uid */
     char *key;
     struct host_entry *first, *last;
-    struct host_group *next_peopled, **peopled; /* while it has entries */
+    struct host_group *next_active,
+        **active; /* list of hosts->active, while the group has entries */
     struct service *services;
-    struct buf text; /* empty: to be built */
-    uint64_t seen;   /* hosts->shown when it was built */
+    struct buf text; /* empty: must be built */
+    uint64_t seen;   /* hosts->shown when the text was built */
     bool dirty;
     struct host_group *next_dirty;
 };
@@ -52,19 +54,17 @@ struct hosts {
     void (*changed)(void *ctx, struct host_entry *entry, const char *text);
     void *ctx;
     struct host_group *groups;
-    struct host_group *peopled; /* those with entries; jobs that wait have none */
+    struct host_group *active; /* groups with entries; jobs that wait have none */
     struct service *services;
-    struct service *general; /* whose selector names no job */
+    struct service *general; /* Services whose selector names no job */
     struct service *addressed;
     struct service_count *counts;
     struct buf with_aliases; /* scratch */
     struct host_group *dirty;
-    uint64_t shown; /* changes of what Services show */
-    struct task tell;
-    struct timer retell;
+    uint64_t shown; /* counts changes of the names that Services give */
+    struct task send;
+    struct timer refresh;
 };
-
-/* Groups. */
 
 static struct host_group *group_keyed(struct hosts *hosts, const char *key)
 {
@@ -86,38 +86,38 @@ static void mark(struct hosts *hosts, struct host_group *group)
     group->dirty = true;
     group->next_dirty = hosts->dirty;
     hosts->dirty = group;
-    loop_post(hosts->loop, &hosts->tell);
+    loop_post(hosts->loop, &hosts->send);
 }
 
-static void shown_changed(struct hosts *hosts)
+static void names_changed(struct hosts *hosts)
 {
     hosts->shown++;
-    if (!timer_armed(&hosts->retell))
-        timer_start(hosts->loop, &hosts->retell, RETELL_MS);
+    if (!timer_armed(&hosts->refresh))
+        timer_start(hosts->loop, &hosts->refresh, REFRESH_MS);
 }
 
-static void touch(struct hosts *hosts, struct host_group *group)
+static void group_changed(struct hosts *hosts, struct host_group *group)
 {
     buf_clear(&group->text);
     if (group->first && (group->services || hosts->general))
-        shown_changed(hosts);
+        names_changed(hosts);
     mark(hosts, group);
 }
 
-static void people(struct hosts *hosts, struct host_group *group)
+static void activate_group(struct hosts *hosts, struct host_group *group)
 {
-    group->next_peopled = hosts->peopled;
-    group->peopled = &hosts->peopled;
-    if (hosts->peopled)
-        hosts->peopled->peopled = &group->next_peopled;
-    hosts->peopled = group;
+    group->next_active = hosts->active;
+    group->active = &hosts->active;
+    if (hosts->active)
+        hosts->active->active = &group->next_active;
+    hosts->active = group;
 }
 
-static void unpeople(struct host_group *group)
+static void deactivate_group(struct host_group *group)
 {
-    *group->peopled = group->next_peopled;
-    if (group->next_peopled)
-        group->next_peopled->peopled = group->peopled;
+    *group->active = group->next_active;
+    if (group->next_active)
+        group->next_active->active = group->active;
 }
 
 static void free_group(struct hosts *hosts, struct host_group *group)
@@ -127,8 +127,6 @@ static void free_group(struct hosts *hosts, struct host_group *group)
     mem_free(group->key);
     mem_free(group);
 }
-
-/* The text. */
 
 static void add_full_names(struct buf *out, const char *host, const char *domain, const char *ns)
 {
@@ -166,10 +164,10 @@ static void add_services(const struct service *service, const struct host_entry 
             add_service_names(out, entry->address, service->meta->name, entry->meta->namespace_);
 }
 
-/* What others see of a pod: the Services that select it and, if one of them is its domain, its own
- * name in it. */
-static void add_shown(const struct service *service, const struct host_entry *entry,
-                      struct buf *out)
+/* The lines about a pod for other groups: the names of Services that select it and, if one of them
+ * is its subdomain, its own full name. */
+static void add_names_for_others(const struct service *service, const struct host_entry *entry,
+                                 struct buf *out)
 {
     const char *ns = entry->meta->namespace_;
 
@@ -187,21 +185,22 @@ static void add_shown(const struct service *service, const struct host_entry *en
     }
 }
 
-static void add_others(const struct hosts *hosts, const struct host_group *group, struct buf *out)
+static void add_other_groups(const struct hosts *hosts, const struct host_group *group,
+                             struct buf *out)
 {
     const struct host_group *other;
 
     if (!group->first)
         return;
-    for (other = hosts->peopled; other; other = other->next_peopled) {
+    for (other = hosts->active; other; other = other->next_active) {
         if (other == group || (!other->services && !hosts->general) ||
             strcmp(other->first->meta->namespace_, group->first->meta->namespace_) != 0)
             continue;
         for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
             if (!entry->running || !*entry->address)
                 continue;
-            add_shown(other->services, entry, out);
-            add_shown(hosts->general, entry, out);
+            add_names_for_others(other->services, entry, out);
+            add_names_for_others(hosts->general, entry, out);
         }
     }
 }
@@ -235,22 +234,22 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
         add_services(hosts->general, entry, out);
     }
     add_addressed(hosts, group, out);
-    add_others(hosts, group, out);
+    add_other_groups(hosts, group, out);
     return out->data;
 }
 
-static void retell(struct timer *timer)
+static void refresh(struct timer *timer)
 {
-    struct hosts *hosts = container_of(timer, struct hosts, retell);
+    struct hosts *hosts = container_of(timer, struct hosts, refresh);
 
-    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
+    for (struct host_group *group = hosts->active; group; group = group->next_active)
         if (group->seen != hosts->shown)
             mark(hosts, group);
 }
 
-static void tell_dirty(struct task *task)
+static void send_dirty(struct task *task)
 {
-    struct hosts *hosts = container_of(task, struct hosts, tell);
+    struct hosts *hosts = container_of(task, struct hosts, send);
 
     while (hosts->dirty) {
         struct host_group *group = hosts->dirty;
@@ -264,8 +263,6 @@ static void tell_dirty(struct task *task)
             free_group(hosts, group);
     }
 }
-
-/* Entries. */
 
 const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
 {
@@ -287,7 +284,7 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
     struct host_group *group = group_keyed(hosts, key);
 
     if (!group->first)
-        people(hosts, group);
+        activate_group(hosts, group);
     entry->group = group;
     entry->next = NULL;
     entry->prev = group->last;
@@ -297,7 +294,7 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
         group->first = entry;
     group->last = entry;
     if (*entry->address)
-        touch(hosts, group);
+        group_changed(hosts, group);
 }
 
 void hosts_leave(struct hosts *hosts, struct host_entry *entry)
@@ -316,27 +313,25 @@ void hosts_leave(struct hosts *hosts, struct host_entry *entry)
         group->last = entry->prev;
     entry->group = NULL;
     if (!group->first)
-        unpeople(group);
+        deactivate_group(group);
     if (!*entry->address) {
-        mark(hosts, group); /* nobody saw it; it may have been the last */
+        mark(hosts, group); /* it is in no file; the group may be empty now */
         return;
     }
     if (group->services || hosts->general)
-        shown_changed(hosts);
-    touch(hosts, group);
+        names_changed(hosts);
+    group_changed(hosts, group);
 }
 
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running)
 {
     if (entry->running != running && entry->group && *entry->address &&
         (entry->group->services || hosts->general))
-        shown_changed(hosts);
+        names_changed(hosts);
     entry->running = running;
 }
 
-/* Services. */
-
-static struct service_count *count_of(const struct hosts *hosts, const char *ns)
+static struct service_count *service_count_of(const struct hosts *hosts, const char *ns)
 {
     struct service_count *count;
 
@@ -346,12 +341,12 @@ static struct service_count *count_of(const struct hosts *hosts, const char *ns)
 
 bool hosts_serves(const struct hosts *hosts, const char *ns)
 {
-    return hosts->counts && count_of(hosts, ns);
+    return hosts->counts && service_count_of(hosts, ns);
 }
 
-static void count_one(struct hosts *hosts, const char *ns)
+static void count_service(struct hosts *hosts, const char *ns)
 {
-    struct service_count *count = count_of(hosts, ns);
+    struct service_count *count = service_count_of(hosts, ns);
 
     if (!count) {
         count = mem_alloc(sizeof *count + strlen(ns) + 1);
@@ -361,9 +356,9 @@ static void count_one(struct hosts *hosts, const char *ns)
     count->n++;
 }
 
-static void uncount_one(struct hosts *hosts, const char *ns)
+static void uncount_service(struct hosts *hosts, const char *ns)
 {
-    struct service_count *count = count_of(hosts, ns);
+    struct service_count *count = service_count_of(hosts, ns);
 
     if (--count->n)
         return;
@@ -371,11 +366,11 @@ static void uncount_one(struct hosts *hosts, const char *ns)
     mem_free(count);
 }
 
-static void relist(struct hosts *hosts, const char *ns)
+static void namespace_changed(struct hosts *hosts, const char *ns)
 {
-    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
+    for (struct host_group *group = hosts->active; group; group = group->next_active)
         if (strcmp(group->first->meta->namespace_, ns) == 0)
-            touch(hosts, group);
+            group_changed(hosts, group);
 }
 
 static struct service **list_of(struct hosts *hosts, const struct service *service)
@@ -393,13 +388,13 @@ static void drop_service(struct hosts *hosts, struct service *service)
         at = &(*at)->next;
     *at = service->next;
     if (!service->group || service->group->first)
-        shown_changed(hosts);
+        names_changed(hosts);
     if (service->group)
-        touch(hosts, service->group);
+        group_changed(hosts, service->group);
     else
-        relist(hosts, service->meta->namespace_);
+        namespace_changed(hosts, service->meta->namespace_);
     HASH_DELETE(hh, hosts->services, service);
-    uncount_one(hosts, service->meta->namespace_);
+    uncount_service(hosts, service->meta->namespace_);
     meta_unref(service->meta);
     json_decref(service->selector);
     mem_free(service->key);
@@ -421,7 +416,7 @@ static void add_service(struct hosts *hosts, const char *key, const struct objec
     service->meta = meta_ref(object->meta);
     service->selector = json_incref(selector);
     HASH_ADD_KEYPTR(hh, hosts->services, service->key, strlen(service->key), service);
-    count_one(hosts, object_namespace(object));
+    count_service(hosts, object_namespace(object));
     if (address)
         snprintf(service->address, sizeof service->address, "%s", address);
     else if (job) {
@@ -433,9 +428,9 @@ static void add_service(struct hosts *hosts, const char *key, const struct objec
     service->next = *list;
     *list = service;
     if (service->group)
-        touch(hosts, service->group);
+        group_changed(hosts, service->group);
     else
-        relist(hosts, object_namespace(object));
+        namespace_changed(hosts, object_namespace(object));
 }
 
 void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *object,
@@ -451,8 +446,6 @@ void hosts_service(struct hosts *hosts, enum cluster_change change, const struct
         add_service(hosts, key, object, address);
 }
 
-/* Life. */
-
 struct hosts *hosts_new(struct loop *loop,
                         void (*changed)(void *ctx, struct host_entry *entry, const char *text),
                         void *ctx)
@@ -462,8 +455,8 @@ struct hosts *hosts_new(struct loop *loop,
     hosts->loop = loop;
     hosts->changed = changed;
     hosts->ctx = ctx;
-    hosts->tell.run = tell_dirty;
-    hosts->retell.fire = retell;
+    hosts->send.run = send_dirty;
+    hosts->refresh.fire = refresh;
     return hosts;
 }
 
@@ -479,7 +472,7 @@ void hosts_free(struct hosts *hosts)
     HASH_ITER(hh, hosts->groups, group, next_group)
     free_group(hosts, group);
     buf_release(&hosts->with_aliases);
-    loop_cancel(hosts->loop, &hosts->tell);
-    timer_stop(hosts->loop, &hosts->retell);
+    loop_cancel(hosts->loop, &hosts->send);
+    timer_stop(hosts->loop, &hosts->refresh);
     mem_free(hosts);
 }

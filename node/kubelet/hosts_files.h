@@ -1,32 +1,31 @@
 #pragma once
 /*
- * Hosts files: the names of a job's pods, and of the Services that select them.
+ * Hosts files: the names of a job's pods, and of the Services that select them. A line has an
+ * address and all names for it, here shortened:
  *
- *   127.0.0.1 localhost
- *   127.10.4.2 j-master-0.j.n.svc.cluster.local j-master-0.j.n.svc j-master-0.j.n j-master-0.j
- * j-master-0 127.10.4.2 j.n.svc.cluster.local j.n.svc j.n j
+ *   127.0.0.1   localhost
+ *   127.10.4.2  j-master-0.j.n.svc.cluster.local … j-master-0.j j-master-0     a pod
+ *   127.10.4.2  j.n.svc.cluster.local j.n.svc j.n j                 a headless Service: its pods
+ *   127.11.4.0  web.n.svc.cluster.local web.n.svc web.n web         a Service with an address
  *
- * A Service with an address of its own has a line for it, whoever is behind it:
- *   127.11.4.0 web.n.svc.cluster.local web.n.svc web.n web
- *
- * Every pod of the job that has an address is listed as soon as its object exists, ready or not: a
- * refused connection is easier on retry loops than an unknown name. Running pods get the new text
- * once per turn, however many pods came and went in it. Running pods of other jobs follow if a
- * Service selects them. Ref: spec/local-runtime.md 3.4.
+ * Every pod of the job that has an address is listed as soon as its object exists, ready or not,
+ * because retry loops handle a refused connection better than an unknown name. Then follow running
+ * pods of other jobs that a Service selects. Running pods get a new text at most once per turn.
+ * Ref: spec/local-runtime.md 3.4.
  */
 #include "api/cluster.h"
 
 struct hosts;
 struct host_group;
 
-/* A pod in a hosts file; a member of the kubelet's record. Filled before hosts_join. */
+/* A pod in hosts files; a member of the kubelet's record. The caller fills it before hosts_join. */
 struct host_entry {
     const struct meta *meta; /* borrowed while joined: names, labels */
     const char *hostname;
     const char *subdomain;    /* NULL = none */
-    const char *address;      /* "" = only reads the file */
-    const char *aliases;      /* whole lines of its own, behind all others; NULL = none */
-    bool running;             /* hosts_run: is told of changes, and seen by other jobs */
+    const char *address;      /* "" = the pod has a file and is not listed in any */
+    const char *aliases;      /* complete lines for its own file only, placed last; NULL = none */
+    bool running;             /* set by hosts_run: gets changes, and is listed for other jobs */
     struct host_group *group; /* private; NULL = not joined */
     struct host_entry *next, *prev;
 };
@@ -40,12 +39,12 @@ void hosts_free(struct hosts *hosts);
 void hosts_join(struct hosts *hosts, struct host_entry *entry);
 void hosts_leave(struct hosts *hosts, struct host_entry *entry); /* no-op when not joined */
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running);
-/** The text of the file as it is now; borrowed until the next call. */
+/** The current text of the pod's file; borrowed until the next call. */
 const char *hosts_text(struct hosts *hosts, struct host_entry *entry);
 
-/** Is there a Service in the namespace whose name a pod could want to look up? */
+/** True when the namespace has a Service whose name a pod could look up. */
 bool hosts_serves(const struct hosts *hosts, const char *ns);
 
-/** A Service came, changed or went. `address`: its own; NULL: its name is that of its pods. */
+/** A Service was created, changed or deleted. `address` NULL: its name leads to its pods. */
 void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *service,
                    const char *address);

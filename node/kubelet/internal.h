@@ -162,7 +162,8 @@ void kubelet_enqueue_ready(struct kubelet_pod *pod); /* step READY; ahead of tho
 void kubelet_dequeue(struct kubelet_pod *pod);
 void kubelet_post_starts(struct kubelet *kubelet); /* run the queue later in this turn */
 void kubelet_run_starts(struct task *task);
-/** True when there is capacity for the first pod of the queue and only its intent is not durable. */
+/** True when there is capacity for the first pod of the queue and only its intent is not durable.
+ */
 bool kubelet_slot_waits_for_intent(const struct kubelet *kubelet);
 void kubelet_take_capacity(struct kubelet_pod *pod);
 void kubelet_give_capacity(struct kubelet_pod *pod);

@@ -1,19 +1,24 @@
 #pragma once
 /*
- * The kubelet: takes the pods bound to this node through their lives.
+ * The kubelet: runs the pods bound to this node, from their binding to their end.
  *
- *   bound ─► queued ─► intent ─► ready ─► started ─► ended ─► released
- *            start     on its    its turn  the        final    the runtime has
- *            queue     way to    comes     runtime    status   forgotten it
- *                      the disk            has it     on its
- *                         ▲        │                  way to
- *                         └─ held ◄┘ a ConfigMap,     the disk
- *                                    Secret or claim is missing
+ *   queued ──► intent ──► ready ──► started ──► ended ──► released
+ *                          │  ▲
+ *                          ▼  │
+ *                         blocked
  *
- * The start queue is served strictly in order, at most `capacity` runs at once. The first pods of
- * it have their start intent (status.startTime) on disk before a slot is free, so that a slot never
- * waits for a commit (DC-18). A pod is given to the runtime once, after its intent is durable, and
- * forgotten by it after its final status is (D-09, D-10, DC-11).
+ *   queued    in the start queue
+ *   intent    its start intent (status.startTime) is on the way to the disk
+ *   ready     the intent is durable; the pod waits for its turn and for capacity
+ *   blocked   a ConfigMap, Secret or claim it refers to is missing, or a port is in use
+ *   started   the runtime has it
+ *   ended     its final status is on the way to the disk
+ *   released  its final status is durable, and the runtime has forgotten it
+ *
+ * The start queue is served strictly in order; pods up to `capacity` run at once. The first pods of
+ * the queue get durable intents before a slot is free, so a free slot never waits for a commit
+ * (DC-18). A pod is given to the runtime once, after its intent is durable, and the runtime forgets
+ * it after its final status is durable (D-09, D-10, DC-11).
  */
 #include "node/kubelet/volumes.h"
 #include "node/machine/amount.h"
@@ -22,23 +27,23 @@
 struct kubelet;
 
 struct kubelet_options {
-    const char *node_name; /* borrowed for the kubelet's life, as all texts here */
+    const char *node_name; /* borrowed until kubelet_stop, as all texts here */
     struct amount capacity;
     int64_t intents_ahead; /* start intents written in advance of free slots */
     struct volume_rules volumes;
-    bool isolate_all;       /* every pod has an address and a hosts file of its own, */
-    bool private_network;   /* in another network than the machine's */
-    bool lock_addresses;    /* other nodes of this machine get others */
-    bool service_addresses; /* Services have addresses that lead to their pods */
-    bool machine_restarted; /* since the last life here: intents of that life are lost */
-    /** Pods of earlier lives are judged: those that were lost have been written as failed. */
+    bool isolate_all;       /* every pod has an address and a hosts file of its own */
+    bool private_network;   /* pods have a network of their own */
+    bool lock_addresses;    /* nodes of one machine use different ranges */
+    bool service_addresses; /* Services get addresses that lead to their pods */
+    bool machine_restarted; /* since the previous run: pods with an intent are lost */
+    /** Pods of a previous run are reconciled; those that were lost are written as failed. */
     void (*adopted)(void *ctx);
     void *ctx;
 };
 
-/** Adopts pods of earlier lives first; starts none before that is done. Borrows both, and becomes
- * the one the runtime reports to. */
+/** Adopts pods of a previous run first, and starts no other before that is done. Borrows `cluster`
+ * and `runtime`, and sets the runtime's callbacks. */
 struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
                               const struct kubelet_options *options);
-/** Pods go on. NULL is fine. */
+/** Pods keep running. NULL is fine. */
 void kubelet_stop(struct kubelet *kubelet);

@@ -1,5 +1,6 @@
 /*
- * See probe_rule.h.
+ * Reads the timing and thresholds of a probe, and counts its tries. Defaults are those of
+ * Kubernetes.
  */
 #include "node/kubelet/probe_rule.h"
 
@@ -11,7 +12,7 @@ enum {
     MS_PER_S = 1000,
 };
 
-/* Absent and 0 mean the default, as for the kubelet. */
+/* Absent and 0 both mean the default, as in Kubernetes. */
 static int64_t number(const json_t *probe, const char *member, int64_t otherwise)
 {
     int64_t value = json_integer_value(json_object_get(probe, member));

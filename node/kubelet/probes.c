@@ -394,8 +394,8 @@ void kubelet_probes_status_written(struct kubelet_pod *pod, struct blob *status)
     blob_unref(before);
 }
 
-/* A new run of the container. When a previous run of the kubelet watched the same container run, its
- * stored results still hold. */
+/* A new run of the container. When a previous run of the kubelet watched the same container run,
+ * its stored results still hold. */
 static void run_began(struct container_probes *c, const struct container_status *status)
 {
     const struct pod_status *known = pod_status_of(c->of_pod->pod->object);

@@ -1,5 +1,6 @@
 /*
- * One Service after the other, one port after the other. See service_env.h.
+ * Writes the Service variables of a pod: for each Service of its namespace the host and the first
+ * port, then four variables for each port, in the form of Docker links.
  */
 #include "node/kubelet/service_env.h"
 
@@ -11,10 +12,10 @@ struct env_writer {
     struct arena *arena;
     void (*define)(void *arg, const char *name, const char *value);
     void *arg;
-    size_t ports; /* told so far */
+    size_t ports; /* written so far */
 };
 
-/* WEB_FRONT of web-front */
+/* "web-front" becomes "WEB_FRONT". */
 static const char *upper(struct arena *arena, const char *name)
 {
     char *out = arena_strdup(arena, name);

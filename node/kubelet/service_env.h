@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The variables by which a pod is told of Services that have addresses when it starts:
+ * The environment variables that describe, to a starting pod, the Services with addresses:
  *
  *   WEB_SERVICE_HOST=127.11.4.0  WEB_SERVICE_PORT=80  WEB_SERVICE_PORT_HTTP=80
  *   WEB_PORT=tcp://127.11.4.0:80  WEB_PORT_80_TCP=tcp://127.11.4.0:80
@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "node/kubelet/services.h"
 
-enum { SERVICE_ENV_MAX = 500 }; /* ports: of later Services only files and names tell */
+enum { SERVICE_ENV_MAX = 500 }; /* ports; later Services have no variables, only their names */
 
-/** Names and values are the arena's. `services` NULL: none. */
+/** Call `define` for each variable. Names and values live in the arena. `services` NULL: none. */
 void service_env(const struct services *services, const char *ns, struct arena *arena,
                  void (*define)(void *arg, const char *name, const char *value), void *arg);

@@ -1,10 +1,11 @@
 /*
- * Services with an address: which there are, who is behind them, where their doors lead.
+ * Services with an address of their own, their endpoints, and their listeners in the proxy.
  *
- *   Service ── address, a door of the relay for each port
- *      └─ members: the pods it selects that can be reached now
+ *   Service ── address, a listener of the proxy for each port
+ *      └─ endpoints: the pods it selects that can be reached now
  *
- * Whatever changes in a turn is told to the relay once, at its end.
+ * A change of endpoints marks the Service; at the end of the turn the proxy gets the new targets of
+ * each marked Service once.
  */
 #include "node/kubelet/services.h"
 
@@ -37,7 +38,7 @@ struct service {
     uint32_t address;
     char text[ADDRESS_TEXT_MAX];
     struct service_listeners listeners;
-    unsigned tries; /* to open doors that were in use */
+    unsigned tries; /* to open listeners whose port was in use */
     struct service_endpoints endpoints;
     bool dirty;
     struct service *next_dirty;
@@ -50,11 +51,9 @@ struct services {
     struct service *services;
     struct selector_index selector_index;
     struct service *dirty;
-    struct task lead;
-    struct timer again; /* doors that were in use */
+    struct task set_targets;
+    struct timer reopen; /* listeners whose port was in use */
 };
-
-/* Members. */
 
 static void mark(struct service *service)
 {
@@ -65,45 +64,43 @@ static void mark(struct service *service)
     service->dirty = true;
     service->next_dirty = all->dirty;
     all->dirty = service;
-    loop_post(all->rules.cluster->loop, &all->lead);
+    loop_post(all->rules.cluster->loop, &all->set_targets);
 }
 
-static void look_at(struct service *service, const struct object *pod, bool gone)
+static void update_endpoints(struct service *service, const struct object *pod, bool gone)
 {
     if (service_endpoints_update(&service->endpoints, &service->spec, pod, gone))
         mark(service);
 }
 
-/* A pod that came, changed or went. */
-struct look {
+/* A pod that was created, changed or deleted. */
+struct pod_change {
     const struct object *pod;
     bool gone;
 };
 
-static bool look_at_entry(void *arg, struct selector_entry *selector)
+static bool update_entry(void *arg, struct selector_entry *selector)
 {
-    const struct look *look = arg;
+    const struct pod_change *change = arg;
 
-    look_at(container_of(selector, struct service, selector), look->pod, look->gone);
+    update_endpoints(container_of(selector, struct service, selector), change->pod, change->gone);
     return true;
 }
 
 void services_pod(struct services *all, enum cluster_change change, const struct object *pod)
 {
-    struct look look = {pod, change == CHANGE_DELETED};
+    struct pod_change pod_change = {pod, change == CHANGE_DELETED};
 
     if (all)
-        selector_index_each(&all->selector_index, pod->meta, look_at_entry, &look);
+        selector_index_each(&all->selector_index, pod->meta, update_entry, &pod_change);
 }
 
 static void see_pod(void *arg, const struct object *pod)
 {
-    look_at(arg, pod, false);
+    update_endpoints(arg, pod, false);
 }
 
-/* Doors. */
-
-static void lead_door(struct service *service, size_t index)
+static void set_targets(struct service *service, size_t index)
 {
     size_t n;
     struct proxy_target *targets =
@@ -114,9 +111,9 @@ static void lead_door(struct service *service, size_t index)
     mem_free(targets);
 }
 
-static void lead_dirty(struct task *task)
+static void set_dirty_targets(struct task *task)
 {
-    struct services *all = container_of(task, struct services, lead);
+    struct services *all = container_of(task, struct services, set_targets);
 
     while (all->dirty) {
         struct service *service = all->dirty;
@@ -125,17 +122,17 @@ static void lead_dirty(struct task *task)
         service->dirty = false;
         for (size_t i = 0; i < service->listeners.n; i++)
             if (service->listeners.items[i].number)
-                lead_door(service, i);
+                set_targets(service, i);
     }
 }
 
-static void cannot_open(void *ctx, void *about, const struct service_port *port, int error)
+static void open_failed(void *ctx, void *about, const struct service_port *port, int error)
 {
     const struct service *service = about;
     struct cluster *cluster = service->all->rules.cluster;
 
     if (error == EADDRINUSE)
-        timer_start(cluster->loop, &service->all->again,
+        timer_start(cluster->loop, &service->all->reopen,
                     service->tries ? TRY_AGAIN_MS : TRY_SOON_MS);
     if (error == EADDRINUSE && service->tries == 1)
         cluster_event(cluster, service->object, EVENT_WARNING, "PortInUse", "relay",
@@ -148,13 +145,13 @@ static void cannot_open(void *ctx, void *about, const struct service_port *port,
                       service->text, strerrordesc_np(error));
 }
 
-static void open_doors(struct service *service)
+static void open_listeners(struct service *service)
 {
     service_listeners_open(&service->all->factory, &service->listeners, inet_addr(service->text),
                            &service->spec, service);
 }
 
-static bool misses_one(const struct service *service)
+static bool has_closed_port(const struct service *service)
 {
     for (size_t i = 0; i < service->listeners.n; i++)
         if (!service->listeners.items[i].number)
@@ -162,27 +159,26 @@ static bool misses_one(const struct service *service)
     return false;
 }
 
-/* Whoever was there may be gone: a program, or a door of ours that the relay has closed since. */
-static void open_again(struct timer *timer)
+/* Tries closed ports again: the program that used the port may have ended, or the proxy may have
+ * closed a listener of a deleted Service since. */
+static void reopen_listeners(struct timer *timer)
 {
-    struct services *all = container_of(timer, struct services, again);
+    struct services *all = container_of(timer, struct services, reopen);
 
     for (struct service *service = all->services; service; service = service->hh.next) {
         bool was_open = service->listeners.any;
 
-        if (!misses_one(service))
+        if (!has_closed_port(service))
             continue;
         service->tries++;
-        open_doors(service);
+        open_listeners(service);
         mark(service);
         if (service->listeners.any && !was_open)
             all->rules.opened(all->rules.ctx, service->object);
     }
 }
 
-/* Addresses. */
-
-/* The range of the pods that goes with a Service's address of an earlier life; 0 = none. */
+/* The pods' range that belongs to a Service address of a previous run; 0 = none. */
 static uint8_t range_beside(const char *cluster_ip)
 {
     uint8_t bytes[4];
@@ -210,7 +206,7 @@ static void take_address(struct service *service)
 static void address_written(struct cluster_call *call, const struct object *result,
                             const struct error *err)
 {
-    if (err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND) /* we hear of those */
+    if (err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND) /* a watch event follows */
         log_warn("address of a Service could not be written", kv_str("error", err->message));
     mem_free(call);
 }
@@ -240,8 +236,6 @@ static void write_address(const struct service *service)
                    object_with_body(object, object_body_from_json(body)));
 }
 
-/* Services. */
-
 static struct service *service_of(const struct services *all, const struct object *object)
 {
     scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
@@ -251,7 +245,7 @@ static struct service *service_of(const struct services *all, const struct objec
     return service;
 }
 
-static void clean(struct service *service)
+static void unmark(struct service *service)
 {
     struct services *all = service->all;
 
@@ -268,7 +262,7 @@ static void drop(struct service *service)
     struct services *all = service->all;
 
     service_endpoints_release(&service->endpoints);
-    clean(service);
+    unmark(service);
     service_listeners_close(&all->factory, &service->listeners);
     address_pool_give_back(&all->addresses, service->address);
     selector_index_remove(&all->selector_index, &service->selector);
@@ -305,13 +299,13 @@ static void take_spec(struct service *service, const struct object *object,
                        spec->job);
 }
 
-static bool chooses_alike(const struct service_spec *a, const struct service_spec *b)
+static bool same_selection(const struct service_spec *a, const struct service_spec *b)
 {
     return json_equal(a->selector, b->selector) && a->with_unready == b->with_unready;
 }
 
-static void tell_of_protocol(struct services *all, const struct service_spec *spec,
-                             const struct object *object)
+static void warn_protocol(struct services *all, const struct service_spec *spec,
+                          const struct object *object)
 {
     if (spec->other_port)
         cluster_event(all->rules.cluster, object, EVENT_WARNING, "ProtocolNotRelayed", "relay",
@@ -320,10 +314,10 @@ static void tell_of_protocol(struct services *all, const struct service_spec *sp
                       spec->other_port);
 }
 
-static void adopt(struct services *all, struct service *service, const struct object *object,
+static void apply(struct services *all, struct service *service, const struct object *object,
                   struct service_spec *spec)
 {
-    bool is_new = !service, same = !is_new && chooses_alike(&service->spec, spec);
+    bool is_new = !service, same = !is_new && same_selection(&service->spec, spec);
 
     if (is_new)
         service = add(all, object);
@@ -338,9 +332,9 @@ static void adopt(struct services *all, struct service *service, const struct ob
         return;
     }
     service->tries = 0;
-    open_doors(service);
+    open_listeners(service);
     if (is_new)
-        tell_of_protocol(all, &service->spec, object);
+        warn_protocol(all, &service->spec, object);
     write_address(service);
     mark(service);
     if (!same)
@@ -359,18 +353,18 @@ void services_changed(struct services *all, enum cluster_change change, const st
         return;
     service_spec_read(object, &spec);
     if (change != CHANGE_DELETED && service_spec_wants_address(&spec)) {
-        adopt(all, service, object, &spec);
+        apply(all, service, object, &spec);
         return;
     }
     if (change != CHANGE_DELETED && (service || change == CHANGE_ADDED) &&
         !service_spec_is_headless(&spec))
-        tell_of_protocol(all, &spec, object);
+        warn_protocol(all, &spec, object);
     service_spec_release(&spec);
     if (service)
         drop(service);
 }
 
-static void see_addressed(void *arg, const struct object *object)
+static void add_addressed(void *arg, const struct object *object)
 {
     struct service_spec spec;
     bool addressed;
@@ -382,18 +376,18 @@ static void see_addressed(void *arg, const struct object *object)
         services_changed(arg, CHANGE_ADDED, object);
 }
 
-static void see_any(void *arg, const struct object *object)
+static void add_any(void *arg, const struct object *object)
 {
     services_changed(arg, CHANGE_ADDED, object);
 }
 
-/* Those that have addresses choose before those that take what is left. */
+/* Services that have addresses keep them; the others take what is left. */
 void services_start(struct services *all)
 {
     if (!all)
         return;
-    cluster_each(all->rules.cluster, &kind_service, NULL, see_addressed, all);
-    cluster_each(all->rules.cluster, &kind_service, NULL, see_any, all);
+    cluster_each(all->rules.cluster, &kind_service, NULL, add_addressed, all);
+    cluster_each(all->rules.cluster, &kind_service, NULL, add_any, all);
 }
 
 const char *services_address(const struct services *all, const struct object *object)
@@ -402,8 +396,6 @@ const char *services_address(const struct services *all, const struct object *ob
 
     return service && service->listeners.any ? service->text : NULL;
 }
-
-/* What Services expect of a pod, and what it is told of them. */
 
 static bool is_another(void *arg, struct selector_entry *selector)
 {
@@ -461,8 +453,6 @@ void services_each(const struct services *all, const char *ns,
             visit(arg, object_name(service->object), service->text, &service->spec);
 }
 
-/* Life. */
-
 struct services *services_new(const struct services_rules *rules)
 {
     struct services *all = mem_alloc(sizeof *all);
@@ -470,11 +460,11 @@ struct services *services_new(const struct services_rules *rules)
     all->rules = *rules;
     all->addresses.private_network = rules->private_network;
     all->addresses.services = true;
-    all->lead.run = lead_dirty;
-    all->again.fire = open_again;
+    all->set_targets.run = set_dirty_targets;
+    all->reopen.fire = reopen_listeners;
     all->factory = (struct listener_factory){.socket_at = rules->socket_at,
                                              .line = rules->line,
-                                             .failed = cannot_open,
+                                             .failed = open_failed,
                                              .ctx = rules->ctx};
     return all;
 }
@@ -487,8 +477,8 @@ void services_free(struct services *all)
         return;
     HASH_ITER(hh, all->services, service, next)
     drop(service);
-    loop_cancel(all->rules.cluster->loop, &all->lead);
-    timer_stop(all->rules.cluster->loop, &all->again);
+    loop_cancel(all->rules.cluster->loop, &all->set_targets);
+    timer_stop(all->rules.cluster->loop, &all->reopen);
     listener_factory_release(&all->factory);
     mem_free(all);
 }

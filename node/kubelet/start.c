@@ -1,7 +1,7 @@
 /*
  * Starting one pod: checks that its spec can run on this node, resolves its environment, arguments
- * and volumes, and gives the result to the runtime. A pod that misses an object is blocked until the
- * object is created; a pod that can never run fails.
+ * and volumes, and gives the result to the runtime. A pod that misses an object is blocked until
+ * the object is created; a pod that can never run fails.
  */
 #include <string.h>
 #include <unistd.h>

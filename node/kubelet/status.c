@@ -1,8 +1,9 @@
 /*
- * What the statuses of pods say.
+ * The contents of pod statuses.
  *
- * Thousands of plain pods a second have equal statuses: those of intents, and under the simulated
- * runtime those of ends too. The last one of each is kept and shared.
+ * When thousands of plain pods start in a second, their statuses are equal: those of intents, and
+ * under the simulated runtime also the final ones. The last plain status of each phase is therefore
+ * kept as encoded text and shared by the next pod with equal contents.
  */
 #include <string.h>
 
@@ -27,13 +28,11 @@ static struct pod_status base_status(struct kubelet_pod *pod, enum pod_phase pha
     };
 }
 
-/* As status.startTime is stored. */
+/* The wall time cut to seconds, as status.startTime is stored. */
 static int64_t this_second(const struct kubelet *k)
 {
     return loop_wall_ms(k->cluster->loop) / 1000 * 1000;
 }
-
-/* Sharing. */
 
 static bool add_text(struct plain_status *key, size_t *at, const char *text)
 {
@@ -46,7 +45,7 @@ static bool add_text(struct plain_status *key, size_t *at, const char *text)
     return true;
 }
 
-/* False when there is more to it than the key can say. */
+/* False when the status contains something that the key does not. */
 static bool plain_key(const struct pod_status *status, struct plain_status *key)
 {
     static const struct container_status none;
@@ -93,8 +92,6 @@ static void write_status(struct kubelet_pod *pod, const struct pod_status *statu
     kubelet_write(pod, blob_ref(shared->blob));
 }
 
-/* What there is to say. */
-
 void kubelet_write_intent(struct kubelet_pod *pod)
 {
     struct pod_status status;
@@ -140,7 +137,7 @@ void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const cha
     struct pod_status status = base_status(pod, POD_FAILED);
     struct container_status *items = NULL;
 
-    /* It ran, and nobody saw how it ended: that is no exit code 0 (P-09). */
+    /* It ran, and its end was not observed: never exit code 0 (P-09). */
     if (pod->phase == POD_RUNNING)
         status.containers.items = items =
             waiting_containers(pod_spec_of(pod->object), &status.containers.count,
@@ -153,7 +150,7 @@ void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const cha
     mem_free(items);
 }
 
-/* The runtime knows no images. */
+/* The runtime does not report images; they come from the spec. */
 static void fill_images(const struct pod_status *status, const struct pod_spec *spec)
 {
     for (size_t i = 0; i < status->init_containers.count && i < spec->init_containers.count; i++)
@@ -176,7 +173,7 @@ static bool limits(const struct pod_spec *spec, const char *resource)
     return false;
 }
 
-/* Which of its limits the kernel does not see to (SEC-27); NULL: there is none. */
+/* The pod's limits that the kernel does not enforce (SEC-27); NULL: there are none. */
 static const char *limits_note(const struct kubelet_pod *pod)
 {
     static const char *const notes[] = {
@@ -189,7 +186,8 @@ static const char *limits_note(const struct kubelet_pod *pod)
     struct runtime *rt = pod->kubelet->runtime;
     bool memory = limits(spec, "memory"), cpu = limits(spec, "cpu");
     const struct runtime_capabilities *a =
-        memory || cpu ? rt->ops->capabilities(rt) : NULL; /* asked only when it matters */
+        memory || cpu ? rt->ops->capabilities(rt)
+                      : NULL; /* probing is expensive: only when it matters */
 
     return a ? notes[(memory && !a->limits_memory) + 2 * (cpu && !a->limits_cpu)] : NULL;
 }

@@ -1,6 +1,7 @@
 /*
- * Look-ups of values for environments and volumes. Ref: k8s.io/kubernetes pkg/fieldpath,
- * pkg/api/v1/resource.
+ * Looks up values for environments and volumes: data of ConfigMaps and Secrets, decoded into an
+ * arena; fields of the pod; resources of a container, divided by the reference's divisor and
+ * rounded up. Ref: k8s.io/kubernetes pkg/fieldpath, pkg/api/v1/resource.
  */
 #include "node/kubelet/value_source.h"
 
@@ -55,8 +56,6 @@ const char *value_hosts_as_addresses(const struct value_source *source, const ch
 
     return host_names_replace(source->names, source->arena, text, &len);
 }
-
-/* Data of ConfigMaps and Secrets. */
 
 static struct value_item base64_item(struct arena *arena, const char *key, const json_t *value)
 {
@@ -115,9 +114,7 @@ bool value_data(const struct value_source *source, const struct kind *kind, cons
     return true;
 }
 
-/* Fields of the pod. */
-
-/* As the kubelet writes them into files: key="escaped value", one a line. */
+/* Labels or annotations as lines key="escaped value", as the Kubernetes kubelet writes them. */
 static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_t n)
 {
     scoped(buf) struct buf text = {0};
@@ -134,7 +131,7 @@ static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_
     return arena_strndup(arena, text.data ? text.data : "", text.len);
 }
 
-/* metadata.labels['key'] */
+/* metadata.labels['key'] or metadata.annotations['key']; NULL for any other path. */
 static const char *subscript(const struct value_source *source, const char *path)
 {
     const struct meta *meta = source->pod->meta;
@@ -182,8 +179,6 @@ const char *value_field(const struct value_source *source, const char *path)
     return subscript(source, path);
 }
 
-/* Resources of a container. */
-
 static const struct pod_container *container_named(const struct pod_spec *spec, const char *name)
 {
     for (size_t i = 0; i < spec->containers.count; i++)
@@ -203,8 +198,7 @@ static bool amount_of(const struct str_map *map, const char *name, quantity_nano
     return false;
 }
 
-/* A limit that is not set is all the node has; a request that is not set is the limit, or nothing.
- */
+/* A limit that is not set is the node's capacity; a request that is not set is the limit, or 0. */
 static quantity_nano resource_of(const struct value_source *source,
                                  const struct pod_container *container, bool limit,
                                  const char *name)
@@ -237,7 +231,7 @@ const char *value_resource(const struct value_source *source, const json_t *ref,
     if (!limit && strncmp(resource, "requests.", 9) != 0)
         return NULL;
     if (!divisor_text || !quantity_parse(divisor_text, &divisor, NULL) || divisor <= 0)
-        divisor = 1000000000; /* one: "0" means so too */
+        divisor = 1000000000; /* 1, the default; "0" means the default too */
     value = resource_of(source, container, limit, strchr(resource, '.') + 1);
     return arena_printf(source->arena, "%lld", (long long)((value + divisor - 1) / divisor));
 }

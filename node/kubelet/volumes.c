@@ -1,5 +1,7 @@
 /*
- * Volumes: one row per kind of source, each with its own resolver.
+ * Resolves volumes: a table has one row and one resolver for each kind of volume source.
+ * ConfigMaps, Secrets, downwardAPI and projected volumes become lists of files; emptyDir, hostPath
+ * and claims become directories, which the shim creates.
  */
 #include "node/kubelet/volumes.h"
 
@@ -17,15 +19,12 @@ struct resolver {
     const struct volume_rules *rules;
     const char *name; /* of the volume */
     struct runtime_volume *out;
-    /* files gathered for it */
-    struct runtime_file *files;
+    struct runtime_file *files; /* of the volume, so far */
     size_t n_files, cap_files;
     int mode;
 };
 
-/* Files. */
-
-/* The path without empty components and "."; NULL when it does not stay inside. */
+/* The path without empty components and "."; NULL when it leads out of the volume. */
 static const char *clean_path(struct arena *arena, const char *path)
 {
     scoped(buf) struct buf out = {0};
@@ -65,7 +64,7 @@ static const struct value_item *item_named(const struct value_items *items, cons
     return NULL;
 }
 
-/* The keys of a ConfigMap or Secret that `ref.items` picks, or all of them. */
+/* Adds the keys of a ConfigMap or Secret that `ref.items` selects, or all of them. */
 static enum resolve_result add_keys(struct resolver *r, const struct kind *kind, const char *name,
                                     const json_t *ref, int mode)
 {
@@ -137,8 +136,6 @@ static void take_files(struct resolver *r)
     r->out->read_only = true;
 }
 
-/* Kinds. */
-
 static enum resolve_result config_map(struct resolver *r, const json_t *ref)
 {
     return add_keys(r, &kind_config_map, doc_text(ref, "name"), ref, r->mode);
@@ -194,7 +191,7 @@ static enum resolve_result empty_dir(struct resolver *r, const json_t *ref)
     return RESOLVED;
 }
 
-/* The shim opens and makes it; here is only said what may be. */
+/* Checks that the node allows the path; the shim opens and creates it. */
 static enum resolve_result host_path(struct resolver *r, const json_t *ref)
 {
     const struct host_paths *allowed = &r->rules->host_paths;
@@ -279,7 +276,7 @@ static enum resolve_result resolve(struct resolver *r, const struct pod_volume *
             take_files(r);
         return result;
     }
-    if (json_object_size(volume->source) <= 1) { /* the name alone means an emptyDir */
+    if (json_object_size(volume->source) <= 1) { /* a volume without a source is an emptyDir */
         r->out->kind = VOLUME_EMPTY_DIR;
         return RESOLVED;
     }

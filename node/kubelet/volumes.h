@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The volumes of a pod, resolved to files and directories the runtime can mount.
+ * The volumes of a pod, resolved to files and directories that the runtime can mount.
  */
 #include "node/kubelet/value_source.h"
 #include "node/machine/host_paths.h"
@@ -9,8 +9,9 @@
 struct volume_rules {
     const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
     struct host_paths host_paths;
-    int64_t empty_dir_bytes; /* L-39: of an emptyDir on disk without sizeLimit; 0 = any */
-    bool sim;                /* touch nothing on disk */
+    int64_t
+        empty_dir_bytes; /* L-39: limit of an emptyDir on disk without sizeLimit; 0 = no limit */
+    bool sim;            /* touch nothing on disk */
 };
 
 /** Resolve every volume of the pod into `out` ([n], in the source's arena). */

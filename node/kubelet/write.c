@@ -255,9 +255,9 @@ static void batch_durable(struct task *task)
     kubelet_run_starts(&k->starts);
 }
 
-/* A simulated pod leaves no trace outside the store, so it may start before its intent is durable: a
- * crash loses both. The number of such pods is bounded, because changes that are not durable yet are
- * kept in memory. */
+/* A simulated pod leaves no trace outside the store, so it may start before its intent is durable:
+ * a crash loses both. The number of such pods is bounded, because changes that are not durable yet
+ * are kept in memory. */
 static bool may_run_ahead(struct kubelet *k, size_t pods)
 {
     if (!k->options.volumes.sim)

@@ -1,10 +1,10 @@
 /*
  * Finds the pods of a previous run.
  *
- * The lock of each shim directory says whether its shim is alive. A live shim is connected and asked
- * for its pods; a dead one is known by its records (reap_lost.c). A pod in neither was never
- * started. Once all pods are known, files of unknown pods are removed on the pool; then the pods are
- * reported, and new ones may be started.
+ * The lock of each shim directory says whether its shim is alive. A live shim is connected and
+ * asked for its pods; a dead one is known by its records (reap_lost.c). A pod in neither was never
+ * started. Once all pods are known, files of unknown pods are removed on the pool; then the pods
+ * are reported, and new ones may be started.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * What pods can get on this machine: the level of isolation, address rewriting, name look-up, limits.
- * Each is tried once, when the first pod needs it or when a description is asked for.
+ * What pods can get on this machine: the level of isolation, address rewriting, name look-up,
+ * limits. Each is tried once, when the first pod needs it or when a description is asked for.
  */
 #include <string.h>
 #include <unistd.h>
@@ -74,8 +74,8 @@ bool host_probe_capabilities(struct host *host, struct error *err)
     choose_names(host, &host->capabilities);
     cgroup_check_limits(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
                         &host->capabilities.limits_processes);
-    if (level ==
-        ISOLATION_PLAIN) /* its programs share the control group of their shim (shim/pids_limit.c) */
+    /* Programs of plain pods share the control group of their shim (shim/pids_limit.c). */
+    if (level == ISOLATION_PLAIN)
         host->capabilities.limits_memory = host->capabilities.limits_cpu = false;
     for (struct shim_link *link = host->links; link; link = link->next)
         if (link->fd >= 0)

@@ -1,5 +1,6 @@
 /*
- * Reads the handlers of probes and hooks from their documents: one row and one reader for each kind.
+ * Reads the handlers of probes and hooks from their documents: one row and one reader for each
+ * kind.
  */
 #include "node/runtime/handler.h"
 

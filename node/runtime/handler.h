@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Handlers of a container's probes and lifecycle hooks: run a program, send an HTTP or gRPC request,
- * open a TCP connection, sleep. Probes and hooks share this decoded form.
+ * Handlers of a container's probes and lifecycle hooks: run a program, send an HTTP or gRPC
+ * request, open a TCP connection, sleep. Probes and hooks share this decoded form.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
@@ -28,8 +28,8 @@ struct handler {
 
 /**
  * Read the handler of a probe or hook of `container`. `doc` NULL gives HANDLER_NONE. Texts live in
- * `doc` and `arena`. False with INVALID when the handler cannot work here: it names another host, or
- * a port that the container does not declare.
+ * `doc` and `arena`. False with INVALID when the handler cannot work here: it names another host,
+ * or a port that the container does not declare.
  */
 bool handler_read(const struct pod_container *container, const json_t *doc, struct arena *arena,
                   struct handler *out, struct error *err);

@@ -2,9 +2,10 @@
  * Reads the logs that shims write (shim/logfile.h): finds the files of a run, selects the requested
  * part, and prints its lines.
  *
- * A position (`offset`) is the number of a run and a byte count over all records the run ever wrote,
- * so it stays valid when files are rotated; records that were rotated away are skipped. A new reader
- * begins with the latest run. A reader that continues gets the rest of its run, then the later runs.
+ * A position (`offset`) is the number of a run and a byte count over all records the run ever
+ * wrote, so it stays valid when files are rotated; records that were rotated away are skipped. A
+ * new reader begins with the latest run. A reader that continues gets the rest of its run, then the
+ * later runs.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Runs getent with libnss_wrapper preloaded and a hosts file that only the wrapper reads, and checks
- * that it finds a name of that file.
+ * Runs getent with libnss_wrapper preloaded and a hosts file that only the wrapper reads, and
+ * checks that it finds a name of that file.
  *
  * The wrapper replaces the look-ups of the C library, so it must answer everything that library
  * would. PyTorch first asks for IPv6 with mapped IPv4 addresses, and retries forever when that

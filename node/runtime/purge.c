@@ -1,6 +1,6 @@
 /*
- * Removes logs of deleted pods and directories of dead shims. That takes disk time, so it is done on
- * the pool, one batch at a time; what arrives meanwhile makes the next batch.
+ * Removes logs of deleted pods and directories of dead shims. That takes disk time, so it is done
+ * on the pool, one batch at a time; what arrives meanwhile makes the next batch.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  * The contract (D-09, D-10): the kubelet calls start only after the start intent is durable. The
  * runtime starts a pod at most once per uid. It reports states in order, through `report`, never
  * inside a call. It keeps the final report until `release`, across restarts of the daemon and of
- * itself, and repeats it after `adopt`. A pod whose exit was not observed is reported as failed with
- * a reason of its own, never with exit code 0.
+ * itself, and repeats it after `adopt`. A pod whose exit was not observed is reported as failed
+ * with a reason of its own, never with exit code 0.
  */
 #include <sys/socket.h>
 

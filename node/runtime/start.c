@@ -57,8 +57,8 @@ static bool mentions(const struct str_list *words, const char *path)
     return false;
 }
 
-/* Admission sets the default path for every container, so it counts only if the command mentions it:
- * a plain process would write to the host's /dev. Any other path was asked for. */
+/* Admission sets the default path for every container, so it counts only if the command mentions
+ * it: a plain process would write to the host's /dev. Any other path was asked for. */
 static bool has_message(const struct pod_container *container)
 {
     static const char usual[] = "/dev/termination-log";
@@ -291,8 +291,8 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         out->ports[out->n_ports++] = pod->ports[i];
 }
 
-/* A host key for sshd: pods without the real root cannot read the machine's. Without a key (libcrypto
- * failed) sshd reports the error itself. */
+/* A host key for sshd: pods without the real root cannot read the machine's. Without a key
+ * (libcrypto failed) sshd reports the error itself. */
 static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
 {
     if (!hostkey_make(private, public, NULL))

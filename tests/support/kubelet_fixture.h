@@ -1,6 +1,6 @@
 #pragma once
 /*
- * A kubelet with a runtime that does what the test says, and pods that are bound to it.
+ * A kubelet with a scripted runtime, and pods that are bound to its node.
  */
 #include "tests/support/node_fixture.h"
 
@@ -10,7 +10,7 @@ struct rig *kubelet_fixture_new(int64_t max_pods);
 
 #define KUBELET_FIXTURE_COMMAND "'command':['true']"
 
-/** A pod that is bound already; `container` and `spec` are further members, NULL: a command, none.
- */
+/** Create a bound pod. `container` and `spec` are further members of its container (NULL: a
+ * command) and its spec (NULL: none), each beginning with a comma. */
 void kubelet_fixture_pod(struct rig *rig, const char *name, const char *container,
                          const char *spec);

@@ -1,5 +1,6 @@
 /*
- * What the kubelet gives a pod: variables, files and volumes, host paths, ports, names.
+ * What the kubelet resolves for a pod before and while it runs: variables, files and volumes, host
+ * paths, ports, hosts files. The runtime is scripted.
  */
 #include "tests/unit.h"
 
@@ -44,7 +45,7 @@ static const struct {
      "}}"},
 };
 
-static void what_is_missing_holds_the_pod_until_it_appears(void **state)
+static void a_pod_waits_for_a_missing_object(void **state)
 {
     for (size_t i = 0; i < countof(missing); i++) {
         struct rig *rig = rig_new();
@@ -66,7 +67,7 @@ static void what_is_missing_holds_the_pod_until_it_appears(void **state)
     }
 }
 
-static void a_missing_key_is_waited_for_too(void **state)
+static void a_pod_waits_for_a_missing_key(void **state)
 {
     struct rig *rig = kubelet_fixture_new(1);
 
@@ -113,7 +114,8 @@ static void files_of_running_pods_follow_their_objects(void **state)
     check_str("what went stays as it was", rig_started(rig, "p")->files, "p:K=new,644;");
     rig_tell_ended(rig, "p", 0);
     rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'4'}}");
-    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_settle(
+        rig); /* the scripted runtime fails the test if it gets files of a pod that does not run */
     rig_free(rig);
 }
 
@@ -144,7 +146,7 @@ static void files_of_running_pods_follow_their_labels_and_annotations(void **sta
     rig_free(rig);
 }
 
-static void a_running_pod_hears_of_another_deadline(void **state)
+static void a_running_pod_gets_a_changed_deadline(void **state)
 {
     struct rig *rig = kubelet_fixture_new(4);
 
@@ -160,7 +162,8 @@ static void a_running_pod_hears_of_another_deadline(void **state)
     check_int("a nearer one", rig_started(rig, "p")->deadline_ms, 5000);
     rig_tell_ended(rig, "p", 0);
     rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':1}}");
-    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_settle(
+        rig); /* the scripted runtime fails the test if it gets files of a pod that does not run */
     rig_free(rig);
 }
 
@@ -203,7 +206,7 @@ static void variables_of_containers_that_may_run_again_follow_their_objects(void
 }
 
 /* covers: local-runtime.md LRT-05 */
-static void where_ports_are_shared_the_second_pod_waits(void **state)
+static void a_pod_waits_for_a_port_it_shares_with_another(void **state)
 {
     static const struct {
         const char *name, *spec;
@@ -235,7 +238,7 @@ static void where_ports_are_shared_the_second_pod_waits(void **state)
     }
 }
 
-static void pods_with_addresses_of_their_own_share_no_ports(void **state)
+static void pods_with_their_own_addresses_share_no_ports(void **state)
 {
     struct rig *rig = kubelet_fixture_new(4);
     static const char ports[] = "," KUBELET_FIXTURE_COMMAND ",'ports':[{'containerPort':8080}]";
@@ -255,7 +258,7 @@ static void service(struct rig *rig, const char *name)
     rig_settle(rig);
 }
 
-static void a_plain_pod_has_names_while_there_are_services_to_look_up(void **state)
+static void a_plain_pod_gets_a_hosts_file_while_its_namespace_has_services(void **state)
 {
     struct rig *rig = kubelet_fixture_new(8);
 
@@ -357,7 +360,7 @@ static void volumes_become_files_and_directories(void **state)
     rig_free(rig);
 }
 
-/* A pod of that job, as the svc plugin makes it. */
+/* A pod of the job, as the svc plugin creates it. */
 static void create_named(struct rig *rig, const char *name, const char *job)
 {
     rig_create(rig,
@@ -427,8 +430,8 @@ static void services_are_known_to_pods_of_other_jobs(void **state)
     rig_free(rig);
 }
 
-/* Where a variable names the one before `names` times, `levels` times over, and the program gets
- * the last one `args` times. `start` bytes are in the first. */
+/* A chain of variables: the first has `start` bytes, each of `levels` others refers to the previous
+ * one `names` times, and the arguments refer to the last one `args` times. */
 static void with_growing_variables(struct rig *rig, int start, int names, int levels, int args)
 {
     scoped(buf) struct buf container = {0};
@@ -448,7 +451,7 @@ static void with_growing_variables(struct rig *rig, int start, int names, int le
 }
 
 /* covers: reliability.md L-35 */
-static void texts_that_no_program_could_be_given_are_refused(void **state)
+static void texts_larger_than_linux_passes_to_a_program_are_refused(void **state)
 {
     static const struct {
         const char *name;
@@ -479,18 +482,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(host_paths_can_be_forbidden),
-        cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
-        cmocka_unit_test(a_missing_key_is_waited_for_too),
+        cmocka_unit_test(a_pod_waits_for_a_missing_object),
+        cmocka_unit_test(a_pod_waits_for_a_missing_key),
         cmocka_unit_test(files_of_running_pods_follow_their_objects),
         cmocka_unit_test(files_of_running_pods_follow_their_labels_and_annotations),
-        cmocka_unit_test(a_running_pod_hears_of_another_deadline),
+        cmocka_unit_test(a_running_pod_gets_a_changed_deadline),
         cmocka_unit_test(variables_of_containers_that_may_run_again_follow_their_objects),
-        cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
-        cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),
-        cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),
+        cmocka_unit_test(a_pod_waits_for_a_port_it_shares_with_another),
+        cmocka_unit_test(pods_with_their_own_addresses_share_no_ports),
+        cmocka_unit_test(a_plain_pod_gets_a_hosts_file_while_its_namespace_has_services),
         cmocka_unit_test(host_aliases_are_lines_of_the_hosts_file),
         cmocka_unit_test(environment_is_resolved_in_order),
-        cmocka_unit_test(texts_that_no_program_could_be_given_are_refused),
+        cmocka_unit_test(texts_larger_than_linux_passes_to_a_program_are_refused),
         cmocka_unit_test(volumes_become_files_and_directories),
         cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),
         cmocka_unit_test(services_are_known_to_pods_of_other_jobs),

@@ -1,5 +1,5 @@
 /*
- * The lives of pods, with a runtime that does what the test says, on the embedded cluster.
+ * Pods from their binding to their end, with a scripted runtime on the embedded cluster.
  */
 #include "tests/unit.h"
 
@@ -37,7 +37,7 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
     rig_free(rig);
 }
 
-static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
+static void a_pod_of_a_previous_run_is_purged_with_its_object(void **state)
 {
     struct rig *rig = kubelet_fixture_new(2);
     struct kubelet_options options = kubelet_fixture_options(2);
@@ -54,7 +54,7 @@ static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
 }
 
 /* covers: reliability.md L-37 */
-static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
+static void at_most_max_pods_run_at_once_and_all_run_in_the_end(void **state)
 {
     struct rig *rig = kubelet_fixture_new(3);
 
@@ -99,7 +99,7 @@ static void intents_are_written_ahead_of_free_slots(void **state)
     rig_free(rig);
 }
 
-static void processors_are_not_promised_twice(void **state)
+static void pods_wait_for_free_processors(void **state)
 {
     struct rig *rig = kubelet_fixture_new(8);
 
@@ -188,8 +188,6 @@ static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
     }
 }
 
-/* Deletion. */
-
 static void a_running_pod_is_stopped_then_removed(void **state)
 {
     struct rig *rig = kubelet_fixture_new(1);
@@ -227,7 +225,7 @@ static void a_pod_that_was_never_started_is_removed_at_once(void **state)
     rig_free(rig);
 }
 
-static void a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended(void **state)
+static void a_pod_deleted_by_force_keeps_its_slot_until_it_has_ended(void **state)
 {
     struct rig *rig = kubelet_fixture_new(1);
     struct rig_pod *pod;
@@ -246,7 +244,7 @@ static void a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended(vo
     rig_free(rig);
 }
 
-static void a_held_pod_can_be_deleted(void **state)
+static void a_blocked_pod_can_be_deleted(void **state)
 {
     struct rig *rig = kubelet_fixture_new(1);
 
@@ -262,8 +260,8 @@ static void a_held_pod_can_be_deleted(void **state)
     rig_free(rig);
 }
 
-/* Another life. What the store says of the pod when the daemon starts, what the runtime found, and
- * what must come of it. covers: reliability.md D-09 D-10 INV-N1 P-08 P-09; local-runtime.md LRT-33
+/* A new run of the daemon: the pod's stored state, what the runtime found of it, and what must
+ * become of it. covers: reliability.md D-09 D-10 INV-N1 P-08 P-09; local-runtime.md LRT-33
  * LRT-34 */
 #define INTENT  "{'phase':'Pending','startTime':'2023-11-14T22:13:20Z'}"
 #define RUNNING "{'phase':'Running','startTime':'2023-11-14T22:13:20Z'}"
@@ -274,7 +272,7 @@ static const struct {
     enum pod_phase phase;
     const char *reason;
     int starts;
-} lives[] = {
+} previous_runs[] = {
     {"no intent: starts", NULL, false, false, POD_PENDING, NULL, 1},
     {"no intent, machine restarted: starts", NULL, false, true, POD_PENDING, NULL, 1},
     {"intent, not found: was never started, starts", INTENT, false, false, POD_PENDING, NULL, 1},
@@ -291,46 +289,48 @@ static const struct {
      0},
 };
 
-static void earlier_lives_are_judged(void **state)
+static void pods_of_a_previous_run_are_reconciled(void **state)
 {
-    for (size_t i = 0; i < countof(lives); i++) {
+    for (size_t i = 0; i < countof(previous_runs); i++) {
         struct rig *rig = rig_new();
         struct kubelet_options options = kubelet_fixture_options(4);
         struct rig_pod *pod = &rig->pods[0];
-        bool final = lives[i].phase == POD_FAILED || lives[i].phase == POD_SUCCEEDED;
+        bool final =
+            previous_runs[i].phase == POD_FAILED || previous_runs[i].phase == POD_SUCCEEDED;
 
         kubelet_fixture_pod(rig, "p", NULL, NULL);
-        if (lives[i].status)
-            rig_set_status(rig, &kind_pod, "p", "%s", lives[i].status);
-        if (lives[i].found) {
+        if (previous_runs[i].status)
+            rig_set_status(rig, &kind_pod, "p", "%s", previous_runs[i].status);
+        if (previous_runs[i].found) {
             snprintf(pod->uid, sizeof pod->uid, "%s", object_uid(rig_get(rig, &kind_pod, "p")));
             strcpy(pod->name, "p");
             pod->running = true;
             rig->n_pods = rig->running = 1;
             rig->found[rig->n_found++] = pod->uid;
         }
-        options.machine_restarted = lives[i].restarted;
+        options.machine_restarted = previous_runs[i].restarted;
         rig_start_kubelet(rig, &options);
-        check_int(lives[i].name, rig_pod_phase(rig, "p"), lives[i].phase);
-        if (lives[i].reason)
-            check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), lives[i].reason);
-        check_int(lives[i].name, rig->n_pods ? pod->starts : 0, lives[i].starts);
-        if (final && lives[i].found) {
-            check(lives[i].name, !pod->released); /* its last report is to come */
+        check_int(previous_runs[i].name, rig_pod_phase(rig, "p"), previous_runs[i].phase);
+        if (previous_runs[i].reason)
+            check_has(previous_runs[i].name, rig_status(rig, &kind_pod, "p"),
+                      previous_runs[i].reason);
+        check_int(previous_runs[i].name, rig->n_pods ? pod->starts : 0, previous_runs[i].starts);
+        if (final && previous_runs[i].found) {
+            check(previous_runs[i].name, !pod->released); /* its last report is still to come */
             rig_tell_ended(rig, "p", 0);
-            check(lives[i].name, pod->released);
+            check(previous_runs[i].name, pod->released);
             check("its logs stay", !pod->purged);
         }
         if (!final) {
             rig_tell_ended(rig, "p", 5);
-            check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), "\"exitCode\":5");
-            check(lives[i].name, pod->released);
+            check_has(previous_runs[i].name, rig_status(rig, &kind_pod, "p"), "\"exitCode\":5");
+            check(previous_runs[i].name, pod->released);
         }
         rig_free(rig);
     }
 }
 
-static void an_end_nobody_saw_is_no_success(void **state)
+static void an_unobserved_end_is_a_failure(void **state)
 {
     struct rig *rig = rig_new();
     struct kubelet_options options = kubelet_fixture_options(4);
@@ -401,19 +401,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_goes_from_bound_to_succeeded),
-        cmocka_unit_test(a_pod_of_an_earlier_life_is_purged_with_its_object),
-        cmocka_unit_test(no_more_than_max_pods_run_and_all_have_their_turn),
+        cmocka_unit_test(a_pod_of_a_previous_run_is_purged_with_its_object),
+        cmocka_unit_test(at_most_max_pods_run_at_once_and_all_run_in_the_end),
         cmocka_unit_test(intents_are_written_ahead_of_free_slots),
-        cmocka_unit_test(processors_are_not_promised_twice),
+        cmocka_unit_test(pods_wait_for_free_processors),
         cmocka_unit_test(phases_only_move_forward),
         cmocka_unit_test(reports_of_one_turn_are_written_once),
         cmocka_unit_test(a_pod_that_cannot_run_fails_with_a_reason),
         cmocka_unit_test(a_running_pod_is_stopped_then_removed),
         cmocka_unit_test(a_pod_that_was_never_started_is_removed_at_once),
-        cmocka_unit_test(a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended),
-        cmocka_unit_test(a_held_pod_can_be_deleted),
-        cmocka_unit_test(earlier_lives_are_judged),
-        cmocka_unit_test(an_end_nobody_saw_is_no_success),
+        cmocka_unit_test(a_pod_deleted_by_force_keeps_its_slot_until_it_has_ended),
+        cmocka_unit_test(a_blocked_pod_can_be_deleted),
+        cmocka_unit_test(pods_of_a_previous_run_are_reconciled),
+        cmocka_unit_test(an_unobserved_end_is_a_failure),
         cmocka_unit_test(a_process_without_an_object_is_stopped),
         cmocka_unit_test(restarts_of_the_daemon_start_nothing_twice),
     };

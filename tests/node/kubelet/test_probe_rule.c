@@ -1,5 +1,5 @@
 /*
- * When a probe is made and what its tries amount to.
+ * The timing and thresholds of a probe.
  */
 #include "tests/unit.h"
 
@@ -29,8 +29,8 @@ static void absent_and_zero_mean_the_defaults(void **state)
     check_int("a grace of none is a grace", rule.grace_s, 0);
 }
 
-/* Tries as '+' and '-', and after each whether it is good ('G', 'B') and in lower case when that
- * is nothing new. */
+/* Tries as '+' (passed) and '-' (failed). After each, the state: good 'G' or bad 'B', in lower case
+ * when the try did not count as a change. */
 static const struct {
     const char *name;
     bool good;
@@ -47,7 +47,7 @@ static const struct {
     {"several passes", false, 3, 1, "++-+++", "bbBbbG"},
 };
 
-static void so_many_in_a_row_turn_it(void **state)
+static void a_threshold_of_equal_tries_changes_the_state(void **state)
 {
     for (size_t c = 0; c < countof(cases); c++) {
         struct probe_streak streak = {.good = cases[c].good};
@@ -62,7 +62,7 @@ static void so_many_in_a_row_turn_it(void **state)
     }
 }
 
-static void the_first_try_waits_for_what_is_left_of_the_delay(void **state)
+static void the_first_try_waits_for_the_rest_of_the_delay(void **state)
 {
     const struct probe_rule rule = {.initial_ms = 5000};
 
@@ -76,8 +76,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(absent_and_zero_mean_the_defaults),
-        cmocka_unit_test(so_many_in_a_row_turn_it),
-        cmocka_unit_test(the_first_try_waits_for_what_is_left_of_the_delay),
+        cmocka_unit_test(a_threshold_of_equal_tries_changes_the_state),
+        cmocka_unit_test(the_first_try_waits_for_the_rest_of_the_delay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

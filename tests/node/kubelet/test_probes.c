@@ -1,5 +1,5 @@
 /*
- * Probes of containers on a virtual clock: programs are answered by the test.
+ * Probes of containers on a virtual clock. The test gives the results of exec probes.
  */
 #include "tests/unit.h"
 
@@ -71,7 +71,7 @@ static void a_pod_is_ready_while_its_readiness_probe_passes(void **state)
     rig_free(rig);
 }
 
-static void a_program_that_never_answers_has_failed_a_period_later(void **state)
+static void an_exec_probe_without_a_result_fails_after_a_period(void **state)
 {
     struct rig *rig = set_up("'readinessProbe':{'exec':{'command':['x']},'periodSeconds':2,"
                              "'failureThreshold':1},'livenessProbe':{'exec':{'command':['y']},"
@@ -89,7 +89,7 @@ static void a_program_that_never_answers_has_failed_a_period_later(void **state)
     rig_free(rig);
 }
 
-static void a_container_that_is_not_alive_is_ended_once_and_probed_anew(void **state)
+static void a_failed_liveness_probe_ends_the_container_once_and_probing_starts_again(void **state)
 {
     struct rig *rig = set_up("'livenessProbe':{'exec':{'command':['alive']},'periodSeconds':1,"
                              "'terminationGracePeriodSeconds':7}");
@@ -119,7 +119,7 @@ static void a_container_that_is_not_alive_is_ended_once_and_probed_anew(void **s
     rig_free(rig);
 }
 
-static void the_others_wait_for_the_startup_probe(void **state)
+static void other_probes_wait_for_the_startup_probe(void **state)
 {
     struct rig *rig =
         set_up("'startupProbe':{'exec':{'command':['started']},'periodSeconds':1,"
@@ -147,8 +147,8 @@ static void the_others_wait_for_the_startup_probe(void **state)
     rig_free(rig);
 }
 
-/* Its pod is Pending until then: the containers behind it wait. */
-static void a_sidecars_startup_probe_lets_the_others_start(void **state)
+/* The pod is Pending until the probe passes, because the containers after the sidecar wait. */
+static void containers_wait_for_the_startup_probe_of_a_sidecar(void **state)
 {
     struct rig *rig = set_up(
         "'livenessProbe':{'exec':{'command':['alive']}}}],'initContainers':[{'name':'s','command':["
@@ -185,7 +185,7 @@ static void a_container_that_never_starts_up_is_ended(void **state)
     rig_free(rig);
 }
 
-static void another_life_still_knows_who_is_ready(void **state)
+static void readiness_survives_a_restart_of_the_daemon(void **state)
 {
     struct rig *rig = set_up("'readinessProbe':{'exec':{'command':['x']},'periodSeconds':10}");
     const struct kubelet_options options = {.node_name = "here", .capacity = {.pods = 4}};
@@ -203,8 +203,8 @@ static void another_life_still_knows_who_is_ready(void **state)
     rig_free(rig);
 }
 
-/* Nobody listens at the pod's address: its program is a scripted one. */
-static void a_server_is_asked_for_its_health_at_the_pods_address(void **state)
+/* The pod is scripted, so no program listens at its address. */
+static void a_grpc_probe_connects_to_the_pods_address(void **state)
 {
     static const struct {
         const char *probe, *says;
@@ -230,7 +230,7 @@ static void a_server_is_asked_for_its_health_at_the_pods_address(void **state)
     }
 }
 
-static void what_cannot_be_asked_is_refused_with_the_way_out(void **state)
+static void an_unsupported_probe_is_refused_with_a_hint(void **state)
 {
     static const struct {
         const char *probe, *says;
@@ -258,14 +258,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_is_ready_while_its_readiness_probe_passes),
-        cmocka_unit_test(a_program_that_never_answers_has_failed_a_period_later),
-        cmocka_unit_test(a_container_that_is_not_alive_is_ended_once_and_probed_anew),
-        cmocka_unit_test(the_others_wait_for_the_startup_probe),
-        cmocka_unit_test(a_sidecars_startup_probe_lets_the_others_start),
+        cmocka_unit_test(an_exec_probe_without_a_result_fails_after_a_period),
+        cmocka_unit_test(a_failed_liveness_probe_ends_the_container_once_and_probing_starts_again),
+        cmocka_unit_test(other_probes_wait_for_the_startup_probe),
+        cmocka_unit_test(containers_wait_for_the_startup_probe_of_a_sidecar),
         cmocka_unit_test(a_container_that_never_starts_up_is_ended),
-        cmocka_unit_test(another_life_still_knows_who_is_ready),
-        cmocka_unit_test(a_server_is_asked_for_its_health_at_the_pods_address),
-        cmocka_unit_test(what_cannot_be_asked_is_refused_with_the_way_out),
+        cmocka_unit_test(readiness_survives_a_restart_of_the_daemon),
+        cmocka_unit_test(a_grpc_probe_connects_to_the_pods_address),
+        cmocka_unit_test(an_unsupported_probe_is_refused_with_a_hint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * node/kubelet/security_context.c: what a securityContext asks for in vain.
+ * node/kubelet/start.c: warnings about a securityContext that has no effect.
  */
 #include "tests/unit.h"
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/kubelet_fixture.h"
 
-/* The members with ids for SELF and OTHER (owned). */
+/* `members` with user ids in place of SELF and OTHER (owned). */
 static char *with_users(const char *begin, const char *members)
 {
     const char *at = strstr(members, ":SELF"), *other = strstr(members, ":OTHER");
@@ -18,11 +18,12 @@ static char *with_users(const char *begin, const char *members)
     return mem_printf("%s%s}", begin, members);
 }
 
-/* Who they are is decided by the level, here plain: whoever runs this. */
-static void a_pod_that_asks_for_another_user_is_told_that_it_is_not_so(void **state)
+/* The level of isolation decides the user of programs. Here it is plain: the user of this process.
+ */
+static void a_pod_that_asks_for_another_user_gets_a_warning(void **state)
 {
     const struct {
-        const char *name, *pod, *container; /* securityContext; SELF is who we are */
+        const char *name, *pod, *container; /* securityContext; SELF is this user */
         const char *says;                   /* NULL: nothing */
     } rows[] = {
         {"nothing", "", "", NULL},
@@ -52,7 +53,7 @@ static void a_pod_that_asks_for_another_user_is_told_that_it_is_not_so(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pod_that_asks_for_another_user_is_told_that_it_is_not_so),
+        cmocka_unit_test(a_pod_that_asks_for_another_user_gets_a_warning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

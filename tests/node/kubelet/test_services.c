@@ -1,6 +1,6 @@
 /*
- * node/kubelet/services.c: addresses of Services and where they lead, with a runtime that does what
- * the test says, and real connections.
+ * node/kubelet/services.c: addresses of Services and their endpoints, with a scripted runtime and
+ * real connections.
  */
 #include "tests/unit.h"
 
@@ -31,7 +31,7 @@ static struct rig *set_up(void)
     return rig;
 }
 
-/* Labels app and more; `container` are further members. */
+/* A pod with the label "app"; `container` has further members. */
 static void pod(struct rig *rig, const char *name, const char *app, const char *container)
 {
     rig_create(rig,
@@ -69,7 +69,7 @@ static struct sockaddr_in address_of(const char *ip, uint16_t port)
     return address;
 }
 
-/* The pod's program: listens where the pod would. */
+/* Listens at the pod's address in place of its program. */
 static int listener(const char *ip, uint16_t port)
 {
     struct sockaddr_in address = address_of(ip, port);
@@ -81,8 +81,8 @@ static int listener(const char *ip, uint16_t port)
     return fd;
 }
 
-/* A connection to the Service arrives there; until the relay knows the way, it is refused, or led
- * to where nobody is any more and reset. */
+/* Connects to the Service until the connection arrives at the listener. Before the proxy knows the
+ * new target, connections are refused, or reset by the old one. */
 static void check_leads(const char *what, const char *ip, uint16_t port, int to)
 {
     struct sockaddr_in address = address_of(ip, port);
@@ -141,7 +141,7 @@ static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
     rig_free(rig);
 }
 
-/* Answered by the pod itself; what is sent before the relay knows the way is refused. */
+/* The pod itself answers. Datagrams sent before the proxy knows the target are refused. */
 static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_ip, uint16_t at)
 {
     struct sockaddr_in to = address_of(ip, port), own = address_of(pod_ip, at);
@@ -158,14 +158,14 @@ static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_
     while (poll(&there, 1, 1) != 1);
     check_int("asked", recvfrom(pod, text, sizeof text, 0, (struct sockaddr *)&own, &size), 3);
     sendto(pod, "told", 4, 0, (struct sockaddr *)&own, size);
-    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* refusals of before */
+    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* earlier refusals */
         check("told", poll(&back, 1, WAIT_MS) == 1);
     check_str("from the Service's address", text, "told");
     close(pod);
     close(asker);
 }
 
-static void one_port_may_be_of_tcp_and_of_udp(void **state)
+static void tcp_and_udp_may_share_a_port_number(void **state)
 {
     struct rig *rig = set_up();
     int fd;
@@ -191,7 +191,7 @@ static void one_port_may_be_of_tcp_and_of_udp(void **state)
     rig_free(rig);
 }
 
-static void ports_are_found_by_the_names_pods_give_them(void **state)
+static void target_ports_are_found_by_name(void **state)
 {
     struct rig *rig = set_up();
     int first, second;
@@ -215,7 +215,7 @@ static void ports_are_found_by_the_names_pods_give_them(void **state)
     rig_free(rig);
 }
 
-static void pods_are_told_of_services_in_variables(void **state)
+static void pods_get_variables_about_services(void **state)
 {
     struct rig *rig = set_up();
     scoped_str host = NULL;
@@ -251,7 +251,7 @@ static void pods_are_told_of_services_in_variables(void **state)
     rig_free(rig);
 }
 
-static void unready_pods_are_behind_a_service_that_says_so(void **state)
+static void publish_not_ready_addresses_includes_unready_pods(void **state)
 {
     struct rig *rig = set_up();
     int fd;
@@ -264,8 +264,8 @@ static void unready_pods_are_behind_a_service_that_says_so(void **state)
     rig_free(rig);
 }
 
-/* A pod that was there before the Service, and has no address of its own. */
-static void a_late_service_finds_pods_without_addresses_on_the_machine(void **state)
+/* The pod is older than the Service and has no address of its own. */
+static void a_later_service_leads_to_the_host_address_of_older_pods(void **state)
 {
     struct rig *rig = set_up();
     uint16_t port = (uint16_t)(20000 + getpid() % 10000);
@@ -286,7 +286,7 @@ static void a_late_service_finds_pods_without_addresses_on_the_machine(void **st
     rig_free(rig);
 }
 
-static void addresses_are_kept_over_lives_and_changes(void **state)
+static void addresses_survive_restarts_and_changes(void **state)
 {
     struct rig *rig = set_up();
     char first[64], second[64];
@@ -313,7 +313,7 @@ static void addresses_are_kept_over_lives_and_changes(void **state)
     rig_free(rig);
 }
 
-static void an_address_that_is_not_to_be_had_becomes_another(void **state)
+static void an_unavailable_address_is_replaced(void **state)
 {
     struct rig *rig = set_up();
 
@@ -324,7 +324,7 @@ static void an_address_that_is_not_to_be_had_becomes_another(void **state)
     rig_free(rig);
 }
 
-static void services_that_have_no_address(void **state)
+static void some_services_get_no_address(void **state)
 {
     struct rig *rig = set_up();
 
@@ -343,7 +343,7 @@ static void services_that_have_no_address(void **state)
     rig_free(rig);
 }
 
-static void a_port_in_use_is_opened_when_it_is_free(void **state)
+static void a_port_in_use_is_opened_once_it_is_free(void **state)
 {
     struct rig *rig = set_up();
     int other = listener("0.0.0.0", (uint16_t)(30000 + getpid() % 2000)), fd;
@@ -369,8 +369,8 @@ static void a_port_in_use_is_opened_when_it_is_free(void **state)
     rig_free(rig);
 }
 
-/* Where this user may not listen on it, programs are sent further up. */
-static void a_low_port_is_opened_where_programs_look_for_it(void **state)
+/* Where this user may not listen on a low port, connections are redirected to a higher one. */
+static void a_low_port_is_reached_by_its_own_number(void **state)
 {
     struct rig *rig = set_up();
     uint16_t port = sockaddr_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
@@ -389,16 +389,16 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_leads_to_the_port_its_ready_pods_listen_on),
-        cmocka_unit_test(one_port_may_be_of_tcp_and_of_udp),
-        cmocka_unit_test(ports_are_found_by_the_names_pods_give_them),
-        cmocka_unit_test(pods_are_told_of_services_in_variables),
-        cmocka_unit_test(unready_pods_are_behind_a_service_that_says_so),
-        cmocka_unit_test(a_late_service_finds_pods_without_addresses_on_the_machine),
-        cmocka_unit_test(addresses_are_kept_over_lives_and_changes),
-        cmocka_unit_test(an_address_that_is_not_to_be_had_becomes_another),
-        cmocka_unit_test(services_that_have_no_address),
-        cmocka_unit_test(a_port_in_use_is_opened_when_it_is_free),
-        cmocka_unit_test(a_low_port_is_opened_where_programs_look_for_it),
+        cmocka_unit_test(tcp_and_udp_may_share_a_port_number),
+        cmocka_unit_test(target_ports_are_found_by_name),
+        cmocka_unit_test(pods_get_variables_about_services),
+        cmocka_unit_test(publish_not_ready_addresses_includes_unready_pods),
+        cmocka_unit_test(a_later_service_leads_to_the_host_address_of_older_pods),
+        cmocka_unit_test(addresses_survive_restarts_and_changes),
+        cmocka_unit_test(an_unavailable_address_is_replaced),
+        cmocka_unit_test(some_services_get_no_address),
+        cmocka_unit_test(a_port_in_use_is_opened_once_it_is_free),
+        cmocka_unit_test(a_low_port_is_reached_by_its_own_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

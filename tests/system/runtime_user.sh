@@ -20,7 +20,7 @@ mkdir -m 755 "$TMPDIR/bin"
 mkdir "$TMPDIR/home"
 chown "$user:$user" "$TMPDIR/home"
 cp "$JOBFLOW" "$TMPDIR/bin/jobflow"
-for name in runtime_bare runtime_adopt runtime_bury runtime_starts runtime_boxed runtime_network runtime_rights sandbox; do
+for name in runtime_plain runtime_adopt runtime_reap_lost runtime_starts runtime_sandboxed runtime_network runtime_rights sandbox_sandbox; do
     cp "$(dirname "$JOBFLOW")/tests/test_node_$name" "$TMPDIR/bin/"
     echo "== $name as uid $user"
     as_user mkdir "$TMPDIR/home/$name"

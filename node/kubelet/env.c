@@ -301,7 +301,7 @@ static enum resolve_result take_sub_paths(const struct value_source *source,
         if (mount->sub_path_expr && (strstr(paths[i], "$(") || !path_descends(paths[i])))
             return resolve_invalid(
                 source, "InvalidSubPath",
-                "container %s: subPathExpr %s becomes \"%s\", which is no relative "
+                "container %s: subPathExpr %s becomes \"%s\", which is not a relative "
                 "path without '..' and with all its variables known",
                 container->name, mount->sub_path_expr, paths[i]);
     }

@@ -228,7 +228,7 @@ static void write_address(const struct service *service)
     json_object_set_new(spec, "ipFamilyPolicy", json_string("SingleStack"));
     if (service->spec.cluster_ip && *service->spec.cluster_ip)
         cluster_event(service->all->rules.cluster, object, EVENT_WARNING, "ClusterIPReallocated",
-                      "relay", "%s is not to be had here: the Service has %s",
+                      "relay", "%s is not available on this node: the Service has %s",
                       service->spec.cluster_ip, service->text);
     call = mem_alloc(sizeof *call);
     call->done = address_written;
@@ -309,8 +309,8 @@ static void warn_protocol(struct services *all, const struct service_spec *spec,
 {
     if (spec->other_port)
         cluster_event(all->rules.cluster, object, EVENT_WARNING, "ProtocolNotRelayed", "relay",
-                      "only TCP and UDP are handed on here: for %s make the Service headless "
-                      "(clusterIP: None), and ask its pods",
+                      "only TCP and UDP are forwarded: for %s make the Service headless "
+                      "(clusterIP: None) and connect to its pods",
                       spec->other_port);
 }
 

@@ -115,8 +115,8 @@ static enum resolve_result add_fields(struct resolver *r, const json_t *ref, int
 
         if (!value)
             return resolve_invalid(r->source, "InvalidVolume",
-                                   "volume %s: item %s names no field or resource we know", r->name,
-                                   doc_text(pick, "path"));
+                                   "volume %s: item %s names no supported field or resource",
+                                   r->name, doc_text(pick, "path"));
         result = add_file(r, doc_text(pick, "path"), value, strlen(value),
                           value_mode(pick, "mode", mode));
     }

@@ -53,7 +53,7 @@ static bool port_of(const struct pod_container *container, const json_t *doc, in
         if (container->ports.items[i].name && strcmp(container->ports.items[i].name, name) == 0)
             *out = container->ports.items[i].port;
     if (name && !*out)
-        return error_set(err, ERR_INVALID, "port", "port \"%s\" is none the container declares",
+        return error_set(err, ERR_INVALID, "port", "the container declares no port named \"%s\"",
                          name);
     return (*out >= 1 && *out <= UINT16_MAX) ||
            error_set(err, ERR_INVALID, "port", "port %d is not between 1 and 65535", (int)*out);
@@ -64,8 +64,10 @@ static bool own_host(const json_t *doc, struct error *err)
     const char *host = doc_text(doc, "host");
 
     return !host || !*host ||
-           error_set(err, ERR_INVALID, "host",
-                     "host \"%s\": only the pod's own address is asked; leave host out", host);
+           error_set(
+               err, ERR_INVALID, "host",
+               "host \"%s\": probes and hooks connect to the pod's own address only; leave it out",
+               host);
 }
 
 static bool exec_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
@@ -155,7 +157,7 @@ static bool check_one(const struct pod_container *container, struct arena *arena
 
         if (ok && hook && handler.kind == HANDLER_TCP)
             ok = error_set(err, ERR_INVALID, "tcpSocket",
-                           "tcpSocket is no hook; use exec, httpGet or sleep");
+                           "tcpSocket cannot be a hook; use exec, httpGet or sleep");
         if (!ok) {
             error_prefix(err, "container %s: %s: ", container->name, handler_use_text(use));
             return false;

@@ -178,7 +178,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         return; /* at most once */
     known = host_pod_new(host, pod->uid, NULL);
     if (!shim_uid_ok(pod->uid)) {
-        host_fail_later(host, known, "InvalidPod", "the pod's uid has a form that no pod here has");
+        host_fail_later(host, known, "InvalidPod", "the pod's uid has an invalid form");
         return;
     }
     kind = runtime_choose_way(pod, host->isolate_all || host->config.private_network);

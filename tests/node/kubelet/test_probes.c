@@ -236,11 +236,11 @@ static void an_unsupported_probe_is_refused_with_a_hint(void **state)
         const char *probe, *says;
     } rows[] = {
         {"'readinessProbe':{'tcpSocket':{'port':'none'}}",
-         "container c: readinessProbe: port \\\"none\\\" is none the container declares"},
+         "container c: readinessProbe: the container declares no port named \\\"none\\\""},
         {"'startupProbe':{'httpGet':{'port':80,'host':'10.0.0.1'}}",
-         "only the pod's own address is asked"},
+         "probes and hooks connect to the pod's own address only"},
         {"'lifecycle':{'preStop':{'tcpSocket':{'port':80}}}",
-         "lifecycle.preStop: tcpSocket is no hook"},
+         "lifecycle.preStop: tcpSocket cannot be a hook"},
     };
 
     for (size_t i = 0; i < countof(rows); i++) {

@@ -320,7 +320,7 @@ static void an_unavailable_address_is_replaced(void **state)
     service(rig, "a", "{'port':7080}", ",'clusterIP':'10.96.0.10'");
     check("one of ours", strncmp(cluster_ip(rig, "a"), "127.", 4) == 0);
     check("and an event tells",
-          rig_has_event(rig, "ClusterIPReallocated", "10.96.0.10 is not to be had here"));
+          rig_has_event(rig, "ClusterIPReallocated", "10.96.0.10 is not available on this node"));
     rig_free(rig);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Command: its table and its admission (O-14). The fields stand at the top level, there is neither
+ * The kind Command: field table and admission (O-14). Its fields are at the top level; it has neither
  * spec nor status.
  */
 #include "api/types/kinds/command.h"
@@ -17,10 +17,10 @@
 /* clang-format off */
 static const struct field target_fields[] = {
     {"apiVersion",         FIELD_STR,      TARGET(api_version), .required = true, .doc = "Group and version of the object."},
-    {"kind",               FIELD_STR,      TARGET(kind), .required = true, .doc = "Job or Queue."},
+    {"kind",               FIELD_STR,      TARGET(kind), .required = true, .doc = "Kind of the object: Job or Queue."},
     {"name",               FIELD_STR,      TARGET(name), .required = true, .doc = "Name of the object."},
     {"uid",                FIELD_STR,      TARGET(uid), .required = true,
-     .doc = "UID of the object, so that a later one of the same name is not hit."},
+     .doc = "UID of the object. A later object of the same name is left alone."},
     {"controller",         FIELD_OPT_BOOL, FIELD_PASS, .doc = "Not used."},
     {"blockOwnerDeletion", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Not used."},
     {0},
@@ -28,15 +28,15 @@ static const struct field target_fields[] = {
 static const struct schema target_schema = {"CommandTarget", target_fields, sizeof ((struct command *)0)->target};
 
 static const struct field command_fields[] = {
-    {"action",  FIELD_STR,    COMMAND(action), .doc = "What to do: AbortJob, ResumeJob, CloseQueue and others."},
-    {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "The Job or Queue to do it to."},
-    {"reason",  FIELD_STR,    COMMAND(reason), .doc = "Who asks, in one word."},
-    {"message", FIELD_STR,    COMMAND(message), .doc = "Why, for people."},
+    {"action",  FIELD_STR,    COMMAND(action), .doc = "Action to carry out: AbortJob, ResumeJob, CloseQueue and others."},
+    {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "Job or Queue that the action applies to."},
+    {"reason",  FIELD_STR,    COMMAND(reason), .doc = "One word that names the sender of the command."},
+    {"message", FIELD_STR,    COMMAND(message), .doc = "Text that explains the command."},
     {0},
 };
-static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "An order to a job or queue; gone when it is carried out."};
+static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "A command to a Job or Queue. It is deleted when it has been carried out."};
 
-/* Which actions mean something for which kind. Those on a part of a job name it in annotations (O-67). */
+/* The actions that each kind supports. */
 static const struct {
     const struct kind *kind;
     const char *const *actions;
@@ -45,9 +45,10 @@ static const struct {
                                         "RestartPod", "RestartPartition", NULL}},
     {&kind_queue, (const char *const[]){"OpenQueue", "CloseQueue", NULL}},
 };
+/* The annotations that an action on a part of a job needs (O-67). */
 static const struct {
     const char *action, *annotation;
-} aims[] = {
+} required_annotations[] = {
     {"RestartTask",      ANNOTATION_COMMAND_TASK},
     {"RestartPod",       ANNOTATION_COMMAND_POD},
     {"RestartPartition", ANNOTATION_COMMAND_TASK},
@@ -69,13 +70,14 @@ static bool is_one_of(const char *text, const char *const *list)
     return *list != NULL;
 }
 
-static void check_aim(const struct object *object, const char *action, struct error_list *errors)
+static void check_annotations(const struct object *object, const char *action,
+                              struct error_list *errors)
 {
-    for (size_t i = 0; i < countof(aims); i++)
-        if (strcmp(aims[i].action, action) == 0 &&
-            !meta_annotation(object->meta, aims[i].annotation))
+    for (size_t i = 0; i < countof(required_annotations); i++)
+        if (strcmp(required_annotations[i].action, action) == 0 &&
+            !meta_annotation(object->meta, required_annotations[i].annotation))
             FINDING(errors, ("action"), "%s acts on a part of the job: name it in annotation %s",
-                    action, aims[i].annotation);
+                    action, required_annotations[i].annotation);
 }
 
 static void check_action(const struct command *command, const char *const *actions,
@@ -106,7 +108,7 @@ static void command_validate(const struct admission *adm, const struct object *o
     for (size_t i = 0; i < countof(targets); i++) {
         if (targets[i].kind == kind) {
             check_action(command, targets[i].actions, errors);
-            check_aim(object, command->action ? command->action : "", errors);
+            check_annotations(object, command->action ? command->action : "", errors);
             return;
         }
     }

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * Command (bus.volcano.sh/v1alpha1): an action somebody asks for on a Job or Queue. Ref:
- * spec/job.md 2.3, 18.
+ * Command (bus.volcano.sh/v1alpha1): a request for an action on a Job or Queue. A controller carries
+ * it out and deletes it. Ref: spec/job.md 2.3, 18.
  */
 #include "api/types/object.h"
 
-/* What a targeted action aims at: O-67. */
+/* O-67: these annotations name the part of a job that an action applies to. */
 #define ANNOTATION_COMMAND_TASK      "volcano.sh/task-spec"
 #define ANNOTATION_COMMAND_POD       "volcano.sh/pod-name"
 #define ANNOTATION_COMMAND_PARTITION "volcano.sh/partition-id"
@@ -18,4 +18,5 @@ struct command {
     const char *reason, *message; /* NULL = absent */
 };
 
+/** The decoded command, borrowed from the object's blob. */
 const struct command *command_of(const struct object *command);

@@ -1,8 +1,8 @@
 /*
- * CustomResourceDefinition (apiextensions.k8s.io/v1): what a cluster is told of the volcano kinds.
+ * CustomResourceDefinition (apiextensions.k8s.io/v1): the definitions of the volcano kinds.
  *
- * Here the kinds are built in, so their definitions are made from the tables of kinds when somebody
- * asks (api/server/schema/crd) and are never written.
+ * All kinds are built in. Their definitions are computed from the field tables on each request
+ * (api/server/schema/crd) and cannot be written.
  */
 #include "api/types/kind.h"
 #include "api/types/schema/schema.h"
@@ -10,9 +10,9 @@
 static const struct field no_fields[] = {{0}};
 static const struct schema crd_schema = {
     "CustomResourceDefinition", no_fields, .preserve_unknown = true,
-    .doc = "A kind of objects; read only, for the kinds are built in."};
+    .doc = "Definition of a kind. It is read only, because all kinds are built in."};
 
-static void refuse(const struct admission *adm, const struct object *old, const struct object *new_,
+static void refuse(const struct admission *adm, const struct object *old, const struct object *crd,
                    struct error_list *errors)
 {
     error_list_add(errors, ERR_METHOD, "",

@@ -7,50 +7,49 @@
 
 /* clang-format off */
 static const struct field event_source_fields[] = {
-    {"component", FIELD_STR, FIELD_PASS, .doc = "Component from which the event is generated."},
-    {"host",      FIELD_STR, FIELD_PASS, .doc = "Node name on which the event is generated."},
+    {"component", FIELD_STR, FIELD_PASS, .doc = "Component that reported the event."},
+    {"host",      FIELD_STR, FIELD_PASS, .doc = "Name of the Node that the event comes from."},
     {0},
 };
 static const struct schema event_source_schema = {"EventSource", event_source_fields};
 
 static const struct field event_series_fields[] = {
     {"count",            FIELD_I32,  FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Number of occurrences in this series up to the last heartbeat time."},
-    {"lastObservedTime", FIELD_TIME, FIELD_PASS, .doc = "Time of the last occurrence observed."},
+     .doc = "Number of occurrences in the series so far."},
+    {"lastObservedTime", FIELD_TIME, FIELD_PASS, .doc = "Time of the latest occurrence in the series."},
     {0},
 };
 static const struct schema event_series_schema = {"EventSeries", event_series_fields};
 
 static const struct field event_fields[] = {
     {"involvedObject",     FIELD_OBJECT, FIELD_PASS, &object_reference_schema,
-     .doc = "The object that this event is about."},
+     .doc = "Object that the event describes."},
     {"reason",             FIELD_STR,    FIELD_PASS,
-     .doc = "This should be a short, machine understandable string that gives the reason for the transition into the "
-            "object's current status."},
+     .doc = "One-word reason in CamelCase for what happened."},
     {"message",            FIELD_STR,    FIELD_PASS,
-     .doc = "A human-readable description of the status of this operation."},
+     .doc = "Text that describes what happened."},
     {"source",             FIELD_OBJECT, FIELD_PASS, &event_source_schema,
-     .doc = "The component reporting this event."},
-    {"firstTimestamp",     FIELD_TIME,   FIELD_PASS, .doc = "The time at which the event was first recorded."},
+     .doc = "Component that reported the event."},
+    {"firstTimestamp",     FIELD_TIME,   FIELD_PASS, .doc = "Time when the event was first recorded."},
     {"lastTimestamp",      FIELD_TIME,   FIELD_PASS,
-     .doc = "The time at which the most recent occurrence of this event was recorded."},
+     .doc = "Time when the event was last recorded."},
     {"count",              FIELD_I32,    FIELD_PASS, NOT_NEGATIVE,
-     .doc = "The number of times this event has occurred."},
+     .doc = "Number of times that the event has occurred."},
     {"type",               FIELD_STR,    FIELD_PASS,
-     .doc = "Type of this event (Normal, Warning), new types could be added in the future."},
-    {"eventTime",          FIELD_TIME,   FIELD_PASS, .doc = "Time when this Event was first observed."},
+     .doc = "Type of the event: Normal or Warning."},
+    {"eventTime",          FIELD_TIME,   FIELD_PASS, .doc = "Time when the event was first observed."},
     {"series",             FIELD_OBJECT, FIELD_PASS, &event_series_schema,
-     .doc = "Data about the Event series this event represents or nil if it's a singleton Event."},
+     .doc = "Series of occurrences that the event stands for; absent for a single event."},
     {"action",             FIELD_STR,    FIELD_PASS,
-     .doc = "What action was taken/failed regarding to the Regarding object."},
+     .doc = "Action that was taken on the object."},
     {"related",            FIELD_OBJECT, FIELD_PASS, &object_reference_schema,
-     .doc = "Optional secondary object for more complex actions."},
+     .doc = "Second object that the action involves."},
     {"reportingComponent", FIELD_STR,    FIELD_PASS,
-     .doc = "Name of the controller that emitted this Event, e.g. `kubernetes.io/kubelet`."},
-    {"reportingInstance",  FIELD_STR,    FIELD_PASS, .doc = "ID of the controller instance, e.g. `kubelet-xyzf`."},
+     .doc = "Name of the controller that reported the event, for example kubernetes.io/kubelet."},
+    {"reportingInstance",  FIELD_STR,    FIELD_PASS, .doc = "Name of the controller's instance, for example kubelet-xyzf."},
     {0},
 };
-static const struct schema event_schema = {"Event", event_fields, .doc = "What happened to an object, for people."};
+static const struct schema event_schema = {"Event", event_fields, .doc = "A report of something that happened to an object."};
 /* clang-format on */
 
 static const char *const short_names[] = {"ev", NULL};

@@ -8,23 +8,23 @@
 /* clang-format off */
 static const struct field lease_spec_fields[] = {
     {"holderIdentity",       FIELD_STR,     FIELD_PASS,
-     .doc = "Contains the identity of the holder of a current lease."},
+     .doc = "Identity of the holder of the lease."},
     {"leaseDurationSeconds", FIELD_OPT_I32, FIELD_PASS, BOUNDS(1, INT32_MAX),
-     .doc = "A duration that candidates for a lease need to wait to force acquire it."},
-    {"acquireTime",          FIELD_TIME,    FIELD_PASS, .doc = "A time when the current lease was acquired."},
+     .doc = "Seconds after the last renewal when other candidates may take the lease."},
+    {"acquireTime",          FIELD_TIME,    FIELD_PASS, .doc = "Time when the holder acquired the lease."},
     {"renewTime",            FIELD_TIME,    FIELD_PASS,
-     .doc = "A time when the current holder of a lease has last updated the lease."},
+     .doc = "Time when the holder last renewed the lease."},
     {"leaseTransitions",     FIELD_OPT_I32, FIELD_PASS, BOUNDS(0, INT32_MAX),
-     .doc = "The number of transitions of a lease between holders."},
+     .doc = "Number of times that the lease has changed its holder."},
     {0},
 };
 static const struct schema lease_spec_schema = {"LeaseSpec", lease_spec_fields};
 
 static const struct field lease_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &lease_spec_schema, .doc = "Who holds the lease, and until when."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &lease_spec_schema, .doc = "Holder and duration of the lease."},
     {0},
 };
-static const struct schema lease_schema = {"Lease", lease_fields, .doc = "A lock with an end, for leader election."};
+static const struct schema lease_schema = {"Lease", lease_fields, .doc = "A lock with a time limit, used for leader election."};
 /* clang-format on */
 
 const struct kind kind_lease = {

@@ -11,38 +11,38 @@ static const char *const namespace_phase_values[] = {"Active", "Terminating", NU
 
 static const struct field namespace_spec_fields[] = {
     {"finalizers", FIELD_STR_LIST, FIELD_PASS,
-     .doc = "An opaque list of values that must be empty to permanently remove object from storage."},
+     .doc = "Finalizers that must be removed before the namespace is deleted."},
     {0},
 };
 static const struct schema namespace_spec_schema = {"NamespaceSpec", namespace_spec_fields};
 
 static const struct field namespace_condition_fields[] = {
     {"type",               FIELD_STR,  FIELD_PASS, .required = true,
-     .doc = "Type of namespace controller condition."},
+     .doc = "Type of the condition."},
     {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
-     .doc = "Status of the condition, one of True, False, Unknown."},
-    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the condition last changed."},
-    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One word for why, in CamelCase."},
-    {"message",            FIELD_STR,  FIELD_PASS, .doc = "The same for people."},
+     .doc = "Status of the condition: True, False or Unknown."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "Time when the status last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One-word reason in CamelCase for the last change."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "Text that explains the last change."},
     {0},
 };
 static const struct schema namespace_condition_schema = {"NamespaceCondition", namespace_condition_fields};
 
 static const struct field namespace_status_fields[] = {
     {"phase",      FIELD_STR,  FIELD_PASS, .one_of = namespace_phase_values,
-     .doc = "The current lifecycle phase of the namespace."},
+     .doc = "Phase of the namespace: Active or Terminating."},
     {"conditions", FIELD_LIST, FIELD_PASS, &namespace_condition_schema, .merge_key = "type",
-     .doc = "Represents the latest available observations of a namespace's current state."},
+     .doc = "Conditions of the namespace."},
     {0},
 };
 static const struct schema namespace_status_schema = {"NamespaceStatus", namespace_status_fields};
 
 static const struct field namespace_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &namespace_spec_schema, .doc = "Finalizers that hold the namespace."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &namespace_status_schema, .doc = "Whether it is being emptied."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &namespace_spec_schema, .doc = "Finalizers of the namespace."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &namespace_status_schema, .doc = "Phase of the namespace."},
     {0},
 };
-static const struct schema namespace_schema = {"Namespace", namespace_fields, .doc = "A space of names; all in it goes with it."};
+static const struct schema namespace_schema = {"Namespace", namespace_fields, .doc = "A space of object names. Deleting it deletes the objects in it."};
 /* clang-format on */
 
 static const char *const short_names[] = {"ns", NULL};

@@ -12,41 +12,39 @@ static const char *const policy_type_values[] = {"Ingress", "Egress", NULL};
 
 static const struct field network_policy_port_fields[] = {
     {"protocol", FIELD_STR,        FIELD_PASS, .one_of = protocol_values,
-     .doc = "Represents the protocol (TCP, UDP, or SCTP) which traffic must match."},
-    {"port",     FIELD_INT_OR_STR, FIELD_PASS, .doc = "Represents the port on the given protocol."},
+     .doc = "Protocol of the traffic: TCP, UDP or SCTP."},
+    {"port",     FIELD_INT_OR_STR, FIELD_PASS, .doc = "Number or name of the port."},
     {"endPort",  FIELD_OPT_I32,    FIELD_PASS,
-     .doc = "Indicates that the range of ports from port to endPort if set, inclusive, should be allowed by the "
-            "policy."},
+     .doc = "Last port of a range that begins with port."},
     {0},
 };
 static const struct schema network_policy_port_schema = {"NetworkPolicyPort", network_policy_port_fields};
 
 static const struct field ip_block_fields[] = {
     {"cidr",   FIELD_STR,      FIELD_PASS, .required = true,
-     .doc = "A string representing the IPBlock Valid examples are \"192.168.1.0/24\" or \"2001:db8::/64\"."},
+     .doc = "Range of addresses, for example 192.168.1.0/24 or 2001:db8::/64."},
     {"except", FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A slice of CIDRs that should not be included within an IPBlock Valid examples are \"192.168.1.0/24\" or "
-            "\"2001:db8::/64\" Except values will be rejected if they are outside the cidr range."},
+     .doc = "Ranges within cidr that are excluded."},
     {0},
 };
 static const struct schema ip_block_schema = {"IPBlock", ip_block_fields};
 
 static const struct field network_policy_peer_fields[] = {
     {"podSelector",       FIELD_OBJECT, FIELD_PASS, &label_selector_schema,
-     .doc = "A label selector which selects pods."},
+     .doc = "Labels of the pods."},
     {"namespaceSelector", FIELD_OBJECT, FIELD_PASS, &label_selector_schema,
-     .doc = "NamespaceSelector selects namespaces using cluster-scoped labels."},
+     .doc = "Labels of the namespaces."},
     {"ipBlock",           FIELD_OBJECT, FIELD_PASS, &ip_block_schema,
-     .doc = "Defines policy on a particular IPBlock."},
+     .doc = "Range of addresses. It excludes the selectors."},
     {0},
 };
 static const struct schema network_policy_peer_schema = {"NetworkPolicyPeer", network_policy_peer_fields};
 
 static const struct field network_policy_ingress_rule_fields[] = {
     {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema,
-     .doc = "A list of ports which should be made accessible on the pods selected for this rule."},
+     .doc = "Ports of the selected pods that may be reached."},
     {"from",  FIELD_LIST, FIELD_PASS, &network_policy_peer_schema,
-     .doc = "A list of sources which should be able to access the pods selected for this rule."},
+     .doc = "Sources that may reach the selected pods."},
     {0},
 };
 static const struct schema network_policy_ingress_rule_schema = {
@@ -54,9 +52,9 @@ static const struct schema network_policy_ingress_rule_schema = {
 
 static const struct field network_policy_egress_rule_fields[] = {
     {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema,
-     .doc = "A list of destination ports for outgoing traffic."},
+     .doc = "Destination ports that the selected pods may reach."},
     {"to",    FIELD_LIST, FIELD_PASS, &network_policy_peer_schema,
-     .doc = "A list of destinations for outgoing traffic of pods selected for this rule."},
+     .doc = "Destinations that the selected pods may reach."},
     {0},
 };
 static const struct schema network_policy_egress_rule_schema = {
@@ -64,22 +62,22 @@ static const struct schema network_policy_egress_rule_schema = {
 
 static const struct field network_policy_spec_fields[] = {
     {"podSelector", FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .required = true,
-     .doc = "PodSelector selects the pods to which this NetworkPolicy object applies."},
+     .doc = "Labels of the pods that the policy applies to."},
     {"ingress",     FIELD_LIST,     FIELD_PASS, &network_policy_ingress_rule_schema,
-     .doc = "A list of ingress rules to be applied to the selected pods."},
+     .doc = "Rules for traffic to the selected pods."},
     {"egress",      FIELD_LIST,     FIELD_PASS, &network_policy_egress_rule_schema,
-     .doc = "A list of egress rules to be applied to the selected pods."},
+     .doc = "Rules for traffic from the selected pods."},
     {"policyTypes", FIELD_STR_LIST, FIELD_PASS, .one_of = policy_type_values,
-     .doc = "A list of rule types that the NetworkPolicy relates to."},
+     .doc = "Directions that the policy restricts: Ingress and Egress."},
     {0},
 };
 static const struct schema network_policy_spec_schema = {"NetworkPolicySpec", network_policy_spec_fields};
 
 static const struct field network_policy_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &network_policy_spec_schema, .doc = "Which pods may talk to which."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &network_policy_spec_schema, .doc = "Traffic that the policy allows."},
     {0},
 };
-static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields, .doc = "Who may talk to pods; kept for tools, not enforced on this machine."};
+static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields, .doc = "Rules for the traffic of pods. They are kept for other tools and not enforced on this machine."};
 /* clang-format on */
 
 static void complete(json_t *body)

@@ -10,25 +10,24 @@ static const char *const taint_effect_values[] = {"NoSchedule", "PreferNoSchedul
 static const char *const condition_status_values[] = {"True", "False", "Unknown", NULL};
 
 static const struct field taint_fields[] = {
-    {"key",       FIELD_STR,  FIELD_PASS, .required = true, .doc = "Required."},
-    {"value",     FIELD_STR,  FIELD_PASS, .doc = "The taint value corresponding to the taint key."},
+    {"key",       FIELD_STR,  FIELD_PASS, .required = true, .doc = "Key of the taint."},
+    {"value",     FIELD_STR,  FIELD_PASS, .doc = "Value of the taint."},
     {"effect",    FIELD_STR,  FIELD_PASS, .required = true, .one_of = taint_effect_values,
-     .doc = "What happens to pods that do not tolerate the taint."},
-    {"timeAdded", FIELD_TIME, FIELD_PASS, .doc = "Represents the time at which the taint was added."},
+     .doc = "Effect on pods that do not tolerate the taint."},
+    {"timeAdded", FIELD_TIME, FIELD_PASS, .doc = "Time when the taint was added."},
     {0},
 };
 static const struct schema taint_schema = {"Taint", taint_fields};
 
 static const struct field config_map_node_config_source_fields[] = {
     {"namespace",        FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "The metadata.namespace of the referenced ConfigMap."},
+     .doc = "Namespace of the ConfigMap."},
     {"name",             FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "The metadata.name of the referenced ConfigMap."},
-    {"uid",              FIELD_STR, FIELD_PASS, .doc = "The metadata.UID of the referenced ConfigMap."},
-    {"resourceVersion",  FIELD_STR, FIELD_PASS, .doc = "The metadata.ResourceVersion of the referenced ConfigMap."},
+     .doc = "Name of the ConfigMap."},
+    {"uid",              FIELD_STR, FIELD_PASS, .doc = "UID of the ConfigMap."},
+    {"resourceVersion",  FIELD_STR, FIELD_PASS, .doc = "Resource version of the ConfigMap."},
     {"kubeletConfigKey", FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "KubeletConfigKey declares which key of the referenced ConfigMap corresponds to the KubeletConfiguration "
-            "structure This field is required in all cases."},
+     .doc = "Key of the ConfigMap that holds the kubelet's configuration."},
     {0},
 };
 static const struct schema config_map_node_config_source_schema = {
@@ -36,81 +35,81 @@ static const struct schema config_map_node_config_source_schema = {
 
 static const struct field node_config_source_fields[] = {
     {"configMap", FIELD_OBJECT, FIELD_PASS, &config_map_node_config_source_schema,
-     .doc = "A reference to a Node's ConfigMap."},
+     .doc = "ConfigMap with the kubelet's configuration."},
     {0},
 };
 static const struct schema node_config_source_schema = {"NodeConfigSource", node_config_source_fields};
 
 static const struct field node_spec_fields[] = {
-    {"podCIDR",       FIELD_STR,      FIELD_PASS, .doc = "Represents the pod IP range assigned to the node."},
+    {"podCIDR",       FIELD_STR,      FIELD_PASS, .doc = "Range of addresses for the pods of the node."},
     {"podCIDRs",      FIELD_STR_LIST, FIELD_PASS, .merge_key = "",
-     .doc = "Represents the IP ranges assigned to the node for usage by Pods on that node."},
+     .doc = "Ranges of addresses for the pods of the node, one for each IP family."},
     {"providerID",    FIELD_STR,      FIELD_PASS,
-     .doc = "ID of the node assigned by the cloud provider in the format: <ProviderName>://<ProviderSpecificNodeID>."},
-    {"unschedulable", FIELD_BOOL,     FIELD_PASS, .doc = "Unschedulable controls node schedulability of new pods."},
-    {"taints",        FIELD_LIST,     FIELD_PASS, &taint_schema, .doc = "If specified, the node's taints."},
-    {"configSource",  FIELD_OBJECT,   FIELD_PASS, &node_config_source_schema, .doc = "Deprecated and ignored."},
-    {"externalID",    FIELD_STR,      FIELD_PASS, .doc = "Deprecated."},
+     .doc = "Identifier that a cloud provider gives to the node."},
+    {"unschedulable", FIELD_BOOL,     FIELD_PASS, .doc = "Keeps new pods from being placed on the node."},
+    {"taints",        FIELD_LIST,     FIELD_PASS, &taint_schema, .doc = "Taints of the node."},
+    {"configSource",  FIELD_OBJECT,   FIELD_PASS, &node_config_source_schema, .doc = "Deprecated source of the kubelet's configuration; ignored."},
+    {"externalID",    FIELD_STR,      FIELD_PASS, .doc = "Deprecated field; ignored."},
     {0},
 };
 static const struct schema node_spec_schema = {"NodeSpec", node_spec_fields};
 
 static const struct field node_condition_fields[] = {
-    {"type",               FIELD_STR,  FIELD_PASS, .doc = "Type of node condition."},
+    {"type",               FIELD_STR,  FIELD_PASS, .doc = "Type of the condition."},
     {"status",             FIELD_STR,  FIELD_PASS, .one_of = condition_status_values,
-     .doc = "Status of the condition, one of True, False, Unknown."},
-    {"lastHeartbeatTime",  FIELD_TIME, FIELD_PASS, .doc = "Last time we got an update on a given condition."},
+     .doc = "Status of the condition: True, False or Unknown."},
+    {"lastHeartbeatTime",  FIELD_TIME, FIELD_PASS, .doc = "Time when the condition was last reported."},
     {"lastTransitionTime", FIELD_TIME, FIELD_PASS,
-     .doc = "Last time the condition transit from one status to another."},
-    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "(brief) reason for the condition's last transition."},
+     .doc = "Time when the status last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One-word reason for the last change of the status."},
     {"message",            FIELD_STR,  FIELD_PASS,
-     .doc = "Human readable message indicating details about last transition."},
+     .doc = "Text that explains the last change of the status."},
     {0},
 };
 static const struct schema node_condition_schema = {"NodeCondition", node_condition_fields};
 
 static const struct field node_address_fields[] = {
     {"type",    FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Node address type, one of Hostname, ExternalIP or InternalIP."},
-    {"address", FIELD_STR, FIELD_PASS, .required = true, .doc = "The node address."},
+     .doc = "Type of the address: Hostname, ExternalIP or InternalIP."},
+    {"address", FIELD_STR, FIELD_PASS, .required = true, .doc = "Address of the node."},
     {0},
 };
 static const struct schema node_address_schema = {"NodeAddress", node_address_fields};
 
 static const struct field daemon_endpoint_fields[] = {
-    {"Port", FIELD_I32, FIELD_PASS, .doc = "Port number of the given endpoint."},
+    {"Port", FIELD_I32, FIELD_PASS, .doc = "Port that the daemon listens on."},
     {0},
 };
 static const struct schema daemon_endpoint_schema = {"DaemonEndpoint", daemon_endpoint_fields};
 
 static const struct field node_daemon_endpoints_fields[] = {
     {"kubeletEndpoint", FIELD_OBJECT, FIELD_PASS, &daemon_endpoint_schema,
-     .doc = "Endpoint on which Kubelet is listening."},
+     .doc = "Port of the kubelet."},
     {0},
 };
 static const struct schema node_daemon_endpoints_schema = {"NodeDaemonEndpoints", node_daemon_endpoints_fields};
 
 static const struct field node_system_info_fields[] = {
-    {"machineID",               FIELD_STR, FIELD_PASS, .doc = "MachineID reported by the node."},
-    {"systemUUID",              FIELD_STR, FIELD_PASS, .doc = "SystemUUID reported by the node."},
-    {"bootID",                  FIELD_STR, FIELD_PASS, .doc = "Boot ID reported by the node."},
+    {"machineID",               FIELD_STR, FIELD_PASS, .doc = "Machine id of the node."},
+    {"systemUUID",              FIELD_STR, FIELD_PASS, .doc = "System UUID of the node."},
+    {"bootID",                  FIELD_STR, FIELD_PASS, .doc = "Boot id of the node."},
     {"kernelVersion",           FIELD_STR, FIELD_PASS,
-     .doc = "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64)."},
+     .doc = "Kernel version of the node, as uname -r prints it."},
     {"osImage",                 FIELD_STR, FIELD_PASS,
-     .doc = "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy))."},
+     .doc = "Operating system of the node, as /etc/os-release names it."},
     {"containerRuntimeVersion", FIELD_STR, FIELD_PASS,
-     .doc = "ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2)."},
-    {"kubeletVersion",          FIELD_STR, FIELD_PASS, .doc = "Kubelet Version reported by the node."},
-    {"kubeProxyVersion",        FIELD_STR, FIELD_PASS, .doc = "KubeProxy Version reported by the node."},
-    {"operatingSystem",         FIELD_STR, FIELD_PASS, .doc = "The Operating System reported by the node."},
-    {"architecture",            FIELD_STR, FIELD_PASS, .doc = "The Architecture reported by the node."},
+     .doc = "Name and version of the container runtime."},
+    {"kubeletVersion",          FIELD_STR, FIELD_PASS, .doc = "Version of the kubelet."},
+    {"kubeProxyVersion",        FIELD_STR, FIELD_PASS, .doc = "Version of kube-proxy."},
+    {"operatingSystem",         FIELD_STR, FIELD_PASS, .doc = "Operating system family of the node, for example linux."},
+    {"architecture",            FIELD_STR, FIELD_PASS, .doc = "Processor architecture of the node, for example amd64."},
     {0},
 };
 static const struct schema node_system_info_schema = {"NodeSystemInfo", node_system_info_fields};
 
 static const struct field container_image_fields[] = {
-    {"names",     FIELD_STR_LIST, FIELD_PASS, .doc = "Names by which this image is known."},
-    {"sizeBytes", FIELD_I64,      FIELD_PASS, .doc = "The size of the image in bytes."},
+    {"names",     FIELD_STR_LIST, FIELD_PASS, .doc = "Names of the image."},
+    {"sizeBytes", FIELD_I64,      FIELD_PASS, .doc = "Size of the image in bytes."},
     {0},
 };
 static const struct schema container_image_schema = {"ContainerImage", container_image_fields};
@@ -118,71 +117,70 @@ static const struct schema container_image_schema = {"ContainerImage", container
 static const struct field attached_volume_fields[] = {
     {"name",       FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the attached volume."},
     {"devicePath", FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Represents the device path where the volume should be available."},
+     .doc = "Path of the volume's device on the node."},
     {0},
 };
 static const struct schema attached_volume_schema = {"AttachedVolume", attached_volume_fields};
 
 static const struct field node_config_status_fields[] = {
     {"assigned",      FIELD_OBJECT, FIELD_PASS, &node_config_source_schema,
-     .doc = "Assigned reports the checkpointed config the node will try to use."},
+     .doc = "Configuration that the node will try to use."},
     {"active",        FIELD_OBJECT, FIELD_PASS, &node_config_source_schema,
-     .doc = "Active reports the checkpointed config the node is actively using."},
+     .doc = "Configuration that the node uses."},
     {"lastKnownGood", FIELD_OBJECT, FIELD_PASS, &node_config_source_schema,
-     .doc = "LastKnownGood reports the checkpointed config the node will fall back to when it encounters an error "
-            "attempting to use the Assigned config."},
+     .doc = "Configuration that the node falls back to when the assigned one does not work."},
     {"error",         FIELD_STR,    FIELD_PASS,
-     .doc = "Error describes any problems reconciling the Spec.ConfigSource to the Active config."},
+     .doc = "Problem with the assigned configuration."},
     {0},
 };
 static const struct schema node_config_status_schema = {"NodeConfigStatus", node_config_status_fields};
 
 static const struct field node_runtime_handler_features_fields[] = {
     {"recursiveReadOnlyMounts", FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Set to true if the runtime handler supports RecursiveReadOnlyMounts."},
+     .doc = "Says whether the runtime handler supports recursive read-only mounts."},
     {0},
 };
 static const struct schema node_runtime_handler_features_schema = {
     "NodeRuntimeHandlerFeatures", node_runtime_handler_features_fields};
 
 static const struct field node_runtime_handler_fields[] = {
-    {"name",     FIELD_STR,    FIELD_PASS, .doc = "Runtime handler name."},
-    {"features", FIELD_OBJECT, FIELD_PASS, &node_runtime_handler_features_schema, .doc = "Supported features."},
+    {"name",     FIELD_STR,    FIELD_PASS, .doc = "Name of the runtime handler."},
+    {"features", FIELD_OBJECT, FIELD_PASS, &node_runtime_handler_features_schema, .doc = "Features that the runtime handler supports."},
     {0},
 };
 static const struct schema node_runtime_handler_schema = {"NodeRuntimeHandler", node_runtime_handler_fields};
 
 static const struct field node_status_fields[] = {
-    {"capacity",        FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "Represents the total resources of a node."},
+    {"capacity",        FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "Total resources of the node."},
     {"allocatable",     FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "Represents the resources of a node that are available for scheduling."},
+     .doc = "Resources of the node that pods may use."},
     {"phase",           FIELD_STR,          FIELD_PASS,
-     .doc = "NodePhase is the recently observed lifecycle phase of the node."},
+     .doc = "Phase of the node; deprecated."},
     {"conditions",      FIELD_LIST,         FIELD_PASS, &node_condition_schema, .merge_key = "type",
-     .doc = "An array of current observed node conditions."},
+     .doc = "Conditions of the node."},
     {"addresses",       FIELD_LIST,         FIELD_PASS, &node_address_schema, .merge_key = "type",
-     .doc = "List of addresses reachable to the node."},
+     .doc = "Addresses of the node."},
     {"daemonEndpoints", FIELD_OBJECT,       FIELD_PASS, &node_daemon_endpoints_schema,
-     .doc = "Endpoints of daemons running on the Node."},
+     .doc = "Ports of the daemons on the node."},
     {"nodeInfo",        FIELD_OBJECT,       FIELD_PASS, &node_system_info_schema,
-     .doc = "Set of ids/uuids to uniquely identify the node."},
+     .doc = "Identifiers and versions of the node."},
     {"images",          FIELD_LIST,         FIELD_PASS, &container_image_schema,
-     .doc = "List of container images on this node."},
+     .doc = "Container images on the node."},
     {"volumesInUse",    FIELD_STR_LIST,     FIELD_PASS,
-     .doc = "List of attachable volumes in use (mounted) by the node."},
+     .doc = "Attached volumes that the node uses."},
     {"volumesAttached", FIELD_LIST,         FIELD_PASS, &attached_volume_schema,
-     .doc = "List of volumes that are attached to the node."},
+     .doc = "Volumes that are attached to the node."},
     {"config",          FIELD_OBJECT,       FIELD_PASS, &node_config_status_schema,
-     .doc = "Status of the config assigned to the node via the dynamic Kubelet config feature."},
+     .doc = "State of the kubelet's dynamic configuration."},
     {"runtimeHandlers", FIELD_LIST,         FIELD_PASS, &node_runtime_handler_schema,
-     .doc = "The available runtime handlers."},
+     .doc = "Runtime handlers of the node."},
     {0},
 };
 static const struct schema node_status_schema = {"NodeStatus", node_status_fields};
 
 static const struct field node_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &node_spec_schema, .doc = "Taints and whether pods may be placed."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &node_status_schema, .doc = "Capacity, conditions and addresses."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &node_spec_schema, .doc = "Taints of the node, and whether new pods may be placed on it."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &node_status_schema, .doc = "Capacity, conditions and addresses of the node."},
     {0},
 };
 static const struct schema node_schema = {"Node", node_fields, .doc = "A machine that runs pods."};

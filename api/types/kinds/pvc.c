@@ -13,53 +13,53 @@ static const char *const persistent_volume_access_mode_values[] = {
 
 static const struct field pvc_condition_fields[] = {
     {"type",               FIELD_STR,  FIELD_PASS, .required = true,
-     .doc = "Kind of the condition, unique in its list."},
+     .doc = "Type of the condition, unique in the list."},
     {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
-     .doc = "True, False or Unknown."},
-    {"lastProbeTime",      FIELD_TIME, FIELD_PASS, .doc = "The time we probed the condition."},
+     .doc = "Status of the condition: True, False or Unknown."},
+    {"lastProbeTime",      FIELD_TIME, FIELD_PASS, .doc = "Time when the condition was last checked."},
     {"lastTransitionTime", FIELD_TIME, FIELD_PASS,
-     .doc = "The time the condition transitioned from one status to another."},
-    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One word for the last transition."},
+     .doc = "Time when the status last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One-word reason for the last change of the status."},
     {"message",            FIELD_STR,  FIELD_PASS,
-     .doc = "The human-readable message indicating details about last transition."},
+     .doc = "Text that explains the last change of the status."},
     {0},
 };
 static const struct schema pvc_condition_schema = {"PersistentVolumeClaimCondition", pvc_condition_fields};
 
 static const struct field modify_volume_status_fields[] = {
     {"targetVolumeAttributesClassName", FIELD_STR, FIELD_PASS,
-     .doc = "The name of the VolumeAttributesClass the PVC currently being reconciled."},
+     .doc = "Name of the VolumeAttributesClass that the claim changes to."},
     {"status",                          FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "The status of the ControllerModifyVolume operation."},
+     .doc = "Progress of the change."},
     {0},
 };
 static const struct schema modify_volume_status_schema = {"ModifyVolumeStatus", modify_volume_status_fields};
 
 static const struct field pvc_status_fields[] = {
     {"phase",                            FIELD_STR,          FIELD_PASS, .one_of = pvc_phase_values,
-     .doc = "Represents the current phase of PersistentVolumeClaim."},
+     .doc = "Phase of the claim."},
     {"accessModes",                      FIELD_STR_LIST,     FIELD_PASS,
      .one_of = persistent_volume_access_mode_values,
-     .doc = "Contains the actual access modes the volume backing the PVC has."},
+     .doc = "Access modes of the volume that backs the claim."},
     {"capacity",                         FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "Represents the actual resources of the underlying volume."},
+     .doc = "Capacity of the volume that backs the claim."},
     {"conditions",                       FIELD_LIST,         FIELD_PASS, &pvc_condition_schema, .merge_key = "type",
-     .doc = "The current Condition of persistent volume claim."},
+     .doc = "Conditions of the claim."},
     {"allocatedResources",               FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "AllocatedResources tracks the resources allocated to a PVC including its capacity."},
+     .doc = "Capacity that has been allocated to the claim."},
     {"allocatedResourceStatuses",        FIELD_STR_MAP,      FIELD_PASS,
-     .doc = "AllocatedResourceStatuses stores status of resource being resized for the given PVC."},
+     .doc = "State of a change of the claim's capacity."},
     {"currentVolumeAttributesClassName", FIELD_STR,          FIELD_PASS,
-     .doc = "The current name of the VolumeAttributesClass the PVC is using."},
+     .doc = "Name of the VolumeAttributesClass that the claim uses."},
     {"modifyVolumeStatus",               FIELD_OBJECT,       FIELD_PASS, &modify_volume_status_schema,
-     .doc = "Represents the status object of ControllerModifyVolume operation."},
+     .doc = "State of a change of the VolumeAttributesClass."},
     {0},
 };
 static const struct schema pvc_status_schema = {"PersistentVolumeClaimStatus", pvc_status_fields};
 
 static const struct field pvc_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &pvc_spec_schema, .doc = "What kind of storage is asked for."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &pvc_status_schema, .doc = "What backs the claim."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &pvc_spec_schema, .doc = "Storage that the claim requests."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &pvc_status_schema, .doc = "Volume that backs the claim."},
     {0},
 };
 static const struct schema pvc_schema = {"PersistentVolumeClaim", pvc_fields, .doc = "A request for a directory that outlives pods."};

@@ -1,7 +1,7 @@
 /*
- * Service (v1): kept for clients and for the host names of the svc plugin.
+ * The kind Service: field tables, admission of its ports, and defaults.
  *
- * Ref: k8s.io/api core/v1, release 1.30.
+ * Ref: k8s.io/api core/v1, release 1.30; Kubernetes pkg/apis/core/validation ValidateService.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -22,134 +22,124 @@ static const char *const ip_family_policy_values[] = {"SingleStack", "PreferDual
 static const char *const service_internal_traffic_policy_values[] = {"Cluster", "Local", NULL};
 
 static const struct field service_port_fields[] = {
-    {"name",        FIELD_STR,        FIELD_PASS, .doc = "The name of this port within the service."},
-    {"protocol",    FIELD_STR,        FIELD_PASS, .one_of = protocol_values, .doc = "The IP protocol for this port."},
-    {"appProtocol", FIELD_STR,        FIELD_PASS, .doc = "The application protocol for this port."},
+    {"name",        FIELD_STR,        FIELD_PASS, .doc = "Name of the port, unique within the Service."},
+    {"protocol",    FIELD_STR,        FIELD_PASS, .one_of = protocol_values, .doc = "IP protocol of the port: TCP, UDP or SCTP."},
+    {"appProtocol", FIELD_STR,        FIELD_PASS, .doc = "Application protocol of the port, for example http."},
     {"port",        FIELD_I32,        FIELD_PASS, .required = true,
-     .doc = "The port that will be exposed by this service."},
+     .doc = "Number of the port on the Service's address."},
     {"targetPort",  FIELD_INT_OR_STR, FIELD_PASS,
-     .doc = "Number or name of the port to access on the pods targeted by the service."},
+     .doc = "Number or name of the port on the pods; the Service's port when absent."},
     {"nodePort",    FIELD_I32,        FIELD_PASS, BOUNDS(0, 65535),
-     .doc = "The port on each node on which this service is exposed when type is NodePort or LoadBalancer."},
+     .doc = "Number of the port on every node, for the types NodePort and LoadBalancer."},
     {0},
 };
 static const struct schema service_port_schema = {"ServicePort", service_port_fields};
 
 static const struct field client_ip_config_fields[] = {
     {"timeoutSeconds", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Specifies the seconds of ClientIP type session sticky time."},
+     .doc = "Seconds for which a client stays with one endpoint."},
     {0},
 };
 static const struct schema client_ip_config_schema = {"ClientIPConfig", client_ip_config_fields};
 
 static const struct field session_affinity_config_fields[] = {
     {"clientIP", FIELD_OBJECT, FIELD_PASS, &client_ip_config_schema,
-     .doc = "Contains the configurations of Client IP based session affinity."},
+     .doc = "Settings of the session affinity ClientIP."},
     {0},
 };
 static const struct schema session_affinity_config_schema = {"SessionAffinityConfig", session_affinity_config_fields};
 
 static const struct field service_spec_fields[] = {
     {"ports",                         FIELD_LIST,     FIELD_PASS, &service_port_schema, .merge_key = "port",
-     .doc = "The list of ports that are exposed by this service."},
+     .doc = "Ports of the Service."},
     {"selector",                      FIELD_STR_MAP,  FIELD_PASS,
-     .doc = "Route service traffic to pods with label keys and values matching this selector."},
+     .doc = "Labels of the pods that receive the Service's traffic."},
     {"clusterIP",                     FIELD_STR,      FIELD_PASS,
-     .doc = "The IP address of the service and is usually assigned randomly."},
+     .doc = "IP address of the Service; None for a headless Service."},
     {"clusterIPs",                    FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A list of IP addresses assigned to this service, and are usually assigned randomly."},
+     .doc = "All IP addresses of the Service."},
     {"type",                          FIELD_STR,      FIELD_PASS, .one_of = service_type_values,
-     .doc = "Type determines how the Service is exposed."},
+     .doc = "Type of the Service: ClusterIP (the default), NodePort, LoadBalancer or ExternalName."},
     {"externalIPs",                   FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A list of IP addresses for which nodes in the cluster will also accept traffic for this service."},
+     .doc = "Further addresses at which nodes accept the Service's traffic."},
     {"sessionAffinity",               FIELD_STR,      FIELD_PASS, .one_of = service_affinity_values,
-     .doc = "Supports \"ClientIP\" and \"None\"."},
+     .doc = "Says whether a client stays with one endpoint (ClientIP) or not (None)."},
     {"loadBalancerIP",                FIELD_STR,      FIELD_PASS,
-     .doc = "Only applies to Service Type: LoadBalancer."},
+     .doc = "Address that a Service of type LoadBalancer requests."},
     {"loadBalancerSourceRanges",      FIELD_STR_LIST, FIELD_PASS,
-     .doc = "If specified and supported by the platform, this will restrict traffic through the cloud-provider "
-            "load-balancer will be restricted to the specified client IPs."},
+     .doc = "Ranges of client addresses that a load balancer admits."},
     {"externalName",                  FIELD_STR,      FIELD_PASS,
-     .doc = "The external reference that discovery mechanisms will return as an alias for this service (e.g. a DNS "
-            "CNAME record)."},
+     .doc = "Host name that a Service of type ExternalName stands for."},
     {"externalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .one_of = service_external_traffic_policy_values,
-     .doc = "ExternalTrafficPolicy describes how nodes distribute service traffic they receive on one of the "
-            "Service's \"externally-facing\" addresses (NodePorts, ExternalIPs, and LoadBalancer IPs)."},
+     .doc = "Says whether traffic from outside goes to all endpoints (Cluster) or to those of the node (Local)."},
     {"healthCheckNodePort",           FIELD_I32,      FIELD_PASS,
-     .doc = "Specifies the healthcheck nodePort for the service."},
+     .doc = "Port for health checks of a load balancer."},
     {"publishNotReadyAddresses",      FIELD_BOOL,     FIELD_PASS,
-     .doc = "Indicates that any agent which deals with endpoints for this Service should disregard any indications of "
-            "ready/not-ready."},
+     .doc = "Publishes the addresses of pods that are not ready as well."},
     {"sessionAffinityConfig",         FIELD_OBJECT,   FIELD_PASS, &session_affinity_config_schema,
-     .doc = "Contains the configurations of session affinity."},
+     .doc = "Settings of the session affinity."},
     {"ipFamilies",                    FIELD_STR_LIST, FIELD_PASS, .one_of = ip_family_values,
-     .doc = "A list of IP families (e.g. IPv4, IPv6) assigned to this service."},
+     .doc = "IP families of the Service's addresses."},
     {"ipFamilyPolicy",                FIELD_STR,      FIELD_PASS, .one_of = ip_family_policy_values,
-     .doc = "Represents the dual-stack-ness requested or required by this Service."},
+     .doc = "Says whether the Service has addresses of one or of both IP families."},
     {"allocateLoadBalancerNodePorts", FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Defines if NodePorts will be automatically allocated for services with type LoadBalancer."},
+     .doc = "Says whether a Service of type LoadBalancer gets node ports."},
     {"loadBalancerClass",             FIELD_STR,      FIELD_PASS,
-     .doc = "The class of the load balancer implementation this Service belongs to."},
+     .doc = "Class of the load balancer."},
     {"internalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .one_of = service_internal_traffic_policy_values,
-     .doc = "InternalTrafficPolicy describes how nodes distribute service traffic they receive on the ClusterIP."},
+     .doc = "Says whether traffic from inside goes to all endpoints (Cluster) or to those of the node (Local)."},
     {"trafficDistribution",           FIELD_STR,      FIELD_PASS,
-     .doc = "TrafficDistribution offers a way to express preferences for how traffic is distributed to Service "
-            "endpoints."},
+     .doc = "Preference for the endpoints that receive traffic."},
     {0},
 };
 static const struct schema service_spec_schema = {"ServiceSpec", service_spec_fields};
 
 static const struct field port_status_fields[] = {
     {"port",     FIELD_I32, FIELD_PASS, .required = true,
-     .doc = "The port number of the service port of which status is recorded here."},
+     .doc = "Number of the Service's port."},
     {"protocol", FIELD_STR, FIELD_PASS, .required = true, .one_of = protocol_values,
-     .doc = "The protocol of the service port of which status is recorded here The supported values are: \"TCP\", "
-            "\"UDP\", \"SCTP\"."},
+     .doc = "Protocol of the Service's port: TCP, UDP or SCTP."},
     {"error",    FIELD_STR, FIELD_PASS,
-     .doc = "To record the problem with the service port The format of the error shall comply with the following "
-            "rules: - built-in error values shall be specified in this file and those shall use CamelCase names - "
-            "cloud provider specific error values must have names that comply with the format "
-            "foo.example.com/CamelCase."},
+     .doc = "Problem of the load balancer with the port."},
     {0},
 };
 static const struct schema port_status_schema = {"PortStatus", port_status_fields};
 
 static const struct field load_balancer_ingress_fields[] = {
     {"ip",       FIELD_STR,  FIELD_PASS,
-     .doc = "Set for load-balancer ingress points that are IP based (typically GCE or OpenStack load-balancers)."},
+     .doc = "IP address of the load balancer."},
     {"hostname", FIELD_STR,  FIELD_PASS,
-     .doc = "Set for load-balancer ingress points that are DNS based (typically AWS load-balancers)."},
+     .doc = "Host name of the load balancer."},
     {"ipMode",   FIELD_STR,  FIELD_PASS,
-     .doc = "Specifies how the load-balancer IP behaves, and may only be specified when the ip field is specified."},
+     .doc = "Says whether traffic keeps the load balancer's address (VIP) or not (Proxy)."},
     {"ports",    FIELD_LIST, FIELD_PASS, &port_status_schema,
-     .doc = "A list of records of service ports If used, every port defined in the service should have an entry in "
-            "it."},
+     .doc = "State of each port of the Service."},
     {0},
 };
 static const struct schema load_balancer_ingress_schema = {"LoadBalancerIngress", load_balancer_ingress_fields};
 
 static const struct field load_balancer_status_fields[] = {
     {"ingress", FIELD_LIST, FIELD_PASS, &load_balancer_ingress_schema,
-     .doc = "A list containing ingress points for the load-balancer."},
+     .doc = "Addresses of the load balancer."},
     {0},
 };
 static const struct schema load_balancer_status_schema = {"LoadBalancerStatus", load_balancer_status_fields};
 
 static const struct field service_status_fields[] = {
     {"loadBalancer", FIELD_OBJECT, FIELD_PASS, &load_balancer_status_schema,
-     .doc = "Contains the current status of the load-balancer, if one is present."},
+     .doc = "State of the load balancer."},
     {"conditions",   FIELD_LIST,   FIELD_PASS, &condition_schema, .merge_key = "type",
-     .doc = "Current service state."},
+     .doc = "Conditions of the Service."},
     {0},
 };
 static const struct schema service_status_schema = {"ServiceStatus", service_status_fields};
 
 static const struct field service_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &service_spec_schema, .doc = "Ports, selector and addresses."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &service_status_schema, .doc = "What the system reports."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &service_spec_schema, .doc = "Ports, selector and addresses of the Service."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &service_status_schema, .doc = "State of the Service."},
     {0},
 };
-static const struct schema service_schema = {"Service", service_fields, .doc = "A name and ports for the pods a selector chooses."};
+static const struct schema service_schema = {"Service", service_fields, .doc = "A name and an address for the pods that a selector chooses."};
 /* clang-format on */
 
 enum { PORT_PATH = 64, PORTS_MAX = 1000 };
@@ -171,8 +161,6 @@ static bool is_port(const json_t *number)
     return json_integer_value(number) >= 1 && json_integer_value(number) <= UINT16_MAX;
 }
 
-/* ---- one port ---- */
-
 static void check_name(const json_t *port, const char *path, bool needed, struct error_list *errors)
 {
     scoped_str field = mem_printf("%s.name", path);
@@ -186,7 +174,7 @@ static void check_name(const json_t *port, const char *path, bool needed, struct
                        "Required value: each of several ports needs a name");
 }
 
-/* A name of a container's port: a letter in it, no two dashes in a row. */
+/* The problem of the name of a container's port; NULL when it is valid. */
 static const char *port_name_problem(const char *name)
 {
     size_t len = strlen(name);
@@ -240,16 +228,15 @@ static void check_port(const json_t *spec, const json_t *port, const char *path,
     check_target(port, path, errors);
 }
 
-/* ---- against those before it ---- */
-
-static bool same_door(const json_t *a, const json_t *b)
+static bool same_port(const json_t *a, const json_t *b)
 {
     return json_integer_value(json_object_get(a, "port")) ==
                json_integer_value(json_object_get(b, "port")) &&
            strcmp(text_of(a, "protocol"), text_of(b, "protocol")) == 0;
 }
 
-static void check_unlike(const json_t *ports, size_t index, const char *path,
+/* Checks one port against the ports before it. */
+static void check_unique(const json_t *ports, size_t index, const char *path,
                          struct error_list *errors)
 {
     const json_t *port = json_array_get(ports, index);
@@ -263,7 +250,7 @@ static void check_unlike(const json_t *ports, size_t index, const char *path,
             error_list_add(errors, ERR_INVALID, name_field, "Duplicate value: \"%s\"", name);
             return;
         }
-        if (same_door(port, other)) {
+        if (same_port(port, other)) {
             error_list_add(errors, ERR_INVALID, path,
                            "Duplicate value: port %" JSON_INTEGER_FORMAT "/%s is that of "
                            "spec.ports[%zu], too",
@@ -291,11 +278,9 @@ static void check_ports(const json_t *spec, struct error_list *errors)
         snprintf(path, sizeof path, "spec.ports[%zu]", i);
         check_name(port, path, n > 1, errors);
         check_port(spec, port, path, errors);
-        check_unlike(ports, i, path, errors);
+        check_unique(ports, i, path, errors);
     }
 }
-
-/* ---- the whole ---- */
 
 static void check_address(const json_t *spec, struct error_list *errors)
 {
@@ -331,18 +316,18 @@ static void service_validate(const struct admission *adm, const struct object *o
 {
     scoped(json) json_t *body = object_body_json(service);
     json_t *spec = json_object_get(body, "spec");
-    bool elsewhere = is_type(spec, "ExternalName"), headless;
+    bool external = is_type(spec, "ExternalName");
+    bool headless = strcmp(text_of(spec, "clusterIP"), "None") == 0;
 
-    headless = strcmp(text_of(spec, "clusterIP"), "None") == 0;
-    if (elsewhere && !*text_of(spec, "externalName"))
+    if (external && !*text_of(spec, "externalName"))
         error_list_add(errors, ERR_INVALID, "spec.externalName",
                        "Required value: a Service of type ExternalName stands for a name");
     if (headless && (is_type(spec, "NodePort") || is_type(spec, "LoadBalancer")))
         error_list_add(errors, ERR_INVALID, "spec.clusterIPs[0]",
                        "Invalid value: \"None\": may not be set to 'None' for %s services",
                        text_of(spec, "type"));
-    /* One with an address of its own says which ports it has; names alone need none. */
-    if (!json_array_size(json_object_get(spec, "ports")) && !headless && !elsewhere)
+    /* A Service with an address needs a port; a mere name does not. */
+    if (!json_array_size(json_object_get(spec, "ports")) && !headless && !external)
         error_list_add(errors, ERR_INVALID, "spec.ports",
                        "Required value: only a headless Service (clusterIP: None) needs no port");
     check_address(spec, errors);
@@ -350,7 +335,7 @@ static void service_validate(const struct admission *adm, const struct object *o
     check_ports(spec, errors);
 }
 
-/* What kube-apiserver fills in, but for addresses, which nobody here gives. */
+/* Sets the defaults of kube-apiserver, except for the cluster address, which the node assigns. */
 static void complete(json_t *body)
 {
     json_t *spec = json_object_get(body, "spec"), *port;

@@ -9,14 +9,14 @@
 /* clang-format off */
 static const struct field service_account_fields[] = {
     {"secrets",                      FIELD_LIST,     FIELD_PASS, &object_reference_schema, .merge_key = "name",
-     .doc = "Secrets that pods under this name may use."},
+     .doc = "Secrets that pods of the account may use."},
     {"imagePullSecrets",             FIELD_LIST,     FIELD_PASS, &local_object_reference_schema,
-     .doc = "Kept; local pods pull no images."},
-    {"automountServiceAccountToken", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Kept; there are no tokens."},
+     .doc = "Secrets for pulling images; kept but not used, because local pods pull no images."},
+    {"automountServiceAccountToken", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Kept but not used, because accounts have no tokens."},
     {0},
 };
 static const struct schema service_account_schema = {
-    "ServiceAccount", service_account_fields, .doc = "A name pods may run under."};
+    "ServiceAccount", service_account_fields, .doc = "A name that pods run under."};
 /* clang-format on */
 
 static const char *const short_names[] = {"sa", NULL};

@@ -18,10 +18,10 @@
         "/etc/volcano}]}], volumes: [" volumes "]") "}]"
 #define KEY_BODY "MIIEowIBAAKCAQEAcanarycanarycanarycanary"
 
-static void world_with_plugins(struct world *world)
+static void fixture_with_plugins(struct admission_fixture *fixture)
 {
-    world_init(world);
-    world->adm.plugins = &job_plugin_rules;
+    fixture_init(fixture);
+    fixture->adm.plugins = &job_plugin_rules;
 }
 
 /* covers: job.md ADM-22 ADM-23 ADM-24; job-plugins.md PLG-032 PLG-047 PLG-103 PLG-124; see O-P07
@@ -61,12 +61,12 @@ static void what_cannot_be_is_refused(void **unused)
         {"a volume of the job",        JOB("plugins: {ssh: []}, volumes: [{mountPath: /root/.ssh, volumeClaimName: c}], " ONE), "spec.volumes[0].mountPath", "where plugin ssh mounts j-ssh"},
     };
     /* clang-format on */
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_with_plugins(&world);
+    fixture_with_plugins(&fixture);
     for (size_t i = 0; i < countof(cases); i++)
-        check_verdict(&world, &cases[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &cases[i], NULL);
+    fixture_release(&fixture);
 }
 
 struct warning_case {
@@ -107,54 +107,54 @@ static void what_would_be_ignored_is_a_warning(void **unused)
         {"a port of the job's",    JOB("plugins: {svc: []}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: rpc, containerPort: 80}]}]") "}]"), NULL},
     };
     /* clang-format on */
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_with_plugins(&world);
+    fixture_with_plugins(&fixture);
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(object) struct object *job = world_admit(&world, cases[i].yaml, NULL);
+        scoped(object) struct object *job = fixture_admit(&fixture, cases[i].yaml, NULL);
 
         if (!job)
-            print_findings(&world.errors);
+            print_findings(&fixture.errors);
         check(cases[i].name, job != NULL);
-        if (cases[i].text && !has_finding(&world.warnings, "spec.plugins", cases[i].text)) {
-            print_findings(&world.warnings);
+        if (cases[i].text && !has_finding(&fixture.warnings, "spec.plugins", cases[i].text)) {
+            print_findings(&fixture.warnings);
             check_fail("%s: no warning with %s", cases[i].name, cases[i].text);
         }
         if (!cases[i].text)
-            check(cases[i].name, !has_finding(&world.warnings, "spec.plugins", ""));
+            check(cases[i].name, !has_finding(&fixture.warnings, "spec.plugins", ""));
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* covers: see O-P04 */
 static void a_strict_server_refuses_what_would_be_ignored(void **unused)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_with_plugins(&world);
-    world.adm.strict_plugin_arguments = true;
-    assert_null(world_admit(&world, JOB("plugins: {ssh: [--no-root]}, " ONE), NULL));
-    check("error", has_finding(&world.errors, "spec.plugins", "flag \"no-root\" is unknown"));
+    fixture_with_plugins(&fixture);
+    fixture.adm.strict_plugin_arguments = true;
+    assert_null(fixture_admit(&fixture, JOB("plugins: {ssh: [--no-root]}, " ONE), NULL));
+    check("error", has_finding(&fixture.errors, "spec.plugins", "flag \"no-root\" is unknown"));
     scoped(object) struct object *job =
-        world_admit(&world, JOB("plugins: {pytorch: []}, " ONE), NULL);
+        fixture_admit(&fixture, JOB("plugins: {pytorch: []}, " ONE), NULL);
     check("other warnings stay warnings", job != NULL);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* covers: reliability.md SEC-29 */
 static void a_server_takes_no_private_keys_unless_told_to(void **unused)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_with_plugins(&world);
-    world.adm.no_key_arguments = true;
-    assert_null(world_admit(
-        &world, JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY ", --ssh-public-key=b]}, " ONE),
+    fixture_with_plugins(&fixture);
+    fixture.adm.no_key_arguments = true;
+    assert_null(fixture_admit(
+        &fixture, JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY ", --ssh-public-key=b]}, " ONE),
         NULL));
-    check("error", has_finding(&world.errors, "spec.plugins[ssh]", "--allow-ssh-key-arguments"));
-    check("and no key", !has_finding(&world.errors, NULL, "canary"));
-    check("and no key", !has_finding(&world.warnings, NULL, "canary"));
-    world_release(&world);
+    check("error", has_finding(&fixture.errors, "spec.plugins[ssh]", "--allow-ssh-key-arguments"));
+    check("and no key", !has_finding(&fixture.errors, NULL, "canary"));
+    check("and no key", !has_finding(&fixture.warnings, NULL, "canary"));
+    fixture_release(&fixture);
 }
 
 struct implied_case {
@@ -178,11 +178,11 @@ static void what_a_plugin_needs_is_added(void **unused)
         {"none",           JOB(ONE), NULL},
     };
     /* clang-format on */
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_with_plugins(&world);
+    fixture_with_plugins(&fixture);
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(object) struct object *job = world_admit(&world, cases[i].yaml, NULL);
+        scoped(object) struct object *job = fixture_admit(&fixture, cases[i].yaml, NULL);
         scoped(json) json_t *body = job ? object_body_json(job) : NULL;
         json_t *plugins = json_object_get(json_object_get(body, "spec"), "plugins");
         scoped_str text = plugins ? json_dumps(plugins, JSON_COMPACT) : NULL;
@@ -190,7 +190,7 @@ static void what_a_plugin_needs_is_added(void **unused)
         check(cases[i].name, job != NULL);
         check_str(cases[i].name, text, cases[i].plugins);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 struct update_case {
@@ -224,14 +224,14 @@ static void updates_change_neither_plugins_nor_what_ranks_depend_on(void **unuse
         {"more masters", "tasks.0.replicas", "2", "spec.tasks[0].replicas",
          "ranks of running pytorch workers"},
     };
-    struct world world;
+    struct admission_fixture fixture;
     scoped(object) struct object *job = NULL;
 
-    world_with_plugins(&world);
-    job = world_admit(&world,
-                      JOB("plugins: {pytorch: [--master=m, --worker=w]}, tasks: [" TASK(
-                          "m", 1) "," TASK("w", 2) "]"),
-                      NULL);
+    fixture_with_plugins(&fixture);
+    job = fixture_admit(&fixture,
+                        JOB("plugins: {pytorch: [--master=m, --worker=w]}, tasks: [" TASK(
+                            "m", 1) "," TASK("w", 2) "]"),
+                        NULL);
     assert_non_null(job);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(json) json_t *doc = object_to_json(job);
@@ -240,16 +240,16 @@ static void updates_change_neither_plugins_nor_what_ranks_depend_on(void **unuse
         json_t *parent = parent_of(doc, cases[i].pointer, &last);
 
         json_object_set(parent, last, value);
-        error_list_release(&world.errors);
+        error_list_release(&fixture.errors);
         scoped(object) struct object *after =
-            admission_admit(&world.adm, doc, job, UNKNOWN_ERROR, &world.errors);
+            admission_admit(&fixture.adm, doc, job, UNKNOWN_ERROR, &fixture.errors);
         if (!cases[i].text)
-            print_findings(&world.errors);
+            print_findings(&fixture.errors);
         check(cases[i].name, (after != NULL) == !cases[i].text);
         check(cases[i].name,
-              !cases[i].text || has_finding(&world.errors, cases[i].field, cases[i].text));
+              !cases[i].text || has_finding(&fixture.errors, cases[i].field, cases[i].text));
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /*
- * Admission of Jobs beyond the spec itself: names, queues, updates. Ref: spec/job.md 4.3, 4.4.
+ * Entry points of a Job's admission, and the rules that need more than the spec: names of pods, the
+ * queue, and the changes that an update may make. Ref: spec/job.md 4.3, 4.4.
  */
 #include "api/types/kinds/job/admission.h"
 
@@ -42,7 +43,7 @@ void job_check_names(const struct job_spec *spec, const char *name, struct error
     }
 }
 
-/* Whether any queue has `parent` above it. */
+/* The search for a queue whose parent is `parent`. */
 struct child_search {
     const char *parent;
     bool found;
@@ -87,8 +88,8 @@ void job_check_queue(const struct admission *adm, const char *queue, struct erro
                 "can only submit job to leaf queue, queue `%s` has child queues", queue);
 }
 
-/* U5: what may differ is taken out of a copy; the tasks' lists are copied, the templates below are
- * not. */
+/* U5: returns a copy of the spec without the members that an update may change. The copy is shallow
+ * below tasks and volumes. Owned. */
 static json_t *fixed_part(const json_t *spec)
 {
     static const char *const job_members[] = {"minAvailable", "priorityClassName"};
@@ -121,8 +122,8 @@ static json_t *fixed_part(const json_t *spec)
     return out;
 }
 
-/* A finding for each member that differs; of a list of objects of equal length, for each of
- * theirs. */
+/* Reports each member that differs. In lists of equal length it reports the members of the elements
+ * that differ. */
 static void find_changed(const struct schema *schema, const char *path, const json_t *before,
                          const json_t *after, struct error_list *errors)
 {
@@ -149,7 +150,7 @@ static void find_changed(const struct schema *schema, const char *path, const js
     }
 }
 
-/* U1-U5: what an update may change. */
+/* U1-U5: refuses changes that an update may not make. */
 static void check_update(const struct object *old, const struct object *job,
                          struct error_list *errors)
 {
@@ -168,7 +169,7 @@ static void check_update(const struct object *old, const struct object *job,
     find_changed(&job_spec_schema, "spec", before, after, errors);
 }
 
-/* U1: a task with partitions has the size its partitions give it. */
+/* U1: a task with partitions cannot be scaled, because its partitions determine its size. */
 static void check_partitioned_scale(const struct object *old, const struct object *job,
                                     struct error_list *errors)
 {

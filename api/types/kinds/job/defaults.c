@@ -1,5 +1,5 @@
 /*
- * The defaults of a new Job. Ref: spec/job.md 4.2 M1-M10, O-07.
+ * Defaults that admission writes into the document of a Job. Ref: spec/job.md 4.2 M1-M10, O-07.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void default_dns(json_t *task)
         json_object_set_new(spec, "dnsPolicy", json_string("ClusterFirstWithHostNet"));
 }
 
-/* O-07: the number of groups follows from their size when it divides the task exactly. */
+/* O-07: when the partition size divides the replicas, it determines the number of partitions. */
 static void default_partitions(json_t *task)
 {
     json_t *policy = json_object_get(task, "partitionPolicy");
@@ -40,7 +40,7 @@ static void default_partitions(json_t *task)
         json_object_set_new(policy, "totalPartitions", json_integer(replicas / size));
 }
 
-/* M6; also the task's part of M8. */
+/* M6: sets minAvailable and returns it, for the sum of M8. */
 static int64_t default_min_available(json_t *task)
 {
     const json_t *policy = json_object_get(task, "partitionPolicy");
@@ -65,7 +65,6 @@ static int64_t default_task(json_t *task, size_t position)
     return default_min_available(task);
 }
 
-/* Also on updates: what `kubectl apply` sends has the tasks as their author wrote them. */
 void job_normalize(json_t *body)
 {
     json_t *task;

@@ -1,5 +1,5 @@
 /*
- * Job (batch.volcano.sh/v1alpha1): the kind, its enums, its decoded spec.
+ * The kind Job: texts of its enums, its decoded spec, its columns and its constant.
  */
 #include "api/types/kinds/job/job.h"
 
@@ -42,7 +42,7 @@ bool job_event_parse(const char *text, enum job_event *out)
 {
     int found;
 
-    if (text && strcmp(text, "JobUnknown") == 0) /* so the design document names it */
+    if (text && strcmp(text, "JobUnknown") == 0) /* the design document's name of Unknown */
         text = event_texts[EVENT_UNKNOWN];
     if (!enum_find(event_texts, JOB_EVENT_N, text, &found))
         return false;
@@ -83,17 +83,17 @@ const json_t *job_spec_document(const struct object *job_or_template)
 
 /* clang-format off */
 static const struct field job_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &job_spec_schema, .doc = "What to run, and what to do when it fails."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &job_status_schema, .doc = "Where the job stands."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &job_spec_schema, .doc = "Tasks of the job and policies for failures."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &job_status_schema, .doc = "Phase and counters of the job."},
     {0},
 };
-static const struct schema job_schema = {"Job", job_fields, .doc = "A batch job: tasks of pods that start together, with policies for what happens to them."};
+static const struct schema job_schema = {"Job", job_fields, .doc = "A batch job: tasks whose pods start together, with policies for events."};
 
 static const struct column columns[] = {
     {"STATUS",       "string",  "status.state.phase",          0, "Phase of the job."},
-    {"minAvailable", "integer", "status.minAvailable",         0, "Pods that must run together."},
-    {"RUNNINGS",     "integer", "status.running",              0, "Pods that run."},
-    {"AGE",          "date",    "metadata.creationTimestamp",  0, "Time since the job was made."},
+    {"minAvailable", "integer", "status.minAvailable",         0, "Number of pods that must run together."},
+    {"RUNNINGS",     "integer", "status.running",              0, "Number of running pods."},
+    {"AGE",          "date",    "metadata.creationTimestamp",  0, "Time since the job was created."},
     {"QUEUE",        "string",  "spec.queue",                  1, "Queue of the job."},
     {0},
 };

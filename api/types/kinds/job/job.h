@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Job (batch.volcano.sh/v1alpha1), as our code reads it. Ref: spec/job.md section 2.
+ * Job (batch.volcano.sh/v1alpha1) as the program reads it: phases, events and actions, the decoded
+ * spec and the decoded status. Absent texts and documents are NULL. Ref: spec/job.md section 2.
  */
 #include "api/types/kinds/pod/pod.h"
 
@@ -59,11 +60,15 @@ enum job_action { JOB_ACTIONS(JOB_ENUM) JOB_ACTION_N };
 const char *job_phase_text(enum job_phase phase);
 const char *job_event_text(enum job_event event);
 const char *job_action_text(enum job_action action);
-bool job_phase_parse(const char *text,
-                     enum job_phase *out); /* false when unknown; "" and NULL are NONE */
-bool job_event_parse(const char *text, enum job_event *out); /* also the synonym JobUnknown */
+
+/** These return false for unknown texts and then leave `out` unset. "" and NULL are JOB_NONE;
+ * JobUnknown is a synonym of the event Unknown. */
+bool job_phase_parse(const char *text, enum job_phase *out);
+bool job_event_parse(const char *text, enum job_event *out);
 bool job_action_parse(const char *text, enum job_action *out);
-bool job_phase_finished(enum job_phase phase); /* Completed, Failed, Terminated */
+
+/** Whether the phase is Completed, Failed or Terminated. */
+bool job_phase_finished(enum job_phase phase);
 
 struct job_policy {
     const char *action;
@@ -149,7 +154,7 @@ struct job_status {
     struct {
         struct job_condition *items;
         size_t count;
-    } conditions;              /* newest last */
+    } conditions;              /* in the order of time */
     struct str_map controlled; /* controlledResources */
 };
 
@@ -162,12 +167,12 @@ extern const struct schema job_status_schema;
 /** Field table of {"phase": {"Running": 1}}, decoded into int32_t[POD_PHASE_N]. */
 extern const struct schema task_state_schema;
 
-/* Decoded once per blob. Borrowed as long as the object's blob lives. Never NULL for an admitted
- * object. */
+/** The decoded spec of a Job or JobTemplate, borrowed from the object's blob. Never NULL for an
+ * admitted object. Decoded once per blob. */
 const struct job_spec *job_spec_of(const struct object *job_or_template);
-const struct job_status *job_status_of(const struct object *job); /* zeroed struct when there is no
-                                                                     status; until the turn ends */
+/** The decoded status, borrowed until the turn ends; a zeroed struct without status. */
+const struct job_status *job_status_of(const struct object *job);
 
-/** The status as JSON with a decoded copy attached, so that nobody in this process parses it again.
- */
+/** Writes a status as JSON and attaches a decoded copy, so that the text is not parsed again. The
+ * blob is owned by the caller. */
 struct blob *job_status_blob(const struct job_status *status);

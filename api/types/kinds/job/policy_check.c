@@ -1,5 +1,6 @@
 /*
- * The rules of a list of lifecycle policies. Ref: spec/job.md 4.5, O-12, O-13.
+ * Rules of a list of lifecycle policies: known events and actions, no event or exit code twice, and
+ * nothing beside the event *. Ref: spec/job.md 4.5, O-12, O-13.
  */
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "api/types/schema/enum_text.h"
 #include "base/compiler.h"
 
-/* What a policy may name; the other events and actions are internal. */
+/* Events and actions that a policy may name. The others are internal. */
 static const bool event_allowed[JOB_EVENT_N] = {
     [EVENT_ANY] = true,         [EVENT_POD_FAILED] = true,  [EVENT_POD_EVICTED] = true,
     [EVENT_POD_PENDING] = true, [EVENT_UNKNOWN] = true,     [EVENT_TASK_COMPLETED] = true,
@@ -40,10 +41,10 @@ static const char *action_text(int action)
     return job_action_text((enum job_action)action);
 }
 
-/* What the policies before this one have used. */
+/* The events of earlier policies in the list. */
 struct seen {
     bool events[JOB_EVENT_N];
-    size_t event_count; /* different ones, in the whole list so far */
+    size_t event_count; /* number of different events so far */
     bool wildcard_reported;
 };
 
@@ -60,7 +61,7 @@ static void check_action(const struct job_policy *policy, const char *path, size
                 allowed_list(&allowed, action_allowed, JOB_ACTION_N, action_text));
 }
 
-/* One event of a policy. `own` are those of this policy, in which repetition is fine. */
+/* Checks one event of a policy. `own` holds the events of the same policy, which may be repeated. */
 static void check_event(const char *text, const char *path, size_t i, struct seen *seen, bool *own,
                         struct error_list *errors)
 {

@@ -1,8 +1,8 @@
 /*
- * The rules of a Job's spec that need nothing but the spec. Ref: spec/job.md 4.3.
+ * Rules of a Job's spec that need no other object. Ref: spec/job.md 4.3.
  *
- * JobTemplates obey them, too: a broken template is refused where it is written, not when a flow
- * needs it.
+ * They hold for JobTemplates as well, so that a broken template is refused when it is written and not
+ * when a flow uses it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static void check_retries(struct check *c, const char *path, int32_t retries)
                 retries, (long long)most);
 }
 
-/* A task whose containers plugins may give their commands. */
+/* The task whose template is checked. Job plugins supply the commands of some of its containers. */
 struct commanded {
     const struct check *check;
     const struct job_task *task;
@@ -198,7 +198,7 @@ static void check_totals(struct check *c)
     check_retries(c, c->path, c->spec->max_retry);
 }
 
-/* V21. A name listed twice is one edge (O-09): repeated edges change nothing. */
+/* V21: the tasks form a DAG. A task may list a name twice (O-09). */
 static void check_order(struct check *c)
 {
     size_t tasks = c->spec->tasks.count, edges = 0, room = 0;
@@ -248,7 +248,7 @@ static void check_order(struct check *c)
     mem_free(list);
 }
 
-/* V16 but for volumes with no source at all, which an annotation may allow. */
+/* V16, except for volumes without any source, which an annotation can allow. */
 static void check_volumes(struct check *c)
 {
     scoped(name_index) struct name_index paths = {0};

@@ -1,9 +1,9 @@
 /*
- * The Job's status: its field table, its decoded form and the writer.
+ * The status of a Job: its field table, its decoded form and its writer.
  *
- * The writer is on the hot path of every job event, so it writes text directly and leaves a copy of
- * the struct with the text: only a status that came from outside is ever parsed. Ref:
- * spec/job.md 2.1 JobStatus.
+ * A status is written on every job event. The writer therefore produces text directly and attaches
+ * the struct to it, so that only a status written by a client is ever parsed.
+ * Ref: spec/job.md 2.1 JobStatus.
  */
 #include "api/types/arenacopy.h"
 #include "api/types/decoded.h"
@@ -24,39 +24,39 @@ struct task_state {
 };
 #define COUNT(phase) offsetof(struct task_state, by_phase[phase])
 static const struct field task_state_fields[] = {
-    {"phase.Pending",   FIELD_I32, COUNT(POD_PENDING), .doc = "Pods in phase Pending."},
-    {"phase.Running",   FIELD_I32, COUNT(POD_RUNNING), .doc = "Pods in phase Running."},
-    {"phase.Succeeded", FIELD_I32, COUNT(POD_SUCCEEDED), .doc = "Pods in phase Succeeded."},
-    {"phase.Failed",    FIELD_I32, COUNT(POD_FAILED), .doc = "Pods in phase Failed."},
-    {"phase.Unknown",   FIELD_I32, COUNT(POD_UNKNOWN), .doc = "Pods in phase Unknown."},
+    {"phase.Pending",   FIELD_I32, COUNT(POD_PENDING), .doc = "Number of pods in phase Pending."},
+    {"phase.Running",   FIELD_I32, COUNT(POD_RUNNING), .doc = "Number of pods in phase Running."},
+    {"phase.Succeeded", FIELD_I32, COUNT(POD_SUCCEEDED), .doc = "Number of pods in phase Succeeded."},
+    {"phase.Failed",    FIELD_I32, COUNT(POD_FAILED), .doc = "Number of pods in phase Failed."},
+    {"phase.Unknown",   FIELD_I32, COUNT(POD_UNKNOWN), .doc = "Number of pods in phase Unknown."},
     {0},
 };
 const struct schema task_state_schema = {"TaskState", task_state_fields, sizeof(struct task_state)};
 
 static const struct field condition_fields[] = {
-    {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = phase_values, .doc = "A phase of the job."},
-    {"lastTransitionTime", FIELD_TIME, offsetof(struct job_condition, at_ms), .doc = "When the job entered it."},
+    {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = phase_values, .doc = "Phase that the job was in."},
+    {"lastTransitionTime", FIELD_TIME, offsetof(struct job_condition, at_ms), .doc = "Time when the job entered the phase."},
     {0},
 };
 static const struct schema job_condition_schema = {"JobCondition", condition_fields, sizeof(struct job_condition)};
 
 static const struct field status_fields[] = {
     {"state.phase",              FIELD_STR,      FIELD_PASS, .one_of = phase_values, .doc = "Phase of the job."},
-    {"state.reason",             FIELD_STR,      STATUS(reason), .doc = "The event or rule that decided the phase."},
-    {"state.message",            FIELD_STR,      STATUS(message), .doc = "What decided, for people."},
-    {"state.lastTransitionTime", FIELD_TIME,     STATUS(transition_ms), .doc = "When the job entered the phase."},
-    {"minAvailable",             FIELD_I32,      STATUS(min_available), .doc = "spec.minAvailable as last acted on."},
-    {"taskStatusCount",          FIELD_MAP,      STATUS(task_counts), &task_state_schema, .doc = "Pods by task and phase."},
-    {"pending",                  FIELD_I32,      STATUS(pending), .doc = "Pods in phase Pending."},
-    {"running",                  FIELD_I32,      STATUS(running), .doc = "Pods in phase Running."},
-    {"succeeded",                FIELD_I32,      STATUS(succeeded), .doc = "Pods in phase Succeeded."},
-    {"failed",                   FIELD_I32,      STATUS(failed), .doc = "Pods in phase Failed."},
-    {"terminating",              FIELD_I32,      STATUS(terminating), .doc = "Pods being deleted."},
-    {"unknown",                  FIELD_I32,      STATUS(unknown), .doc = "Pods in phase Unknown."},
-    {"version",                  FIELD_I32,      STATUS(version), .doc = "Grows when the job's pods are killed."},
-    {"retryCount",               FIELD_I32,      STATUS(retry_count), .doc = "Restarts started so far."},
-    {"runningDuration",          FIELD_DURATION, STATUS(running_duration_ns), .doc = "How long the job ran."},
-    {"controlledResources",      FIELD_STR_MAP,  STATUS(controlled), .doc = "Resources made for the job."},
+    {"state.reason",             FIELD_STR,      STATUS(reason), .doc = "Event or rule that caused the phase."},
+    {"state.message",            FIELD_STR,      STATUS(message), .doc = "Text that explains the phase."},
+    {"state.lastTransitionTime", FIELD_TIME,     STATUS(transition_ms), .doc = "Time when the job entered the phase."},
+    {"minAvailable",             FIELD_I32,      STATUS(min_available), .doc = "Value of spec.minAvailable that the controller last acted on."},
+    {"taskStatusCount",          FIELD_MAP,      STATUS(task_counts), &task_state_schema, .doc = "Number of pods by task and phase."},
+    {"pending",                  FIELD_I32,      STATUS(pending), .doc = "Number of pods in phase Pending."},
+    {"running",                  FIELD_I32,      STATUS(running), .doc = "Number of pods in phase Running."},
+    {"succeeded",                FIELD_I32,      STATUS(succeeded), .doc = "Number of pods in phase Succeeded."},
+    {"failed",                   FIELD_I32,      STATUS(failed), .doc = "Number of pods in phase Failed."},
+    {"terminating",              FIELD_I32,      STATUS(terminating), .doc = "Number of pods that are being deleted."},
+    {"unknown",                  FIELD_I32,      STATUS(unknown), .doc = "Number of pods in phase Unknown."},
+    {"version",                  FIELD_I32,      STATUS(version), .doc = "Generation of the job's pods. It grows each time the job's pods are killed."},
+    {"retryCount",               FIELD_I32,      STATUS(retry_count), .doc = "Number of restarts so far."},
+    {"runningDuration",          FIELD_DURATION, STATUS(running_duration_ns), .doc = "Time that the job has run."},
+    {"controlledResources",      FIELD_STR_MAP,  STATUS(controlled), .doc = "Objects that were created for the job."},
     {"conditions",               FIELD_LIST,     STATUS(conditions), &job_condition_schema, .merge_key = "status",
      .doc = "Phases the job has been in, newest last."},
     {0},

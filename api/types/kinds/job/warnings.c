@@ -1,6 +1,6 @@
 /*
- * What a Job may say and can hardly mean: rules that never apply, ends that cannot be reached.
- * Nothing is refused for it; whoever writes it is told. Ref: spec/job.md O-13.
+ * Warnings about Jobs that are valid but probably mistaken: policies that never apply, numbers of
+ * successes that cannot be reached. Nothing is refused. Ref: spec/job.md O-13.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 
 #define BIT(event) (1u << EVENT_##event)
 
-/* One list of policies, and the tasks whose pods it is about. */
+/* The job that is checked, and the owner of the list of policies at hand. */
 struct warnings {
     const struct admission *adm;
     const struct job_spec *spec;
-    const char *path; /* of the spec */
+    const char *path; /* path of the spec */
     const struct name_index *tasks;
-    const struct job_task *task; /* NULL: the job's own list */
+    const struct job_task *task; /* owner of the policies; NULL = the job */
 };
 
 static uint32_t event_bit(const char *text)
@@ -45,7 +45,7 @@ static const char *first_event(uint32_t events)
     return "";
 }
 
-/* Does every task that the list is about satisfy it? */
+/* Whether the predicate holds for every task that the policies apply to. */
 static bool all_tasks(const struct warnings *w, bool (*is)(const struct job_task *task))
 {
     if (w->task)
@@ -78,8 +78,6 @@ static bool has_no_partitions(const struct job_task *task)
 {
     return !task->partition;
 }
-
-/* ---- policies ---- */
 
 static bool names_target(enum job_action action)
 {
@@ -143,8 +141,6 @@ static void warn_policies(const struct warnings *w, const struct job_policy_list
         warn_policy(w, &policies->items[i], path, i);
 }
 
-/* ---- order of tasks ---- */
-
 static bool is_iteration(const char *text)
 {
     static const char *const known[] = {"any", "all", "IterationAny", "IterationAll"};
@@ -172,8 +168,6 @@ static void warn_order(const struct warnings *w, const struct job_task *task, si
                     "is not waited for: minAvailable of task %s is 0", first->name);
     }
 }
-
-/* ---- the whole ---- */
 
 static void warn_ends(const struct warnings *w, int64_t replicas)
 {

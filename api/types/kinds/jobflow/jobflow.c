@@ -257,11 +257,11 @@ struct blob *jobflow_status_blob(struct buf *text, const struct jobflow_summary 
 
 /* clang-format off */
 static const struct field flow_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &jobflow_spec_schema, .doc = "The steps and how they depend on each other."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &jobflow_status_schema, .doc = "Where the flow stands."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &jobflow_spec_schema, .doc = "Steps of the flow and their dependencies."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &jobflow_status_schema, .doc = "State of the flow and of its steps."},
     {0},
 };
-static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A graph of jobs: steps that run jobs of templates, each after what it depends on."};
+static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A graph of jobs. Each step runs a job made from a JobTemplate when its dependencies are satisfied."};
 
 static const struct column columns[] = {
     {"Status", "string", "status.state.phase",         0, "Phase of the flow."},

@@ -80,17 +80,17 @@ static void template_validate_in_context(const struct admission *adm, const stru
 
 /* clang-format off */
 static const struct field status_fields[] = {
-    {"jobDependsOnList", FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs made from the template."},
+    {"jobDependsOnList", FIELD_STR_LIST, FIELD_PASS, .doc = "Names of the jobs made from the template."},
     {0},
 };
 static const struct schema status_schema = {"JobTemplateStatus", status_fields};
 
 static const struct field template_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &job_spec_schema, .doc = "The spec of the jobs made from the template."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "What has been made from it."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &job_spec_schema, .doc = "Specification of the jobs made from the template."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Jobs that were made from the template."},
     {0},
 };
-static const struct schema template_schema = {"JobTemplate", template_fields, .doc = "A job that steps of flows are made from."};
+static const struct schema template_schema = {"JobTemplate", template_fields, .doc = "A template that steps of flows make jobs from."};
 /* clang-format on */
 
 static const char *const short_names[] = {"jt", NULL};

@@ -30,244 +30,238 @@ static const char *const pull_policy_values[] = {"Always", "Never", "IfNotPresen
 
 static const struct field container_port_fields[] = {
     {"name",          FIELD_STR, PORT(name), .doc = "Name of the port, unique within the pod."},
-    {"hostPort",      FIELD_I32, FIELD_PASS, BOUNDS(0, 65535), .doc = "Number of port to expose on the host."},
+    {"hostPort",      FIELD_I32, FIELD_PASS, BOUNDS(0, 65535), .doc = "Number of the port on the host."},
     {"containerPort", FIELD_I32, PORT(port), .required = true, BOUNDS(1, 65535),
-     .doc = "Number of port to expose on the pod's IP address."},
+     .doc = "Number of the port on the pod's address."},
     {"protocol",      FIELD_STR, PORT(protocol), .one_of = protocol_values, .default_json = "\"TCP\"",
-     .doc = "Protocol for port."},
-    {"hostIP",        FIELD_STR, FIELD_PASS, .doc = "What host IP to bind the external port to."},
+     .doc = "Protocol of the port: TCP, UDP or SCTP."},
+    {"hostIP",        FIELD_STR, FIELD_PASS, .doc = "Address of the host that the host port is bound to."},
     {0},
 };
 static const struct schema container_port_schema = {
     "ContainerPort", container_port_fields, sizeof(struct container_port)};
 
 static const struct field config_map_env_source_fields[] = {
-    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the referent."},
-    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Specify whether the ConfigMap must be defined."},
+    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the object."},
+    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Says whether the pod may start without the ConfigMap."},
     {0},
 };
 static const struct schema config_map_env_source_schema = {"ConfigMapEnvSource", config_map_env_source_fields};
 
 static const struct field secret_env_source_fields[] = {
-    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the referent."},
-    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Specify whether the Secret must be defined."},
+    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the object."},
+    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Says whether the pod may start without the Secret."},
     {0},
 };
 static const struct schema secret_env_source_schema = {"SecretEnvSource", secret_env_source_fields};
 
 static const struct field env_from_source_fields[] = {
     {"prefix",       FIELD_STR,    FIELD_PASS,
-     .doc = "An optional identifier to prepend to each key in the ConfigMap."},
-    {"configMapRef", FIELD_OBJECT, FIELD_PASS, &config_map_env_source_schema, .doc = "The ConfigMap to select from."},
-    {"secretRef",    FIELD_OBJECT, FIELD_PASS, &secret_env_source_schema, .doc = "The Secret to select from."},
+     .doc = "Prefix of the variables' names."},
+    {"configMapRef", FIELD_OBJECT, FIELD_PASS, &config_map_env_source_schema, .doc = "ConfigMap whose keys become variables."},
+    {"secretRef",    FIELD_OBJECT, FIELD_PASS, &secret_env_source_schema, .doc = "Secret whose keys become variables."},
     {0},
 };
 static const struct schema env_from_source_schema = {"EnvFromSource", env_from_source_fields};
 
 static const struct field config_map_key_selector_fields[] = {
-    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the referent."},
-    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "The key to select."},
-    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Specify whether the ConfigMap or its key must be defined."},
+    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the object."},
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Key of the ConfigMap."},
+    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Says whether the pod may start without the ConfigMap or its key."},
     {0},
 };
 static const struct schema config_map_key_selector_schema = {"ConfigMapKeySelector", config_map_key_selector_fields};
 
 static const struct field secret_key_selector_fields[] = {
-    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the referent."},
-    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "The key of the secret to select from."},
-    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Specify whether the Secret or its key must be defined."},
+    {"name",     FIELD_STR,      FIELD_PASS, .doc = "Name of the object."},
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Key of the Secret."},
+    {"optional", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Says whether the pod may start without the Secret or its key."},
     {0},
 };
 static const struct schema secret_key_selector_schema = {"SecretKeySelector", secret_key_selector_fields};
 
 static const struct field env_var_source_fields[] = {
     {"fieldRef",         FIELD_OBJECT, FIELD_PASS, &object_field_selector_schema,
-     .doc = "A field of the pod: metadata.name, metadata.namespace, labels, annotations, spec.nodeName, status.podIP "
-            "and others."},
+     .doc = "Field of the pod, for example metadata.name, a label, spec.nodeName or status.podIP."},
     {"resourceFieldRef", FIELD_OBJECT, FIELD_PASS, &resource_field_selector_schema,
-     .doc = "A request or limit of the container: cpu, memory or ephemeral-storage."},
+     .doc = "Request or limit of a container: cpu, memory or ephemeral-storage."},
     {"configMapKeyRef",  FIELD_OBJECT, FIELD_PASS, &config_map_key_selector_schema,
-     .doc = "Selects a key of a ConfigMap."},
+     .doc = "Key of a ConfigMap."},
     {"secretKeyRef",     FIELD_OBJECT, FIELD_PASS, &secret_key_selector_schema,
-     .doc = "Selects a key of a secret in the pod's namespace."},
+     .doc = "Key of a Secret in the pod's namespace."},
     {0},
 };
 static const struct schema env_var_source_schema = {"EnvVarSource", env_var_source_fields};
 
 static const struct field env_var_fields[] = {
     {"name",      FIELD_STR,    ENV(name), .required = true, .doc = "Name of the environment variable."},
-    {"value",     FIELD_STR,    ENV(value), .doc = "Text, in which $(NAME) of earlier variables is replaced."},
+    {"value",     FIELD_STR,    ENV(value), .doc = "Value of the variable. $(NAME) is replaced by the value of an earlier variable."},
     {"valueFrom", FIELD_OBJECT, ENV(value_from), &env_var_source_schema, .as_json = true,
-     .doc = "Source for the environment variable's value."},
+     .doc = "Source of the variable's value. It excludes value."},
     {0},
 };
 static const struct schema env_var_schema = {"EnvVar", env_var_fields, sizeof(struct env_var)};
 
 static const struct field container_resize_policy_fields[] = {
     {"resourceName",  FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Name of the resource to which this resource resize policy applies."},
+     .doc = "Resource that the policy applies to."},
     {"restartPolicy", FIELD_STR, FIELD_PASS, .required = true, .one_of = resource_resize_restart_policy_values,
-     .doc = "Restart policy to apply when specified resource is resized."},
+     .doc = "Says whether the container is restarted when the resource is resized."},
     {0},
 };
 static const struct schema container_resize_policy_schema = {"ContainerResizePolicy", container_resize_policy_fields};
 
 static const struct field volume_mount_fields[] = {
-    {"name",              FIELD_STR,  MOUNT(name), .required = true, .doc = "This must match the Name of a Volume."},
+    {"name",              FIELD_STR,  MOUNT(name), .required = true, .doc = "Name of a volume of the pod."},
     {"readOnly",          FIELD_BOOL, MOUNT(read_only),
-     .doc = "Mounted read-only if true, read-write otherwise (false or unspecified)."},
+     .doc = "Mounts the volume read-only."},
     {"recursiveReadOnly", FIELD_STR,  FIELD_PASS, .one_of = recursive_read_only_mode_values,
-     .doc = "Specifies whether read-only mounts should be handled recursively."},
+     .doc = "Says whether mounts below a read-only mount are read-only as well."},
     {"mountPath",         FIELD_STR,  MOUNT(mount_path), .required = true,
-     .doc = "Path within the container at which the volume should be mounted."},
+     .doc = "Path in the container at which the volume is mounted."},
     {"subPath",           FIELD_STR,  MOUNT(sub_path),
-     .doc = "Path within the volume from which the container's volume should be mounted."},
+     .doc = "Path in the volume that is mounted; its root when absent."},
     {"mountPropagation",  FIELD_STR,  FIELD_PASS, .one_of = mount_propagation_mode_values,
-     .doc = "MountPropagation determines how mounts are propagated from the host to container and the other way "
-            "around."},
+     .doc = "Says how later mounts propagate between the host and the container."},
     {"subPathExpr",       FIELD_STR,  MOUNT(sub_path_expr),
-     .doc = "Expanded path within the volume from which the container's volume should be mounted."},
+     .doc = "Path in the volume that is mounted, in which $(NAME) is replaced by an environment variable. It excludes subPath."},
     {0},
 };
 static const struct schema volume_mount_schema = {"VolumeMount", volume_mount_fields, sizeof(struct volume_mount)};
 
 static const struct field volume_device_fields[] = {
     {"name",       FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Name must match the name of a persistentVolumeClaim in the pod."},
+     .doc = "Name of a volume of the pod that is a PersistentVolumeClaim."},
     {"devicePath", FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "The path inside of the container that the device will be mapped to."},
+     .doc = "Path of the device in the container."},
     {0},
 };
 static const struct schema volume_device_schema = {"VolumeDevice", volume_device_fields};
 
 static const struct field exec_action_fields[] = {
     {"command", FIELD_STR_LIST, FIELD_PASS,
-     .doc = "The command line to execute inside the container, the working directory for the command is root ('/') in "
-            "the container's filesystem."},
+     .doc = "Program and arguments that run in the container."},
     {0},
 };
 static const struct schema exec_action_schema = {"ExecAction", exec_action_fields};
 
 static const struct field http_header_fields[] = {
-    {"name",  FIELD_STR, FIELD_PASS, .required = true, .doc = "The header field name."},
-    {"value", FIELD_STR, FIELD_PASS, .required = true, .doc = "The header field value."},
+    {"name",  FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the header."},
+    {"value", FIELD_STR, FIELD_PASS, .required = true, .doc = "Value of the header."},
     {0},
 };
 static const struct schema http_header_schema = {"HTTPHeader", http_header_fields};
 
 static const struct field http_get_action_fields[] = {
-    {"path",        FIELD_STR,        FIELD_PASS, .doc = "Path to access on the HTTP server."},
+    {"path",        FIELD_STR,        FIELD_PASS, .doc = "Path of the request."},
     {"port",        FIELD_INT_OR_STR, FIELD_PASS, .required = true,
-     .doc = "Name or number of the port to access on the container."},
-    {"host",        FIELD_STR,        FIELD_PASS, .doc = "Host name to connect to, defaults to the pod IP."},
+     .doc = "Number or name of a port of the container."},
+    {"host",        FIELD_STR,        FIELD_PASS, .doc = "Host to connect to; the pod's address when absent."},
     {"scheme",      FIELD_STR,        FIELD_PASS, .one_of = uri_scheme_values,
-     .doc = "Scheme to use for connecting to the host."},
+     .doc = "Scheme of the request: HTTP (the default) or HTTPS."},
     {"httpHeaders", FIELD_LIST,       FIELD_PASS, &http_header_schema,
-     .doc = "Custom headers to set in the request."},
+     .doc = "Headers that are sent with the request."},
     {0},
 };
 static const struct schema http_get_action_schema = {"HTTPGetAction", http_get_action_fields};
 
 static const struct field tcp_socket_action_fields[] = {
     {"port", FIELD_INT_OR_STR, FIELD_PASS, .required = true,
-     .doc = "Number or name of the port to access on the container."},
-    {"host", FIELD_STR,        FIELD_PASS, .doc = "Host name to connect to, defaults to the pod IP."},
+     .doc = "Number or name of a port of the container."},
+    {"host", FIELD_STR,        FIELD_PASS, .doc = "Host to connect to; the pod's address when absent."},
     {0},
 };
 static const struct schema tcp_socket_action_schema = {"TCPSocketAction", tcp_socket_action_fields};
 
 static const struct field grpc_action_fields[] = {
-    {"port",    FIELD_I32, FIELD_PASS, .required = true, .doc = "Port number of the gRPC service."},
+    {"port",    FIELD_I32, FIELD_PASS, .required = true, .doc = "Number of the port of the gRPC service."},
     {"service", FIELD_STR, FIELD_PASS,
-     .doc = "The name of the service to place in the gRPC HealthCheckRequest (see "
-            "https://github.com/grpc/grpc/blob/master/doc/health-checking.md)."},
+     .doc = "Name of the service in the gRPC health check request."},
     {0},
 };
 static const struct schema grpc_action_schema = {"GRPCAction", grpc_action_fields};
 
 static const struct field probe_fields[] = {
     {"exec",                          FIELD_OBJECT,  FIELD_PASS, &exec_action_schema,
-     .doc = "Specifies the action to take."},
+     .doc = "Program that runs in the container."},
     {"httpGet",                       FIELD_OBJECT,  FIELD_PASS, &http_get_action_schema,
-     .doc = "Specifies the http request to perform."},
+     .doc = "HTTP request to the container."},
     {"tcpSocket",                     FIELD_OBJECT,  FIELD_PASS, &tcp_socket_action_schema,
-     .doc = "Specifies an action involving a TCP port."},
+     .doc = "TCP connection to the container."},
     {"grpc",                          FIELD_OBJECT,  FIELD_PASS, &grpc_action_schema,
-     .doc = "Specifies an action involving a GRPC port."},
+     .doc = "gRPC health check of the container."},
     {"initialDelaySeconds",           FIELD_I32,     FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Number of seconds after the container has started before liveness probes are initiated."},
+     .doc = "Seconds after the start of the container when the first probe runs."},
     {"timeoutSeconds",                FIELD_I32,     FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Number of seconds after which the probe times out."},
+     .doc = "Seconds that one probe may take."},
     {"periodSeconds",                 FIELD_I32,     FIELD_PASS, NOT_NEGATIVE,
-     .doc = "How often (in seconds) to perform the probe."},
+     .doc = "Seconds between two probes."},
     {"successThreshold",              FIELD_I32,     FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Minimum consecutive successes for the probe to be considered successful after having failed."},
+     .doc = "Number of consecutive successes after which a failed probe counts as successful."},
     {"failureThreshold",              FIELD_I32,     FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Minimum consecutive failures for the probe to be considered failed after having succeeded."},
+     .doc = "Number of consecutive failures after which a successful probe counts as failed."},
     {"terminationGracePeriodSeconds", FIELD_OPT_I64, FIELD_PASS, NOT_NEGATIVE,
-     .doc = "Optional duration in seconds the pod needs to terminate gracefully upon probe failure."},
+     .doc = "Seconds that the container gets to end after the probe has failed."},
     {0},
 };
 static const struct schema probe_schema = {"Probe", probe_fields};
 
 static const struct field sleep_action_fields[] = {
-    {"seconds", FIELD_I64, FIELD_PASS, .required = true, .doc = "The number of seconds to sleep."},
+    {"seconds", FIELD_I64, FIELD_PASS, .required = true, .doc = "Number of seconds to sleep."},
     {0},
 };
 static const struct schema sleep_action_schema = {"SleepAction", sleep_action_fields};
 
 static const struct field lifecycle_handler_fields[] = {
-    {"exec",      FIELD_OBJECT, FIELD_PASS, &exec_action_schema, .doc = "Specifies the action to take."},
-    {"httpGet",   FIELD_OBJECT, FIELD_PASS, &http_get_action_schema, .doc = "Specifies the http request to perform."},
-    {"tcpSocket", FIELD_OBJECT, FIELD_PASS, &tcp_socket_action_schema, .doc = "Deprecated."},
+    {"exec",      FIELD_OBJECT, FIELD_PASS, &exec_action_schema, .doc = "Program that runs in the container."},
+    {"httpGet",   FIELD_OBJECT, FIELD_PASS, &http_get_action_schema, .doc = "HTTP request to the container."},
+    {"tcpSocket", FIELD_OBJECT, FIELD_PASS, &tcp_socket_action_schema, .doc = "Deprecated field; ignored."},
     {"sleep",     FIELD_OBJECT, FIELD_PASS, &sleep_action_schema,
-     .doc = "Represents the duration that the container should sleep before being terminated."},
+     .doc = "Sleep before the container is stopped."},
     {0},
 };
 static const struct schema lifecycle_handler_schema = {"LifecycleHandler", lifecycle_handler_fields};
 
 static const struct field lifecycle_fields[] = {
     {"postStart", FIELD_OBJECT, FIELD_PASS, &lifecycle_handler_schema,
-     .doc = "Called immediately after a container is created."},
+     .doc = "Handler that runs right after the container has started."},
     {"preStop",   FIELD_OBJECT, FIELD_PASS, &lifecycle_handler_schema,
-     .doc = "Called immediately before a container is terminated due to an API request or management event such as "
-            "liveness/startup probe failure, preemption, resource contention, etc. The handler is not called if the "
-            "container crashes or exits."},
+     .doc = "Handler that runs before the container is stopped. It does not run when the container ends by itself."},
     {0},
 };
 static const struct schema lifecycle_schema = {"Lifecycle", lifecycle_fields};
 
 static const struct field capabilities_fields[] = {
-    {"add",  FIELD_STR_LIST, FIELD_PASS, .doc = "Added capabilities."},
-    {"drop", FIELD_STR_LIST, FIELD_PASS, .doc = "Removed capabilities."},
+    {"add",  FIELD_STR_LIST, FIELD_PASS, .doc = "Capabilities that are added."},
+    {"drop", FIELD_STR_LIST, FIELD_PASS, .doc = "Capabilities that are removed."},
     {0},
 };
 static const struct schema capabilities_schema = {"Capabilities", capabilities_fields};
 
 static const struct field security_context_fields[] = {
     {"capabilities",             FIELD_OBJECT,   FIELD_PASS, &capabilities_schema,
-     .doc = "The capabilities to add/drop when running containers."},
-    {"privileged",               FIELD_OPT_BOOL, FIELD_PASS, .doc = "Run container in privileged mode."},
+     .doc = "Capabilities that are added to and removed from the container."},
+    {"privileged",               FIELD_OPT_BOOL, FIELD_PASS, .doc = "Runs the container with all privileges of the host."},
     {"seLinuxOptions",           FIELD_OBJECT,   FIELD_PASS, &selinux_options_schema,
-     .doc = "The SELinux context to be applied to the container."},
+     .doc = "SELinux context of the container."},
     {"windowsOptions",           FIELD_OBJECT,   FIELD_PASS, &windows_security_context_options_schema,
-     .doc = "The Windows specific settings applied to all containers."},
+     .doc = "Settings for Windows."},
     {"runAsUser",                FIELD_OPT_I64,  FIELD_PASS,
-     .doc = "The UID to run the entrypoint of the container process."},
+     .doc = "User id of the container's processes."},
     {"runAsGroup",               FIELD_OPT_I64,  FIELD_PASS,
-     .doc = "The GID to run the entrypoint of the container process."},
+     .doc = "Group id of the container's processes."},
     {"runAsNonRoot",             FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Indicates that the container must run as a non-root user."},
+     .doc = "Refuses to run the container as root."},
     {"readOnlyRootFilesystem",   FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Whether this container has a read-only root filesystem."},
+     .doc = "Makes the root file system of the container read-only."},
     {"allowPrivilegeEscalation", FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "AllowPrivilegeEscalation controls whether a process can gain more privileges than its parent process."},
+     .doc = "Says whether a process can gain more privileges than its parent."},
     {"procMount",                FIELD_STR,      FIELD_PASS, .one_of = proc_mount_type_values,
-     .doc = "ProcMount denotes the type of proc mount to use for the containers."},
+     .doc = "Says which parts of /proc are masked in the container."},
     {"seccompProfile",           FIELD_OBJECT,   FIELD_PASS, &seccomp_profile_schema,
-     .doc = "The seccomp options to use by this container."},
+     .doc = "Seccomp profile of the container."},
     {"appArmorProfile",          FIELD_OBJECT,   FIELD_PASS, &app_armor_profile_schema,
-     .doc = "The AppArmor options to use by this container."},
+     .doc = "AppArmor profile of the container."},
     {0},
 };
 static const struct schema security_context_schema = {"SecurityContext", security_context_fields};
@@ -276,54 +270,52 @@ static const struct field container_fields[] = {
     {"name",                     FIELD_STR,      CONTAINER(name), .required = true,
      .doc = "Name of the container, unique within the pod."},
     {"image",                    FIELD_STR,      CONTAINER(image),
-     .doc = "Name of an image; kept, not used by the local runtime."},
+     .doc = "Name of an image. It is kept but not used, because programs of this machine run."},
     {"command",                  FIELD_STR_LIST, CONTAINER(command), .doc = "Program and its first arguments."},
-    {"args",                     FIELD_STR_LIST, CONTAINER(args), .doc = "Arguments after those of command."},
-    {"workingDir",               FIELD_STR,      CONTAINER(working_dir), .doc = "Container's working directory."},
+    {"args",                     FIELD_STR_LIST, CONTAINER(args), .doc = "Arguments that follow those of command."},
+    {"workingDir",               FIELD_STR,      CONTAINER(working_dir), .doc = "Working directory of the container."},
     {"ports",                    FIELD_LIST,     CONTAINER(ports), &container_port_schema,
      .merge_key = "containerPort",
-     .doc = "List of ports to expose from the container."},
+     .doc = "Ports of the container."},
     {"envFrom",                  FIELD_LIST,     CONTAINER(env_from), &env_from_source_schema, .as_json = true,
-     .doc = "List of sources to populate environment variables in the container."},
+     .doc = "Sources whose keys become environment variables."},
     {"env",                      FIELD_LIST,     CONTAINER(env), &env_var_schema, .merge_key = "name",
-     .doc = "List of environment variables to set in the container."},
+     .doc = "Environment variables of the container."},
     {"resources",                FIELD_INLINE,   CONTAINER(requests), &resource_requirements_schema,
-     .doc = "Compute Resources required by this container."},
+     .doc = "Resources that the container requests, and their limits."},
     {"resizePolicy",             FIELD_LIST,     FIELD_PASS, &container_resize_policy_schema,
-     .doc = "Resources resize policy for the container."},
+     .doc = "Policies for resizing the container's resources."},
     {"restartPolicy",            FIELD_STR,      CONTAINER(restart_policy),
      .one_of = container_restart_policy_values,
-     .doc = "Defines the restart behavior of individual containers in a pod."},
+     .doc = "Always makes an init container a sidecar, which runs beside the other containers."},
     {"volumeMounts",             FIELD_LIST,     CONTAINER(mounts), &volume_mount_schema, .merge_key = "mountPath",
-     .doc = "Pod volumes to mount into the container's filesystem."},
+     .doc = "Volumes of the pod that are mounted in the container."},
     {"volumeDevices",            FIELD_LIST,     FIELD_PASS, &volume_device_schema, .merge_key = "devicePath",
-     .doc = "The list of block devices to be used by the container."},
+     .doc = "Block devices of the container."},
     {"livenessProbe",            FIELD_OBJECT,   CONTAINER(liveness), &probe_schema, .as_json = true,
-     .doc = "Periodic probe of container liveness."},
+     .doc = "Probe that restarts the container when it fails."},
     {"readinessProbe",           FIELD_OBJECT,   CONTAINER(readiness), &probe_schema, .as_json = true,
-     .doc = "Periodic probe of container service readiness."},
+     .doc = "Probe that decides whether the container is ready."},
     {"startupProbe",             FIELD_OBJECT,   CONTAINER(startup), &probe_schema, .as_json = true,
-     .doc = "Indicates that the Pod has successfully initialized."},
+     .doc = "Probe that must succeed before the other probes begin."},
     {"lifecycle",                FIELD_OBJECT,   CONTAINER(lifecycle), &lifecycle_schema, .as_json = true,
-     .doc = "Actions that the management system should take in response to container lifecycle events."},
+     .doc = "Handlers that run after the start and before the end of the container."},
     {"terminationMessagePath",   FIELD_STR,      CONTAINER(termination_message_path),
-     .doc = "Path at which the file to which the container's termination message will be written is mounted into the "
-            "container's filesystem."},
+     .doc = "Path of the file that the container writes its termination message to."},
     {"terminationMessagePolicy", FIELD_STR,      CONTAINER(termination_message_policy),
       .one_of = termination_message_policy_values,
-     .doc = "Indicate how the termination message should be populated."},
+     .doc = "Says whether the end of the log replaces a missing termination message."},
     {"imagePullPolicy",          FIELD_STR,      FIELD_PASS, .one_of = pull_policy_values,
-     .doc = "Image pull policy."},
+     .doc = "Says when the image is pulled; not used by the local runtime."},
     {"securityContext",          FIELD_OBJECT,   CONTAINER(security_context), &security_context_schema,
      .as_json = true,
-     .doc = "Defines the security options the container should be run with."},
+     .doc = "Security settings of the container."},
     {"stdin",                    FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether this container should allocate a buffer for stdin in the container runtime."},
+     .doc = "Keeps the standard input of the container open."},
     {"stdinOnce",                FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether the container runtime should close the stdin channel after it has been opened by a single "
-            "attach."},
+     .doc = "Closes the standard input when the first client detaches."},
     {"tty",                      FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether this container should allocate a TTY for itself, also requires 'stdin' to be true."},
+     .doc = "Gives the container a terminal. It requires stdin."},
     {0},
 };
 const struct schema container_schema = {"Container", container_fields, sizeof(struct pod_container)};
@@ -332,26 +324,26 @@ static const struct field ephemeral_container_fields[] = {
     {"name",                     FIELD_STR,      FIELD_PASS, .required = true,
      .doc = "Name of the container, unique within the pod."},
     {"image",                    FIELD_STR,      FIELD_PASS,
-     .doc = "Name of an image; kept, not used by the local runtime."},
+     .doc = "Name of an image. It is kept but not used, because programs of this machine run."},
     {"command",                  FIELD_STR_LIST, FIELD_PASS, .doc = "Program and its first arguments."},
-    {"args",                     FIELD_STR_LIST, FIELD_PASS, .doc = "Arguments after those of command."},
-    {"workingDir",               FIELD_STR,      FIELD_PASS, .doc = "Container's working directory."},
+    {"args",                     FIELD_STR_LIST, FIELD_PASS, .doc = "Arguments that follow those of command."},
+    {"workingDir",               FIELD_STR,      FIELD_PASS, .doc = "Working directory of the container."},
     {"ports",                    FIELD_LIST,     FIELD_PASS, &container_port_schema, .merge_key = "containerPort",
      .doc = "Not allowed for ephemeral containers."},
     {"envFrom",                  FIELD_LIST,     FIELD_PASS, &env_from_source_schema,
-     .doc = "List of sources to populate environment variables in the container."},
+     .doc = "Sources whose keys become environment variables."},
     {"env",                      FIELD_LIST,     FIELD_PASS, &env_var_schema, .merge_key = "name",
-     .doc = "List of environment variables to set in the container."},
+     .doc = "Environment variables of the container."},
     {"resources",                FIELD_OBJECT,   FIELD_PASS, &resource_requirements_schema,
      .doc = "Not allowed for ephemeral containers."},
     {"resizePolicy",             FIELD_LIST,     FIELD_PASS, &container_resize_policy_schema,
-     .doc = "Resources resize policy for the container."},
+     .doc = "Policies for resizing the container's resources."},
     {"restartPolicy",            FIELD_STR,      FIELD_PASS, .one_of = container_restart_policy_values,
-     .doc = "Restart policy for the container to manage the restart behavior of each container within a pod."},
+     .doc = "Restart policy of the container; not allowed for ephemeral containers."},
     {"volumeMounts",             FIELD_LIST,     FIELD_PASS, &volume_mount_schema, .merge_key = "mountPath",
-     .doc = "Pod volumes to mount into the container's filesystem."},
+     .doc = "Volumes of the pod that are mounted in the container."},
     {"volumeDevices",            FIELD_LIST,     FIELD_PASS, &volume_device_schema, .merge_key = "devicePath",
-     .doc = "The list of block devices to be used by the container."},
+     .doc = "Block devices of the container."},
     {"livenessProbe",            FIELD_OBJECT,   FIELD_PASS, &probe_schema,
      .doc = "Probes are not allowed for ephemeral containers."},
     {"readinessProbe",           FIELD_OBJECT,   FIELD_PASS, &probe_schema,
@@ -361,23 +353,21 @@ static const struct field ephemeral_container_fields[] = {
     {"lifecycle",                FIELD_OBJECT,   FIELD_PASS, &lifecycle_schema,
      .doc = "Not allowed for ephemeral containers."},
     {"terminationMessagePath",   FIELD_STR,      FIELD_PASS,
-     .doc = "Path at which the file to which the container's termination message will be written is mounted into the "
-            "container's filesystem."},
+     .doc = "Path of the file that the container writes its termination message to."},
     {"terminationMessagePolicy", FIELD_STR,      FIELD_PASS, .one_of = termination_message_policy_values,
-     .doc = "Indicate how the termination message should be populated."},
+     .doc = "Says whether the end of the log replaces a missing termination message."},
     {"imagePullPolicy",          FIELD_STR,      FIELD_PASS, .one_of = pull_policy_values,
-     .doc = "Image pull policy."},
+     .doc = "Says when the image is pulled; not used by the local runtime."},
     {"securityContext",          FIELD_OBJECT,   FIELD_PASS, &security_context_schema,
-     .doc = "Defines the security options the ephemeral container should be run with."},
+     .doc = "Security settings of the ephemeral container."},
     {"stdin",                    FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether this container should allocate a buffer for stdin in the container runtime."},
+     .doc = "Keeps the standard input of the container open."},
     {"stdinOnce",                FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether the container runtime should close the stdin channel after it has been opened by a single "
-            "attach."},
+     .doc = "Closes the standard input when the first client detaches."},
     {"tty",                      FIELD_BOOL,     FIELD_PASS,
-     .doc = "Whether this container should allocate a TTY for itself, also requires 'stdin' to be true."},
+     .doc = "Gives the container a terminal. It requires stdin."},
     {"targetContainerName",      FIELD_STR,      FIELD_PASS,
-     .doc = "If set, the name of the container from PodSpec that this ephemeral container targets."},
+     .doc = "Name of the container whose namespaces the ephemeral container shares."},
     {0},
 };
 const struct schema ephemeral_container_schema = {"EphemeralContainer", ephemeral_container_fields};

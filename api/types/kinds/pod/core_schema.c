@@ -19,118 +19,115 @@ static const char *const selector_operator_values[] = {"In", "NotIn", "Exists", 
 static const char *const condition_status_values[] = {"True", "False", "Unknown", NULL};
 
 static const struct field label_selector_requirement_fields[] = {
-    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Label key the requirement is about."},
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Key of the label."},
     {"operator", FIELD_STR,      FIELD_PASS, .required = true, .one_of = selector_operator_values,
-     .doc = "How the label's value relates to the values."},
-    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values of In and NotIn."},
+     .doc = "Relation of the label's value to the values."},
+    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values for the operators In and NotIn."},
     {0},
 };
 static const struct schema label_selector_requirement_schema = {
     "LabelSelectorRequirement", label_selector_requirement_fields};
 
 static const struct field label_selector_fields[] = {
-    {"matchLabels",      FIELD_STR_MAP, FIELD_PASS, .doc = "Labels that must be equal."},
+    {"matchLabels",      FIELD_STR_MAP, FIELD_PASS, .doc = "Labels that an object must have with equal values."},
     {"matchExpressions", FIELD_LIST,    FIELD_PASS, &label_selector_requirement_schema,
-     .doc = "Requirements that must hold besides."},
+     .doc = "Further requirements that an object must meet."},
     {0},
 };
 const struct schema label_selector_schema = {"LabelSelector", label_selector_fields};
 
 static const struct field condition_fields[] = {
-    {"type",               FIELD_STR,  FIELD_PASS, .required = true, .doc = "Kind of the condition, unique in its list."},
+    {"type",               FIELD_STR,  FIELD_PASS, .required = true, .doc = "Type of the condition, unique in the list."},
     {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
-     .doc = "True, False or Unknown."},
-    {"observedGeneration", FIELD_I64,  FIELD_PASS, .doc = "Generation of the spec the condition is about."},
-    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the condition last changed."},
-    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One word for why, in CamelCase."},
-    {"message",            FIELD_STR,  FIELD_PASS, .doc = "The same for people."},
+     .doc = "Status of the condition: True, False or Unknown."},
+    {"observedGeneration", FIELD_I64,  FIELD_PASS, .doc = "Generation of the spec that the condition describes."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "Time when the status last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One-word reason in CamelCase for the last change."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "Text that explains the last change."},
     {0},
 };
 const struct schema condition_schema = {"Condition", condition_fields};
 
 static const struct field object_field_selector_fields[] = {
     {"apiVersion", FIELD_STR, FIELD_PASS,
-     .doc = "Version of the schema the FieldPath is written in terms of, defaults to \"v1\"."},
+     .doc = "API version of the field path; v1 when absent."},
     {"fieldPath",  FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Path of the field to select in the specified API version."},
+     .doc = "Path of the field, for example metadata.name."},
     {0},
 };
 const struct schema object_field_selector_schema = {"ObjectFieldSelector", object_field_selector_fields};
 
 static const struct field resource_field_selector_fields[] = {
     {"containerName", FIELD_STR,      FIELD_PASS,
-     .doc = "Container name: required for volumes, optional for env vars."},
-    {"resource",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Required: resource to select."},
+     .doc = "Name of the container; required in volumes."},
+    {"resource",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Resource, for example limits.cpu."},
     {"divisor",       FIELD_QUANTITY, FIELD_PASS,
-     .doc = "Specifies the output format of the exposed resources, defaults to \"1\"."},
+     .doc = "Unit of the value; 1 when absent."},
     {0},
 };
 const struct schema resource_field_selector_schema = {"ResourceFieldSelector", resource_field_selector_fields};
 
 static const struct field local_object_reference_fields[] = {
-    {"name", FIELD_STR, FIELD_PASS, .doc = "Name of the referent."},
+    {"name", FIELD_STR, FIELD_PASS, .doc = "Name of the object."},
     {0},
 };
 const struct schema local_object_reference_schema = {"LocalObjectReference", local_object_reference_fields};
 
 static const struct field object_reference_fields[] = {
-    {"kind",            FIELD_STR, FIELD_PASS, .doc = "Kind of the referent."},
-    {"namespace",       FIELD_STR, FIELD_PASS, .doc = "Namespace of the referent."},
-    {"name",            FIELD_STR, FIELD_PASS, .doc = "Name of the referent."},
-    {"uid",             FIELD_STR, FIELD_PASS, .doc = "UID of the referent."},
-    {"apiVersion",      FIELD_STR, FIELD_PASS, .doc = "API version of the referent."},
+    {"kind",            FIELD_STR, FIELD_PASS, .doc = "Kind of the object."},
+    {"namespace",       FIELD_STR, FIELD_PASS, .doc = "Namespace of the object."},
+    {"name",            FIELD_STR, FIELD_PASS, .doc = "Name of the object."},
+    {"uid",             FIELD_STR, FIELD_PASS, .doc = "UID of the object."},
+    {"apiVersion",      FIELD_STR, FIELD_PASS, .doc = "Group and version of the object."},
     {"resourceVersion", FIELD_STR, FIELD_PASS,
-     .doc = "Specific resourceVersion to which this reference is made, if any."},
+     .doc = "Resource version of the object."},
     {"fieldPath",       FIELD_STR, FIELD_PASS,
-     .doc = "If referring to a piece of an object instead of an entire object, this string should contain a valid "
-            "JSON/Go field access statement, such as desiredState.manifest.containers[2]."},
+     .doc = "Path of a part of the object, for example spec.containers[2]."},
     {0},
 };
 const struct schema object_reference_schema = {"ObjectReference", object_reference_fields};
 
 static const struct field typed_local_object_reference_fields[] = {
-    {"apiGroup", FIELD_STR, FIELD_PASS, .doc = "The group for the resource being referenced."},
-    {"kind",     FIELD_STR, FIELD_PASS, .required = true, .doc = "The type of resource being referenced."},
-    {"name",     FIELD_STR, FIELD_PASS, .required = true, .doc = "The name of resource being referenced."},
+    {"apiGroup", FIELD_STR, FIELD_PASS, .doc = "Group of the object."},
+    {"kind",     FIELD_STR, FIELD_PASS, .required = true, .doc = "Kind of the object."},
+    {"name",     FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the object."},
     {0},
 };
 static const struct schema typed_local_object_reference_schema = {
     "TypedLocalObjectReference", typed_local_object_reference_fields};
 
 static const struct field typed_object_reference_fields[] = {
-    {"apiGroup",  FIELD_STR, FIELD_PASS, .doc = "The group for the resource being referenced."},
-    {"kind",      FIELD_STR, FIELD_PASS, .required = true, .doc = "The type of resource being referenced."},
-    {"name",      FIELD_STR, FIELD_PASS, .required = true, .doc = "The name of resource being referenced."},
+    {"apiGroup",  FIELD_STR, FIELD_PASS, .doc = "Group of the object."},
+    {"kind",      FIELD_STR, FIELD_PASS, .required = true, .doc = "Kind of the object."},
+    {"name",      FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the object."},
     {"namespace", FIELD_STR, FIELD_PASS,
-     .doc = "The namespace of resource being referenced Note that when a namespace is specified, a "
-            "gateway.networking.k8s.io/ReferenceGrant object is required in the referent namespace to allow that "
-            "namespace's owner to accept the reference."},
+     .doc = "Namespace of the object. Another namespace must permit the reference with a ReferenceGrant."},
     {0},
 };
 static const struct schema typed_object_reference_schema = {"TypedObjectReference", typed_object_reference_fields};
 
 static const struct field key_to_path_fields[] = {
-    {"key",  FIELD_STR,     FIELD_PASS, .required = true, .doc = "The key to project."},
-    {"path", FIELD_STR,     FIELD_PASS, .required = true, .doc = "The relative path of the file to map the key to."},
-    {"mode", FIELD_OPT_I32, FIELD_PASS, .doc = "Optional: mode bits used to set permissions on this file."},
+    {"key",  FIELD_STR,     FIELD_PASS, .required = true, .doc = "Key that becomes a file."},
+    {"path", FIELD_STR,     FIELD_PASS, .required = true, .doc = "Relative path of the file."},
+    {"mode", FIELD_OPT_I32, FIELD_PASS, .doc = "Permission bits of the file."},
     {0},
 };
 const struct schema key_to_path_schema = {"KeyToPath", key_to_path_fields};
 
 static const struct field resource_claim_fields[] = {
     {"name", FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Name must match the name of one entry in pod.spec.resourceClaims of the Pod where this field is used."},
+     .doc = "Name of an entry of the pod's resourceClaims."},
     {0},
 };
 static const struct schema resource_claim_schema = {"ResourceClaim", resource_claim_fields};
 
 static const struct field resource_requirements_fields[] = {
     {"limits",   FIELD_QUANTITY_MAP, RESOURCES(limits),
-     .doc = "Limits describes the maximum amount of compute resources allowed."},
+     .doc = "Largest amounts of resources that may be used."},
     {"requests", FIELD_QUANTITY_MAP, RESOURCES(requests),
-     .doc = "Requests describes the minimum amount of compute resources required."},
+     .doc = "Amounts of resources that are reserved."},
     {"claims",   FIELD_LIST,         FIELD_PASS, &resource_claim_schema,
-     .doc = "Claims lists the names of resources, defined in spec.resourceClaims, that are used by this container."},
+     .doc = "Entries of the pod's resourceClaims that the container uses."},
     {0},
 };
 const struct schema resource_requirements_schema = {
@@ -138,32 +135,31 @@ const struct schema resource_requirements_schema = {
 
 static const struct field volume_resource_requirements_fields[] = {
     {"limits",   FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "Limits describes the maximum amount of compute resources allowed."},
+     .doc = "Largest amounts of resources that may be used."},
     {"requests", FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "Requests describes the minimum amount of compute resources required."},
+     .doc = "Amounts of resources that are reserved."},
     {0},
 };
 static const struct schema volume_resource_requirements_schema = {
     "VolumeResourceRequirements", volume_resource_requirements_fields};
 
 static const struct field selinux_options_fields[] = {
-    {"user",  FIELD_STR, FIELD_PASS, .doc = "A SELinux user label that applies to the container."},
-    {"role",  FIELD_STR, FIELD_PASS, .doc = "A SELinux role label that applies to the container."},
-    {"type",  FIELD_STR, FIELD_PASS, .doc = "A SELinux type label that applies to the container."},
-    {"level", FIELD_STR, FIELD_PASS, .doc = "SELinux level label that applies to the container."},
+    {"user",  FIELD_STR, FIELD_PASS, .doc = "User of the SELinux context."},
+    {"role",  FIELD_STR, FIELD_PASS, .doc = "Role of the SELinux context."},
+    {"type",  FIELD_STR, FIELD_PASS, .doc = "Type of the SELinux context."},
+    {"level", FIELD_STR, FIELD_PASS, .doc = "Level of the SELinux context."},
     {0},
 };
 const struct schema selinux_options_schema = {"SELinuxOptions", selinux_options_fields};
 
 static const struct field windows_security_context_options_fields[] = {
-    {"gmsaCredentialSpecName", FIELD_STR,      FIELD_PASS, .doc = "The name of the GMSA credential spec to use."},
+    {"gmsaCredentialSpecName", FIELD_STR,      FIELD_PASS, .doc = "Name of the GMSA credential specification."},
     {"gmsaCredentialSpec",     FIELD_STR,      FIELD_PASS,
-     .doc = "Where the GMSA admission webhook (https://github.com/kubernetes-sigs/windows-gmsa) inlines the contents "
-            "of the GMSA credential spec named by the GMSACredentialSpecName field."},
+     .doc = "Content of the GMSA credential specification."},
     {"runAsUserName",          FIELD_STR,      FIELD_PASS,
-     .doc = "The UserName in Windows to run the entrypoint of the container process."},
+     .doc = "Windows user of the container's processes."},
     {"hostProcess",            FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "HostProcess determines if a container should be run as a 'Host Process' container."},
+     .doc = "Runs the container as a Windows host process."},
     {0},
 };
 const struct schema windows_security_context_options_schema = {
@@ -171,43 +167,40 @@ const struct schema windows_security_context_options_schema = {
 
 static const struct field seccomp_profile_fields[] = {
     {"type",             FIELD_STR, FIELD_PASS, .required = true, .one_of = seccomp_profile_type_values,
-     .doc = "Indicates which kind of seccomp profile will be applied."},
+     .doc = "Kind of the seccomp profile: Unconfined, RuntimeDefault or Localhost."},
     {"localhostProfile", FIELD_STR, FIELD_PASS,
-     .doc = "Indicates a profile defined in a file on the node should be used."},
+     .doc = "Path of a profile on the node, for the kind Localhost."},
     {0},
 };
 const struct schema seccomp_profile_schema = {"SeccompProfile", seccomp_profile_fields};
 
 static const struct field app_armor_profile_fields[] = {
     {"type",             FIELD_STR, FIELD_PASS, .required = true, .one_of = app_armor_profile_type_values,
-     .doc = "Indicates which kind of AppArmor profile will be applied."},
-    {"localhostProfile", FIELD_STR, FIELD_PASS, .doc = "Indicates a profile loaded on the node that should be used."},
+     .doc = "Kind of the AppArmor profile: Unconfined, RuntimeDefault or Localhost."},
+    {"localhostProfile", FIELD_STR, FIELD_PASS, .doc = "Name of a profile that is loaded on the node, for the kind Localhost."},
     {0},
 };
 const struct schema app_armor_profile_schema = {"AppArmorProfile", app_armor_profile_fields};
 
 static const struct field pvc_spec_fields[] = {
     {"accessModes",               FIELD_STR_LIST, FIELD_PASS, .one_of = persistent_volume_access_mode_values,
-     .doc = "Contains the desired access modes the volume should have."},
+     .doc = "Access modes that the volume must have."},
     {"selector",                  FIELD_OBJECT,   FIELD_PASS, &label_selector_schema,
-     .doc = "A label query over volumes to consider for binding."},
+     .doc = "Labels of the volumes that may back the claim."},
     {"resources",                 FIELD_OBJECT,   FIELD_PASS, &volume_resource_requirements_schema,
-     .doc = "Requests of storage."},
+     .doc = "Amount of storage that the claim requests."},
     {"volumeName",                FIELD_STR,      FIELD_PASS,
-     .doc = "The binding reference to the PersistentVolume backing this claim."},
+     .doc = "Name of the PersistentVolume that backs the claim."},
     {"storageClassName",          FIELD_STR,      FIELD_PASS,
-     .doc = "The name of the StorageClass required by the claim."},
+     .doc = "Name of the StorageClass of the claim."},
     {"volumeMode",                FIELD_STR,      FIELD_PASS, .one_of = persistent_volume_mode_values,
-     .doc = "Defines what type of volume is required by the claim."},
+     .doc = "Type of the volume: Filesystem (the default) or Block."},
     {"dataSource",                FIELD_OBJECT,   FIELD_PASS, &typed_local_object_reference_schema,
-     .doc = "DataSource field can be used to specify either: * An existing VolumeSnapshot object "
-            "(snapshot.storage.k8s.io/VolumeSnapshot) * An existing PVC (PersistentVolumeClaim) If the provisioner or "
-            "an external controller can support the specified data source, it will create a new volume based on the "
-            "contents of the specified data source."},
+     .doc = "Snapshot or claim whose content fills the new volume."},
     {"dataSourceRef",             FIELD_OBJECT,   FIELD_PASS, &typed_object_reference_schema,
-     .doc = "Specifies the object from which to populate the volume with data, if a non-empty volume is desired."},
+     .doc = "Object whose content fills the new volume."},
     {"volumeAttributesClassName", FIELD_STR,      FIELD_PASS,
-     .doc = "VolumeAttributesClassName may be used to set the VolumeAttributesClass used by this claim."},
+     .doc = "Name of the VolumeAttributesClass of the claim."},
     {0},
 };
 const struct schema pvc_spec_schema = {"PersistentVolumeClaimSpec", pvc_spec_fields};

@@ -14,10 +14,10 @@ static const char *const unsatisfiable_constraint_action_values[] = {"DoNotSched
 static const char *const node_inclusion_policy_values[] = {"Ignore", "Honor", NULL};
 
 static const struct field node_selector_requirement_fields[] = {
-    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "The label key that the selector applies to."},
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Key of the label."},
     {"operator", FIELD_STR,      FIELD_PASS, .required = true, .one_of = node_selector_operator_values,
-     .doc = "Represents a key's relationship to a set of values."},
-    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "An array of string values."},
+     .doc = "Relation of the label's value to the values."},
+    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values that the operator compares with."},
     {0},
 };
 static const struct schema node_selector_requirement_schema = {
@@ -25,24 +25,24 @@ static const struct schema node_selector_requirement_schema = {
 
 static const struct field node_selector_term_fields[] = {
     {"matchExpressions", FIELD_LIST, FIELD_PASS, &node_selector_requirement_schema,
-     .doc = "A list of node selector requirements by node's labels."},
+     .doc = "Requirements on the node's labels."},
     {"matchFields",      FIELD_LIST, FIELD_PASS, &node_selector_requirement_schema,
-     .doc = "A list of node selector requirements by node's fields."},
+     .doc = "Requirements on the node's fields."},
     {0},
 };
 static const struct schema node_selector_term_schema = {"NodeSelectorTerm", node_selector_term_fields};
 
 static const struct field node_selector_fields[] = {
-    {"nodeSelectorTerms", FIELD_LIST, FIELD_PASS, &node_selector_term_schema, .required = true, .doc = "Required."},
+    {"nodeSelectorTerms", FIELD_LIST, FIELD_PASS, &node_selector_term_schema, .required = true, .doc = "Key of the taint."},
     {0},
 };
 static const struct schema node_selector_schema = {"NodeSelector", node_selector_fields};
 
 static const struct field preferred_scheduling_term_fields[] = {
     {"weight",     FIELD_I32,    FIELD_PASS, .required = true, NOT_NEGATIVE,
-     .doc = "Weight associated with matching the corresponding nodeSelectorTerm, in the range 1-100."},
+     .doc = "Weight of the preference, from 1 to 100."},
     {"preference", FIELD_OBJECT, FIELD_PASS, &node_selector_term_schema, .required = true,
-     .doc = "A node selector term, associated with the corresponding weight."},
+     .doc = "Nodes that are preferred."},
     {0},
 };
 static const struct schema preferred_scheduling_term_schema = {
@@ -50,38 +50,34 @@ static const struct schema preferred_scheduling_term_schema = {
 
 static const struct field node_affinity_fields[] = {
     {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_OBJECT, FIELD_PASS, &node_selector_schema,
-     .doc = "If the affinity requirements specified by this field are not met at scheduling time, the pod will not be "
-            "scheduled onto the node."},
+     .doc = "Requirements that a node must meet when the pod is placed."},
     {"preferredDuringSchedulingIgnoredDuringExecution", FIELD_LIST,   FIELD_PASS, &preferred_scheduling_term_schema,
-     .doc = "The scheduler will prefer to schedule pods to nodes that satisfy the affinity expressions specified by "
-            "this field, but it may choose a node that violates one or more of the expressions."},
+     .doc = "Preferences by which the scheduler chooses among nodes."},
     {0},
 };
 static const struct schema node_affinity_schema = {"NodeAffinity", node_affinity_fields};
 
 static const struct field pod_affinity_term_fields[] = {
     {"labelSelector",     FIELD_OBJECT,   FIELD_PASS, &label_selector_schema,
-     .doc = "A label query over a set of resources, in this case pods."},
+     .doc = "Labels of the pods that the term refers to."},
     {"namespaces",        FIELD_STR_LIST, FIELD_PASS,
-     .doc = "Specifies a static list of namespace names that the term applies to."},
+     .doc = "Namespaces of the pods that the term refers to."},
     {"topologyKey",       FIELD_STR,      FIELD_PASS, .required = true,
-     .doc = "This pod should be co-located (affinity) or not co-located (anti-affinity) with the pods matching the "
-            "labelSelector in the specified namespaces, where co-located is defined as running on a node whose value "
-            "of the label with key topologyKey matches that of any node on which any of the selected pods is running."},
+     .doc = "Node label that tells places apart. Nodes with the same value of the label are one place."},
     {"namespaceSelector", FIELD_OBJECT,   FIELD_PASS, &label_selector_schema,
-     .doc = "A label query over the set of namespaces that the term applies to."},
+     .doc = "Labels of the namespaces of the pods that the term refers to."},
     {"matchLabelKeys",    FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A set of pod label keys to select which pods will be taken into consideration."},
+     .doc = "Labels whose values must equal those of the placed pod."},
     {"mismatchLabelKeys", FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A set of pod label keys to select which pods will be taken into consideration."},
+     .doc = "Labels whose values must equal those of the placed pod."},
     {0},
 };
 static const struct schema pod_affinity_term_schema = {"PodAffinityTerm", pod_affinity_term_fields};
 
 static const struct field weighted_pod_affinity_term_fields[] = {
     {"weight",          FIELD_I32,    FIELD_PASS, .required = true, NOT_NEGATIVE,
-     .doc = "Weight associated with matching the corresponding podAffinityTerm, in the range 1-100."},
-    {"podAffinityTerm", FIELD_OBJECT, FIELD_PASS, &pod_affinity_term_schema, .required = true, .doc = "Required."},
+     .doc = "Weight of the preference, from 1 to 100."},
+    {"podAffinityTerm", FIELD_OBJECT, FIELD_PASS, &pod_affinity_term_schema, .required = true, .doc = "Key of the taint."},
     {0},
 };
 static const struct schema weighted_pod_affinity_term_schema = {
@@ -89,68 +85,61 @@ static const struct schema weighted_pod_affinity_term_schema = {
 
 static const struct field pod_affinity_fields[] = {
     {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_LIST, FIELD_PASS, &pod_affinity_term_schema,
-     .doc = "If the affinity requirements specified by this field are not met at scheduling time, the pod will not be "
-            "scheduled onto the node."},
+     .doc = "Requirements that a node must meet when the pod is placed."},
     {"preferredDuringSchedulingIgnoredDuringExecution", FIELD_LIST, FIELD_PASS, &weighted_pod_affinity_term_schema,
-     .doc = "The scheduler will prefer to schedule pods to nodes that satisfy the affinity expressions specified by "
-            "this field, but it may choose a node that violates one or more of the expressions."},
+     .doc = "Preferences by which the scheduler chooses among nodes."},
     {0},
 };
 static const struct schema pod_affinity_schema = {"PodAffinity", pod_affinity_fields};
 
 static const struct field pod_anti_affinity_fields[] = {
     {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_LIST, FIELD_PASS, &pod_affinity_term_schema,
-     .doc = "If the anti-affinity requirements specified by this field are not met at scheduling time, the pod will "
-            "not be scheduled onto the node."},
+     .doc = "Pods that must not run in the same place when the pod is placed."},
     {"preferredDuringSchedulingIgnoredDuringExecution", FIELD_LIST, FIELD_PASS, &weighted_pod_affinity_term_schema,
-     .doc = "The scheduler will prefer to schedule pods to nodes that satisfy the anti-affinity expressions specified "
-            "by this field, but it may choose a node that violates one or more of the expressions."},
+     .doc = "Pods that should not run in the same place."},
     {0},
 };
 static const struct schema pod_anti_affinity_schema = {"PodAntiAffinity", pod_anti_affinity_fields};
 
 static const struct field affinity_fields[] = {
     {"nodeAffinity",    FIELD_OBJECT, FIELD_PASS, &node_affinity_schema,
-     .doc = "Describes node affinity scheduling rules for the pod."},
+     .doc = "Rules for the nodes that the pod may run on."},
     {"podAffinity",     FIELD_OBJECT, FIELD_PASS, &pod_affinity_schema,
-     .doc = "Describes pod affinity scheduling rules (e.g. co-locate this pod in the same node, zone, etc. as some "
-            "other pod(s))."},
+     .doc = "Rules for pods that this pod runs close to."},
     {"podAntiAffinity", FIELD_OBJECT, FIELD_PASS, &pod_anti_affinity_schema,
-     .doc = "Describes pod anti-affinity scheduling rules (e.g. avoid putting this pod in the same node, zone, etc. "
-            "as some other pod(s))."},
+     .doc = "Rules for pods that this pod keeps away from."},
     {0},
 };
 const struct schema affinity_schema = {"Affinity", affinity_fields};
 
 static const struct field toleration_fields[] = {
-    {"key",               FIELD_STR,     FIELD_PASS, .doc = "The taint key that the toleration applies to."},
+    {"key",               FIELD_STR,     FIELD_PASS, .doc = "Key of the tolerated taint; all keys when absent."},
     {"operator",          FIELD_STR,     FIELD_PASS, .one_of = toleration_operator_values,
-     .doc = "Represents a key's relationship to the value."},
-    {"value",             FIELD_STR,     FIELD_PASS, .doc = "The taint value the toleration matches to."},
+     .doc = "Says whether the taint's value must be equal (Equal, the default) or may be anything (Exists)."},
+    {"value",             FIELD_STR,     FIELD_PASS, .doc = "Value of the tolerated taint."},
     {"effect",            FIELD_STR,     FIELD_PASS, .one_of = taint_effect_values,
-     .doc = "Indicates the taint effect to match."},
+     .doc = "Effect of the tolerated taint; all effects when absent."},
     {"tolerationSeconds", FIELD_OPT_I64, FIELD_PASS,
-     .doc = "Represents the period of time the toleration (which must be of effect NoExecute, otherwise this field is "
-            "ignored) tolerates the taint."},
+     .doc = "Seconds for which a taint with effect NoExecute is tolerated; without end when absent."},
     {0},
 };
 const struct schema toleration_schema = {"Toleration", toleration_fields};
 
 static const struct field topology_spread_constraint_fields[] = {
     {"maxSkew",            FIELD_I32,      FIELD_PASS, .required = true, NOT_NEGATIVE,
-     .doc = "MaxSkew describes the degree to which pods may be unevenly distributed."},
-    {"topologyKey",        FIELD_STR,      FIELD_PASS, .required = true, .doc = "The key of node labels."},
+     .doc = "Largest difference in the number of pods between two places."},
+    {"topologyKey",        FIELD_STR,      FIELD_PASS, .required = true, .doc = "Node label that tells places apart."},
     {"whenUnsatisfiable",  FIELD_STR,      FIELD_PASS, .required = true,
      .one_of = unsatisfiable_constraint_action_values,
-     .doc = "Indicates how to deal with a pod if it doesn't satisfy the spread constraint."},
-    {"labelSelector",      FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .doc = "Used to find matching pods."},
-    {"minDomains",         FIELD_OPT_I32,  FIELD_PASS, .doc = "Indicates a minimum number of eligible domains."},
+     .doc = "Says whether a pod that breaks the constraint waits or is placed all the same."},
+    {"labelSelector",      FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .doc = "Labels of the pods that are counted."},
+    {"minDomains",         FIELD_OPT_I32,  FIELD_PASS, .doc = "Smallest number of places that must be eligible."},
     {"nodeAffinityPolicy", FIELD_STR,      FIELD_PASS, .one_of = node_inclusion_policy_values,
-     .doc = "Indicates how we will treat Pod's nodeAffinity/nodeSelector when calculating pod topology spread skew."},
+     .doc = "Says whether nodes that the pod's affinity excludes are counted."},
     {"nodeTaintsPolicy",   FIELD_STR,      FIELD_PASS, .one_of = node_inclusion_policy_values,
-     .doc = "Indicates how we will treat node taints when calculating pod topology spread skew."},
+     .doc = "Says whether nodes with taints are counted."},
     {"matchLabelKeys",     FIELD_STR_LIST, FIELD_PASS,
-     .doc = "A set of pod label keys to select the pods over which spreading will be calculated."},
+     .doc = "Labels whose values must equal those of the placed pod for a pod to be counted."},
     {0},
 };
 const struct schema topology_spread_constraint_schema = {

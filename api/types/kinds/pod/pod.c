@@ -200,13 +200,13 @@ const char *pod_qos_class(const struct pod_spec *spec)
 
 /* clang-format off */
 static const struct field pod_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .required = true, .doc = "What the pod runs, and how."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &pod_status_schema, .doc = "What has become of it."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .required = true, .doc = "Containers of the pod and their settings."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &pod_status_schema, .doc = "State of the pod and of its containers."},
     {0},
 };
 /* clang-format on */
 static const struct schema pod_schema = {
-    "Pod", pod_fields, .doc = "Containers that run together; here processes of this machine."};
+    "Pod", pod_fields, .doc = "Containers that run together, as processes of this machine."};
 
 static const char *const short_names[] = {"po", NULL};
 

@@ -17,44 +17,42 @@ static const char *const dns_policy_values[] = {
 static const char *const preemption_policy_values[] = {"PreemptLowerPriority", "Never", NULL};
 
 static const struct field sysctl_fields[] = {
-    {"name",  FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of a property to set."},
-    {"value", FIELD_STR, FIELD_PASS, .required = true, .doc = "Value of a property to set."},
+    {"name",  FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the kernel parameter."},
+    {"value", FIELD_STR, FIELD_PASS, .required = true, .doc = "Value of the kernel parameter."},
     {0},
 };
 static const struct schema sysctl_schema = {"Sysctl", sysctl_fields};
 
 static const struct field pod_security_context_fields[] = {
     {"seLinuxOptions",      FIELD_OBJECT,   FIELD_PASS, &selinux_options_schema,
-     .doc = "The SELinux context to be applied to all containers."},
+     .doc = "SELinux context of all containers."},
     {"windowsOptions",      FIELD_OBJECT,   FIELD_PASS, &windows_security_context_options_schema,
-     .doc = "The Windows specific settings applied to all containers."},
+     .doc = "Settings for Windows."},
     {"runAsUser",           FIELD_OPT_I64,  FIELD_PASS,
-     .doc = "The UID to run the entrypoint of the container process."},
+     .doc = "User id of the container's processes."},
     {"runAsGroup",          FIELD_OPT_I64,  FIELD_PASS,
-     .doc = "The GID to run the entrypoint of the container process."},
+     .doc = "Group id of the container's processes."},
     {"runAsNonRoot",        FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Indicates that the container must run as a non-root user."},
+     .doc = "Refuses to run the container as root."},
     {"supplementalGroups",  FIELD_ANY,      FIELD_PASS,
-     .doc = "A list of groups applied to the first process run in each container, in addition to the container's "
-            "primary GID, the fsGroup (if specified), and group memberships defined in the container image for the "
-            "uid of the container process."},
+     .doc = "Supplementary group ids of the containers' processes."},
     {"fsGroup",             FIELD_OPT_I64,  FIELD_PASS,
-     .doc = "A special supplemental group that applies to all containers in a pod."},
+     .doc = "Group that owns the volumes, and a supplementary group of all containers."},
     {"sysctls",             FIELD_LIST,     FIELD_PASS, &sysctl_schema,
-     .doc = "Sysctls hold a list of namespaced sysctls used for the pod."},
+     .doc = "Kernel parameters of the pod."},
     {"fsGroupChangePolicy", FIELD_STR,      FIELD_PASS, .one_of = pod_f_s_group_change_policy_values,
-     .doc = "Defines behavior of changing ownership and permission of the volume before being exposed inside Pod."},
+     .doc = "Says when the ownership of the volumes is changed."},
     {"seccompProfile",      FIELD_OBJECT,   FIELD_PASS, &seccomp_profile_schema,
-     .doc = "The seccomp options to use by the containers in this pod."},
+     .doc = "Seccomp profile of the containers."},
     {"appArmorProfile",     FIELD_OBJECT,   FIELD_PASS, &app_armor_profile_schema,
-     .doc = "The AppArmor options to use by the containers in this pod."},
+     .doc = "AppArmor profile of the containers."},
     {0},
 };
 static const struct schema pod_security_context_schema = {"PodSecurityContext", pod_security_context_fields};
 
 static const struct field host_alias_fields[] = {
-    {"ip",        FIELD_STR,      FIELD_PASS, .required = true, .doc = "IP address of the host file entry."},
-    {"hostnames", FIELD_STR_LIST, FIELD_PASS, .doc = "Hostnames for the above IP address."},
+    {"ip",        FIELD_STR,      FIELD_PASS, .required = true, .doc = "IP address of the entry."},
+    {"hostnames", FIELD_STR_LIST, FIELD_PASS, .doc = "Host names of the address."},
     {0},
 };
 static const struct schema host_alias_schema = {"HostAlias", host_alias_fields};
@@ -67,24 +65,24 @@ static const struct field pod_dns_config_option_fields[] = {
 static const struct schema pod_dns_config_option_schema = {"PodDNSConfigOption", pod_dns_config_option_fields};
 
 static const struct field pod_dns_config_fields[] = {
-    {"nameservers", FIELD_STR_LIST, FIELD_PASS, .doc = "A list of DNS name server IP addresses."},
-    {"searches",    FIELD_STR_LIST, FIELD_PASS, .doc = "A list of DNS search domains for host-name lookup."},
+    {"nameservers", FIELD_STR_LIST, FIELD_PASS, .doc = "Addresses of the name servers."},
+    {"searches",    FIELD_STR_LIST, FIELD_PASS, .doc = "Domains in which short names are looked up."},
     {"options",     FIELD_LIST,     FIELD_PASS, &pod_dns_config_option_schema,
-     .doc = "A list of DNS resolver options."},
+     .doc = "Options of the resolver."},
     {0},
 };
 static const struct schema pod_dns_config_schema = {"PodDNSConfig", pod_dns_config_fields};
 
 static const struct field pod_readiness_gate_fields[] = {
     {"conditionType", FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "ConditionType refers to a condition in the pod's condition list with matching type."},
+     .doc = "Type of a condition of the pod."},
     {0},
 };
 static const struct schema pod_readiness_gate_schema = {"PodReadinessGate", pod_readiness_gate_fields};
 
 static const struct field pod_os_fields[] = {
     {"name", FIELD_STR, FIELD_PASS, .required = true, .one_of = os_name_values,
-     .doc = "The name of the operating system."},
+     .doc = "Name of the operating system: linux or windows."},
     {0},
 };
 static const struct schema pod_os_schema = {"PodOS", pod_os_fields};
@@ -97,113 +95,106 @@ static const struct schema pod_scheduling_gate_schema = {"PodSchedulingGate", po
 
 static const struct field claim_source_fields[] = {
     {"resourceClaimName",         FIELD_STR, FIELD_PASS,
-     .doc = "The name of a ResourceClaim object in the same namespace as this pod."},
+     .doc = "Name of a ResourceClaim in the pod's namespace."},
     {"resourceClaimTemplateName", FIELD_STR, FIELD_PASS,
-     .doc = "The name of a ResourceClaimTemplate object in the same namespace as this pod."},
+     .doc = "Name of a ResourceClaimTemplate in the pod's namespace."},
     {0},
 };
 static const struct schema claim_source_schema = {"ClaimSource", claim_source_fields};
 
 static const struct field pod_resource_claim_fields[] = {
     {"name",   FIELD_STR,    FIELD_PASS, .required = true,
-     .doc = "Name uniquely identifies this resource claim inside the pod."},
+     .doc = "Name of the claim, unique within the pod."},
     {"source", FIELD_OBJECT, FIELD_PASS, &claim_source_schema,
-     .doc = "Source describes where to find the ResourceClaim."},
+     .doc = "ResourceClaim or template of the claim."},
     {0},
 };
 static const struct schema pod_resource_claim_schema = {"PodResourceClaim", pod_resource_claim_fields};
 
 static const struct field pod_spec_fields[] = {
     {"volumes",                       FIELD_LIST,         POD(volumes), &volume_schema, .merge_key = "name",
-     .doc = "List of volumes that can be mounted by containers belonging to the pod."},
+     .doc = "Volumes that the containers can mount."},
     {"initContainers",                FIELD_LIST,         POD(init_containers), &container_schema,
      .merge_key = "name",
-     .doc = "List of initialization containers belonging to the pod."},
+     .doc = "Containers that run one after the other before the others start."},
     {"containers",                    FIELD_LIST,         POD(containers), &container_schema, .required = true,
      .merge_key = "name",
-     .doc = "List of containers belonging to the pod."},
+     .doc = "Containers of the pod."},
     {"ephemeralContainers",           FIELD_LIST,         FIELD_PASS, &ephemeral_container_schema,
      .merge_key = "name",
-     .doc = "List of ephemeral containers run in this pod."},
+     .doc = "Containers that were added to the running pod."},
     {"restartPolicy",                 FIELD_STR,          POD(restart_policy), .one_of = restart_policy_values,
-     .doc = "Restart policy for all containers within the pod."},
+     .doc = "Says when ended containers are restarted: Always (the default), OnFailure or Never."},
     {"terminationGracePeriodSeconds", FIELD_OPT_I64,      POD(grace_s), NOT_NEGATIVE,
-     .doc = "Optional duration in seconds the pod needs to terminate gracefully."},
+     .doc = "Seconds that the containers get to end before they are killed."},
     {"activeDeadlineSeconds",         FIELD_OPT_I64,      POD(active_deadline_s), NOT_NEGATIVE,
-     .doc = "Optional duration in seconds the pod may be active on the node relative to StartTime before the system "
-            "will actively try to mark it failed and kill associated containers."},
+     .doc = "Seconds that the pod may run before it is killed and has failed."},
     {"dnsPolicy",                     FIELD_STR,          POD(dns_policy), .one_of = dns_policy_values,
-     .doc = "Set DNS policy for the pod."},
+     .doc = "Says how the pod resolves names."},
     {"nodeSelector",                  FIELD_STR_MAP,      POD(node_selector), .as_json = true,
-     .doc = "A selector which must be true for the pod to fit on a node."},
+     .doc = "Labels that the pod's node must have."},
     {"serviceAccountName",            FIELD_STR,          FIELD_PASS,
-     .doc = "The name of the ServiceAccount to use to run this pod."},
+     .doc = "Name of the pod's ServiceAccount."},
     {"serviceAccount",                FIELD_STR,          FIELD_PASS,
-     .doc = "DeprecatedServiceAccount is a deprecated alias for ServiceAccountName."},
+     .doc = "Deprecated form of serviceAccountName."},
     {"automountServiceAccountToken",  FIELD_OPT_BOOL,     FIELD_PASS,
-     .doc = "Indicates whether a service account token should be automatically mounted."},
+     .doc = "Says whether a token of the ServiceAccount is mounted."},
     {"nodeName",                      FIELD_STR,          POD(node_name),
-     .doc = "A request to schedule this pod onto a specific node."},
+     .doc = "Name of the node that the pod runs on. The scheduler sets it."},
     {"hostNetwork",                   FIELD_BOOL,         POD(host_network),
-     .doc = "Host networking requested for this pod."},
-    {"hostPID",                       FIELD_BOOL,         FIELD_PASS, .doc = "Use the host's pid namespace."},
-    {"hostIPC",                       FIELD_BOOL,         FIELD_PASS, .doc = "Use the host's ipc namespace."},
+     .doc = "Runs the pod in the network of the host."},
+    {"hostPID",                       FIELD_BOOL,         FIELD_PASS, .doc = "Runs the pod in the process namespace of the host."},
+    {"hostIPC",                       FIELD_BOOL,         FIELD_PASS, .doc = "Runs the pod in the IPC namespace of the host."},
     {"shareProcessNamespace",         FIELD_OPT_BOOL,     FIELD_PASS,
-     .doc = "Share a single process namespace between all of the containers in a pod."},
+     .doc = "Makes all containers share one process namespace."},
     {"securityContext",               FIELD_OBJECT,       POD(security_context), &pod_security_context_schema,
      .as_json = true,
-     .doc = "SecurityContext holds pod-level security attributes and common container settings."},
+     .doc = "Security settings of all containers."},
     {"imagePullSecrets",              FIELD_LIST,         FIELD_PASS, &local_object_reference_schema,
      .merge_key = "name",
-     .doc = "An optional list of references to secrets in the same namespace to use for pulling any of the images "
-            "used by this PodSpec."},
+     .doc = "Secrets for pulling images; not used by the local runtime."},
     {"hostname",                      FIELD_STR,          POD(hostname),
-     .doc = "Specifies the hostname of the Pod If not specified, the pod's hostname will be set to a system-defined "
-            "value."},
+     .doc = "Host name of the pod; the pod's name when absent."},
     {"subdomain",                     FIELD_STR,          POD(subdomain),
-     .doc = "If specified, the fully qualified Pod hostname will be \"<hostname>.<subdomain>.<pod "
-            "namespace>.svc.<cluster domain>\"."},
+     .doc = "Subdomain of the pod's full host name."},
     {"affinity",                      FIELD_OBJECT,       POD(affinity), &affinity_schema, .as_json = true,
-     .doc = "If specified, the pod's scheduling constraints."},
+     .doc = "Rules for the place of the pod."},
     {"schedulerName",                 FIELD_STR,          POD(scheduler_name),
-     .doc = "If specified, the pod will be dispatched by specified scheduler."},
+     .doc = "Name of the scheduler that places the pod."},
     {"tolerations",                   FIELD_LIST,         POD(tolerations), &toleration_schema, .as_json = true,
-     .doc = "If specified, the pod's tolerations."},
+     .doc = "Taints that the pod tolerates."},
     {"hostAliases",                   FIELD_LIST,         POD(host_aliases), &host_alias_schema, .as_json = true,
      .merge_key = "ip",
-     .doc = "An optional list of hosts and IPs that will be injected into the pod's hosts file if specified."},
+     .doc = "Entries that are added to the hosts file of the pod."},
     {"priorityClassName",             FIELD_STR,          POD(priority_class),
-     .doc = "If specified, indicates the pod's priority."},
-    {"priority",                      FIELD_OPT_I32,      FIELD_PASS, .doc = "The priority value."},
+     .doc = "Name of the pod's PriorityClass."},
+    {"priority",                      FIELD_OPT_I32,      FIELD_PASS, .doc = "Priority of the pod."},
     {"dnsConfig",                     FIELD_OBJECT,       FIELD_PASS, &pod_dns_config_schema,
-     .doc = "Specifies the DNS parameters of a pod."},
+     .doc = "Settings of the pod's resolver."},
     {"readinessGates",                FIELD_LIST,         FIELD_PASS, &pod_readiness_gate_schema,
-     .doc = "If specified, all readiness gates will be evaluated for pod readiness."},
+     .doc = "Conditions that must be true before the pod is ready."},
     {"runtimeClassName",              FIELD_STR,          FIELD_PASS,
-     .doc = "RuntimeClassName refers to a RuntimeClass object in the node.k8s.io group, which should be used to run "
-            "this pod."},
+     .doc = "Name of the pod's RuntimeClass."},
     {"enableServiceLinks",            FIELD_OPT_BOOL,     POD(service_links),
-     .doc = "Indicates whether information about services should be injected into pod's environment variables, "
-            "matching the syntax of Docker links."},
+     .doc = "Says whether the containers get environment variables with the addresses of Services."},
     {"preemptionPolicy",              FIELD_STR,          FIELD_PASS, .one_of = preemption_policy_values,
-     .doc = "The Policy for preempting pods with lower priority."},
+     .doc = "Says whether the pod may evict pods of lower priority."},
     {"overhead",                      FIELD_QUANTITY_MAP, POD(overhead),
-     .doc = "Represents the resource overhead associated with running a pod for a given RuntimeClass."},
+     .doc = "Resources that the pod needs besides those of its containers."},
     {"topologySpreadConstraints",     FIELD_LIST,         FIELD_PASS, &topology_spread_constraint_schema,
      .merge_key = "topologyKey",
-     .doc = "How pods spread over failure domains."},
+     .doc = "Rules for spreading pods evenly over places."},
     {"setHostnameAsFQDN",             FIELD_OPT_BOOL,     FIELD_PASS,
-     .doc = "If true the pod's hostname will be configured as the pod's FQDN, rather than the leaf name (the "
-            "default)."},
+     .doc = "Makes the full name the pod's host name."},
     {"os",                            FIELD_OBJECT,       FIELD_PASS, &pod_os_schema,
-     .doc = "Specifies the OS of the containers in the pod."},
-    {"hostUsers",                     FIELD_OPT_BOOL,     FIELD_PASS, .doc = "Use the host's user namespace."},
+     .doc = "Operating system of the containers."},
+    {"hostUsers",                     FIELD_OPT_BOOL,     FIELD_PASS, .doc = "Runs the pod in the user namespace of the host."},
     {"schedulingGates",               FIELD_LIST,         POD(scheduling_gates), &pod_scheduling_gate_schema, .as_json = true,
      .merge_key = "name",
-     .doc = "An opaque list of values that if specified will block scheduling the pod."},
+     .doc = "Gates that keep the pod from being placed until they are removed."},
     {"resourceClaims",                FIELD_LIST,         FIELD_PASS, &pod_resource_claim_schema,
      .merge_key = "name",
-     .doc = "Defines which ResourceClaims must be allocated and reserved before the Pod is allowed to start."},
+     .doc = "Resource claims that must be allocated before the pod starts."},
     {"resources",                     FIELD_OBJECT,       FIELD_PASS, &resource_requirements_schema,
      .doc = "Requests and limits of the pod as a whole."},
     {0},
@@ -211,8 +202,8 @@ static const struct field pod_spec_fields[] = {
 const struct schema pod_spec_schema = {"PodSpec", pod_spec_fields, sizeof(struct pod_spec)};
 
 static const struct field pod_template_fields[] = {
-    {"metadata", FIELD_OBJECT, FIELD_PASS, &metadata_schema, .doc = "Labels and annotations of the pods made."},
-    {"spec",     FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .doc = "What the pods run."},
+    {"metadata", FIELD_OBJECT, FIELD_PASS, &metadata_schema, .doc = "Labels and annotations of the pods."},
+    {"spec",     FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .doc = "Specification of the pods."},
     {0},
 };
 const struct schema pod_template_schema = {"PodTemplateSpec", pod_template_fields};

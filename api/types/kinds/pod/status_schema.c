@@ -12,54 +12,54 @@ static const char *const pod_phase_values[] = {"Pending", "Running", "Succeeded"
 static const char *const pod_q_os_class_values[] = {"Guaranteed", "Burstable", "BestEffort", NULL};
 
 static const struct field pod_condition_fields[] = {
-    {"type",               FIELD_STR,  FIELD_PASS, .required = true, .doc = "The type of the condition."},
+    {"type",               FIELD_STR,  FIELD_PASS, .required = true, .doc = "Type of the condition."},
     {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
-     .doc = "The status of the condition."},
-    {"lastProbeTime",      FIELD_TIME, FIELD_PASS, .doc = "Last time we probed the condition."},
+     .doc = "Status of the condition: True, False or Unknown."},
+    {"lastProbeTime",      FIELD_TIME, FIELD_PASS, .doc = "Time when the condition was last checked."},
     {"lastTransitionTime", FIELD_TIME, FIELD_PASS,
-     .doc = "Last time the condition transitioned from one status to another."},
+     .doc = "Time when the status last changed."},
     {"reason",             FIELD_STR,  FIELD_PASS,
-     .doc = "Unique, one-word, CamelCase reason for the condition's last transition."},
+     .doc = "One-word reason in CamelCase for the last change of the status."},
     {"message",            FIELD_STR,  FIELD_PASS,
-     .doc = "Human-readable message indicating details about last transition."},
+     .doc = "Text that explains the last change of the status."},
     {0},
 };
 static const struct schema pod_condition_schema = {"PodCondition", pod_condition_fields};
 
 static const struct field host_ip_fields[] = {
-    {"ip", FIELD_STR, FIELD_PASS, .doc = "The IP address assigned to the host."},
+    {"ip", FIELD_STR, FIELD_PASS, .doc = "IP address of the host."},
     {0},
 };
 static const struct schema host_ip_schema = {"HostIP", host_ip_fields};
 
 static const struct field pod_ip_fields[] = {
-    {"ip", FIELD_STR, FIELD_PASS, .doc = "The IP address assigned to the pod."},
+    {"ip", FIELD_STR, FIELD_PASS, .doc = "IP address of the pod."},
     {0},
 };
 static const struct schema pod_ip_schema = {"PodIP", pod_ip_fields};
 
 static const struct field container_state_waiting_fields[] = {
-    {"reason",  FIELD_STR, FIELD_PASS, .doc = "(brief) reason the container is not yet running."},
-    {"message", FIELD_STR, FIELD_PASS, .doc = "Message regarding why the container is not yet running."},
+    {"reason",  FIELD_STR, FIELD_PASS, .doc = "One-word reason why the container does not run yet."},
+    {"message", FIELD_STR, FIELD_PASS, .doc = "Text that explains why the container does not run yet."},
     {0},
 };
 static const struct schema container_state_waiting_schema = {"ContainerStateWaiting", container_state_waiting_fields};
 
 static const struct field container_state_running_fields[] = {
-    {"startedAt", FIELD_TIME, FIELD_PASS, .doc = "Time at which the container was last (re-)started."},
+    {"startedAt", FIELD_TIME, FIELD_PASS, .doc = "Time when the container was last started."},
     {0},
 };
 static const struct schema container_state_running_schema = {"ContainerStateRunning", container_state_running_fields};
 
 static const struct field container_state_terminated_fields[] = {
     {"exitCode",    FIELD_I32,  FIELD_PASS, .required = true,
-     .doc = "Exit status from the last termination of the container."},
-    {"signal",      FIELD_I32,  FIELD_PASS, .doc = "Signal from the last termination of the container."},
-    {"reason",      FIELD_STR,  FIELD_PASS, .doc = "(brief) reason from the last termination of the container."},
-    {"message",     FIELD_STR,  FIELD_PASS, .doc = "Message regarding the last termination of the container."},
-    {"startedAt",   FIELD_TIME, FIELD_PASS, .doc = "Time at which previous execution of the container started."},
-    {"finishedAt",  FIELD_TIME, FIELD_PASS, .doc = "Time at which the container last terminated."},
-    {"containerID", FIELD_STR,  FIELD_PASS, .doc = "Container's ID in the format '<type>://<container_id>'."},
+     .doc = "Exit code of the container."},
+    {"signal",      FIELD_I32,  FIELD_PASS, .doc = "Signal that ended the container."},
+    {"reason",      FIELD_STR,  FIELD_PASS, .doc = "One-word reason for the end of the container."},
+    {"message",     FIELD_STR,  FIELD_PASS, .doc = "Text that explains the end of the container; its termination message."},
+    {"startedAt",   FIELD_TIME, FIELD_PASS, .doc = "Time when the container was started."},
+    {"finishedAt",  FIELD_TIME, FIELD_PASS, .doc = "Time when the container ended."},
+    {"containerID", FIELD_STR,  FIELD_PASS, .doc = "Identifier of the container."},
     {0},
 };
 static const struct schema container_state_terminated_schema = {
@@ -67,72 +67,70 @@ static const struct schema container_state_terminated_schema = {
 
 static const struct field container_state_fields[] = {
     {"waiting",    FIELD_OBJECT, FIELD_PASS, &container_state_waiting_schema,
-     .doc = "Details about a waiting container."},
+     .doc = "Details of a container that waits to run."},
     {"running",    FIELD_OBJECT, FIELD_PASS, &container_state_running_schema,
-     .doc = "Details about a running container."},
+     .doc = "Details of a container that runs."},
     {"terminated", FIELD_OBJECT, FIELD_PASS, &container_state_terminated_schema,
-     .doc = "Details about a terminated container."},
+     .doc = "Details of a container that has ended."},
     {0},
 };
 static const struct schema container_state_schema = {"ContainerState", container_state_fields};
 
 static const struct field volume_mount_status_fields[] = {
     {"name",              FIELD_STR,  FIELD_PASS, .required = true,
-     .doc = "Name corresponds to the name of the original VolumeMount."},
+     .doc = "Name of the mounted volume."},
     {"mountPath",         FIELD_STR,  FIELD_PASS, .required = true,
-     .doc = "MountPath corresponds to the original VolumeMount."},
-    {"readOnly",          FIELD_BOOL, FIELD_PASS, .doc = "ReadOnly corresponds to the original VolumeMount."},
+     .doc = "Path in the container at which the volume is mounted."},
+    {"readOnly",          FIELD_BOOL, FIELD_PASS, .doc = "Says whether the mount is read-only."},
     {"recursiveReadOnly", FIELD_STR,  FIELD_PASS, .one_of = recursive_read_only_mode_values,
-     .doc = "RecursiveReadOnly must be set to Disabled, Enabled, or unspecified (for non-readonly mounts)."},
+     .doc = "Says whether mounts below a read-only mount are read-only as well."},
     {0},
 };
 static const struct schema volume_mount_status_schema = {"VolumeMountStatus", volume_mount_status_fields};
 
 static const struct field container_usage_fields[] = {
     {"cpuMillis",       FIELD_I64, FIELD_PASS,
-     .doc = "CPU time the run has used, all processes together, in milliseconds."},
-    {"memoryPeakBytes", FIELD_I64, FIELD_PASS, .doc = "The most memory its largest process has used at once."},
+     .doc = "CPU time of all processes of the run together, in milliseconds."},
+    {"memoryPeakBytes", FIELD_I64, FIELD_PASS, .doc = "Largest amount of memory that one process of the run has used, in bytes."},
     {0},
 };
 static const struct schema container_usage_schema = {"ContainerUsage", container_usage_fields};
 
 static const struct field container_status_fields[] = {
     {"name",               FIELD_STR,          FIELD_PASS,
-     .doc = "A DNS_LABEL representing the unique name of the container."},
+     .doc = "Name of the container."},
     {"state",              FIELD_OBJECT,       FIELD_PASS, &container_state_schema,
-     .doc = "State holds details about the container's current condition."},
+     .doc = "Current state of the container."},
     {"lastState",          FIELD_OBJECT,       FIELD_PASS, &container_state_schema,
-     .doc = "LastTerminationState holds the last termination state of the container to help debug container crashes "
-            "and restarts."},
+     .doc = "State in which the previous run of the container ended."},
     {"ready",              FIELD_BOOL,         FIELD_PASS,
-     .doc = "Specifies whether the container is currently passing its readiness check."},
+     .doc = "Says whether the container is ready."},
     {"restartCount",       FIELD_I32,          FIELD_PASS,
-     .doc = "RestartCount holds the number of times the container has been restarted."},
+     .doc = "Number of restarts of the container."},
     {"image",              FIELD_STR,          FIELD_PASS,
-     .doc = "The name of container image that the container is running."},
-    {"imageID",            FIELD_STR,          FIELD_PASS, .doc = "The image ID of the container's image."},
+     .doc = "Name of the container's image."},
+    {"imageID",            FIELD_STR,          FIELD_PASS, .doc = "Identifier of the container's image."},
     {"containerID",        FIELD_STR,          FIELD_PASS,
-     .doc = "The ID of the container in the format '<type>://<container_id>'."},
+     .doc = "Identifier of the container."},
     {"started",            FIELD_OPT_BOOL,     FIELD_PASS,
-     .doc = "Indicates whether the container has finished its postStart lifecycle hook and passed its startup probe."},
+     .doc = "Says whether the container has passed its startup probe."},
     {"allocatedResources", FIELD_QUANTITY_MAP, FIELD_PASS,
-     .doc = "Represents the compute resources allocated for this container by the node."},
+     .doc = "Resources that the node has allocated to the container."},
     {"resources",          FIELD_OBJECT,       FIELD_PASS, &resource_requirements_schema,
-     .doc = "Represents the compute resource requests and limits that have been successfully enacted on the running "
-            "container after it has been started or has been successfully resized."},
+     .doc = "Requests and limits in force for the container."},
     {"volumeMounts",       FIELD_LIST,         FIELD_PASS, &volume_mount_status_schema, .merge_key = "mountPath",
-     .doc = "Status of volume mounts."},
+     .doc = "State of the container's mounts."},
     {"usage",              FIELD_OBJECT,       FIELD_PASS, &container_usage_schema,
-     .doc = "What the container's last run has used; local mode, once it has ended."},
+     .doc = "Resources that the container's last run has used. The local runtime sets it when the run has ended."},
     {0},
 };
 static const struct schema container_status_schema = {"ContainerStatus", container_status_fields};
 
 static const struct field pod_resource_claim_status_fields[] = {
     {"name",              FIELD_STR, FIELD_PASS, .required = true,
-     .doc = "Name uniquely identifies this resource claim inside the pod."},
+     .doc = "Name of the claim, unique within the pod."},
     {"resourceClaimName", FIELD_STR, FIELD_PASS,
-     .doc = "The name of the ResourceClaim that was generated for the Pod in the namespace of the Pod."},
+     .doc = "Name of the ResourceClaim that was created for the pod."},
     {0},
 };
 static const struct schema pod_resource_claim_status_schema = {
@@ -140,38 +138,36 @@ static const struct schema pod_resource_claim_status_schema = {
 
 static const struct field pod_status_fields[] = {
     {"phase",                      FIELD_STR,  FIELD_PASS, .one_of = pod_phase_values,
-     .doc = "The phase of a Pod is a simple, high-level summary of where the Pod is in its lifecycle."},
+     .doc = "Phase of the pod."},
     {"conditions",                 FIELD_LIST, FIELD_PASS, &pod_condition_schema, .merge_key = "type",
-     .doc = "Current service state of pod."},
+     .doc = "Conditions of the pod."},
     {"message",                    FIELD_STR,  FIELD_PASS,
-     .doc = "A human readable message indicating details about why the pod is in this condition."},
+     .doc = "Text that explains the pod's phase."},
     {"reason",                     FIELD_STR,  FIELD_PASS,
-     .doc = "A brief CamelCase message indicating details about why the pod is in this state."},
+     .doc = "One-word reason in CamelCase for the pod's phase."},
     {"nominatedNodeName",          FIELD_STR,  FIELD_PASS,
-     .doc = "Set only when this pod preempts other pods on the node, but it cannot be scheduled right away as "
-            "preemption victims receive their graceful termination periods."},
+     .doc = "Name of the node on which the pod waits for evicted pods to end."},
     {"hostIP",                     FIELD_STR,  FIELD_PASS,
-     .doc = "HostIP holds the IP address of the host to which the pod is assigned."},
+     .doc = "IP address of the host that the pod runs on."},
     {"hostIPs",                    FIELD_LIST, FIELD_PASS, &host_ip_schema, .merge_key = "ip",
-     .doc = "HostIPs holds the IP addresses allocated to the host."},
-    {"podIP",                      FIELD_STR,  FIELD_PASS, .doc = "PodIP address allocated to the pod."},
+     .doc = "All IP addresses of the host that the pod runs on."},
+    {"podIP",                      FIELD_STR,  FIELD_PASS, .doc = "IP address of the pod."},
     {"podIPs",                     FIELD_LIST, FIELD_PASS, &pod_ip_schema, .merge_key = "ip",
-     .doc = "PodIPs holds the IP addresses allocated to the pod."},
+     .doc = "All IP addresses of the pod."},
     {"startTime",                  FIELD_TIME, FIELD_PASS,
-     .doc = "RFC 3339 date and time at which the object was acknowledged by the Kubelet."},
+     .doc = "Time when the node accepted the pod."},
     {"initContainerStatuses",      FIELD_LIST, FIELD_PASS, &container_status_schema,
-     .doc = "The list has one entry per init container in the manifest."},
+     .doc = "State of each init container."},
     {"containerStatuses",          FIELD_LIST, FIELD_PASS, &container_status_schema,
-     .doc = "The list has one entry per container in the manifest."},
+     .doc = "State of each container."},
     {"qosClass",                   FIELD_STR,  FIELD_PASS, .one_of = pod_q_os_class_values,
-     .doc = "The Quality of Service (QOS) classification assigned to the pod based on resource requirements See "
-            "PodQOSClass type for available QOS classes."},
+     .doc = "Quality of service class that follows from the containers' resources."},
     {"ephemeralContainerStatuses", FIELD_LIST, FIELD_PASS, &container_status_schema,
-     .doc = "Status for any ephemeral containers that have run in this pod."},
+     .doc = "State of each ephemeral container."},
     {"resize",                     FIELD_STR,  FIELD_PASS,
-     .doc = "Status of resources resize desired for pod's containers."},
+     .doc = "State of a requested change of resources."},
     {"resourceClaimStatuses",      FIELD_LIST, FIELD_PASS, &pod_resource_claim_status_schema, .merge_key = "name",
-     .doc = "Status of resource claims."},
+     .doc = "State of the pod's resource claims."},
     {0},
 };
 const struct schema pod_status_schema = {"PodStatus", pod_status_fields};

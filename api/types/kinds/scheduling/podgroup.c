@@ -1,8 +1,7 @@
 /*
- * PodGroup (scheduling.volcano.sh/v1beta1): its tables, decoded forms and writers.
+ * The kind PodGroup: field tables, decoded forms, writers and admission.
  *
- * It has no status subresource: spec and status travel together, in one write or in two. Ref:
- * spec/job.md 2.4, 4.6.
+ * It has no status subresource: one write may change spec and status. Ref: spec/job.md 2.4, 4.6.
  */
 #include "api/types/kinds/scheduling/podgroup.h"
 
@@ -38,38 +37,38 @@ const struct schema network_topology_schema = {"NetworkTopologySpec", network_to
 
 static const struct field sub_group_fields[] = {
     {"name",            FIELD_STR,      FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Name of the subgroup."},
-    {"networkTopology", FIELD_OBJECT,   FIELD_PASS, &network_topology_schema, .doc = "Topology of each subgroup."},
-    {"subGroupSize",    FIELD_I32,      FIELD_PASS, BOUNDS(1, INT32_MAX), .default_json = "1", .doc = "Pods of one subgroup."},
-    {"minSubGroups",    FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .default_json = "0", .doc = "Subgroups needed to start."},
-    {"labelSelector",   FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .doc = "Pods the policy is about."},
-    {"matchLabelKeys",  FIELD_STR_LIST, FIELD_PASS, .doc = "Labels whose values tell subgroups apart."},
+    {"networkTopology", FIELD_OBJECT,   FIELD_PASS, &network_topology_schema, .doc = "Network topology of each subgroup."},
+    {"subGroupSize",    FIELD_I32,      FIELD_PASS, BOUNDS(1, INT32_MAX), .default_json = "1", .doc = "Number of pods in one subgroup."},
+    {"minSubGroups",    FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .default_json = "0", .doc = "Number of subgroups that must be able to start together."},
+    {"labelSelector",   FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .doc = "Labels of the pods that the policy divides."},
+    {"matchLabelKeys",  FIELD_STR_LIST, FIELD_PASS, .doc = "Labels by whose values pods are assigned to subgroups."},
     {0},
 };
 static const struct schema sub_group_schema = {"SubGroupPolicySpec", sub_group_fields};
 
 static const struct field spec_fields[] = {
-    {"minMember",         FIELD_I32,          SPEC(min_member), NOT_NEGATIVE, .doc = "Pods that must be placed together."},
-    {"minTaskMember",     FIELD_MAP,          SPEC(min_task_member), .doc = "The same for each task."},
+    {"minMember",         FIELD_I32,          SPEC(min_member), NOT_NEGATIVE, .doc = "Number of pods that must be placed together."},
+    {"minTaskMember",     FIELD_MAP,          SPEC(min_task_member), .doc = "Number of pods of each task that must be placed together."},
     {"queue",             FIELD_STR,          SPEC(queue), .max_length = NAME_BYTES_MAX, .check = name_is_empty_or_subdomain,
      .default_json = "\"default\"", .doc = "Queue of the group."},
     {"priorityClassName", FIELD_STR,          SPEC(priority_class), .max_length = NAME_BYTES_MAX,
      .doc = "Priority class of the group."},
-    {"minResources",      FIELD_QUANTITY_MAP, SPEC(min_resources), .doc = "Resources of minMember pods."},
+    {"minResources",      FIELD_QUANTITY_MAP, SPEC(min_resources), .doc = "Resources that minMember pods need."},
     {"networkTopology",   FIELD_OBJECT,       SPEC(network_topology), &network_topology_schema, .as_json = true,
-     .doc = "How far apart the pods may be placed."},
+     .doc = "Network distance within which the pods must be placed."},
     {"subGroupPolicy",    FIELD_LIST,         SPEC(sub_group_policy), &sub_group_schema, .as_json = true,
-     .doc = "Groups of pods within the group."},
+     .doc = "Division of the group's pods into subgroups."},
     {0},
 };
 static const struct schema spec_schema = {"PodGroupSpec", spec_fields, sizeof(struct podgroup_spec)};
 
 static const struct field condition_fields[] = {
-    {"type",               FIELD_STR,  CONDITION(type), .doc = "Unschedulable or Scheduled."},
-    {"status",             FIELD_STR,  CONDITION(status), .doc = "True, False or Unknown."},
-    {"transitionID",       FIELD_STR,  FIELD_PASS, .doc = "Identifies the scheduling cycle."},
-    {"lastTransitionTime", FIELD_TIME, CONDITION(at_ms), .doc = "When the condition last changed."},
-    {"reason",             FIELD_STR,  CONDITION(reason), .doc = "One word for why, in CamelCase."},
-    {"message",            FIELD_STR,  CONDITION(message), .doc = "The same for people."},
+    {"type",               FIELD_STR,  CONDITION(type), .doc = "Type of the condition: Unschedulable or Scheduled."},
+    {"status",             FIELD_STR,  CONDITION(status), .doc = "Status of the condition: True, False or Unknown."},
+    {"transitionID",       FIELD_STR,  FIELD_PASS, .doc = "Identifier of the scheduling cycle."},
+    {"lastTransitionTime", FIELD_TIME, CONDITION(at_ms), .doc = "Time when the status last changed."},
+    {"reason",             FIELD_STR,  CONDITION(reason), .doc = "One-word reason in CamelCase for the last change."},
+    {"message",            FIELD_STR,  CONDITION(message), .doc = "Text that explains the last change."},
     {0},
 };
 static const struct schema podgroup_condition_schema = {
@@ -77,28 +76,28 @@ static const struct schema podgroup_condition_schema = {
 
 static const struct field status_fields[] = {
     {"phase",      FIELD_STR,  FIELD_PASS, .one_of = phase_values, .doc = "Phase of the group."},
-    {"conditions", FIELD_LIST, STATUS(conditions), &podgroup_condition_schema, .doc = "Why the phase is what it is."},
-    {"running",    FIELD_I32,  STATUS(running), NOT_NEGATIVE, .doc = "Pods that run."},
-    {"succeeded",  FIELD_I32,  STATUS(succeeded), NOT_NEGATIVE, .doc = "Pods that succeeded."},
-    {"failed",     FIELD_I32,  STATUS(failed), NOT_NEGATIVE, .doc = "Pods that failed."},
+    {"conditions", FIELD_LIST, STATUS(conditions), &podgroup_condition_schema, .doc = "Conditions that explain the phase."},
+    {"running",    FIELD_I32,  STATUS(running), NOT_NEGATIVE, .doc = "Number of running pods."},
+    {"succeeded",  FIELD_I32,  STATUS(succeeded), NOT_NEGATIVE, .doc = "Number of pods that succeeded."},
+    {"failed",     FIELD_I32,  STATUS(failed), NOT_NEGATIVE, .doc = "Number of pods that failed."},
     {0},
 };
 static const struct schema status_schema = {"PodGroupStatus", status_fields, sizeof(struct podgroup_status)};
 
 static const struct field podgroup_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &spec_schema, .doc = "What must be placed together, and in which queue."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Whether it has been placed."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &spec_schema, .doc = "Number of pods that are placed together, and their queue."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Scheduling state of the group."},
     {0},
 };
 static const struct schema podgroup_schema = {"PodGroup", podgroup_fields, .doc = "Pods that are scheduled together or not at all."};
 
 static const struct column columns[] = {
     {"STATUS",    "string",  "status.phase",               0, "Phase of the group."},
-    {"minMember", "integer", "spec.minMember",             0, "Pods that must be placed together."},
-    {"RUNNINGS",  "integer", "status.running",             0, "Pods that run."},
-    {"AGE",       "date",    "metadata.creationTimestamp", 0, "Time since the group was made."},
+    {"minMember", "integer", "spec.minMember",             0, "Number of pods that must be placed together."},
+    {"RUNNINGS",  "integer", "status.running",             0, "Number of running pods."},
+    {"AGE",       "date",    "metadata.creationTimestamp", 0, "Time since the group was created."},
     {"QUEUE",     "string",  "spec.queue",                 1, "Queue of the group."},
-    {"REASON",    "string",  "status.conditions",          1, "Why the group waits."},
+    {"REASON",    "string",  "status.conditions",          1, "Reason why the group waits."},
     {0},
 };
 /* clang-format on */
@@ -118,8 +117,8 @@ static bool phase_parse(const char *text, enum podgroup_phase *out)
     return true;
 }
 
-/* A map of numbers is decoded as pairs of key and JSON value; its numbers take the values' place.
- */
+/* FIELD_MAP decodes a map of numbers as pairs of key and JSON value. finish_spec replaces the values
+ * by numbers in the same memory. */
 static_assert(sizeof(struct task_minimum) == sizeof(const char *) + sizeof(json_t *),
               "pairs are converted in place");
 
@@ -240,7 +239,7 @@ struct blob *podgroup_spec_blob(const struct podgroup_spec *spec)
     if (blob->admitted_as)
         return blob;
     blob->admitted_as = &kind_pod_group;
-    if (!spec->network_topology && !spec->sub_group_policy) { /* the copy would have to own them */
+    if (!spec->network_topology && !spec->sub_group_policy) { /* a copy would borrow these */
         struct arena *arena = arena_new(STATUS_ARENA_BYTES);
 
         decoded_attach(blob, &spec_type, arena, copy_spec(arena, spec));
@@ -301,7 +300,7 @@ struct blob *podgroup_status_blob(const struct podgroup_status *status)
 
 #define ANNOTATION_NAMESPACE_QUEUE "scheduling.volcano.sh/queue-name"
 
-/* The queue the draft's namespace names, or NULL. */
+/* The queue that the annotation of the draft's namespace names, or NULL. */
 static const char *queue_of_namespace(const struct admission *adm, const struct object *draft)
 {
     const struct object *ns = lookup(adm, &kind_namespace, "", object_namespace(draft));
@@ -314,7 +313,7 @@ static bool podgroup_mutates_in_context(const struct admission *adm, const struc
     return queue_of_namespace(adm, draft) != NULL;
 }
 
-/* A group in the queue default goes to the queue its namespace names. */
+/* Replaces the queue default by the queue that the namespace names. */
 static void podgroup_mutate(const struct admission *adm, json_t *body, const struct object *draft)
 {
     json_t *spec = json_object_get(body, "spec");

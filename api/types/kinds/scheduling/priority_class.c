@@ -1,5 +1,5 @@
 /*
- * PriorityClass (scheduling.k8s.io/v1).
+ * The kind PriorityClass: field table, decoded form, and the rule that the value never changes.
  *
  * Ref: k8s.io/api scheduling/v1, release 1.30.
  */
@@ -20,14 +20,14 @@ static const char *const preemption_policy_values[] = {"PreemptLowerPriority", "
 
 static const struct field priority_class_fields[] = {
     {"value",            FIELD_I32,  offsetof(struct priority_class, value), .required = true, .immutable_doc = true,
-     .doc = "The priority; higher goes first."},
-    {"globalDefault",    FIELD_BOOL, FIELD_PASS, .doc = "Whether pods without a class have this one."},
-    {"description",      FIELD_STR,  FIELD_PASS, .doc = "When to use the class, for people."},
+     .doc = "Priority of the class. Pods with a higher value are placed first."},
+    {"globalDefault",    FIELD_BOOL, FIELD_PASS, .doc = "Makes the class the default of pods that name none."},
+    {"description",      FIELD_STR,  FIELD_PASS, .doc = "Text that says when to use the class."},
     {"preemptionPolicy", FIELD_STR,  offsetof(struct priority_class, preemption_policy), .one_of = preemption_policy_values,
-     .default_json = "\"PreemptLowerPriority\"", .doc = "Whether pods of the class may push others out."},
+     .default_json = "\"PreemptLowerPriority\"", .doc = "Says whether pods of the class may evict pods of lower priority."},
     {0},
 };
-static const struct schema priority_class_schema = {"PriorityClass", priority_class_fields, sizeof(struct priority_class), .doc = "A priority by name."};
+static const struct schema priority_class_schema = {"PriorityClass", priority_class_fields, sizeof(struct priority_class), .doc = "A named priority of pods."};
 /* clang-format on */
 
 static const struct decoded_type value_type = {.schema = &priority_class_schema};
@@ -47,9 +47,9 @@ bool priority_class_preempts(const struct object *priority_class)
 }
 
 static void check_value(const struct admission *adm, const struct object *old,
-                        const struct object *new_, struct error_list *errors)
+                        const struct object *priority_class, struct error_list *errors)
 {
-    if (old && priority_class_value_of(old) != priority_class_value_of(new_))
+    if (old && priority_class_value_of(old) != priority_class_value_of(priority_class))
         error_list_add(errors, ERR_INVALID, "value", "Forbidden: may not be changed in an update.");
 }
 

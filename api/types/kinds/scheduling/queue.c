@@ -1,5 +1,6 @@
 /*
- * Queue (scheduling.volcano.sh/v1beta1). Ref: spec/job.md 2.5.
+ * The kind Queue: field tables and decoded forms. Its admission is in queue_admission.c.
+ * Ref: spec/job.md 2.5.
  */
 #include "api/types/kinds/scheduling/queue.h"
 
@@ -14,55 +15,55 @@
 static const char *const strategy_values[] = {"fifo", "traverse", "", NULL};
 
 static const struct field guarantee_fields[] = {
-    {"resource", FIELD_QUANTITY_MAP, 0, .doc = "Resources nobody else may use."},
+    {"resource", FIELD_QUANTITY_MAP, 0, .doc = "Resources that no other queue may use."},
     {0},
 };
 static const struct schema guarantee_schema = {"Guarantee", guarantee_fields, sizeof(struct str_map)};
 
 static const struct field cluster_fields[] = {
     {"name",     FIELD_STR,          0,          .doc = "Name of the other cluster."},
-    {"weight",   FIELD_I32,          FIELD_PASS, .doc = "Its share."},
-    {"capacity", FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "What it can take."},
+    {"weight",   FIELD_I32,          FIELD_PASS, .doc = "Share of the other cluster."},
+    {"capacity", FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "Resources of the other cluster."},
     {0},
 };
 static const struct schema cluster_schema = {"Cluster", cluster_fields, sizeof(const char *)};
 
 static const struct field node_group_fields[] = {
-    {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_STR_LIST, FIELD_PASS, .doc = "Node groups that must hold."},
-    {"preferredDuringSchedulingIgnoredDuringExecution", FIELD_STR_LIST, FIELD_PASS, .doc = "Node groups that should hold."},
+    {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_STR_LIST, FIELD_PASS, .doc = "Node groups that the rule requires."},
+    {"preferredDuringSchedulingIgnoredDuringExecution", FIELD_STR_LIST, FIELD_PASS, .doc = "Node groups that the rule prefers."},
     {0},
 };
 static const struct schema node_group_schema = {"NodeGroupAffinity", node_group_fields};
 
 static const struct field affinity_fields[] = {
-    {"nodeGroupAffinity",     FIELD_OBJECT, FIELD_PASS, &node_group_schema, .doc = "Node groups to use."},
-    {"nodeGroupAntiAffinity", FIELD_OBJECT, FIELD_PASS, &node_group_schema, .doc = "Node groups to avoid."},
+    {"nodeGroupAffinity",     FIELD_OBJECT, FIELD_PASS, &node_group_schema, .doc = "Node groups that the queue uses."},
+    {"nodeGroupAntiAffinity", FIELD_OBJECT, FIELD_PASS, &node_group_schema, .doc = "Node groups that the queue avoids."},
     {0},
 };
 static const struct schema queue_affinity_schema = {"Affinity", affinity_fields};
 
 static const struct field spec_fields[] = {
     {"weight",          FIELD_I32,          QUEUE(weight), BOUNDS(0, 65535), .default_json = "1",
-     .doc = "Share of the cluster against other queues; 0 becomes 1."},
-    {"capability",      FIELD_QUANTITY_MAP, QUEUE(capability), .doc = "Most that the queue may use."},
-    {"deserved",        FIELD_QUANTITY_MAP, QUEUE(deserved), .doc = "What the queue gets back when it needs it."},
-    {"guarantee",       FIELD_INLINE,       QUEUE(guarantee), &guarantee_schema, .doc = "What is kept for the queue."},
-    {"reclaimable",     FIELD_OPT_BOOL,     QUEUE(reclaimable), .doc = "Whether others may take its resources back."},
-    {"extendClusters",  FIELD_LIST,         QUEUE(clusters), &cluster_schema, .doc = "Clusters jobs are forwarded to."},
+     .doc = "Share of the cluster in proportion to other queues; 0 counts as 1."},
+    {"capability",      FIELD_QUANTITY_MAP, QUEUE(capability), .doc = "Largest amounts of resources that the queue may use."},
+    {"deserved",        FIELD_QUANTITY_MAP, QUEUE(deserved), .doc = "Amounts of resources that the queue can reclaim from other queues."},
+    {"guarantee",       FIELD_INLINE,       QUEUE(guarantee), &guarantee_schema, .doc = "Resources that are reserved for the queue."},
+    {"reclaimable",     FIELD_OPT_BOOL,     QUEUE(reclaimable), .doc = "Says whether other queues may reclaim resources from this queue."},
+    {"extendClusters",  FIELD_LIST,         QUEUE(clusters), &cluster_schema, .doc = "Clusters that jobs are forwarded to."},
     {"affinity",        FIELD_OBJECT,       FIELD_PASS, &queue_affinity_schema, .doc = "Node groups of the queue."},
-    {"type",            FIELD_STR,          FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Free text."},
+    {"type",            FIELD_STR,          FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Text that classifies the queue; not used."},
     {"parent",          FIELD_STR,          QUEUE(parent), .max_length = NAME_BYTES_MAX, .check = name_is_empty_or_subdomain,
      .doc = "Queue above this one; root when absent."},
-    {"priority",        FIELD_I32,          QUEUE(priority), NOT_NEGATIVE, .doc = "Order among queues, higher first."},
+    {"priority",        FIELD_I32,          QUEUE(priority), NOT_NEGATIVE, .doc = "Priority among queues. Higher values go first."},
     {"dequeueStrategy", FIELD_STR,          QUEUE(dequeue_strategy), .one_of = strategy_values, .default_json = "\"traverse\"",
-     .doc = "Whether a job that does not fit holds up those behind it (fifo) or not (traverse)."},
+     .doc = "Says whether a job that does not fit blocks the jobs behind it (fifo) or not (traverse)."},
     {0},
 };
 static const struct schema spec_schema = {"QueueSpec", spec_fields, sizeof(struct queue_spec)};
 
 static const struct field reservation_fields[] = {
-    {"nodes",    FIELD_STR_LIST,     FIELD_PASS, .doc = "Nodes kept for the queue."},
-    {"resource", FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "Resources kept for the queue."},
+    {"nodes",    FIELD_STR_LIST,     FIELD_PASS, .doc = "Nodes that are reserved for the queue."},
+    {"resource", FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "Resources that are reserved for the queue."},
     {0},
 };
 static const struct schema reservation_schema = {"Reservation", reservation_fields};
@@ -72,24 +73,24 @@ struct queue_status {
     struct str_map allocated;
 };
 static const struct field status_fields[] = {
-    {"state",       FIELD_STR,          offsetof(struct queue_status, state), .doc = "Open, Closed, Closing or Unknown."},
-    {"unknown",     FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Unknown."},
-    {"pending",     FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Pending."},
-    {"running",     FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Running."},
-    {"inqueue",     FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Inqueue."},
-    {"completed",   FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Completed."},
-    {"reservation", FIELD_OBJECT,       FIELD_PASS, &reservation_schema, .doc = "What is locked for the queue."},
-    {"allocated",   FIELD_QUANTITY_MAP, offsetof(struct queue_status, allocated), .doc = "What its PodGroups take, reservations included."},
+    {"state",       FIELD_STR,          offsetof(struct queue_status, state), .doc = "State of the queue: Open, Closed, Closing or Unknown."},
+    {"unknown",     FIELD_I32,          FIELD_PASS, .doc = "Number of PodGroups in phase Unknown."},
+    {"pending",     FIELD_I32,          FIELD_PASS, .doc = "Number of PodGroups in phase Pending."},
+    {"running",     FIELD_I32,          FIELD_PASS, .doc = "Number of PodGroups in phase Running."},
+    {"inqueue",     FIELD_I32,          FIELD_PASS, .doc = "Number of PodGroups in phase Inqueue."},
+    {"completed",   FIELD_I32,          FIELD_PASS, .doc = "Number of PodGroups in phase Completed."},
+    {"reservation", FIELD_OBJECT,       FIELD_PASS, &reservation_schema, .doc = "Nodes and resources that are reserved for the queue."},
+    {"allocated",   FIELD_QUANTITY_MAP, offsetof(struct queue_status, allocated), .doc = "Resources that the queue's PodGroups use, including reservations."},
     {0},
 };
 static const struct schema status_schema = {"QueueStatus", status_fields, sizeof(struct queue_status)};
 
 static const struct field queue_fields[] = {
     {"spec",   FIELD_OBJECT, FIELD_PASS, &spec_schema, .doc = "Share and limits of the queue."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Whether it takes jobs, and what it uses."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "State of the queue and the resources that it uses."},
     {0},
 };
-static const struct schema queue_schema = {"Queue", queue_fields, .doc = "Where pod groups wait for their share of the capacity."};
+static const struct schema queue_schema = {"Queue", queue_fields, .doc = "A share of the cluster in which pod groups wait for capacity."};
 
 static const struct column columns[] = {
     {"PARENT", "string", "spec.parent", 0, "Queue above this one."},

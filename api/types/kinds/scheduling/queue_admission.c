@@ -1,10 +1,9 @@
 /*
- * Admission of Queues: defaults, resources, the tree.
+ * Admission of Queues: defaults, resources and the tree.
  *
- * Queues form a tree by spec.parent, below the queue root, which need not exist as an object. Rules
- * of the tree look at the stored queues with the new version of this one in the place of the old.
- * The old hierarchy annotations are checked the way they used to be, for clients that still set
- * them.
+ * Queues form a tree by spec.parent below the queue root, which need not exist as an object. The rules
+ * of the tree look at all stored queues, with the new version of the written queue in place of its old
+ * one. The legacy hierarchy annotations are checked as well, for clients that still set them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ void queue_mutate(const struct admission *adm, json_t *body, const struct object
         json_object_set_new(spec, "weight", json_integer(1));
 }
 
-/* Upstream asks for the text, not for the part: "rooted" begins with root, too. */
+/* Like upstream, this compares the beginning of the text: "rooted" counts as below root. */
 struct meta *queue_mutate_meta(const struct meta *meta)
 {
     const char *path = meta_annotation(meta, ANNOTATION_HIERARCHY);
@@ -66,8 +65,6 @@ struct meta *queue_mutate_meta(const struct meta *meta)
     return changed;
 }
 
-/* ---- resources of one queue ---- */
-
 static bool find(const struct str_map *map, const char *name, quantity_nano *out)
 {
     for (size_t i = 0; i < map->count; i++)
@@ -88,10 +85,10 @@ static void check_not_negative(const struct str_map *map, const char *path,
                     map->items[i].value);
 }
 
-/* Each resource of `map` must not be more than `most` names; `missing` says whether it may name no
- * such resource. */
+/* Tells how a resource counts that the upper bound does not name. */
 enum missing { MISSING_IS_UNLIMITED, MISSING_IS_NONE };
 
+/* The rule that no resource of `map` exceeds the amount in `most`. */
 struct comparison {
     const struct str_map *map;
     const char *map_path;
@@ -137,8 +134,6 @@ void queue_validate(const struct admission *adm, const struct object *old,
 {
     check_resources(queue_spec_of(queue), errors);
 }
-
-/* ---- the old hierarchy annotations ---- */
 
 static size_t parts_of(const char *path)
 {
@@ -201,8 +196,6 @@ static void check_hierarchy(const struct admission *adm, const struct object *qu
                 "%s is not allowed to be in the sub path of queue %s", path, search.found);
 }
 
-/* ---- the tree ---- */
-
 static const char *parent_of(const struct object *queue)
 {
     const char *parent = queue_spec_of(queue)->parent;
@@ -210,7 +203,7 @@ static const char *parent_of(const struct object *queue)
     return parent && *parent ? parent : root_name;
 }
 
-/* Walks the children of one queue; `self` is left out, the caller has a newer version of it. */
+/* The stored children of one queue, without `self`, of which the caller has a newer version. */
 struct children {
     const char *parent;
     const char *self;
@@ -304,7 +297,7 @@ static void check_parent(const struct admission *adm, const struct object *queue
     release_children(&siblings);
 }
 
-/* The sum of one resource list over queues, into an arena. */
+/* Adds one resource list to a sum whose texts lie in the arena. */
 static void add_resources(struct arena *arena, struct str_map *sum, const struct str_map *more)
 {
     for (size_t i = 0; i < more->count; i++) {
@@ -351,7 +344,7 @@ static struct sums sum_up(struct arena *arena, const struct children *children,
     return sums;
 }
 
-/* Own capability against the nearest ancestor that defines each resource. */
+/* Checks each resource of the queue's capability against the nearest ancestor that defines it. */
 static void check_ancestors(const struct admission *adm, const struct object *queue,
                             struct error_list *errors)
 {

@@ -1,49 +1,47 @@
 #pragma once
 /*
- * A small world for tests of admission: manifests in YAML, objects that admission may look up,
- * findings by path.
- *
- * Included by the tests of kinds only. Everything lives in one struct that a test makes and
- * releases.
+ * The fixture of admission tests: manifests in YAML, stored objects that admission can look up, and
+ * findings by path. One struct holds everything; a test initialises and releases it.
  */
 #include "api/types/admission.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/yaml.h"
 #include "tests/unit.h"
 
-enum { WORLD_MAX = 128 };
+enum { FIXTURE_OBJECTS_MAX = 128 };
 
-struct world {
-    struct object *objects[WORLD_MAX]; /* owned */
+struct admission_fixture {
+    struct object *objects[FIXTURE_OBJECTS_MAX]; /* owned */
     size_t count;
     struct admission adm;
-    struct error_list errors; /* of the last admission */
+    struct error_list errors; /* findings of the last admission */
     struct error_list warnings;
 };
 
-static const struct object *world_get(void *ctx, const struct kind *kind, const char *ns,
-                                      const char *name)
+static const struct object *fixture_get(void *ctx, const struct kind *kind, const char *ns,
+                                        const char *name)
 {
-    struct world *world = ctx;
+    struct admission_fixture *fixture = ctx;
 
-    for (size_t i = 0; i < world->count; i++)
-        if (world->objects[i]->kind == kind && strcmp(object_name(world->objects[i]), name) == 0 &&
-            (!kind->namespaced || strcmp(object_namespace(world->objects[i]), ns) == 0))
-            return world->objects[i];
+    for (size_t i = 0; i < fixture->count; i++)
+        if (fixture->objects[i]->kind == kind &&
+            strcmp(object_name(fixture->objects[i]), name) == 0 &&
+            (!kind->namespaced || strcmp(object_namespace(fixture->objects[i]), ns) == 0))
+            return fixture->objects[i];
     return NULL;
 }
 
-static void world_each(void *ctx, const struct kind *kind, const char *ns,
-                       void (*visit)(void *arg, const struct object *object), void *arg)
+static void fixture_each(void *ctx, const struct kind *kind, const char *ns,
+                         void (*visit)(void *arg, const struct object *object), void *arg)
 {
-    struct world *world = ctx;
+    struct admission_fixture *fixture = ctx;
 
-    for (size_t i = 0; i < world->count; i++)
-        if (world->objects[i]->kind == kind)
-            visit(arg, world->objects[i]);
+    for (size_t i = 0; i < fixture->count; i++)
+        if (fixture->objects[i]->kind == kind)
+            visit(arg, fixture->objects[i]);
 }
 
-/* The one document of a text (owned). */
+/* The first document of a YAML text. Owned. */
 static json_t *document(const char *yaml)
 {
     struct error err = {0};
@@ -55,51 +53,53 @@ static json_t *document(const char *yaml)
     return json_deep_copy(yaml_document(stream, 0));
 }
 
-/** Put an object where admission finds it, as it is, without admission. */
-static inline UNUSED const struct object *world_add(struct world *world, const char *yaml)
+/** Stores an object without admission, so that admission of others finds it. */
+static inline UNUSED const struct object *fixture_add(struct admission_fixture *fixture,
+                                                      const char *yaml)
 {
     scoped(json) json_t *doc = document(yaml);
     struct error_list errors = {0};
 
-    assert_true(world->count < WORLD_MAX);
-    world->objects[world->count] = object_from_json(doc, &errors);
-    if (!world->objects[world->count])
+    assert_true(fixture->count < FIXTURE_OBJECTS_MAX);
+    fixture->objects[fixture->count] = object_from_json(doc, &errors);
+    if (!fixture->objects[fixture->count])
         check_fail("%s: %s in\n%s", errors.items[0].field, errors.items[0].message, yaml);
-    return world->objects[world->count++];
+    return fixture->objects[fixture->count++];
 }
 
 #define QUEUE_YAML(name, spec, state)                                                              \
     "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: " name "}\n"         \
     "spec: " spec "\nstatus: {state: " state "}\n"
 
-/** With queue default open. */
-static inline UNUSED void world_init(struct world *world)
+/** The fixture holds an open queue named default. */
+static inline UNUSED void fixture_init(struct admission_fixture *fixture)
 {
-    *world = (struct world){
-        .adm = {.get = world_get, .each = world_each, .scheduler_name = "volcano"},
+    *fixture = (struct admission_fixture){
+        .adm = {.get = fixture_get, .each = fixture_each, .scheduler_name = "volcano"},
     };
-    world->adm.ctx = world;
-    world->adm.warnings = &world->warnings;
-    world_add(world, QUEUE_YAML("default", "{weight: 1}", "Open"));
+    fixture->adm.ctx = fixture;
+    fixture->adm.warnings = &fixture->warnings;
+    fixture_add(fixture, QUEUE_YAML("default", "{weight: 1}", "Open"));
 }
 
-static inline UNUSED void world_release(struct world *world)
+static inline UNUSED void fixture_release(struct admission_fixture *fixture)
 {
-    for (size_t i = 0; i < world->count; i++)
-        object_unref(world->objects[i]);
-    error_list_release(&world->errors);
-    error_list_release(&world->warnings);
+    for (size_t i = 0; i < fixture->count; i++)
+        object_unref(fixture->objects[i]);
+    error_list_release(&fixture->errors);
+    error_list_release(&fixture->warnings);
 }
 
-/** Admit a manifest; the findings are in `errors` and `warnings` afterwards. Owned, or NULL. */
-static inline UNUSED struct object *world_admit(struct world *world, const char *yaml,
-                                                const struct object *old)
+/** Admits a manifest and leaves the findings in `errors` and `warnings`. Returns the object, owned,
+ * or NULL when it is refused. */
+static inline UNUSED struct object *fixture_admit(struct admission_fixture *fixture,
+                                                  const char *yaml, const struct object *old)
 {
     scoped(json) json_t *doc = document(yaml);
 
-    error_list_release(&world->errors);
-    error_list_release(&world->warnings);
-    return admission_admit(&world->adm, doc, old, UNKNOWN_ERROR, &world->errors);
+    error_list_release(&fixture->errors);
+    error_list_release(&fixture->warnings);
+    return admission_admit(&fixture->adm, doc, old, UNKNOWN_ERROR, &fixture->errors);
 }
 
 /** Whether a finding at `field` (NULL: anywhere) contains `text`. */
@@ -119,37 +119,37 @@ static inline UNUSED void print_findings(const struct error_list *list)
         print_error("    %s: %s\n", list->items[i].field, list->items[i].message);
 }
 
-/* What should become of a manifest. */
+/* A manifest and its expected verdict. */
 struct verdict_case {
     const char *name;
     const char *yaml;
-    const char *field; /* of the finding; NULL: anywhere */
-    const char *text;  /* part of the finding's message; NULL: accepted */
+    const char *field; /* field of the expected finding; NULL = any */
+    const char *text;  /* part of the expected finding's message; NULL = accepted */
 };
 
-static inline UNUSED void check_verdict(struct world *world, const struct verdict_case *c,
-                                        const struct object *old)
+static inline UNUSED void check_verdict(struct admission_fixture *fixture,
+                                        const struct verdict_case *c, const struct object *old)
 {
-    scoped(object) struct object *object = world_admit(world, c->yaml, old);
+    scoped(object) struct object *object = fixture_admit(fixture, c->yaml, old);
 
     if (object && !c->text)
         return;
     if (object)
         check_fail("%s: accepted", c->name);
-    if (!c->text || !has_finding(&world->errors, c->field, c->text)) {
-        print_findings(&world->errors);
+    if (!c->text || !has_finding(&fixture->errors, c->field, c->text)) {
+        print_findings(&fixture->errors);
         check_fail("%s: refused, %s %s", c->name, c->text ? "but not with" : "not accepted",
                    c->text ? c->text : "");
     }
 }
 
-/** Each in the same new world, none of them kept. */
+/** Checks each case against one fixture. Accepted objects are not stored. */
 static inline UNUSED void check_verdicts(const struct verdict_case *cases, size_t count)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < count; i++)
-        check_verdict(&world, &cases[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &cases[i], NULL);
+    fixture_release(&fixture);
 }

@@ -37,12 +37,12 @@ static const struct verdict_case services[] = {
 
 static void what_is_wrong_is_named_with_its_place(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(services); i++)
-        check_verdict(&world, &services[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &services[i], NULL);
+    fixture_release(&fixture);
 }
 
 int main(void)

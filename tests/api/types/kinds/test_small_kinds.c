@@ -55,39 +55,39 @@ static void verdicts(void **state)
 
 static void findings_never_show_a_secret(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    assert_null(world_admit(&world, SECRET("data: {a: canary!, ../b: canary!}\n"), NULL));
-    check_int("findings", world.errors.count, 3);
-    check("no value", !has_finding(&world.errors, NULL, "canary"));
-    world_release(&world);
+    fixture_init(&fixture);
+    assert_null(fixture_admit(&fixture, SECRET("data: {a: canary!, ../b: canary!}\n"), NULL));
+    check_int("findings", fixture.errors.count, 3);
+    check("no value", !has_finding(&fixture.errors, NULL, "canary"));
+    fixture_release(&fixture);
 }
 
 static void plain_text_becomes_base64_on_every_write(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *secret = world_admit(
-        &world, SECRET("data: {a: AAEC}\nstringData: {b: h, c: he, d: hel, e: \"\"}\n"), NULL);
+    scoped(object) struct object *secret = fixture_admit(
+        &fixture, SECRET("data: {a: AAEC}\nstringData: {b: h, c: he, d: hel, e: \"\"}\n"), NULL);
 
     check_str("body", secret->body->text,
               "{\"data\":{\"a\":\"AAEC\",\"b\":\"aA==\",\"c\":\"aGU=\",\"d\":\"aGVs\",\"e\":\"\"},"
               "\"type\":\"Opaque\"}");
 
     scoped(object) struct object *updated =
-        world_admit(&world, SECRET("stringData: {a: x}\n"), secret);
+        fixture_admit(&fixture, SECRET("stringData: {a: x}\n"), secret);
 
     check_str("updated", updated ? updated->body->text : NULL,
               "{\"type\":\"Opaque\",\"data\":{\"a\":\"eA==\"}}");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void data_has_a_limit(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     struct limits limits = limits_default;
     static const struct verdict_case sizes[] = {
         {"at the limit", MAP("data: {a: \"0123456789\"}\n")},
@@ -97,16 +97,16 @@ static void data_has_a_limit(void **state)
 
     check_int("L-16", limits.data_bytes, 1 << 20);
     limits.data_bytes = 10;
-    world_init(&world);
-    world.adm.limits = &limits;
+    fixture_init(&fixture);
+    fixture.adm.limits = &limits;
     for (size_t i = 0; i < countof(sizes); i++)
-        check_verdict(&world, &sizes[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &sizes[i], NULL);
+    fixture_release(&fixture);
 }
 
 static void what_is_immutable_stays(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case map = {
         "data of an immutable map", MAP("data: {a: z}\nimmutable: true\n"), "data", "immutable"};
     static const struct verdict_case thawed = {"an immutable map thawed", MAP("data: {a: x}\n"),
@@ -114,32 +114,32 @@ static void what_is_immutable_stays(void **state)
     static const struct verdict_case type = {"type of a secret", SECRET("type: other\n"), "type",
                                              "field is immutable"};
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    const struct object *old_map = world_add(&world, MAP("data: {a: x}\nimmutable: true\n"));
-    const struct object *old_secret = world_add(&world, SECRET("type: Opaque\n"));
+    const struct object *old_map = fixture_add(&fixture, MAP("data: {a: x}\nimmutable: true\n"));
+    const struct object *old_secret = fixture_add(&fixture, SECRET("type: Opaque\n"));
 
-    check_verdict(&world, &map, old_map);
-    check_verdict(&world, &thawed, old_map);
-    check_verdict(&world, &type, old_secret);
-    world_release(&world);
+    check_verdict(&fixture, &map, old_map);
+    check_verdict(&fixture, &thawed, old_map);
+    check_verdict(&fixture, &type, old_secret);
+    fixture_release(&fixture);
 }
 
 static void a_command_is_decoded(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *object =
-        world_admit(&world, COMMAND("action: ResumeJob\nreason: r\n" JOB_TARGET), NULL);
+        fixture_admit(&fixture, COMMAND("action: ResumeJob\nreason: r\n" JOB_TARGET), NULL);
     const struct command *command = command_of(object);
 
     check_str("action", command->action, "ResumeJob");
     check_str("name", command->target.name, "j");
     check_str("uid", command->target.uid, "u");
     check_str("reason", command->reason, "r");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 struct kind_case {
@@ -217,23 +217,23 @@ static void every_field_has_a_sentence(void **state)
 
 static void a_priority_class_has_a_value(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *class_ =
-        world_admit(&world,
-                    "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: "
-                    "high}\nvalue: 100\n",
-                    NULL);
+        fixture_admit(&fixture,
+                      "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: "
+                      "high}\nvalue: 100\n",
+                      NULL);
 
     check_int("value", priority_class_value_of(class_), 100);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void core_objects_are_admitted(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case objects[] = {
         {"service", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\n"
                     "spec: {clusterIP: None, selector: {a: b}, ports: [{name: p, port: 80, "
@@ -281,10 +281,10 @@ static void core_objects_are_admitted(void **state)
          "spec.accessModes[0]", "\"ReadWriteOnce\""},
     };
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(objects); i++)
-        check_verdict(&world, &objects[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &objects[i], NULL);
+    fixture_release(&fixture);
 }
 
 int main(void)

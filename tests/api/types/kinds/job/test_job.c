@@ -137,26 +137,26 @@ static const struct verdict_case cases[] = {
 };
 /* clang-format on */
 
-static void add_queues(struct world *world)
+static void add_queues(struct admission_fixture *fixture)
 {
-    world_add(world, QUEUE_YAML("closed", "{}", "Closed"));
-    world_add(world, QUEUE_YAML("closing", "{}", "Closing"));
-    world_add(world, QUEUE_YAML("odd", "{}", "Unknown"));
-    world_add(world, QUEUE_YAML("fresh", "{}", "\"\""));
-    world_add(world, QUEUE_YAML("root", "{}", "Open"));
-    world_add(world, QUEUE_YAML("above", "{}", "Open"));
-    world_add(world, QUEUE_YAML("below", "{parent: above}", "Open"));
+    fixture_add(fixture, QUEUE_YAML("closed", "{}", "Closed"));
+    fixture_add(fixture, QUEUE_YAML("closing", "{}", "Closing"));
+    fixture_add(fixture, QUEUE_YAML("odd", "{}", "Unknown"));
+    fixture_add(fixture, QUEUE_YAML("fresh", "{}", "\"\""));
+    fixture_add(fixture, QUEUE_YAML("root", "{}", "Open"));
+    fixture_add(fixture, QUEUE_YAML("above", "{}", "Open"));
+    fixture_add(fixture, QUEUE_YAML("below", "{parent: above}", "Open"));
 }
 
 static void verdicts(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    add_queues(&world);
+    fixture_init(&fixture);
+    add_queues(&fixture);
     for (size_t i = 0; i < countof(cases); i++)
-        check_verdict(&world, &cases[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &cases[i], NULL);
+    fixture_release(&fixture);
 }
 
 struct default_case {
@@ -204,15 +204,15 @@ static const json_t *at_path(const json_t *doc, const char *path)
 
 static void defaults_are_filled_in(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(defaults); i++) {
         const struct default_case *c = &defaults[i];
-        scoped(object) struct object *job = world_admit(&world, c->yaml, NULL);
+        scoped(object) struct object *job = fixture_admit(&fixture, c->yaml, NULL);
 
         if (!job)
-            print_findings(&world.errors);
+            print_findings(&fixture.errors);
         check(c->name, job != NULL);
 
         scoped(json) json_t *body = object_body_json(job);
@@ -222,18 +222,18 @@ static void defaults_are_filled_in(void **state)
         check_str(c->name, text, c->want);
         free(text);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* 14 */
 static void a_complete_job_is_left_alone(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *job = world_admit(
-        &world,
+    scoped(object) struct object *job = fixture_admit(
+        &fixture,
         JOB("schedulerName: s, minAvailable: 1, queue: default, maxRetry: 5, priorityClassName: p, "
             "plugins: {svc: [], ssh: [], env: []}, tasks: [" TASK(
                 "t", "replicas: 2, minAvailable: 1, maxRetry: 4") "]"),
@@ -247,17 +247,17 @@ static void a_complete_job_is_left_alone(void **state)
               "\"replicas\":2,\"minAvailable\":1,\"maxRetry\":4,\"template\":{\"spec\":{"
               "\"restartPolicy\":\"Never\","
               "\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"command\":[\"run\"]}]}}}]}}");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_job_is_decoded_once(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *job = world_admit(
-        &world,
+    scoped(object) struct object *job = fixture_admit(
+        &fixture,
         JOB("tasks: [" TASK("a", "replicas: 2, dependsOn: {name: [b], iteration: any}, policies: "
                                  "[{events: [PodFailed, "
                                  "PodEvicted], event: TaskFailed, action: AbortJob, timeout: "
@@ -269,7 +269,7 @@ static void a_job_is_decoded_once(void **state)
         NULL);
 
     if (!job)
-        print_findings(&world.errors);
+        print_findings(&fixture.errors);
     assert_non_null(job);
 
     const struct job_spec *spec = job_spec_of(job);
@@ -288,53 +288,54 @@ static void a_job_is_decoded_once(void **state)
     check_str("plugin", spec->plugins.items[0].key, "svc");
     check_str("argument", spec->plugins.items[0].value.items[0], "--x=1");
     check("claim", spec->volumes.items[0].claim != NULL);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void under_sim_containers_need_no_program(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world.adm.virtual_runtime = true;
+    fixture_init(&fixture);
+    fixture.adm.virtual_runtime = true;
 
-    scoped(object) struct object *job = world_admit(&world, CONTAINER("image: busybox"), NULL);
+    scoped(object) struct object *job = fixture_admit(&fixture, CONTAINER("image: busybox"), NULL);
 
     assert_non_null(job);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void warnings_name_what_never_acts(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *pending =
-        world_admit(&world, POLICIES("{event: PodPending, action: AbortJob}"), NULL);
+        fixture_admit(&fixture, POLICIES("{event: PodPending, action: AbortJob}"), NULL);
 
     assert_non_null(pending);
-    check("O-13", has_finding(&world.warnings, "spec.policies[0]", "without a timeout never acts"));
+    check("O-13",
+          has_finding(&fixture.warnings, "spec.policies[0]", "without a timeout never acts"));
 
-    scoped(object) struct object *always = world_admit(&world, CONTAINER("command: [x]"), NULL);
+    scoped(object) struct object *always = fixture_admit(&fixture, CONTAINER("command: [x]"), NULL);
 
     assert_non_null(always);
-    check("O-52", has_finding(&world.warnings, "spec.tasks[0].template.spec.restartPolicy",
+    check("O-52", has_finding(&fixture.warnings, "spec.tasks[0].template.spec.restartPolicy",
                               "never succeed"));
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void all_findings_come_together(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    assert_null(world_admit(&world,
-                            JOB("minAvailable: 9, policies: [{event: "
-                                "PodFailed, exitCode: 1, action: Explode}], tasks: [" ONE "," ONE
-                                ", {name: u, replicas: 1, template: {spec: {containers: [{name: "
-                                "c}, {name: c, command: [x]}]}}}]"),
-                            NULL));
+    fixture_init(&fixture);
+    assert_null(fixture_admit(&fixture,
+                              JOB("minAvailable: 9, policies: [{event: "
+                                  "PodFailed, exitCode: 1, action: Explode}], tasks: [" ONE "," ONE
+                                  ", {name: u, replicas: 1, template: {spec: {containers: [{name: "
+                                  "c}, {name: c, command: [x]}]}}}]"),
+                              NULL));
     static const char *const fields[] = {"spec.minAvailable",
                                          "spec.policies[0]",
                                          "spec.policies[0].action",
@@ -343,30 +344,31 @@ static void all_findings_come_together(void **state)
                                          "spec.tasks[2].template.spec.containers[1].name"};
 
     for (size_t i = 0; i < countof(fields); i++)
-        check(fields[i], has_finding(&world.errors, fields[i], ""));
-    check_int("findings", world.errors.count, countof(fields));
-    world_release(&world);
+        check(fields[i], has_finding(&fixture.errors, fields[i], ""));
+    check_int("findings", fixture.errors.count, countof(fields));
+    fixture_release(&fixture);
 }
 
 /* What the table refuses does not hide what rules refuse, as long as the struct can be read. */
 static void findings_of_table_and_rules_come_together(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    assert_null(world_admit(
-        &world,
+    fixture_init(&fixture);
+    assert_null(fixture_admit(
+        &fixture,
         JOB("maxRetrys: 3, ttlSecondsAfterFinished: -1, minAvailable: 9, tasks: [" ONE "," ONE "]"),
         NULL));
-    check("unknown", has_finding(&world.errors, "spec.maxRetrys", "did you mean \"maxRetry\""));
-    check("bound", has_finding(&world.errors, "spec.ttlSecondsAfterFinished", "-1"));
-    check("rule", has_finding(&world.errors, "spec.minAvailable", ""));
-    check("another", has_finding(&world.errors, "spec.tasks[1].name", ""));
-    check_int("findings", world.errors.count, 4);
-    assert_null(world_admit(&world, JOB("minAvailable: \"9\", tasks: [" ONE "," ONE "]"), NULL));
-    check("type", has_finding(&world.errors, "spec.minAvailable", "must be of type integer"));
-    check_int("nothing is guessed from it", world.errors.count, 1);
-    world_release(&world);
+    check("unknown", has_finding(&fixture.errors, "spec.maxRetrys", "did you mean \"maxRetry\""));
+    check("bound", has_finding(&fixture.errors, "spec.ttlSecondsAfterFinished", "-1"));
+    check("rule", has_finding(&fixture.errors, "spec.minAvailable", ""));
+    check("another", has_finding(&fixture.errors, "spec.tasks[1].name", ""));
+    check_int("findings", fixture.errors.count, 4);
+    assert_null(
+        fixture_admit(&fixture, JOB("minAvailable: \"9\", tasks: [" ONE "," ONE "]"), NULL));
+    check("type", has_finding(&fixture.errors, "spec.minAvailable", "must be of type integer"));
+    check_int("nothing is guessed from it", fixture.errors.count, 1);
+    fixture_release(&fixture);
 }
 
 static void enums_have_texts(void **state)

@@ -68,15 +68,15 @@ static struct object *stored(const char *yaml)
 
 static void verdicts(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(object) struct object *old = stored(cases[i].old);
 
-        check_verdict(&world, &cases[i].verdict, old);
+        check_verdict(&fixture, &cases[i].verdict, old);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* 59: one member changed in the document of a stored job. */
@@ -95,20 +95,20 @@ static void everything_else_is_fixed(void **state)
         {"runningEstimate", "\"1h\"", "spec.runningEstimate"},
     };
     scoped(object) struct object *old = stored(TWO);
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(changes); i++) {
         scoped(json) json_t *doc = document(TWO);
 
         json_object_set_new(json_object_get(doc, "spec"), changes[i].member,
                             json_loads(changes[i].json, JSON_DECODE_ANY, NULL));
-        error_list_release(&world.errors);
-        assert_null(admission_admit(&world.adm, doc, old, UNKNOWN_ERROR, &world.errors));
+        error_list_release(&fixture.errors);
+        assert_null(admission_admit(&fixture.adm, doc, old, UNKNOWN_ERROR, &fixture.errors));
         check(changes[i].member,
-              has_finding(&world.errors, changes[i].field, "may not change fields other than"));
+              has_finding(&fixture.errors, changes[i].field, "may not change fields other than"));
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void each_change_is_named(void **state)
@@ -118,35 +118,36 @@ static void each_change_is_named(void **state)
     scoped(object) struct object *old = stored(TWO);
     scoped(json) json_t *doc = document(TWO);
     json_t *spec = json_object_get(doc, "spec"), *tasks = json_object_get(spec, "tasks");
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     json_object_set_new(spec, "queue", json_string("other"));
     json_object_set_new(spec, "maxRetry", json_integer(7));
     json_object_set_new(json_array_get(tasks, 0), "maxRetry", json_integer(7));
     json_object_set_new(json_array_get(tasks, 1), "policies",
                         json_pack("[{s:s, s:s}]", "event", "PodFailed", "action", "AbortJob"));
-    assert_null(admission_admit(&world.adm, doc, old, UNKNOWN_ERROR, &world.errors));
+    assert_null(admission_admit(&fixture.adm, doc, old, UNKNOWN_ERROR, &fixture.errors));
     for (size_t i = 0; i < countof(fields); i++)
-        check(fields[i], has_finding(&world.errors, fields[i], "may not change fields other than"));
-    check_int("and nothing else", (int64_t)world.errors.count, countof(fields));
-    world_release(&world);
+        check(fields[i],
+              has_finding(&fixture.errors, fields[i], "may not change fields other than"));
+    check_int("and nothing else", (int64_t)fixture.errors.count, countof(fields));
+    fixture_release(&fixture);
 }
 
 static void an_image_may_not_change(void **state)
 {
     scoped(object) struct object *old =
         stored(JOB("minAvailable: 1, tasks: [" TASK("a", "replicas: 1, minAvailable: 1") "]"));
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case change = {
         "image",
         JOB("minAvailable: 1, tasks: [{name: a, maxRetry: 3, replicas: 1, minAvailable: 1, " POD(
             "other") "}]"),
         "spec.tasks[0].template", "may not change fields other than"};
 
-    world_init(&world);
-    check_verdict(&world, &change, old);
-    world_release(&world);
+    fixture_init(&fixture);
+    check_verdict(&fixture, &change, old);
+    fixture_release(&fixture);
 }
 
 int main(void)

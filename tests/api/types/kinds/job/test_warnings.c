@@ -80,24 +80,25 @@ static const struct {
 static void what_can_hardly_be_meant_is_told_and_accepted(void **unused)
 {
     for (size_t i = 0; i < countof(cases); i++) {
-        struct world world;
+        struct admission_fixture fixture;
         struct object *job;
 
-        world_init(&world);
-        job = world_admit(&world, cases[i].yaml, NULL);
+        fixture_init(&fixture);
+        job = fixture_admit(&fixture, cases[i].yaml, NULL);
         if (!job) {
-            print_findings(&world.errors);
+            print_findings(&fixture.errors);
             check_fail("%s: refused", cases[i].name);
         }
         object_unref(job);
         if (!cases[i].field)
-            check_int(cases[i].name, (int)world.warnings.count, 0);
-        else if (!has_finding(&world.warnings, cases[i].field, cases[i].text))
-            check_fail("%s: no such warning (%zu others: %s)", cases[i].name, world.warnings.count,
-                       world.warnings.count ? world.warnings.items[0].message : "");
+            check_int(cases[i].name, (int)fixture.warnings.count, 0);
+        else if (!has_finding(&fixture.warnings, cases[i].field, cases[i].text))
+            check_fail("%s: no such warning (%zu others: %s)", cases[i].name,
+                       fixture.warnings.count,
+                       fixture.warnings.count ? fixture.warnings.items[0].message : "");
         else
-            check_int(cases[i].name, (int)world.warnings.count, 1);
-        world_release(&world);
+            check_int(cases[i].name, (int)fixture.warnings.count, 1);
+        fixture_release(&fixture);
     }
 }
 

@@ -50,15 +50,15 @@ static json_t *chain_of(size_t steps)
 }
 
 /* Takes the steps over. */
-static bool flow_admit(json_t *flows, struct world *world)
+static bool flow_admit(json_t *flows, struct admission_fixture *fixture)
 {
     scoped(json) json_t *doc = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion",
                                          "flow.volcano.sh/v1alpha1", "kind", "JobFlow", "metadata",
                                          "name", "f", "namespace", "ns", "spec", "flows", flows);
     struct object *object;
 
-    error_list_release(&world->errors);
-    object = admission_admit(&world->adm, doc, NULL, UNKNOWN_ERROR, &world->errors);
+    error_list_release(&fixture->errors);
+    object = admission_admit(&fixture->adm, doc, NULL, UNKNOWN_ERROR, &fixture->errors);
     object_unref(object);
     return object != NULL;
 }
@@ -67,24 +67,24 @@ static void every_step_of_a_long_chain_may_ask_for_the_first(void **state)
 {
     enum { STEPS = 20000 };
     json_t *flows = chain_of(STEPS);
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world.adm.warnings = NULL;
+    fixture_init(&fixture);
+    fixture.adm.warnings = NULL;
     for (size_t i = 1; i < STEPS; i++)
         flow_ask(flows, i, 0);
-    check("accepted", flow_admit(flows, &world));
-    world_release(&world);
+    check("accepted", flow_admit(flows, &fixture));
+    fixture_release(&fixture);
 }
 
 static void a_stranger_far_away_is_told_from_an_ancestor(void **state)
 {
     enum { STEPS = 5000, ASKING = 200 };
     json_t *flows = chain_of(STEPS);
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world.adm.warnings = NULL;
+    fixture_init(&fixture);
+    fixture.adm.warnings = NULL;
     flow_step(flows, STEPS); /* behind nobody, before nobody */
     flow_step(flows, STEPS + 1);
     flow_edge(flows, STEPS - 1, STEPS + 1);
@@ -93,15 +93,16 @@ static void a_stranger_far_away_is_told_from_an_ancestor(void **state)
     flow_ask(flows, 4000, STEPS);
     flow_ask(flows, 4100, STEPS + 1);
     flow_ask(flows, 4200, 4200);
-    check("refused", !flow_admit(flows, &world));
-    check_int("findings", world.errors.count, 3);
-    check("a stranger", has_finding(&world.errors, "spec.flows[4000].if.terms[0].target",
+    check("refused", !flow_admit(flows, &fixture));
+    check_int("findings", fixture.errors.count, 3);
+    check("a stranger", has_finding(&fixture.errors, "spec.flows[4000].if.terms[0].target",
                                     "\"s5000\": step s4000 does not wait for it"));
-    check("one that comes later", has_finding(&world.errors, "spec.flows[4100].if.terms[0].target",
-                                              "\"s5001\": step s4100 does not wait for it"));
-    check("itself", has_finding(&world.errors, "spec.flows[4200].if.terms[0].target",
+    check("one that comes later",
+          has_finding(&fixture.errors, "spec.flows[4100].if.terms[0].target",
+                      "\"s5001\": step s4100 does not wait for it"));
+    check("itself", has_finding(&fixture.errors, "spec.flows[4200].if.terms[0].target",
                                 "\"s4200\": step s4200 does not wait for it"));
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* The same question answered by bits of all ancestors. */
@@ -111,11 +112,11 @@ static void answers_are_those_of_the_whole_closure(void **state)
     uint64_t(*before)[WORDS] = mem_array(STEPS, sizeof *before);
     struct dice dice = {7};
     json_t *flows = chain_of(0);
-    struct world world;
+    struct admission_fixture fixture;
     size_t wrong = 0;
 
-    world_init(&world);
-    world.adm.warnings = NULL;
+    fixture_init(&fixture);
+    fixture.adm.warnings = NULL;
     for (size_t i = 0; i < STEPS; i++) {
         flow_step(flows, i);
         for (size_t k = 0; i > 8 && k < 2; k++) {
@@ -135,9 +136,9 @@ static void answers_are_those_of_the_whole_closure(void **state)
         wrong += !(before[step][wanted / 64] >> wanted % 64 & 1);
     }
     check("both answers are met", wrong > 0 && wrong < QUESTIONS);
-    flow_admit(flows, &world);
-    check_int("refused", world.errors.count, wrong);
-    world_release(&world);
+    flow_admit(flows, &fixture);
+    check_int("refused", fixture.errors.count, wrong);
+    fixture_release(&fixture);
     mem_free(before);
 }
 
@@ -145,17 +146,17 @@ static void beyond_the_allowance_the_way_out_is_named(void **state)
 {
     enum { STEPS = 60000, FAR = 30000 };
     json_t *flows = chain_of(STEPS);
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world.adm.warnings = NULL;
+    fixture_init(&fixture);
+    fixture.adm.warnings = NULL;
     for (size_t i = FAR; i < STEPS; i++)
         flow_ask(flows, i, i - FAR);
-    check("refused", !flow_admit(flows, &world));
-    check("why", has_finding(&world.errors, NULL,
+    check("refused", !flow_admit(flows, &fixture));
+    check("why", has_finding(&fixture.errors, NULL,
                              "speaks of too many steps that lie far back: name it in "
                              "dependsOn.targets"));
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 int main(void)

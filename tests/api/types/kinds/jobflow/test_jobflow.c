@@ -191,27 +191,27 @@ static void verdicts(void **state)
 
 static void all_findings_come_together(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    assert_null(
-        world_admit(&world,
-                    FLOW(STEP("a") "," STEP("a") "," AFTER(
-                        "b", "p, q") ", {name: c, if: {terms: [{target: a}]}}") "  suspend: true\n",
-                    NULL));
-    check_int("findings", world.errors.count, 5);
+    fixture_init(&fixture);
+    assert_null(fixture_admit(
+        &fixture,
+        FLOW(STEP("a") "," STEP("a") "," AFTER(
+            "b", "p, q") ", {name: c, if: {terms: [{target: a}]}}") "  suspend: true\n",
+        NULL));
+    check_int("findings", fixture.errors.count, 5);
     check("first undefined",
-          has_finding(&world.errors, "spec.flows[2].dependsOn.targets[0]", "not defined: p"));
+          has_finding(&fixture.errors, "spec.flows[2].dependsOn.targets[0]", "not defined: p"));
     check("second undefined",
-          has_finding(&world.errors, "spec.flows[2].dependsOn.targets[1]", "not defined: q"));
-    check("no order without names", !has_finding(&world.errors, NULL, "cycle"));
-    world_release(&world);
+          has_finding(&fixture.errors, "spec.flows[2].dependsOn.targets[1]", "not defined: q"));
+    check("no order without names", !has_finding(&fixture.errors, NULL, "cycle"));
+    fixture_release(&fixture);
 }
 
 /* 9, 10, 28: what --jobflow-compat=upstream takes. */
 static void upstream_takes_duplicates(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case upstream[] = {
         {"9: twice a", FLOW(STEP("a") "," STEP("a") "," AFTER("b", "a"))},
         {"10: twice c",
@@ -221,22 +221,22 @@ static void upstream_takes_duplicates(void **state)
         {"fields of section 13 are kept and ignored", FLOW("{name: a, retry: {maxRetry: 1}}")},
     };
 
-    world_init(&world);
-    world.adm.upstream_compat = true;
+    fixture_init(&fixture);
+    fixture.adm.upstream_compat = true;
     for (size_t i = 0; i < countof(upstream); i++)
-        check_verdict(&world, &upstream[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &upstream[i], NULL);
+    fixture_release(&fixture);
 }
 
 /* 29 */
 static void a_patch_gets_no_defaults(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *flow =
-        world_admit(&world, FLOW("{name: a, patch: {jobSpec: {minAvailable: 1}}}"), NULL);
+        fixture_admit(&fixture, FLOW("{name: a, patch: {jobSpec: {minAvailable: 1}}}"), NULL);
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
 
     check_str(
@@ -245,22 +245,22 @@ static void a_patch_gets_no_defaults(void **state)
     check_int("patch", json_object_size(spec->steps.items[0].patch_job_spec), 1);
     assert_null(spec->steps.items[0].patch_spec);
     assert_null(spec->steps.items[0].depends);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_flow_is_decoded_once(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *flow =
-        world_admit(&world,
-                    PROBE("httpGetList: [{taskName: t, port: 8080, path: /r, httpHeader: {name: h, "
-                          "value: v}}], "
-                          "tcpSocketList: [{port: 9, timeoutSeconds: 2}], taskStatusList: [{phase: "
-                          "Failed}]") "  jobRetainPolicy: delete\n",
-                    NULL);
+    scoped(object) struct object *flow = fixture_admit(
+        &fixture,
+        PROBE("httpGetList: [{taskName: t, port: 8080, path: /r, httpHeader: {name: h, "
+              "value: v}}], "
+              "tcpSocketList: [{port: 9, timeoutSeconds: 2}], taskStatusList: [{phase: "
+              "Failed}]") "  jobRetainPolicy: delete\n",
+        NULL);
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     const struct flow_probe *probe = spec->steps.items[1].depends->probe;
 
@@ -274,7 +274,7 @@ static void a_flow_is_decoded_once(void **state)
     check_str("header value", probe->http.items[0].header_value, "v");
     check_int("tcp timeout", probe->tcp.items[0].timeout_s, 2);
     check_str("phase", probe->task_status.items[0].phase, "Failed");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 #define TEMPLATE(name, spec)                                                                       \
@@ -283,36 +283,37 @@ static void a_flow_is_decoded_once(void **state)
 
 static void warnings_name_what_may_go_wrong(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, TEMPLATE("a", "ttlSecondsAfterFinished: 5, tasks: [{name: t, replicas: 1}]"));
+    fixture_init(&fixture);
+    fixture_add(&fixture,
+                TEMPLATE("a", "ttlSecondsAfterFinished: 5, tasks: [{name: t, replicas: 1}]"));
 
     scoped(object) struct object *flow =
-        world_admit(&world,
-                    FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a, a], probe: "
-                                   "{tcpSocketList: [{taskName: u, port: 1}]}}}, "
-                                   "{name: c, jobTemplateName: zz, dependsOn: {probe: "
-                                   "{tcpSocketList: [{port: 1}]}}}"),
-                    NULL);
+        fixture_admit(&fixture,
+                      FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a, a], probe: "
+                                     "{tcpSocketList: [{taskName: u, port: 1}]}}}, "
+                                     "{name: c, jobTemplateName: zz, dependsOn: {probe: "
+                                     "{tcpSocketList: [{port: 1}]}}}"),
+                      NULL);
 
     assert_non_null(flow);
-    check("ttl",
-          has_finding(&world.warnings, "spec.flows[0].jobTemplateName", "ttlSecondsAfterFinished"));
+    check("ttl", has_finding(&fixture.warnings, "spec.flows[0].jobTemplateName",
+                             "ttlSecondsAfterFinished"));
     check("repeated",
-          has_finding(&world.warnings, "spec.flows[1].dependsOn.targets[1]", "more than once"));
+          has_finding(&fixture.warnings, "spec.flows[1].dependsOn.targets[1]", "more than once"));
     check("no task",
-          has_finding(&world.warnings, "spec.flows[1].dependsOn.probe.tcpSocketList[0].taskName",
+          has_finding(&fixture.warnings, "spec.flows[1].dependsOn.probe.tcpSocketList[0].taskName",
                       "\"u\""));
     check("no template",
-          has_finding(&world.warnings, "spec.flows[2].jobTemplateName", "zz does not exist yet"));
+          has_finding(&fixture.warnings, "spec.flows[2].jobTemplateName", "zz does not exist yet"));
     check("no targets",
-          has_finding(&world.warnings, "spec.flows[2].dependsOn.probe", "without targets"));
+          has_finding(&fixture.warnings, "spec.flows[2].dependsOn.probe", "without targets"));
 
-    scoped(object) struct object *empty = world_admit(&world, FLOW(""), NULL);
+    scoped(object) struct object *empty = fixture_admit(&fixture, FLOW(""), NULL);
 
-    check("empty", has_finding(&world.warnings, "spec.flows", "succeeds at once"));
-    world_release(&world);
+    check("empty", has_finding(&fixture.warnings, "spec.flows", "succeeds at once"));
+    fixture_release(&fixture);
 }
 
 static void what_stays_as_it_is_written_is_a_warning(void **state)
@@ -334,38 +335,38 @@ static void what_stays_as_it_is_written_is_a_warning(void **state)
 
     for (size_t i = 0; i < countof(rows); i++) {
         scoped_str spec = mem_printf(FLOW(STEP("a") ", {%s}"), rows[i].step);
-        struct world world;
+        struct admission_fixture fixture;
         bool found;
 
-        world_init(&world);
-        object_unref(world_admit(&world, spec, NULL));
+        fixture_init(&fixture);
+        object_unref(fixture_admit(&fixture, spec, NULL));
         found =
-            has_finding(&world.warnings, "spec.flows[1].patch", rows[i].text ? rows[i].text : "");
+            has_finding(&fixture.warnings, "spec.flows[1].patch", rows[i].text ? rows[i].text : "");
         check(rows[i].step, found == (rows[i].text != NULL));
-        world_release(&world);
+        fixture_release(&fixture);
     }
 }
 
 static void a_number_that_is_none_never_holds(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    object_unref(world_admit(
-        &world, IF("{target: a, output: {key: k, operator: Gt, values: [\"$(params.p)\"]}}"),
+    fixture_init(&fixture);
+    object_unref(fixture_admit(
+        &fixture, IF("{target: a, output: {key: k, operator: Gt, values: [\"$(params.p)\"]}}"),
         NULL));
     check("a reference may be one",
-          !has_finding(&world.warnings, "spec.flows[1].if.terms[0].output.values[0]", ""));
-    object_unref(
-        world_admit(&world, IF("{target: a, output: {key: k, operator: Gt, values: [x]}}"), NULL));
-    check("warned", has_finding(&world.warnings, "spec.flows[1].if.terms[0].output.values[0]",
+          !has_finding(&fixture.warnings, "spec.flows[1].if.terms[0].output.values[0]", ""));
+    object_unref(fixture_admit(
+        &fixture, IF("{target: a, output: {key: k, operator: Gt, values: [x]}}"), NULL));
+    check("warned", has_finding(&fixture.warnings, "spec.flows[1].if.terms[0].output.values[0]",
                                 "Gt compares numbers, and \"x\" is none"));
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_known_template_is_looked_into(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case known[] = {
         {"unnamed patch of two tasks",
          FLOW("{name: a, jobTemplateName: two, patch: {spec: {tasks: [{replicas: 2}]}}}"),
@@ -378,17 +379,18 @@ static void a_known_template_is_looked_into(void **state)
          "which has 67 characters"},
     };
 
-    world_init(&world);
-    world_add(&world, TEMPLATE("one", "tasks: [{name: t, replicas: 1}]"));
-    world_add(&world, TEMPLATE("two", "tasks: [{name: t, replicas: 1}, {name: u, replicas: 1}]"));
-    world_add(
-        &world,
+    fixture_init(&fixture);
+    fixture_add(&fixture, TEMPLATE("one", "tasks: [{name: t, replicas: 1}]"));
+    fixture_add(&fixture,
+                TEMPLATE("two", "tasks: [{name: t, replicas: 1}, {name: u, replicas: 1}]"));
+    fixture_add(
+        &fixture,
         TEMPLATE("long",
                  "tasks: [{name: a2345678901234567890123456789012345678901234567890123456789, "
                  "replicas: 101}]"));
     for (size_t i = 0; i < countof(known); i++)
-        check_verdict(&world, &known[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &known[i], NULL);
+    fixture_release(&fixture);
 }
 
 #define FLOW_LIVE(annotations, flows, status)                                                      \
@@ -437,41 +439,41 @@ static const struct update_case updates[] = {
 
 static void updates_follow_the_rules(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, JOB_OF("f-a", "u1"));
-    world_add(&world, JOB_OF("f-c", "another"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, JOB_OF("f-a", "u1"));
+    fixture_add(&fixture, JOB_OF("f-c", "another"));
     for (size_t i = 0; i < countof(updates); i++) {
         scoped(json) json_t *doc = document(updates[i].old);
         struct error_list errors = {0};
         scoped(object) struct object *old = object_from_json(doc, &errors);
 
-        world.adm.allow_flow_updates = updates[i].server_allows;
-        check_verdict(&world, &updates[i].verdict, old);
+        fixture.adm.allow_flow_updates = updates[i].server_allows;
+        check_verdict(&fixture, &updates[i].verdict, old);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_changed_dependency_of_a_started_step_is_a_warning(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, JOB_OF("f-b", "u1"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, JOB_OF("f-b", "u1"));
 
-    const struct object *old = world_add(&world, FLOW_LIVE("", AB, "Running"));
+    const struct object *old = fixture_add(&fixture, FLOW_LIVE("", AB, "Running"));
     scoped(object) struct object *flow =
-        world_admit(&world, FLOW_LIVE(ALLOW, STEP("a") "," STEP("b"), "Running"), old);
+        fixture_admit(&fixture, FLOW_LIVE(ALLOW, STEP("a") "," STEP("b"), "Running"), old);
 
     assert_non_null(flow);
-    check("warned", has_finding(&world.warnings, "spec.flows[1].dependsOn", "has no effect"));
-    world_release(&world);
+    check("warned", has_finding(&fixture.warnings, "spec.flows[1].dependsOn", "has no effect"));
+    fixture_release(&fixture);
 }
 
 static void limits_hold(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     struct limits limits = limits_default;
     static const struct verdict_case sizes[] = {
         {"steps at the limit", FLOW(STEP("a") "," AFTER("b", "a") "," AFTER("c", "a"))},
@@ -481,25 +483,25 @@ static void limits_hold(void **state)
          "spec.flows", "at most 2"},
     };
 
-    world_init(&world);
+    fixture_init(&fixture);
     check_int("DC-05", limits.flow_steps, 100000);
     check_int("DC-05", limits_hard.flow_steps, 1000000);
     limits.flow_steps = 3;
     limits.flow_edges = 2;
-    world.adm.limits = &limits;
+    fixture.adm.limits = &limits;
     for (size_t i = 0; i < countof(sizes); i++)
-        check_verdict(&world, &sizes[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &sizes[i], NULL);
+    fixture_release(&fixture);
 }
 
 static void a_phase_is_read_from_text_or_left_with_it(void **state)
 {
     struct buf text = {0};
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    const struct object *flow = world_add(&world, FLOW_LIVE("", AB, "Failed"));
+    const struct object *flow = fixture_add(&fixture, FLOW_LIVE("", AB, "Failed"));
 
     check_int("read", jobflow_phase_of(flow), FLOW_FAILED);
     buf_str(&text, "{\"state\":{\"phase\":\"Running\"}}");
@@ -513,7 +515,7 @@ static void a_phase_is_read_from_text_or_left_with_it(void **state)
     enum flow_phase phase = FLOW_PENDING;
 
     check("unknown phase", !flow_phase_parse("Succeeded", &phase) && phase == FLOW_PENDING);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 int main(void)

@@ -52,49 +52,49 @@ static void verdicts(void **state)
 /* 36 in the other mode */
 static void upstream_checks_nothing(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const struct verdict_case twice = {"two tasks of one name",
                                               TEMPLATE("tasks: [" ONE "," ONE "]")};
 
-    world_init(&world);
-    world.adm.upstream_compat = true;
-    check_verdict(&world, &twice, NULL);
-    world_release(&world);
+    fixture_init(&fixture);
+    fixture.adm.upstream_compat = true;
+    check_verdict(&fixture, &twice, NULL);
+    fixture_release(&fixture);
 }
 
 static void what_may_be_right_later_is_a_warning(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *object =
-        world_admit(&world,
-                    NAMED("a2345678901234567890123456789012345678901234567890123456789012",
-                          "queue: later, tasks: [" ONE "]"),
-                    NULL);
+        fixture_admit(&fixture,
+                      NAMED("a2345678901234567890123456789012345678901234567890123456789012",
+                            "queue: later, tasks: [" ONE "]"),
+                      NULL);
 
     assert_non_null(object);
-    check("queue", has_finding(&world.warnings, "spec.queue", "\"later\" does not exist"));
-    check("pod name", has_finding(&world.warnings, "metadata.name", "(66 characters)"));
-    world_release(&world);
+    check("queue", has_finding(&fixture.warnings, "spec.queue", "\"later\" does not exist"));
+    check("pod name", has_finding(&fixture.warnings, "metadata.name", "(66 characters)"));
+    fixture_release(&fixture);
 }
 
 static void the_stored_template_is_what_was_written(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *object =
-        world_admit(&world, TEMPLATE("tasks: [{replicas: 2, " POD "}]"), NULL);
+        fixture_admit(&fixture, TEMPLATE("tasks: [{replicas: 2, " POD "}]"), NULL);
 
     check_str("body", object ? object->body->text : NULL,
               "{\"spec\":{\"tasks\":[{\"replicas\":2,\"template\":{\"spec\":{\"restartPolicy\":"
               "\"Never\",\"containers\":[{\"name\":"
               "\"c\",\"command\":[\"run\"]}]}}}],\"queue\":\"default\",\"maxRetry\":3}}");
     check_int("replicas", job_spec_of(object)->tasks.items[0].replicas, 2);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 int main(void)

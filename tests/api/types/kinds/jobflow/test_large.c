@@ -28,10 +28,11 @@ static json_t *line_of(size_t steps, bool closed)
 /* Sanitizers may take their time; the figure of the specification is 50 ms. */
 enum { PATIENCE_MS = 1000 };
 
-static struct object *timed_admit(struct world *world, json_t *doc, int64_t *out_ms)
+static struct object *timed_admit(struct admission_fixture *fixture, json_t *doc, int64_t *out_ms)
 {
     int64_t start = cpu_us();
-    struct object *object = admission_admit(&world->adm, doc, NULL, UNKNOWN_ERROR, &world->errors);
+    struct object *object =
+        admission_admit(&fixture->adm, doc, NULL, UNKNOWN_ERROR, &fixture->errors);
 
     *out_ms = (cpu_us() - start) / 1000;
     print_message("    admitted in %" PRId64 " ms\n", *out_ms);
@@ -40,35 +41,35 @@ static struct object *timed_admit(struct world *world, json_t *doc, int64_t *out
 
 static void ten_thousand_steps_are_admitted_at_once(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     scoped(json) json_t *doc = line_of(10000, false);
     int64_t ms;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *flow = timed_admit(&world, doc, &ms);
+    scoped(object) struct object *flow = timed_admit(&fixture, doc, &ms);
 
     assert_non_null(flow);
     check("time", ms < PATIENCE_MS);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* covers: jobflow.md 27 */
 static void a_cycle_of_ten_thousand_steps_is_named(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     scoped(json) json_t *doc = line_of(10000, true);
     int64_t ms;
 
-    world_init(&world);
-    assert_null(timed_admit(&world, doc, &ms));
+    fixture_init(&fixture);
+    assert_null(timed_admit(&fixture, doc, &ms));
     check("time", ms < PATIENCE_MS);
-    check_int("findings", world.errors.count, 1);
-    check_str("field", world.errors.items[0].field, "spec.flows[0].dependsOn.targets[0]");
-    check_has("message", world.errors.items[0].message,
+    check_int("findings", fixture.errors.count, 1);
+    check_str("field", fixture.errors.items[0].field, "spec.flows[0].dependsOn.targets[0]");
+    check_has("message", fixture.errors.items[0].message,
               "jobflow Flow is not DAG: s0 -> s1 -> s2 -> ");
-    check_has("message", world.errors.items[0].message, "-> s0 (a cycle of 10000");
-    world_release(&world);
+    check_has("message", fixture.errors.items[0].message, "-> s0 (a cycle of 10000");
+    fixture_release(&fixture);
 }
 
 /* covers: see DC-05 L-17: a step may join any number of others, the edges of the flow are bounded
@@ -78,7 +79,7 @@ static void a_join_may_have_thousands_of_targets(void **state)
     enum { TARGETS = 2000 };
     scoped(buf) struct buf steps = {0}, targets = {0};
     scoped_str text = NULL;
-    struct world world;
+    struct admission_fixture fixture;
 
     for (int i = 0; i < TARGETS; i++) {
         buf_printf(&steps, "{name: s%d}, ", i);
@@ -91,9 +92,9 @@ static void a_join_may_have_thousands_of_targets(void **state)
 
     const struct verdict_case wide = {"a join of 2,000", text};
 
-    world_init(&world);
-    check_verdict(&world, &wide, NULL);
-    world_release(&world);
+    fixture_init(&fixture);
+    check_verdict(&fixture, &wide, NULL);
+    fixture_release(&fixture);
 }
 
 /* covers: see DC-05 L-17 */
@@ -121,10 +122,10 @@ static void each_of_many_parameters_is_found(void **state)
 {
     enum { PARAMETERS = 2000, STRIDE = 777 }; /* without a common divisor: every one, in no order */
     scoped(buf) struct buf text = {0};
-    struct world world;
+    struct admission_fixture fixture;
     char name[16];
 
-    world_init(&world);
+    fixture_init(&fixture);
     buf_str(&text, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
                    "metadata: {name: f, namespace: ns}\nspec: {flows: [{name: a}], parameters: [");
     for (int i = 0; i < PARAMETERS; i++)
@@ -132,7 +133,7 @@ static void each_of_many_parameters_is_found(void **state)
                    i % 2 ? "value" : "default", i);
     buf_str(&text, "]}\n");
 
-    scoped(object) struct object *flow = world_admit(&world, text.data, NULL);
+    scoped(object) struct object *flow = fixture_admit(&fixture, text.data, NULL);
 
     assert_non_null(flow);
     for (int i = 0; i < PARAMETERS; i++) {
@@ -143,7 +144,7 @@ static void each_of_many_parameters_is_found(void **state)
     }
     check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p"), NULL);
     check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p2000"), NULL);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void verdicts(void **state)
 
 static void arguments_fit_into_a_process(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     struct limits limits = limits_default;
     static const struct verdict_case sizes[] = {
         {"ten bytes", POD("containers: [{name: c, command: [\"0123456789\"], args: [abc]}]")},
@@ -128,21 +128,21 @@ static void arguments_fit_into_a_process(void **state)
     limits.pod_containers = 2;
     limits.pod_volumes = 1;
     limits.container_mounts = 1;
-    world_init(&world);
-    world.adm.limits = &limits;
+    fixture_init(&fixture);
+    fixture.adm.limits = &limits;
     for (size_t i = 0; i < countof(sizes); i++)
-        check_verdict(&world, &sizes[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &sizes[i], NULL);
+    fixture_release(&fixture);
 }
 
 static void a_pod_gets_the_defaults_of_kubernetes(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
     scoped(object) struct object *pod =
-        world_admit(&world, CONTAINER("ports: [{containerPort: 80}]"), NULL);
+        fixture_admit(&fixture, CONTAINER("ports: [{containerPort: 80}]"), NULL);
 
     check_str("body", pod->body->text,
               "{\"spec\":{\"containers\":[{\"name\":\"c\",\"command\":[\"run\"],\"ports\":[{"
@@ -154,17 +154,37 @@ static void a_pod_gets_the_defaults_of_kubernetes(void **state)
               "\"dnsPolicy\":\"ClusterFirst\",\"securityContext\":{},\"schedulerName\":\"default-"
               "scheduler\","
               "\"enableServiceLinks\":true}}");
-    world_release(&world);
+    fixture_release(&fixture);
+}
+
+/* Only the simulated runtime accepts these sources; their members are not checked. */
+static void simulations_take_any_body_of_an_unsupported_volume(void **state)
+{
+    static const struct verdict_case volumes[] = {
+        {"unknown members", VOLUMES("{name: v, rbd: {images: [x]}}")},
+        {"no members", VOLUMES("{name: v, csi: {}}")},
+        {"no object", VOLUMES("{name: v, nfs: server}"), "spec.volumes[0].nfs",
+         "must be of type object"},
+        {"two sources", VOLUMES("{name: v, nfs: {}, cephfs: {}}"), "spec.volumes[0]",
+         "may not specify more than 1 volume type"},
+    };
+    struct admission_fixture fixture;
+
+    fixture_init(&fixture);
+    fixture.adm.virtual_runtime = true;
+    for (size_t i = 0; i < countof(volumes); i++)
+        check_verdict(&fixture, &volumes[i], NULL);
+    fixture_release(&fixture);
 }
 
 static void a_pod_is_decoded_once(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *pod = world_admit(
-        &world,
+    scoped(object) struct object *pod = fixture_admit(
+        &fixture,
         POD("restartPolicy: Never, nodeSelector: {a: b}, overhead: {cpu: 10m}, volumes: [{name: v, "
             "configMap: {name: m}}], "
             "initContainers: [{name: i, command: [x], resources: {requests: {cpu: 3}}}], "
@@ -178,7 +198,7 @@ static void a_pod_is_decoded_once(void **state)
         NULL);
 
     if (!pod)
-        print_findings(&world.errors);
+        print_findings(&fixture.errors);
     assert_non_null(pod);
 
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -199,7 +219,7 @@ static void a_pod_is_decoded_once(void **state)
     check_int("cpu", pod_spec_requests(spec).cpu_milli, 3010);
     check_int("memory", pod_spec_requests(spec).memory_bytes, 2 << 20);
     check_str("qos", pod_qos_class(spec), "Burstable");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 struct request_case {
@@ -222,23 +242,23 @@ static const struct request_case requests[] = {
 
 static void requests_add_up(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(requests); i++) {
-        scoped(object) struct object *pod = world_admit(&world, requests[i].yaml, NULL);
+        scoped(object) struct object *pod = fixture_admit(&fixture, requests[i].yaml, NULL);
 
         check(requests[i].name, pod != NULL);
         check_int(requests[i].name, pod_spec_requests(pod_spec_of(pod)).cpu_milli,
                   requests[i].cpu_milli);
         check_str(requests[i].name, pod_qos_class(pod_spec_of(pod)), requests[i].qos);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void little_may_change(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     static const char *const before =
         "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns}\nspec: {containers: [{name: "
         "c, image: i, command: [run]}]}\n";
@@ -267,20 +287,21 @@ static void little_may_change(void **state)
         "to another node", POD("nodeName: two, containers: [{name: c, image: i, command: [run]}]"),
         "spec", "pod updates may not"};
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    const struct object *old = world_add(&world, before);
-    const struct object *bound =
-        world_add(&world, POD("nodeName: one, containers: [{name: c, image: i, command: [run]}]"));
+    const struct object *old = fixture_add(&fixture, before);
+    const struct object *bound = fixture_add(
+        &fixture, POD("nodeName: one, containers: [{name: c, image: i, command: [run]}]"));
 
     for (size_t i = 0; i < countof(changes); i++)
-        check_verdict(&world, &changes[i], old);
-    check_verdict(&world, &move, bound);
-    old = world_add(
-        &world, POD("activeDeadlineSeconds: 5, containers: [{name: c, image: i, command: [run]}]"));
+        check_verdict(&fixture, &changes[i], old);
+    check_verdict(&fixture, &move, bound);
+    old = fixture_add(
+        &fixture,
+        POD("activeDeadlineSeconds: 5, containers: [{name: c, image: i, command: [run]}]"));
     for (size_t i = 0; i < countof(deadlines); i++)
-        check_verdict(&world, &deadlines[i], old);
-    world_release(&world);
+        check_verdict(&fixture, &deadlines[i], old);
+    fixture_release(&fixture);
 }
 
 int main(void)
@@ -289,6 +310,7 @@ int main(void)
         cmocka_unit_test(verdicts),
         cmocka_unit_test(arguments_fit_into_a_process),
         cmocka_unit_test(a_pod_gets_the_defaults_of_kubernetes),
+        cmocka_unit_test(simulations_take_any_body_of_an_unsupported_volume),
         cmocka_unit_test(a_pod_is_decoded_once),
         cmocka_unit_test(requests_add_up),
         cmocka_unit_test(little_may_change),

@@ -63,41 +63,41 @@ static const struct verdict_case groups[] = {
 
 static void queue_verdicts(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, QUEUE("l1", ""));
-    world_add(&world, QUEUE("l2", "parent: l1"));
-    world_add(&world, QUEUE("l3", "parent: l2"));
-    world_add(&world, QUEUE("l4", "parent: l3"));
-    world_add(&world, QUEUE("l5", "parent: l4"));
-    world_add(&world, QUEUE("busy", "") "status: {state: Open, allocated: {pods: 2}}\n");
-    world_add(&world, QUEUE("small", "capability: {cpu: 2}, deserved: {cpu: 2}"));
-    world_add(&world, QUEUE("sibling", "parent: small, deserved: {cpu: 1}"));
-    world_add(&world, HIERARCHY("dev", "root/old/dev", "1/1/1"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, QUEUE("l1", ""));
+    fixture_add(&fixture, QUEUE("l2", "parent: l1"));
+    fixture_add(&fixture, QUEUE("l3", "parent: l2"));
+    fixture_add(&fixture, QUEUE("l4", "parent: l3"));
+    fixture_add(&fixture, QUEUE("l5", "parent: l4"));
+    fixture_add(&fixture, QUEUE("busy", "") "status: {state: Open, allocated: {pods: 2}}\n");
+    fixture_add(&fixture, QUEUE("small", "capability: {cpu: 2}, deserved: {cpu: 2}"));
+    fixture_add(&fixture, QUEUE("sibling", "parent: small, deserved: {cpu: 1}"));
+    fixture_add(&fixture, HIERARCHY("dev", "root/old/dev", "1/1/1"));
     for (size_t i = 0; i < countof(queues); i++)
-        check_verdict(&world, &queues[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &queues[i], NULL);
+    fixture_release(&fixture);
 }
 
 /* 67 */
 static void a_queue_gets_defaults(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    scoped(object) struct object *bare = world_admit(&world, QUEUE("q", ""), NULL);
+    scoped(object) struct object *bare = fixture_admit(&fixture, QUEUE("q", ""), NULL);
 
     check_int("weight", queue_spec_of(bare)->weight, 1);
     check_int("reclaimable", queue_spec_of(bare)->reclaimable, 1);
 
     scoped(object) struct object *zero =
-        world_admit(&world, QUEUE("q", "weight: 0, reclaimable: false"), NULL);
+        fixture_admit(&fixture, QUEUE("q", "weight: 0, reclaimable: false"), NULL);
 
     check_int("weight", queue_spec_of(zero)->weight, 1);
     check_int("reclaimable", queue_spec_of(zero)->reclaimable, 0);
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void an_old_hierarchy_begins_at_root(void **state)
@@ -108,11 +108,11 @@ static void an_old_hierarchy_begins_at_root(void **state)
         {"prefixed", HIERARCHY("q", "sci/dev", "2/0.5"), "root/sci/dev", "1/2/0.5"},
         {"as it is", HIERARCHY("q", "root/sci", "1/2"), "root/sci", "1/2"},
     };
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(object) struct object *queue = world_admit(&world, cases[i].yaml, NULL);
+        scoped(object) struct object *queue = fixture_admit(&fixture, cases[i].yaml, NULL);
 
         check(cases[i].name, queue != NULL);
         check_str(cases[i].name, meta_annotation(queue->meta, "volcano.sh/hierarchy"),
@@ -120,7 +120,7 @@ static void an_old_hierarchy_begins_at_root(void **state)
         check_str(cases[i].name, meta_annotation(queue->meta, "volcano.sh/hierarchy-weights"),
                   cases[i].weights);
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 /* 65, 69, 71 */
@@ -139,30 +139,30 @@ static void all_problems_are_said_at_once(void **state)
          {"spec.capability[memory]", "spec.deserved[cpu]", "spec.guarantee.resource[pods]",
           "spec.parent"}},
     };
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, QUEUE_YAML("closed", "{}", "Closed"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, QUEUE_YAML("closed", "{}", "Closed"));
     for (size_t i = 0; i < countof(cases); i++) {
-        check(cases[i].name, !world_admit(&world, cases[i].yaml, NULL));
+        check(cases[i].name, !fixture_admit(&fixture, cases[i].yaml, NULL));
         for (size_t j = 0; j < countof(cases[i].fields) && cases[i].fields[j]; j++)
-            check(cases[i].fields[j], has_finding(&world.errors, cases[i].fields[j], ""));
+            check(cases[i].fields[j], has_finding(&fixture.errors, cases[i].fields[j], ""));
     }
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_queue_is_never_above_itself(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     const struct object *up;
     static const struct verdict_case loop = {"loop", QUEUE("up", "parent: down"), "spec.parent",
                                              "would be above itself"};
 
-    world_init(&world);
-    up = world_add(&world, QUEUE("up", ""));
-    world_add(&world, QUEUE("down", "parent: up"));
-    check_verdict(&world, &loop, up);
-    world_release(&world);
+    fixture_init(&fixture);
+    up = fixture_add(&fixture, QUEUE("up", ""));
+    fixture_add(&fixture, QUEUE("down", "parent: up"));
+    check_verdict(&fixture, &loop, up);
+    fixture_release(&fixture);
 }
 
 /* More than fit any fixed table. */
@@ -171,25 +171,25 @@ static void every_sibling_counts(void **state)
     static const struct verdict_case one_more = {"one more",
                                                  QUEUE("more", "parent: wide, deserved: {cpu: 1}"),
                                                  "spec.deserved[cpu]", "siblings together"};
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, QUEUE("wide", "deserved: {cpu: 70}"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, QUEUE("wide", "deserved: {cpu: 70}"));
     for (int i = 0; i < 70; i++) {
         scoped_str yaml =
             mem_printf("apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: "
                        "s%d}\nspec: {parent: wide, deserved: {cpu: 1}}\n",
                        i);
 
-        world_add(&world, yaml);
+        fixture_add(&fixture, yaml);
     }
-    check_verdict(&world, &one_more, NULL);
-    world_release(&world);
+    check_verdict(&fixture, &one_more, NULL);
+    fixture_release(&fixture);
 }
 
 static void a_tree_keeps_its_sums_on_update(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     const struct object *small, *root;
     static const struct verdict_case changes[] = {
         {"less than the children deserve", QUEUE("small", "deserved: {cpu: 500m}"),
@@ -201,73 +201,75 @@ static void a_tree_keeps_its_sums_on_update(void **state)
     static const struct verdict_case change_of_root = {
         "root", QUEUE("root", "capability: {cpu: 1}"), "spec", "queue root may not change"};
 
-    world_init(&world);
-    small = world_add(&world, QUEUE("small", ""));
-    root = world_add(&world, QUEUE("root", ""));
-    world_add(&world, QUEUE("child", "parent: small, deserved: {cpu: 1}, capability: {cpu: 2}"));
+    fixture_init(&fixture);
+    small = fixture_add(&fixture, QUEUE("small", ""));
+    root = fixture_add(&fixture, QUEUE("root", ""));
+    fixture_add(&fixture,
+                QUEUE("child", "parent: small, deserved: {cpu: 1}, capability: {cpu: 2}"));
     for (size_t i = 0; i < countof(changes); i++)
-        check_verdict(&world, &changes[i], small);
-    check_verdict(&world, &change_of_root, root);
-    world_release(&world);
+        check_verdict(&fixture, &changes[i], small);
+    check_verdict(&fixture, &change_of_root, root);
+    fixture_release(&fixture);
 }
 
 /* 70 */
 static void some_queues_cannot_be_deleted(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
     struct error err = {0};
 
-    world_init(&world);
+    fixture_init(&fixture);
 
-    const struct object *plain = world_add(&world, QUEUE_YAML("plain", "{}", "Open"));
-    const struct object *above = world_add(&world, QUEUE("above", ""));
-    const struct object *root = world_add(&world, QUEUE("root", ""));
+    const struct object *plain = fixture_add(&fixture, QUEUE_YAML("plain", "{}", "Open"));
+    const struct object *above = fixture_add(&fixture, QUEUE("above", ""));
+    const struct object *root = fixture_add(&fixture, QUEUE("root", ""));
 
-    world_add(&world, QUEUE("below", "parent: above"));
-    check_ok("plain", kind_queue.validate_delete(&world.adm, plain, &err), err);
-    check_error("default", kind_queue.validate_delete(&world.adm, world.objects[0], &err), err,
+    fixture_add(&fixture, QUEUE("below", "parent: above"));
+    check_ok("plain", kind_queue.validate_delete(&fixture.adm, plain, &err), err);
+    check_error("default", kind_queue.validate_delete(&fixture.adm, fixture.objects[0], &err), err,
                 ERR_FORBIDDEN);
     check_has("default", err.message, "`default` queue can not be deleted");
-    check_error("root", kind_queue.validate_delete(&world.adm, root, &err), err, ERR_FORBIDDEN);
-    check_error("above", kind_queue.validate_delete(&world.adm, above, &err), err, ERR_FORBIDDEN);
+    check_error("root", kind_queue.validate_delete(&fixture.adm, root, &err), err, ERR_FORBIDDEN);
+    check_error("above", kind_queue.validate_delete(&fixture.adm, above, &err), err, ERR_FORBIDDEN);
     check_has("above", err.message, "1 child queues");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void group_verdicts(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, QUEUE_YAML("closed", "{}", "Closed"));
+    fixture_init(&fixture);
+    fixture_add(&fixture, QUEUE_YAML("closed", "{}", "Closed"));
     for (size_t i = 0; i < countof(groups); i++)
-        check_verdict(&world, &groups[i], NULL);
-    world_release(&world);
+        check_verdict(&fixture, &groups[i], NULL);
+    fixture_release(&fixture);
 }
 
 /* 66 */
 static void a_namespace_may_name_the_queue(void **state)
 {
-    struct world world;
+    struct admission_fixture fixture;
 
-    world_init(&world);
-    world_add(&world, QUEUE_YAML("q", "{}", "Open"));
-    world_add(&world, NAMESPACE("with", "scheduling.volcano.sh/queue-name: q"));
-    world_add(&world, NAMESPACE("without", ""));
+    fixture_init(&fixture);
+    fixture_add(&fixture, QUEUE_YAML("q", "{}", "Open"));
+    fixture_add(&fixture, NAMESPACE("with", "scheduling.volcano.sh/queue-name: q"));
+    fixture_add(&fixture, NAMESPACE("without", ""));
 
-    scoped(object) struct object *with = world_admit(&world, GROUP("with", "minMember: 1"), NULL);
+    scoped(object) struct object *with =
+        fixture_admit(&fixture, GROUP("with", "minMember: 1"), NULL);
     scoped(object) struct object *without =
-        world_admit(&world, GROUP("without", "minMember: 1"), NULL);
+        fixture_admit(&fixture, GROUP("without", "minMember: 1"), NULL);
     scoped(object) struct object *unknown =
-        world_admit(&world, GROUP("unknown", "minMember: 1"), NULL);
+        fixture_admit(&fixture, GROUP("unknown", "minMember: 1"), NULL);
     scoped(object) struct object *own =
-        world_admit(&world, GROUP("with", "minMember: 1, queue: q"), NULL);
+        fixture_admit(&fixture, GROUP("with", "minMember: 1, queue: q"), NULL);
 
     check_str("with", podgroup_spec_of(with)->queue, "q");
     check_str("without", podgroup_spec_of(without)->queue, "default");
     check_str("unknown", podgroup_spec_of(unknown)->queue, "default");
     check_str("own", podgroup_spec_of(own)->queue, "q");
-    world_release(&world);
+    fixture_release(&fixture);
 }
 
 static void a_written_spec_reads_back(void **state)

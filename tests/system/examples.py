@@ -213,7 +213,7 @@ def the_commands_of_the_readme_do_what_it_says():
             continue
         out = jobflow(*shlex.split(line)).stdout
         check(out, "jobflow %s prints nothing" % line)
-    check_in("the logs", "goodbye", jobflow("logs", "jf/hello").stdout)
+    check_in("the logs", "hello", jobflow("logs", "jf/hello").stdout)
 
 
 def every_command_and_flag_that_is_shown_exists():
@@ -245,7 +245,8 @@ def heading_anchor(heading):
 
 def every_link_leads_somewhere():
     broken = []
-    for path in documents() + [os.path.join(SOURCE, "ARCHITECTURE.md"), os.path.join(SOURCE, "bench", "README.md")]:
+    for path in documents() + [os.path.join(SOURCE, name) for name in
+                                ("ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md", "docs/spec/README.md")]:
         for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", read(path)):
             if "://" in target:
                 continue

@@ -43,7 +43,7 @@ def place():
     path = os.getcwd()
     for name in ("tests/system", "examples", "docs"):
         shutil.copytree(os.path.join(SOURCE, name), os.path.join(path, "source", name), ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("README.md", "ARCHITECTURE.md"):
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
         shutil.copy(os.path.join(SOURCE, name), os.path.join(path, "source", name))
     shutil.copy(JOBFLOW, os.path.join(path, "jobflow"))
     os.mkdir("home")

@@ -151,7 +151,7 @@ static void job_removed(struct flow *flow, uint32_t step, const struct object *j
     if (m->steps[step].backoff)
         flow_backoff_update(flow, step);
     if (m->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
-        m->steps[step].finished_at > flow->writer.written_changes)
+        m->steps[step].result_change > flow->writer.written_changes)
         flow_write_status_now(flow); /* only the model still holds the result */
     flow_make_runnable(flow);
 }

@@ -239,7 +239,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->flow = flow;
     create->step = step;
     create->build = flow->build;
-    create->ready_tick = m->steps[step].finished_at;
+    create->ready_tick = m->steps[step].ready_tick;
     create->recreated = m->steps[step].recreate;
     create->retry = m->steps[step].retry;
     create->meta = template_job_meta(&job);

@@ -157,7 +157,7 @@ static const char *skip_reason(const struct flow_model *m, uint32_t step)
 {
     const struct step_control *ctl = &m->control->steps[step];
 
-    if (ctl->gate == GATE_REFUSED)
+    if (ctl->gate == GATE_NOT_CHOSEN)
         return "the switch chose another";
     if (ctl->decided && flow_graph_step(m->graph, step)->condition)
         return "its condition is false";

@@ -307,7 +307,7 @@ static void write_counts(struct document *doc)
     };
 
     jsonw_member_open(&doc->w, "stepCounts");
-    jsonw_member_int(&doc->w, "total", doc->m->graph->steps - doc->m->hidden);
+    jsonw_member_int(&doc->w, "total", doc->m->graph->steps - doc->m->unlisted);
     jsonw_member_int_opt(&doc->w, "waiting",
                          doc->m->lists[FLOW_LIST_WAITING].count - doc->m->blocked.count);
     for (size_t i = 0; i < countof(rows); i++)

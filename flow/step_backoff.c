@@ -72,7 +72,7 @@ static void remove_job(struct step_backoff *backoff)
  * is nowhere else, so the status is written first. */
 static bool result_is_stored(struct flow *flow, uint32_t step)
 {
-    if (flow->model.steps[step].finished_at <= flow->writer.written_changes)
+    if (flow->model.steps[step].result_change <= flow->writer.written_changes)
         return true;
     flow->backoffs_held = true;
     flow_write_status_now(flow);

@@ -1,6 +1,6 @@
 /*
- * One function for each sort of term. Values come from the record, so judging a condition reads no
- * other object.
+ * Evaluates conditions, one function for each kind of term, and gives the values of references. All
+ * values come from the model, so no other object is read.
  */
 #include "flow/model/condition.h"
 
@@ -14,7 +14,7 @@
 #include "flow/model/loop_items.h"
 #include "flow/model/retry_policy.h"
 
-/* What an aborted job has left behind so far is not its results: it may be taken up again. */
+/* The results of a step's finished job. An aborted job has none, because it may be resumed. */
 static const struct job_results *results_of(const struct step *step)
 {
     bool ended = step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase);
@@ -124,7 +124,7 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
         else
             *out_leave = true;
         return true;
-    case FLOW_REF_DOUBTFUL: /* is never replaced */
+    case FLOW_REF_DOUBTFUL: /* never replaced */
         *out_leave = true;
         return true;
     }
@@ -173,7 +173,7 @@ static bool value_matches(const struct flow_model *m, const struct term_value *t
     return found != (term->op == VALUE_NOT_IN);
 }
 
-/* The final phase of a step, or NULL. */
+/* The phase that a step ended in, or NULL. */
 static const char *final_phase(const struct step *step)
 {
     if (step->state == STEP_SKIPPED)

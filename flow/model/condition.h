@@ -1,31 +1,33 @@
 #pragma once
 /*
- * Conditions of if, switch and until, on what the record knows; pure. Ref: spec/jobflow.md 13.3.
+ * The conditions of if, switch and until, and the values of references `$(…)`: pure functions of the
+ * model. Ref: spec/jobflow.md 13.3.
  *
- * A step that has not ended has no phase, no exit code and no output: terms about it are false, and
+ * A step that has not ended has no phase, no exit code and no output. A term about it is false, and
  * true with `not`.
  */
 #include "flow/model/flow_model.h"
 
 /** Whether the condition holds now. */
 bool flow_condition_holds(const struct flow_model *m, const struct flow_condition *condition);
-/** Whether a term speaks of how its target ended: it may turn a failure into something that was
- * expected, and it is asked even when all targets were skipped. */
+/** Whether a term is about how its target ended. Such a condition may handle the failure of the
+ * target, and it is evaluated even if all targets were skipped. */
 bool flow_term_handles(const struct flow_term *term);
 bool flow_condition_handles(const struct flow_condition *condition);
 
-/** Append the item of an iteration: of items, of a range, or its number. */
+/** Appends the item of an iteration: an entry of `items`, or a number of the range. */
 void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out);
 
-/** What the last job of a step left behind; of a loop, its last iteration's. NULL = nothing. */
+/** The results of a step's last job; of a loop, those of its last iteration that has any. NULL =
+ * none. */
 const struct job_results *flow_results_of(const struct flow_model *m, uint32_t step);
 
-/** What references of a step's patch stand for, and parameters in the values of conditions. */
+/* The context in which references are replaced. */
 struct flow_values {
     const struct flow_model *model;
-    uint32_t step;
+    uint32_t step;          /* STEP_NONE: only references that need no step are replaced */
     const char *flow_phase; /* how the flow ends, for its final steps; NULL = not known */
 };
 struct flow_ref_values;
-/** Good as long as `values`. */
+/** The values of references for api/types/schema/flow_reference; valid as long as `values`. */
 struct flow_ref_values flow_values_of(struct flow_values *values);

@@ -1,5 +1,5 @@
 /*
- * Judging steps, and the failures they may handle.
+ * Evaluates steps, chooses the cases of switches, and decides which failures are handled.
  */
 #include "flow/model/control.h"
 
@@ -10,22 +10,23 @@
 #include "flow/model/loop_items.h"
 #include "flow/model/step_probe.h"
 
-enum outcome { MET, LOST, SKIPPED };
-enum verdict { WAITS, RUNS, IS_SKIPPED };
+enum outcome { MET, LOST, SKIPPED };      /* how a target ended */
+enum verdict { WAITS, RUNS, IS_SKIPPED }; /* what an evaluated step does */
 
 static bool is_any(const struct flow_model *m, uint32_t i)
 {
     return flow_graph_targets(m->graph, i) && flow_model_waits_for_any(m, i);
 }
 
-static bool names(const struct flow_depends *depends, size_t target, const char *name)
+static bool target_is(const struct flow_depends *depends, size_t target, const char *name)
 {
     return strcmp(depends->targets.items[target], name) == 0;
 }
 
-/* A step with probes has latches for its targets; what was met stays met. Whether a target that
- * completed is met is for its probes to say; a failure that is ignored is as good as that. */
-static void tell_prober(struct flow_model *m, uint32_t i, uint32_t dependent, enum outcome outcome)
+/* Notifies a dependent with probes. Its probes decide whether a completed target is met; an ignored
+ * failure counts as met at once. A target once met stays met. */
+static void notify_probing_step(struct flow_model *m, uint32_t i, uint32_t dependent,
+                                enum outcome outcome)
 {
     struct step_control *ctl = &m->control->steps[dependent];
     struct step_probe *probe = m->steps[dependent].probe;
@@ -33,9 +34,9 @@ static void tell_prober(struct flow_model *m, uint32_t i, uint32_t dependent, en
 
     step_set_add(&m->probing, dependent);
     for (size_t t = 0; !asked && t < probe->depends->targets.count; t++) {
-        if (!names(probe->depends, t, flow_graph_name(m->graph, i)))
+        if (!target_is(probe->depends, t, flow_graph_name(m->graph, i)))
             continue;
-        ctl->skipped += outcome == SKIPPED; /* also one whose latch was restored */
+        ctl->skipped += outcome == SKIPPED; /* also if the target was restored as met */
         if (probe->met[t])
             continue;
         ctl->lost += outcome == LOST;
@@ -46,12 +47,12 @@ static void tell_prober(struct flow_model *m, uint32_t i, uint32_t dependent, en
     }
 }
 
-static void tell_one(struct flow_model *m, uint32_t i, uint32_t dependent, enum outcome outcome)
+static void notify_one(struct flow_model *m, uint32_t i, uint32_t dependent, enum outcome outcome)
 {
     struct step_control *ctl = &m->control->steps[dependent];
 
     if (m->steps[dependent].probe) {
-        tell_prober(m, i, dependent, outcome);
+        notify_probing_step(m, i, dependent, outcome);
     } else {
         m->steps[dependent].waiting -= m->steps[dependent].waiting > 0;
         ctl->met += outcome == MET;
@@ -61,7 +62,7 @@ static void tell_one(struct flow_model *m, uint32_t i, uint32_t dependent, enum 
     step_set_add(&m->control->to_evaluate, dependent);
 }
 
-static void tell(struct flow_model *m, uint32_t i, enum outcome outcome, enum notified whom)
+static void notify(struct flow_model *m, uint32_t i, enum outcome outcome, enum notified whom)
 {
     struct step_control *ctl = &m->control->steps[i];
     uint8_t before = ctl->notified;
@@ -74,7 +75,7 @@ static void tell(struct flow_model *m, uint32_t i, enum outcome outcome, enum no
         bool asks = flow_graph_step(m->graph, dependent)->condition != NULL;
 
         if (asks ? before == NOTIFIED_NONE : whom == NOTIFIED_ALL)
-            tell_one(m, i, dependent, outcome);
+            notify_one(m, i, dependent, outcome);
     }
 }
 
@@ -86,18 +87,19 @@ static void set_judging(struct flow_model *m, uint32_t i, bool judging)
     m->changes++;
 }
 
-/* Those whose conditions speak of the failure: has one of them run, does one wait still? */
-static bool ask_rescuers(const struct flow_model *m, uint32_t i, uint32_t *out_undecided)
+/* Whether a step that may handle the failure has run. If none has, *out_undecided is the number of
+ * those that have not decided. */
+static bool ask_failure_handlers(const struct flow_model *m, uint32_t i, uint32_t *out_undecided)
 {
     const struct dag *dag = &m->control->failure_handlers;
 
     *out_undecided = 0;
     for (uint32_t at = dag->first[i]; at < dag->first[i + 1]; at++) {
-        const struct step *rescuer = &m->steps[dag->next[at]];
+        const struct step *handler = &m->steps[dag->next[at]];
 
-        if (rescuer->state == STEP_WAITING)
+        if (handler->state == STEP_WAITING)
             ++*out_undecided;
-        else if (rescuer->state != STEP_SKIPPED)
+        else if (handler->state != STEP_SKIPPED)
             return true;
     }
     return false;
@@ -108,11 +110,12 @@ static bool is_ignored(const struct flow_model *m, uint32_t i)
     return flow_graph_step(m->graph, i)->failure_policy == STEP_FAILURE_IGNORE;
 }
 
-static bool has_rescuers(const struct flow_model *m, uint32_t i)
+static bool has_failure_handlers(const struct flow_model *m, uint32_t i)
 {
     return m->control->failure_handlers.first[i] < m->control->failure_handlers.first[i + 1];
 }
 
+/* The step has failed: notifies its dependents, and finds out whether the failure is handled. */
 static void failed(struct flow_model *m, uint32_t i)
 {
     struct step_control *ctl = &m->control->steps[i];
@@ -120,14 +123,15 @@ static void failed(struct flow_model *m, uint32_t i)
 
     if (ctl->notified != NOTIFIED_NONE)
         return;
-    if (ignored || m->steps[i].handled || ask_rescuers(m, i, &ctl->undecided)) {
-        tell(m, i, ignored ? MET : LOST, NOTIFIED_ALL);
+    if (ignored || m->steps[i].handled || ask_failure_handlers(m, i, &ctl->undecided)) {
+        notify(m, i, ignored ? MET : LOST, NOTIFIED_ALL);
         flow_model_mark_handled(m, i);
         return;
     }
     if (ctl->undecided)
         set_judging(m, i, true);
-    tell(m, i, LOST, has_rescuers(m, i) || m->steps[i].final ? NOTIFIED_ALL : NOTIFIED_CONDITIONS);
+    notify(m, i, LOST,
+           has_failure_handlers(m, i) || m->steps[i].final ? NOTIFIED_ALL : NOTIFIED_CONDITIONS);
 }
 
 void flow_control_failure_handled(struct flow_model *m, uint32_t i)
@@ -144,10 +148,11 @@ void flow_control_failure_handled(struct flow_model *m, uint32_t i)
             flow_model_mark_handled(m, i + k);
     if (!step->is_iteration && step->state == STEP_STARTED &&
         (step->phase == JOB_FAILED || step->phase == JOB_TERMINATED))
-        tell(m, i, LOST, NOTIFIED_ALL);
+        notify(m, i, LOST, NOTIFIED_ALL);
 }
 
-/* A condition has been asked: the failures it speaks of are handled, or wait for one less. */
+/* The condition of a step has been evaluated. If the step runs, the failures that its condition is
+ * about are handled; otherwise they wait for one handler less. */
 static void decided(struct flow_model *m, uint32_t i, bool runs)
 {
     const struct dag *dag = &m->control->handled_targets;
@@ -183,12 +188,12 @@ static const char *choose(const struct flow_model *m, const struct flow_switch *
     return "";
 }
 
-/* Everybody listed is refused, then the chosen ones are let through. */
+/* Opens the gates of the chosen steps; all others that the switch lists are not chosen. */
 static void open_gates(struct flow_model *m, uint32_t i, const struct str_list *chosen)
 {
     flow_graph_each_choice(m->graph, i, listed)
     {
-        m->control->steps[listed].gate = GATE_REFUSED;
+        m->control->steps[listed].gate = GATE_NOT_CHOSEN;
         step_set_add(&m->control->to_evaluate, listed);
     }
     for (size_t k = 0; chosen && k < chosen->count; k++) {
@@ -208,9 +213,10 @@ static void run_switch(struct flow_model *m, uint32_t i)
         ctl->chosen = mem_strdup(choose(m, choice));
     flow_model_move_step(m, i, STEP_STARTED, JOB_COMPLETED);
     open_gates(m, i, steps_of_case(choice, ctl->chosen));
-    tell(m, i, MET, NOTIFIED_ALL);
+    notify(m, i, MET, NOTIFIED_ALL);
 }
 
+/* Whether enough targets have ended for the condition of a step to be evaluated. */
 static bool condition_is_due(const struct flow_model *m, uint32_t i)
 {
     const struct step_control *ctl = &m->control->steps[i];
@@ -221,13 +227,14 @@ static bool condition_is_due(const struct flow_model *m, uint32_t i)
     return step->waiting <= (step->probe ? ctl->lost : 0);
 }
 
-/* The step, or of a loop its first iteration, had a job before. */
+/* Whether the step, or the first iteration of a loop, has had a job. */
 static bool has_run(const struct flow_model *m, uint32_t i)
 {
     return m->steps[i].attempt || (flow_graph_iterations(m->graph, i) && m->steps[i + 1].attempt);
 }
 
-static enum verdict ask(const struct flow_model *m, uint32_t i)
+/* The verdict on a step with `if`. */
+static enum verdict evaluate_condition(const struct flow_model *m, uint32_t i)
 {
     const struct flow_condition *condition = flow_graph_step(m->graph, i)->condition;
     const struct step_control *ctl = &m->control->steps[i];
@@ -236,7 +243,7 @@ static enum verdict ask(const struct flow_model *m, uint32_t i)
     if (!condition_is_due(m, i))
         return WAITS;
     if (has_run(m, i))
-        return RUNS; /* it was true before */
+        return RUNS; /* the condition was true before, and is not evaluated again */
     if (targets && ctl->skipped == targets && !flow_condition_handles(condition))
         return IS_SKIPPED;
     return flow_condition_holds(m, condition) ? RUNS : IS_SKIPPED;
@@ -248,12 +255,12 @@ static enum verdict verdict_of(const struct flow_model *m, uint32_t i)
     const struct step *step = &m->steps[i];
     size_t targets = flow_graph_targets(m->graph, i);
 
-    if (ctl->gate == GATE_REFUSED)
+    if (ctl->gate == GATE_NOT_CHOSEN)
         return IS_SKIPPED;
     if (ctl->gate == GATE_CLOSED)
         return WAITS;
     if (flow_graph_step(m->graph, i)->condition)
-        return ask(m, i);
+        return evaluate_condition(m, i);
     if (is_any(m, i)) {
         if (step->probe ? !step->waiting : ctl->met)
             return RUNS;
@@ -275,7 +282,7 @@ static void skip(struct flow_model *m, uint32_t i)
     step_set_add(&m->control->unannounced, i);
     if (flow_graph_step(m->graph, i)->choice)
         open_gates(m, i, NULL);
-    tell(m, i, SKIPPED, NOTIFIED_ALL);
+    notify(m, i, SKIPPED, NOTIFIED_ALL);
 }
 
 static void run(struct flow_model *m, uint32_t i)
@@ -288,7 +295,7 @@ static void run(struct flow_model *m, uint32_t i)
         flow_model_set_state(m, i, STEP_READY);
 }
 
-static void judge(struct flow_model *m, uint32_t i)
+static void evaluate(struct flow_model *m, uint32_t i)
 {
     enum verdict verdict;
 
@@ -314,29 +321,28 @@ static void drain(struct flow_model *m)
         uint32_t step = step_set_next(&c->to_evaluate, 0);
 
         step_set_remove(&c->to_evaluate, step);
-        judge(m, step);
+        evaluate(m, step);
     }
     c->draining = false;
 }
 
-/* The step has an end of its own: tell it. */
 void flow_control_step_ended(struct flow_model *m, uint32_t i)
 {
     const struct step *step = &m->steps[i];
 
     if (step->state == STEP_SKIPPED) {
-        tell(m, i, SKIPPED, NOTIFIED_ALL);
+        notify(m, i, SKIPPED, NOTIFIED_ALL);
     } else if (step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)) {
         if (step->is_iteration)
             flow_loop_iteration_ended(m, i);
         else if (step->phase == JOB_COMPLETED)
-            tell(m, i, MET, NOTIFIED_ALL);
+            notify(m, i, MET, NOTIFIED_ALL);
         else
             failed(m, i);
     }
 }
 
-static void tell_probers(struct flow_model *m, uint32_t i)
+static void notify_probing_steps(struct flow_model *m, uint32_t i)
 {
     flow_graph_each_dependent(m->graph, i, dependent)
     {
@@ -350,7 +356,7 @@ void flow_control_step_changed(struct flow_model *m, uint32_t i)
     if (!m->control->live)
         return;
     if (m->probed)
-        tell_probers(m, i);
+        notify_probing_steps(m, i);
     flow_control_step_ended(m, i);
     drain(m);
 }
@@ -409,12 +415,13 @@ void flow_control_reset(struct flow_model *m, uint32_t i)
     ctl->gate = step->final && !step->is_iteration && !m->control->ended ? GATE_CLOSED : GATE_NONE;
     if (step->jobless && step->state == STEP_STARTED &&
         !job_phase_finished((enum job_phase)step->phase))
-        step->state = STEP_WAITING; /* a loop takes up what its iterations show */
+        step->state = STEP_WAITING; /* a loop continues from the states of its iterations */
     if (step->is_iteration && flow_loop_is_open(flow_graph_step(m->graph, i)->loop) &&
         step->state == STEP_WAITING && !step->attempt)
         step->state = STEP_DORMANT;
 }
 
+/* Every step that a switch lists waits for the switch. */
 static void close_gates(struct flow_model *m)
 {
     for (uint32_t i = 0; m->graph->choices.vertices && i < m->control->count; i++) {
@@ -429,7 +436,7 @@ static void recount_one(struct flow_model *m, uint32_t i)
     const struct step_control *ctl = &m->control->steps[i];
 
     if (step->is_iteration)
-        return; /* its loop asks for it */
+        return; /* its loop accounts for it */
     if (step->state == STEP_SKIPPED)
         ready_queue_skip(&m->ready_queue, i);
     if (choice && step->state == STEP_SKIPPED)
@@ -444,7 +451,7 @@ void flow_control_recount(struct flow_model *m)
     struct flow_control *c = m->control;
 
     close_gates(m);
-    c->live = c->draining = true; /* first everybody tells, then it is judged */
+    c->live = c->draining = true; /* all steps notify first; then all are evaluated */
     for (uint32_t i = 0; i < c->count; i++)
         recount_one(m, i);
     for (uint32_t i = 0; i < c->count; i++)

@@ -1,82 +1,100 @@
 #pragma once
 /*
- * What a flow with conditions, switches, loops or probes decides beyond "the targets completed".
+ * Conditions, switches, loops, handled failures and final steps. Flows that use none of these, and
+ * have no probes, have no flow_control: their steps just count completed targets.
  *
- * Each step ends in one way and tells its dependents once: MET (it completed, or its failure is
- * ignored), LOST (it failed), or SKIPPED. A step whose last target has told is judged: it runs, or
- * it is skipped and tells its own dependents. What is to be judged is a set, worked off until it is
- * empty, so nothing recurses and a chain of n skipped steps costs n.
+ * Each step ends in one way and notifies its dependents once: MET (it completed, or its failure is
+ * ignored), LOST (it failed) or SKIPPED. A step whose last target has notified it is evaluated: it
+ * runs, or it is skipped and notifies its own dependents. Steps to evaluate form a set that is
+ * worked off until it is empty, so nothing recurses, and a chain of n skipped steps costs O(n).
  *
- *   all targets (strategy any: one) are needed      no condition              with `if`
- *   ───────────────────────────────────────────     ────────────              ─────────
- *   all met, or some met and the others skipped     runs                      is asked
- *   one lost                                        skipped                   is asked
- *   all skipped                                     skipped                   skipped (*)
+ *   targets (strategy any: one decides)             without `if`    with `if`
+ *   ───────────────────────────────────────────     ────────────    ─────────────────────
+ *   all met, or some met and the others skipped     runs            condition is evaluated
+ *   one lost                                        skipped         condition is evaluated
+ *   all skipped                                     skipped         skipped (*)
  *
- *   (*) asked when it speaks of how steps ended
+ *   (*) evaluated if the condition has a term about how a step ended
  *
- * A failure that steps with `if` speak of is judged by them: while one of them is undecided the
- * flow goes on; when one of them runs the failure is handled; when none does it is a failure like
- * any other. Ref: spec/jobflow.md 13.3 to 13.5.
+ * A failure may be handled by steps whose `if` has a term about it. While one of them is undecided
+ * the flow goes on. When one of them runs the failure is handled; when all are skipped it fails the
+ * flow like any other. Ref: spec/jobflow.md 13.3 to 13.5.
  */
 #include "flow/model/flow_model.h"
 
-enum step_gate { GATE_NONE, GATE_CLOSED, GATE_OPEN, GATE_REFUSED };
-enum notified { NOTIFIED_NONE, NOTIFIED_CONDITIONS, NOTIFIED_ALL };
+/* Whether a switch, or the end of the flow, lets a step run. */
+enum step_gate {
+    GATE_NONE,       /* the step is not listed by a switch and is not final */
+    GATE_CLOSED,     /* not decided yet */
+    GATE_OPEN,       /* the step may run */
+    GATE_NOT_CHOSEN, /* the switch chose others: the step is skipped */
+};
+
+/* Which dependents know how a step ended. */
+enum notified {
+    NOTIFIED_NONE,
+    NOTIFIED_CONDITIONS, /* only those with an `if`, which may handle its failure */
+    NOTIFIED_ALL
+};
 
 struct step_control {
-    uint32_t met, lost, skipped; /* targets, by how they ended */
-    uint32_t undecided;          /* those who may handle its failure and have not decided */
-    uint32_t next, active, done; /* of a loop: to start next, under way, completed */
-    uint8_t gate;                /* enum step_gate: of a switch, or the end of the flow */
+    uint32_t met, lost, skipped; /* its targets, by how they ended */
+    uint32_t undecided;          /* steps that may handle its failure and have not decided */
+    uint32_t next, active, done; /* of a loop: next iteration to start, running, completed */
+    uint8_t gate;                /* enum step_gate */
     uint8_t notified;            /* enum notified */
-    bool decided;                /* its condition has been asked */
-    bool lost_one;               /* of a loop: an iteration failed */
-    char *chosen;                /* of a switch: the case taken, "" = default; NULL = not yet */
-    struct loop_items *items;    /* of a loop over what another step put out, once it has begun */
+    bool decided;                /* its condition has been evaluated */
+    bool iteration_failed;       /* of a loop */
+    char *chosen;                /* of a switch: the case taken, "" = default; NULL = none yet */
+    struct loop_items *items;    /* of a loop over an output, once it has begun */
 };
 
 struct flow_control {
-    struct step_control *steps; /* [graph->steps] */
-    uint32_t count;
+    struct step_control *steps;  /* [count] */
+    uint32_t count;              /* graph->steps */
     struct dag failure_handlers; /* step → steps whose conditions may handle its failure */
-    struct dag handled_targets;  /* the other way */
+    struct dag handled_targets;  /* the same edges reversed */
     struct step_set to_evaluate;
-    struct step_set unannounced; /* skipped, and nobody was told so yet */
-    uint32_t finals;
-    bool ended; /* final steps may run */
-    bool live, draining;
+    struct step_set unannounced; /* skipped, and no event written yet */
+    uint32_t finals;             /* final steps */
+    bool ended;                  /* ordinary steps are done: final steps may run */
+    bool live;                   /* false while the model is being recounted */
+    bool draining;               /* to_evaluate is being worked off */
 };
 
 void flow_control_init(struct flow_model *m);
 void flow_control_free(struct flow_control *control); /* NULL is fine */
-/** Mark the steps whose results somebody asks for. */
+/** Marks the steps to whose outputs, exit codes or task results the spec refers. */
 void flow_control_mark_wanted_results(struct flow_model *m);
 
-/** A step's job came to a new phase, or it was skipped. */
+/** The step's job has a new phase, or the step was skipped. */
 void flow_control_step_changed(struct flow_model *m, uint32_t step);
-/** A probe of the step found a target met. */
+/** A probe of the step has found one more target met. */
 void flow_control_target_met(struct flow_model *m, uint32_t step);
-/** Somebody waited for the step's failure. */
+/** The failure of the step was marked as handled. */
 void flow_control_failure_handled(struct flow_model *m, uint32_t step);
-/** The step has another attempt: it tells its end anew. */
+/** The step begins another attempt, so it will notify its dependents again. */
 void flow_control_new_attempt(struct flow_model *m, uint32_t step);
-/** Nothing else is left to do: the final steps run. */
+/** All ordinary steps are done: lets the final steps run. */
 void flow_control_run_finals(struct flow_model *m);
-/** Final steps that have not ended. */
+/** Whether final steps have not ended. */
 bool flow_control_finals_open(const struct flow_model *m);
 bool flow_control_finals_failed(const struct flow_model *m);
 
-/* For the record's recount. */
+/* For flow_model_rebuild.c: one step before the recount, the recount itself, a changed spec. */
 void flow_control_reset(struct flow_model *m, uint32_t step);
 void flow_control_recount(struct flow_model *m);
 void flow_control_take_over(struct flow_model *m, struct flow_model *old);
 
 /* Between control.c and loop.c. */
+
+/** Notifies the dependents of a step that has ended, or the loop of an iteration. */
 void flow_control_step_ended(struct flow_model *m, uint32_t step);
+/** Starts a loop, or continues it after a restart or a manual retry. */
 void flow_loop_start(struct flow_model *m, uint32_t loop);
-void flow_loop_iteration_ended(struct flow_model *m, uint32_t child);
+void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration);
+/** Skips all iterations of a loop that does not run. */
 void flow_loop_skip(struct flow_model *m, uint32_t loop);
 
-/** Why a loop has failed, as a reason and words for people; NULL when it has not. */
+/** Why a loop has failed: returns the reason and appends the message; NULL when it has not. */
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out);

@@ -1,6 +1,6 @@
 /*
- * What follows from a flow's spec alone: which steps are jobless, final or iterations, whose
- * conditions may handle whose failures, whose results somebody asks for.
+ * What the spec alone says about control: which steps make no job, are final or are iterations;
+ * which conditions may handle which failures; and which results the spec refers to.
  */
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "flow/model/control.h"
 #include "flow/model/loop_items.h"
 
+/* Edges from a step to the steps that may handle its failure. */
 struct term_edges {
     struct dag_edge *edges; /* NULL: only counted */
     size_t count;
@@ -88,7 +89,8 @@ void flow_control_free(struct flow_control *c)
     mem_free(c);
 }
 
-static void want(struct flow_model *m, const char *name, size_t len)
+/* Marks the step of that name and its iterations. */
+static void mark_wanted(struct flow_model *m, const char *name, size_t len)
 {
     char text[64];
     uint32_t step;
@@ -105,20 +107,20 @@ static void want(struct flow_model *m, const char *name, size_t len)
         m->steps[step + k].results_wanted = true;
 }
 
-static void want_terms(struct flow_model *m, const struct flow_condition *condition)
+static void mark_terms(struct flow_model *m, const struct flow_condition *condition)
 {
     for (size_t t = 0; condition && t < condition->terms.count; t++) {
         const struct flow_term *term = &condition->terms.items[t];
 
         if (term->target && (term->output || term->exit_code || term->task_status))
-            want(m, term->target, strlen(term->target));
+            mark_wanted(m, term->target, strlen(term->target));
     }
 }
 
-static void want_output(void *arg, const struct flow_ref *ref)
+static void mark_output(void *arg, const struct flow_ref *ref)
 {
     if (ref->kind == FLOW_REF_OUTPUT)
-        want(arg, ref->name, ref->name_len);
+        mark_wanted(arg, ref->name, ref->name_len);
 }
 
 void flow_control_mark_wanted_results(struct flow_model *m)
@@ -129,16 +131,16 @@ void flow_control_mark_wanted_results(struct flow_model *m)
     for (size_t i = 0; i < spec->steps.count && (m->control || outputs); i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        want_terms(m, step->condition);
+        mark_terms(m, step->condition);
         for (size_t k = 0; step->choice && k < step->choice->cases.count; k++)
-            want_terms(m, step->choice->cases.items[k].condition);
+            mark_terms(m, step->choice->cases.items[k].condition);
         if (step->loop)
-            want_terms(m, step->loop->until);
+            mark_terms(m, step->loop->until);
         if (step->loop && step->loop->items_from)
-            want(m, step->loop->items_from->target, strlen(step->loop->items_from->target));
+            mark_wanted(m, step->loop->items_from->target, strlen(step->loop->items_from->target));
         if (outputs) {
-            flow_refs_each(step->patch_job_spec, want_output, m);
-            flow_refs_each(step->patch_spec, want_output, m);
+            flow_refs_each(step->patch_job_spec, mark_output, m);
+            flow_refs_each(step->patch_spec, mark_output, m);
         }
     }
 }

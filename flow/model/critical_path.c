@@ -1,8 +1,8 @@
 /*
- * One pass in topological order finds what each step waited for; the chain is followed backwards
- * from the last step to end.
+ * Finds the critical path. One pass in topological order finds which target each step waited for;
+ * the chain is then followed backwards from the step that ended last.
  *
- * In which order jobs ended is told by their revisions, for times are stored in seconds.
+ * The order in which jobs ended is that of their revisions, because times are stored in seconds.
  */
 #include "flow/model/critical_path.h"
 
@@ -16,9 +16,9 @@ struct path {
     const struct flow_model *m;
     const struct object *(*job)(void *ctx, uint32_t step);
     void *ctx;
-    int64_t *ended;   /* [steps] revision a step ended with; 0: it did not */
-    uint32_t *before; /* [steps] the target it waited for, or STEP_NONE */
-    uint32_t *steps;  /* [count] the chain, backwards */
+    int64_t *ended;   /* [steps] revision at which a step ended; 0: not ended */
+    uint32_t *before; /* [steps] the target that let it start, or STEP_NONE */
+    uint32_t *steps;  /* [count] the chain, last step first */
     uint32_t count;
 };
 
@@ -29,7 +29,7 @@ static int64_t job_ended(const struct step *step)
                : 0;
 }
 
-/* A loop ends with the last of its iterations, a switch with what it waited for. */
+/* A loop ends with the last of its iterations, a switch with the target that let it start. */
 static int64_t step_ended(const struct path *p, uint32_t i)
 {
     const struct flow_model *m = p->m;
@@ -46,8 +46,8 @@ static int64_t step_ended(const struct path *p, uint32_t i)
     return ended;
 }
 
-/* What `step` waited for may have been `target`. */
-static void offer(struct path *p, uint32_t step, uint32_t target)
+/* Takes `target` as the one that let `step` start, if it fits better than the one so far. */
+static void consider(struct path *p, uint32_t step, uint32_t target)
 {
     uint32_t best = p->before[step];
     int64_t than = best == STEP_NONE ? 0 : p->ended[best];
@@ -72,7 +72,7 @@ static void look_back(struct path *p)
 
         p->ended[i] = step_ended(p, i);
         for (uint32_t at = dag->first[i]; at < dag->first[i + 1]; at++)
-            offer(p, dag->next[at], i);
+            consider(p, dag->next[at], i);
     }
     mem_free(order);
 }
@@ -106,8 +106,8 @@ struct span {
     int64_t from_ms, to_ms; /* 0: not known */
 };
 
-/* Read where it stands: a path may have as many steps as the flow, and a status that is decoded
- * stays so for the rest of the turn. */
+/* Reads the time from the text of the status. A path may have as many steps as the flow, and decoded
+ * statuses would stay in memory for the rest of the turn. */
 static bool job_ended_at(const struct object *job, int64_t *out_ms)
 {
     const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;
@@ -122,7 +122,7 @@ static void add_job(const struct path *p, uint32_t i, struct span *span)
 
     if (!job || !job_ended_at(job, &to_ms))
         return;
-    to_ms = to_ms / 1000 * 1000; /* as its creation is told: in whole seconds */
+    to_ms = to_ms / 1000 * 1000; /* in whole seconds, like the creation time */
     if (!span->from_ms || job->meta->created_at_ms < span->from_ms)
         span->from_ms = job->meta->created_at_ms;
     if (to_ms > span->to_ms)
@@ -140,7 +140,8 @@ static struct span span_of(const struct path *p, uint32_t i)
     return span;
 }
 
-/* From the first step to the last; between the ends only their time counts. */
+/* Writes the path from the first step to the last. Steps between the two ends are not named; only
+ * their time counts. */
 static char *write_path(const struct path *p)
 {
     scoped(buf) struct buf text = {0};

@@ -1,5 +1,6 @@
 /*
- * The record of a live flow: what its jobs' changes mean for their steps.
+ * The model of a flow: what a change of a job means for its step and for the steps that depend on
+ * it. Sets and counters are in flow_model_counts.c, rebuilding is in flow_model_rebuild.c.
  */
 #include "flow/model/flow_model.h"
 
@@ -36,7 +37,8 @@ static bool has_probe(const struct flow_model *m, uint32_t i)
     return !m->upstream && depends && depends->probe && depends->targets.count;
 }
 
-/* What of section 13 the flow uses; nothing of it costs a flow that does not. */
+/* Sets up conditions, switches, loops, retries and references (spec/jobflow.md 13) if the flow uses
+ * them. A flow that uses none of them pays nothing. */
 static void init_control(struct flow_model *m)
 {
     const struct jobflow_spec *spec = m->graph->spec;
@@ -157,7 +159,8 @@ void flow_model_notify_dependents(struct flow_model *m, uint32_t i)
 
 static uint64_t job_key(const struct object *job)
 {
-    return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1; /* never "none" */
+    return hash_bytes(object_uid(job), strlen(object_uid(job))) |
+           1; /* never 0, which means no job */
 }
 
 static void set_attempt(struct flow_model *m, uint32_t i, unsigned attempt)
@@ -167,7 +170,8 @@ static void set_attempt(struct flow_model *m, uint32_t i, unsigned attempt)
         step_set_add(&m->retried, i);
 }
 
-/* Attempts that were made unseen count against the retries. */
+/* Sets the attempt of the step from its job. Attempts that this process did not see count as
+ * retries. */
 static void see_attempt(struct flow_model *m, uint32_t i, unsigned attempt, int64_t now_ms)
 {
     struct step *step = &m->steps[i];
@@ -175,7 +179,7 @@ static void see_attempt(struct flow_model *m, uint32_t i, unsigned attempt, int6
 
     if (attempt <= step->attempt)
         return;
-    if (step->history) { /* of the attempt before, when this one was made unseen */
+    if (step->history) { /* it is still that of an earlier attempt */
         step_history_end_attempt(step->history, step->attempt, now_ms);
         step->history->next_retry_ms = 0;
     }
@@ -192,12 +196,12 @@ static void keep_results(struct step *step, struct job_results *results)
     if (!step->history)
         step->history = step_history_new();
     if (step->history->results && !results->n_pods)
-        job_results_free(results); /* its pods are gone: what is known stays */
+        job_results_free(results); /* the pods are gone: the known results stay */
     else
         step_history_set_results(step->history, results);
 }
 
-/* An iteration of a loop that has failed meanwhile: nobody waits for it any more. */
+/* Whether the step is an iteration of a loop that has ended, so that no step waits for it. */
 static bool loop_is_over(const struct flow_model *m, uint32_t i)
 {
     const struct step *loop =
@@ -206,7 +210,7 @@ static bool loop_is_over(const struct flow_model *m, uint32_t i)
     return loop && loop->state == STEP_STARTED && job_phase_finished((enum job_phase)loop->phase);
 }
 
-/* The state that the phase of its job puts a step in. */
+/* The state of a step whose job has this phase: STARTED, or BACKOFF if it is to be retried. */
 static enum step_state state_of(struct flow_model *m, uint32_t i, enum job_phase phase)
 {
     struct step *step = &m->steps[i];
@@ -217,7 +221,7 @@ static enum step_state state_of(struct flow_model *m, uint32_t i, enum job_phase
     if (step->state == STEP_BACKOFF && step->phase == phase)
         return STEP_BACKOFF;
     if (step->state == STEP_STARTED && step->phase == phase && job_phase_finished(phase))
-        return STEP_STARTED; /* decided before */
+        return STEP_STARTED; /* an earlier version decided against a retry */
     if (!retry_policy_allows(m->graph->spec, flow_graph_step(m->graph, i), phase, results,
                              step->retries - step->restored))
         return STEP_STARTED;
@@ -227,7 +231,7 @@ static enum step_state state_of(struct flow_model *m, uint32_t i, enum job_phase
     return STEP_BACKOFF;
 }
 
-/* Somebody has resumed an aborted job before its next attempt came: it is the same attempt. */
+/* Takes back a counted retry: an aborted job was resumed before its next attempt began. */
 static void take_back_retry(struct step *step, enum job_phase phase)
 {
     if ((step->state != STEP_BACKOFF && !step->restored) || phase == JOB_ABORTED ||
@@ -237,8 +241,8 @@ static void take_back_retry(struct step *step, enum job_phase phase)
     step->restored = false;
 }
 
-/* An aborted job that was to be tried again, and was not, for its flow ended before: to its flow it
- * has ended (flow_model_end_retries), as long as nobody resumes it. */
+/* The phase of a job as its flow sees it. If the flow ended before the retry of an aborted job, that
+ * job counts as Terminated (flow_model_end_retries) until it is resumed. */
 static enum job_phase phase_of(const struct step *step, const struct object *job)
 {
     enum job_phase phase = job_status_of(job)->phase;
@@ -259,7 +263,7 @@ bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct objec
 
     if (job->revision <= step->revision) {
         job_results_free(results);
-        return false; /* news of the past: the cache was ahead of the event */
+        return false; /* an old event: the cache had a newer version before */
     }
     step->revision = job->revision;
     set_job(m, i, job_key(job));
@@ -282,7 +286,7 @@ bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct objec
     if (next == STEP_BACKOFF)
         step_set_add(&m->retried, i);
     if (job_phase_finished(phase) || next == STEP_BACKOFF)
-        step->finished_at = m->changes;
+        step->result_change = m->changes;
     flow_model_notify_dependents(m, i);
     return true;
 }
@@ -306,7 +310,7 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct objec
         return false;
     set_job(m, i, 0);
     if (!step->history && step->phase != JOB_COMPLETED)
-        step->history = step_history_new(); /* the attempt's record survives its job */
+        step->history = step_history_new(); /* keeps the attempt after its job */
     if (step->history && !step->history->job)
         step_history_job_changed(step->history, job, now_ms);
     if (step->state == STEP_BACKOFF || job_phase_finished((enum job_phase)step->phase)) {
@@ -353,7 +357,7 @@ bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_p
 
     if (step->history && step->history->results && !step->history->results->restored &&
         step->phase == phase)
-        return false; /* they are there */
+        return false; /* they are known already */
     return (job_phase_finished(phase) || aborted) &&
            (!m->compact || step->results_wanted ||
             ((phase_failed(phase) || aborted) && m->retrying));
@@ -367,7 +371,7 @@ void flow_model_fail_step(struct flow_model *m, uint32_t i, const char *reason, 
         step->history = step_history_new();
     step_history_set_failure(step->history, reason, message);
     flow_model_move_step(m, i, STEP_STARTED, JOB_FAILED);
-    step->finished_at = m->changes;
+    step->result_change = m->changes;
     flow_model_notify_dependents(m, i);
 }
 

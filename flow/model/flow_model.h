@@ -1,42 +1,45 @@
 #pragma once
 /*
- * A live flow in memory: what is known of each step, kept up to date change by change.
+ * The model of an open flow: what is known of each step, updated with every change of a job.
  *
- *   WAITING ──targets met──► READY ──► CREATING ──► STARTED ──job gone unfinished──► READY
- *      │                       ▲  └──► BLOCKED        │
- *      └► SKIPPED              └─────────┘            ├ job gone finished: the result stays
- *                              READY ◄─── BACKOFF ◄───┘ it failed and is to be tried again
+ *   WAITING ── targets met ──► READY ──► CREATING ──► STARTED
+ *      │                       │  ▲         │            │
+ *      └► SKIPPED              ▼  │         │            ├─ job removed unfinished ──► READY
+ *                             BLOCKED ◄─────┘            └─ failed, to be retried ──► BACKOFF ──► READY
  *
- * A change of a job touches its step and, when it completes, its dependents: O(out-degree), no
- * scan. Counters and ordered sets are kept beside the steps, so the flow's phase, the lists of its
- * status and the next step to start are at hand at any time. This file knows nothing of the
- * cluster; the controller carries out what follows from the record.
+ * A step whose finished job is removed stays STARTED and keeps the result.
  *
- * A step's job is named by the flow's uid in its controller reference and by its name
- * `<flow>-<step>`; anything else is foreign and never gets here (INV-F3).
+ * A change of a job touches its step and, when the step completes, its dependents: O(out-degree).
+ * Counters and ordered sets are kept beside the steps, so the phase of the flow, the lists of its
+ * status and the next step to start are known at any time without a scan. The model does not use
+ * the cluster; the controller carries out what follows from it.
+ *
+ * A job belongs to a step if its controller reference has the flow's uid and its name is
+ * `<flow>-<step>`. Other jobs are foreign and never get here (INV-F3).
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "flow/model/graph.h"
 #include "flow/model/ready_queue.h"
 #include "flow/model/step_history.h"
 
-#define STEP_RETRYING_TEXT "Retrying" /* phase of a step that failed and starts again */
-#define STEP_SKIPPED_TEXT  "Skipped"  /* … that does not run */
-#define STEP_BLOCKED_TEXT  "Blocked"  /* … whose job cannot be made */
-#define STEP_WAITING_TEXT  "Waiting"  /* … that has none for any other reason */
+/* Phases of a step that are not phases of its job, as the status shows them. */
+#define STEP_RETRYING_TEXT "Retrying" /* it failed and is to run again */
+#define STEP_SKIPPED_TEXT  "Skipped"  /* it does not run */
+#define STEP_BLOCKED_TEXT  "Blocked"  /* its job cannot be created */
+#define STEP_WAITING_TEXT  "Waiting"  /* it has no job for any other reason */
 
 enum step_state {
     STEP_WAITING,
     STEP_READY,
     STEP_CREATING,
     STEP_BLOCKED,
-    STEP_STARTED, /* it has a job, or had one; of a switch or a loop: it has begun */
-    STEP_BACKOFF, /* its job has failed, another attempt follows */
-    STEP_SKIPPED, /* it does not run */
-    STEP_DORMANT, /* an iteration that may never be: of a loop with until */
+    STEP_STARTED, /* has a job, or had one; a switch or a loop has begun */
+    STEP_BACKOFF, /* its job has failed, and another attempt follows */
+    STEP_SKIPPED, /* does not run */
+    STEP_DORMANT, /* an iteration of an open-ended loop that may never be needed */
 };
 
-/* The lists of the status, in their order there. */
+/* The lists of the status, in the order in which they are written. */
 /* clang-format off */
 #define FLOW_LISTS(X)                   \
     X(PENDING,    "pendingJobs")        \
@@ -52,7 +55,7 @@ enum step_state {
 enum flow_list { FLOW_LISTS(FLOW_LIST_ENUM) FLOW_LIST_N, FLOW_LIST_NONE = FLOW_LIST_N };
 #undef FLOW_LIST_ENUM
 
-/* What a step means for the end of its flow. */
+/* What a step contributes to the end of its flow. */
 enum step_outcome { OUTCOME_OPEN, OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_N };
 
 struct step_block;
@@ -65,26 +68,28 @@ struct step {
     uint64_t job;                 /* hash of the uid of its job; 0 = none exists */
     int64_t revision;             /* newest version of that job seen */
     struct step_block *block;     /* why its job could not be created, until it is; or NULL */
-    struct step_probe *probe;     /* its probes and which targets have met them; or NULL */
+    struct step_probe *probe;     /* its probes, and which targets have satisfied them; or NULL */
     struct step_history *history; /* what the full status shows beyond the job's phase; or NULL */
     struct step_backoff *backoff; /* until its next attempt; or NULL */
     uint32_t waiting;             /* targets still to be met before it may start */
-    uint32_t finished_at;         /* change number at which its result became known; of one that is
-                                     ready or being created: the tick at which it became so */
+    union {
+        uint32_t ready_tick;    /* until it has started: when it became ready */
+        uint32_t result_change; /* afterwards: value of `changes` at which its result was known */
+    };
     uint16_t attempt;             /* jobs created for it so far */
-    uint16_t retries;             /* of them, tried again by its retry policy */
+    uint16_t retries;             /* how many of them its retry policy asked for */
     uint8_t state;                /* enum step_state */
-    uint8_t phase;                /* enum job_phase: of its job, or the result of a job now gone */
-    bool completion_notified : 1; /* its dependents know that it completed */
-    bool handled : 1;             /* its failure is what a dependent waited for */
-    bool recreate : 1;            /* its next job replaces one deleted by hand */
+    uint8_t phase;                /* enum job_phase: of its job, or the result of a removed job */
+    bool completion_notified : 1; /* its dependents were notified that it completed */
+    bool handled : 1;             /* another step handles its failure */
+    bool recreate : 1;            /* its next job replaces one that was deleted by hand */
     bool retry : 1;               /* its next job is a new attempt after a failure */
     bool restored : 1;            /* its pending retry was counted before a restart */
-    bool failure_undecided : 1;   /* its failure may be handled still: control.c */
-    bool is_iteration : 1;        /* an iteration: its loop answers for it */
+    bool failure_undecided : 1;   /* its failure may still be handled: control.c */
+    bool is_iteration : 1;        /* its loop stands for it towards other steps */
     bool jobless : 1;             /* a switch or a loop */
     bool final : 1;               /* runs when the flow ends */
-    bool results_wanted : 1;      /* somebody asks for its outputs or exit codes */
+    bool results_wanted : 1;      /* another step refers to its outputs or exit codes */
 };
 
 enum { FLOW_TICKS_PER_SECOND = 10000 };
@@ -97,38 +102,41 @@ struct flow_model {
     struct blob *body;
     struct step *steps; /* [graph->steps] */
     struct step_set lists[FLOW_LIST_N];
-    struct ready_queue ready_queue; /* to be created */
-    struct step_set blocked;        /* could not be created */
-    struct step_set probing;        /* a probe of theirs must be looked at */
-    struct step_set retried;        /* more than one attempt */
+    struct ready_queue ready_queue; /* steps whose job is to be created */
+    struct step_set blocked;        /* steps whose job could not be created */
+    struct step_set probing;        /* steps whose probes are to be evaluated */
+    struct step_set retried;        /* steps with more than one attempt */
     struct step_set completed;      /* exactly Completed: the list also has Completing */
-    struct step_set to_command;     /* whose job is to be told something: flow/job_commands.c */
-    uint32_t by_phase[JOB_PHASE_N]; /* started steps */
+    struct step_set to_command;     /* steps whose job is to be commanded: flow/job_commands.c */
+    uint32_t by_phase[JOB_PHASE_N]; /* started steps, by phase of the job */
     uint32_t started;
     uint32_t creating;
     uint32_t outcomes[2][OUTCOME_N]; /* of ordinary and of final steps */
     uint32_t backing_off;
-    uint32_t finals_unfinished; /* started and not finished */
-    uint32_t hidden;            /* steps that are in no list: they make no job */
-    uint32_t failed_jobs; /* jobs a manual retry removes: of unhandled failures, of final steps */
-    uint32_t probed;      /* steps with probes */
-    uint32_t changes;     /* grows with every change of a step */
-    uint32_t tick;        /* of the loop's clock when somebody told of something last */
+    uint32_t finals_unfinished; /* final steps that have started and not ended */
+    uint32_t unlisted;          /* steps that are in no list of the status */
+    uint32_t
+        failed_jobs;  /* jobs that a manual retry removes: of unhandled failures, of final steps */
+    uint32_t probed;  /* steps with probes */
+    uint32_t changes; /* grows with every change of a step */
+    uint32_t tick;    /* the loop's clock at the last event */
     uint32_t name_len;
     char *name;                   /* of the flow */
-    uint64_t *spec_hashes;        /* of the entries of the spec; NULL until asked for */
-    struct flow_control *control; /* NULL: a step depends on completed targets, and that is all */
-    bool retrying;                /* a step may have another attempt */
-    bool retries_ended;           /* … but no more: the flow is over */
-    bool has_references;          /* a patch may have references */
-    bool counted; /* recounted: steps' states are what follows from all that is known */
-    bool compact;
-    bool upstream; /* upstream's meaning where the two differ: no probes, no strategy */
+    uint64_t *spec_hashes;        /* of the entries of the spec; NULL until needed */
+    struct flow_control *control; /* NULL: steps depend on completed targets only */
+    bool retrying;                /* the spec lets some step have another attempt */
+    bool retries_ended;           /* the flow is ending: only final steps are retried */
+    bool has_references;          /* a patch may contain references `$(…)` */
+    bool counted;                 /* sets and counters are complete: flow_model_recount has run */
+    bool compact;                 /* more than FLOW_FULL_STEPS steps */
+    bool upstream;                /* upstream's semantics: no probes, no strategy, no section 13 */
 };
 
-/* count.c, for the files that work on the record: a step in or out of the counts, and to a
- * new state; all sets empty, all sets gone. */
+/* flow_model_counts.c, for the files of the model */
+
+/** Adds a step to the counters and sets that its state and phase put it in, or takes it out. */
 void flow_model_count(struct flow_model *m, uint32_t step, bool in);
+/** Changes state and phase of a step, and all counters and sets with them. */
 void flow_model_move_step(struct flow_model *m, uint32_t step, enum step_state state,
                           enum job_phase phase);
 void flow_model_init_sets(struct flow_model *m);
@@ -138,69 +146,78 @@ static inline bool phase_failed(unsigned phase)
     return phase == JOB_FAILED || phase == JOB_TERMINATED;
 }
 
-/** Fill a zeroed record from a flow's spec: every step waiting or ready, nothing started. False
- * with `err` when the graph is unusable (INV-F7); the record is then empty. `flow` is borrowed, its
- * body is kept. `extra` iterations: see graph.h. */
+/* flow_model.c */
+
+/** Fills a zeroed model from a flow's spec: no step has started. False with `err` when the graph is
+ * unusable (INV-F7); the model is then empty. `flow` is borrowed, a reference to its body is kept.
+ * `extra`: further iterations of loops, see graph.h; may be NULL. */
 bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstream,
                      const uint32_t *extra, struct error *err);
 void flow_model_release(struct flow_model *m); /* zeroed is fine; blocks must be gone */
 
-/** The step a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
+/** The step that a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
 uint32_t flow_model_step_of_job(const struct flow_model *m, const struct object *job);
-
 /** The same by the job's name. */
 uint32_t flow_model_step_of_job_name(const struct flow_model *m, const char *job_name);
-
-/** Append the name of the step's job. */
+/** Appends the name of the step's job. */
 void flow_model_job_name(const struct flow_model *m, uint32_t step, struct buf *out);
 
-/* Both return whether anything changed. `now_ms` stands in where the job carries no time.
- * `results`: what the pods of a finished job left behind (consumed), or NULL. */
+/** Takes over a version of the step's job. Returns false if it is not newer than the one known.
+ * `results`: what the pods of a finished job left behind (consumed), or NULL. `now_ms` stands in
+ * where the job carries no time. */
 bool flow_model_job_changed(struct flow_model *m, uint32_t step, const struct object *job,
                             struct job_results *results, int64_t now_ms);
-/** The job was removed. `open`: the flow goes on, so an unfinished step becomes ready again. */
+/** The job was removed. `open`: further jobs may be created, so an unfinished step becomes ready
+ * again. Returns false if the step has another job by now. */
 bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct object *job,
                             bool open, int64_t now_ms);
 
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
-/** The attempt's time is over and its job is gone: the next one. */
+/** Makes a step in back-off ready for its next attempt. Its job must be gone. */
 void flow_model_end_backoff(struct flow_model *m, uint32_t step);
-/** The flow is over: failures that would be tried again are final, but for those of final steps. */
+/** The flow is ending: failures that would be retried are final now, except those of final steps. */
 void flow_model_end_retries(struct flow_model *m);
-/** Whether results of a job that has come to `phase` are worth gathering. */
+/** Whether the results of the step's job, which has come to `phase`, are needed. */
 bool flow_model_wants_results(const struct flow_model *m, uint32_t step, enum job_phase phase);
-/** One more target of the step is met. */
+/** Counts one more target of the step as met. */
 void flow_model_target_met(struct flow_model *m, uint32_t step);
-/** A dependent waited for this step's failure: it no longer fails the flow. */
+/** Marks the failure of a step as handled by another step: it no longer fails the flow. */
 void flow_model_mark_handled(struct flow_model *m, uint32_t step);
-/** A ready step fails without a job: nothing can change what keeps it from having one. */
+/** Fails a ready step without a job, because it can never have one. */
 void flow_model_fail_step(struct flow_model *m, uint32_t step, const char *reason,
                           const char *message);
 
-/** Whether the step failed finally and nobody waited for that. */
+/** Whether the step failed finally and no other step handles that. */
 bool flow_model_step_failed(const struct flow_model *m, uint32_t step);
-/** A step's job changed: those who wait for its completion, or for more than that. */
+/** The step has changed: updates the steps that depend on it. */
 void flow_model_notify_dependents(struct flow_model *m, uint32_t step);
+/** Whether one met target is enough for the step (strategy: any). */
+bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);
 
-/* ---- rebuild.c ---- */
+/* flow_model_rebuild.c */
 
-/** Manual retry: the attempts of failed steps are over, they and the steps that never ran wait and
- * start as if nothing had been. Their jobs must be gone (failed_jobs is 0). Returns how many had
- * failed. O(steps + edges). */
+/** Manual retry: failed steps, and steps that never ran, wait again as at the start of the flow;
+ * the attempts of failed steps are over. Their jobs must be gone (failed_jobs is 0). Returns how
+ * many had failed. O(steps + edges). */
 uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms);
-/** Take over what `old` knows of steps that still exist by name; for a changed spec. */
+/** Takes over what `old`, the model of another spec, knows of the steps that exist by name in both. */
 void flow_model_take_over(struct flow_model *m, struct flow_model *old);
-/** Whose failure is handled is to be found out anew, by the recount that follows. */
+/** Forgets which failures are handled; the recount that follows finds out again. */
 void flow_model_clear_handled(struct flow_model *m);
-/** Work out sets, counters and readiness anew from the steps. O(steps + edges). */
+/** Computes sets, counters and readiness from the steps. O(steps + edges). */
 void flow_model_recount(struct flow_model *m);
 
-uint32_t flow_model_unfinished(const struct flow_model *m);          /* started and not finished */
-uint32_t flow_model_ordinary_unfinished(const struct flow_model *m); /* … but final steps */
-/* Of the steps that are not final: */
-uint32_t flow_model_failed_steps(const struct flow_model *m); /* finally and unhandled */
-bool flow_model_all_done(const struct flow_model *m);         /* completed, skipped or handled */
-uint32_t flow_model_jobs_past_pending(const struct flow_model *m); /* past empty and Pending */
-/** Something is under way or about to be: as long as nothing is, no waiting step can ever start. */
+/* flow_model_counts.c */
+
+/** Jobs that have started and not ended, of all steps and of those that are not final. */
+uint32_t flow_model_unfinished(const struct flow_model *m);
+uint32_t flow_model_ordinary_unfinished(const struct flow_model *m);
+/** Ordinary steps that failed finally and unhandled. */
+uint32_t flow_model_failed_steps(const struct flow_model *m);
+/** Whether every ordinary step has completed, is skipped, or failed and was handled. */
+bool flow_model_all_done(const struct flow_model *m);
+/** Started jobs that are past Pending. */
+uint32_t flow_model_jobs_past_pending(const struct flow_model *m);
+/** Whether some ordinary step is unfinished, ready, blocked or in back-off. If none is, no waiting
+ * step can ever start. */
 bool flow_model_active(const struct flow_model *m);
-bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);

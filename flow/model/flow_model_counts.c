@@ -1,11 +1,11 @@
 /*
- * Sets and counters of the record. Every change of a step goes through here, so that they always
- * agree with the steps.
+ * Sets and counters of the model. Every change of a step's state, phase, job or marks is counted
+ * here, so that sets and counters always agree with the steps.
  */
 #include "flow/model/flow_model.h"
 
-/* Ref: spec/jobflow.md 8.1; Completing and Terminating are in the lists of their ends, as the
- * design document says. */
+/* The list that a phase belongs to. Completing and Terminating are in the lists of their ends, as
+ * upstream's design document says. Ref: spec/jobflow.md 8.1. */
 /* clang-format off */
 static const enum flow_list list_of_phase[JOB_PHASE_N] = {
     [JOB_NONE]        = FLOW_LIST_UNKNOWN,
@@ -47,7 +47,7 @@ static void put_in_list(struct flow_model *m, uint32_t i, bool in)
         step_set_remove(&m->lists[list], i);
 }
 
-static enum step_outcome fate_of(const struct step *step)
+static enum step_outcome outcome_of(const struct step *step)
 {
     if (step->state == STEP_SKIPPED || step->state == STEP_DORMANT)
         return OUTCOME_DONE;
@@ -58,20 +58,19 @@ static enum step_outcome fate_of(const struct step *step)
     return step->phase == JOB_COMPLETED || phase_failed(step->phase) ? OUTCOME_DONE : OUTCOME_OPEN;
 }
 
-/* Count or discount a step where state and phase put it. */
 void flow_model_count(struct flow_model *m, uint32_t i, bool in)
 {
     const struct step *step = &m->steps[i];
     uint32_t one = in ? 1 : UINT32_MAX; /* adding UINT32_MAX subtracts one */
 
     put_in_list(m, i, in);
-    m->outcomes[step->final][fate_of(step)] += one;
+    m->outcomes[step->final][outcome_of(step)] += one;
     if (step->state == STEP_CREATING)
         m->creating += one;
     if (step->state == STEP_BACKOFF)
         m->backing_off += one;
     if (step->jobless || step->state == STEP_DORMANT)
-        m->hidden += one;
+        m->unlisted += one;
     if (step->state != STEP_STARTED || step->jobless)
         return;
     if (step->phase == JOB_COMPLETED && in)
@@ -98,19 +97,20 @@ void flow_model_move_step(struct flow_model *m, uint32_t i, enum step_state stat
     step->phase = (uint8_t)phase;
     flow_model_count(m, i, true);
     if (state == STEP_READY && !was_ready && !step->block)
-        step->finished_at = m->tick;
+        step->ready_tick = m->tick;
     if (state == STEP_READY)
         ready_queue_put(&m->ready_queue, i);
     else if (was_ready)
         ready_queue_remove(&m->ready_queue, i);
     if (state == STEP_BLOCKED)
         step_set_add(&m->blocked, i);
-    else if (state != STEP_READY && state != STEP_CREATING) /* a new try is still blocked */
+    else if (state != STEP_READY &&
+             state != STEP_CREATING) /* a new try stays in the set until it succeeds */
         step_set_remove(&m->blocked, i);
     m->changes++;
 }
 
-/* Every set of the record, lists first. */
+/* Every set of the model, lists first. */
 enum { SETS = FLOW_LIST_N + 5 };
 
 static struct step_set *set_at(struct flow_model *m, int at)

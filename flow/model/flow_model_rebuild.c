@@ -1,6 +1,6 @@
 /*
- * The record taken up anew: from the one of an earlier spec, after a manual retry, and its sets and
- * counters from nothing but its steps.
+ * Rebuilds a model: for a changed spec, after a manual retry, and its sets and counters from nothing
+ * but the steps.
  */
 #include <assert.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void flow_model_clear_handled(struct flow_model *m)
         m->steps[i].handled = false;
 }
 
-/* How many targets the step waits for when nothing has happened yet. */
+/* How many targets the step waits for at first. */
 static uint32_t waits_at_first(const struct flow_model *m, uint32_t i)
 {
     uint32_t targets = (uint32_t)flow_graph_targets(m->graph, i);
@@ -51,13 +51,13 @@ static uint32_t waits_at_first(const struct flow_model *m, uint32_t i)
     return !m->control && flow_model_waits_for_any(m, i) && targets ? 1 : targets;
 }
 
-/* A step as it is before its dependencies are looked at. */
+/* Counts a step as if none of its targets had been met; the notifications that follow do the rest. */
 static void recount_step(struct flow_model *m, uint32_t i)
 {
     struct step *step = &m->steps[i];
 
     if (step->state == STEP_READY || step->state == STEP_BLOCKED)
-        step->state = STEP_WAITING; /* the new spec may say otherwise */
+        step->state = STEP_WAITING; /* the new spec may have other dependencies */
     step->waiting = waits_at_first(m, i);
     step->completion_notified = false;
     step->failure_undecided = false;
@@ -81,7 +81,7 @@ void flow_model_recount(struct flow_model *m)
     ready_queue_clear(&m->ready_queue);
     memset(m->by_phase, 0, sizeof m->by_phase);
     memset(m->outcomes, 0, sizeof m->outcomes);
-    m->started = m->creating = m->failed_jobs = m->backing_off = m->hidden = 0;
+    m->started = m->creating = m->failed_jobs = m->backing_off = m->unlisted = 0;
     m->finals_unfinished = 0;
     m->counted = true;
     for (uint32_t i = 0; i < m->graph->steps; i++)
@@ -95,7 +95,7 @@ void flow_model_recount(struct flow_model *m)
             flow_model_notify_dependents(m, i);
 }
 
-/* A new attempt of the step is a new thing to look at for those who probe it. */
+/* Steps that probe this one must probe its new attempt from the start. */
 static void forget_met(struct flow_model *m, uint32_t i)
 {
     flow_graph_each_dependent(m->graph, i, dependent)
@@ -119,13 +119,14 @@ static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
         forget_met(m, i);
 }
 
-/* An iteration of a loop that has ended and does not begin again; a loop comes before its own. */
+/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop comes
+ * before its iterations, so its new state is known. */
 static bool stays_skipped(const struct flow_model *m, uint32_t i)
 {
     return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;
 }
 
-static void decide_anew(struct flow_model *m, uint32_t i)
+static void unskip(struct flow_model *m, uint32_t i)
 {
     m->steps[i].state = STEP_WAITING;
     if (m->probed)
@@ -140,10 +141,10 @@ uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
     m->retries_ended = false;
     for (uint32_t i = 0; i < m->graph->steps; i++) {
         if (m->steps[i].state == STEP_SKIPPED && !stays_skipped(m, i))
-            decide_anew(m, i);
+            unskip(m, i);
         if (m->steps[i].state != STEP_STARTED ||
             !job_phase_finished((enum job_phase)m->steps[i].phase))
-            m->steps[i].retries = 0; /* also of an attempt that goes on */
+            m->steps[i].retries = 0; /* also of a job that still runs */
         if (m->steps[i].final ? m->steps[i].state != STEP_STARTED : !flow_model_step_failed(m, i))
             continue;
         start_again(m, i, now_ms);

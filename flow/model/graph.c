@@ -1,5 +1,6 @@
 /*
- * The dependency graph: names to positions, targets to edges, iterations to vertices.
+ * Builds the dependency graph: an index of names, edges from targets to dependents and from
+ * switches to the steps they list, and a vertex for each iteration of a loop.
  */
 #include "flow/model/graph.h"
 
@@ -17,7 +18,7 @@ uint32_t flow_graph_find(const struct flow_graph *graph, const char *name)
     return name_index_get(&graph->names, name);
 }
 
-/* The field of a vertex's name: iterations are called after their loop. */
+/* Refuses a name that is used twice. An iteration is reported at its loop. */
 static bool refuse_name(const struct flow_graph *graph, uint32_t i, struct error *err)
 {
     char field[64];
@@ -56,7 +57,8 @@ static bool refuse_target(const struct flow_graph *graph, uint32_t i, size_t tar
                      flow_graph_step(graph, i)->depends->targets.items[target]);
 }
 
-/* `from`: what the targets stand for; vertices have them in the order of their steps. */
+/* Lists the edges from targets to steps. `from` has the vertices that the targets of all steps name,
+ * in order. */
 static bool list_edges(const struct flow_graph *graph, const uint32_t *from, struct dag_edge *edges,
                        struct error *err)
 {
@@ -84,7 +86,7 @@ static void list_choice(struct choices *c, uint32_t step, const struct str_list 
         uint32_t to = flow_graph_find(c->graph, listed->items[i]);
 
         if (to == STEP_NONE)
-            continue; /* admission refuses it; here it chooses nobody */
+            continue; /* admission refuses unknown names; here they are ignored */
         if (c->edges)
             c->edges[c->count] = (struct dag_edge){step, to};
         c->count++;
@@ -119,7 +121,7 @@ static bool check_acyclic(const struct flow_graph *graph, const struct dag *dag,
                      flow_graph_name(graph, first), length);
 }
 
-/* Targets and choices together must have an order. */
+/* Targets and choices together must be acyclic. */
 static bool add_choices(struct flow_graph *graph, struct dag_edge *edges, size_t count,
                         const struct choices *c, struct error *err)
 {

@@ -1,15 +1,16 @@
 #pragma once
 /*
- * The dependency graph of one JobFlow, as the engine walks it.
+ * The dependency graph of one JobFlow.
  *
- * Built once per spec and then only read. Vertices are step indexes in spec order; an edge a → b
- * says that b names a as a target. The successors of a step are its dependents, ascending, so that
- * steps that become ready together start in list order. A target named twice gives two edges.
+ * It is built once for a spec and then only read. Vertices are steps in the order of the spec; an
+ * edge a → b means that b names a as a target. The dependents of a step are in ascending order, so
+ * steps that become ready together start in the order of the spec. A target that is named twice
+ * gives two edges.
  *
- * Expanded, each iteration of a loop is a vertex of its own, right behind the loop's, without
- * edges: the loop starts it. What a switch chooses among are edges of a second graph, `choices`.
- * Ref: Volcano pkg/controllers/jobflow, deployJob, which looks the targets of every step up by name
- * at every event.
+ * In the expanded form each iteration of a loop is a vertex of its own, right behind its loop's. It
+ * has no edges, because the loop starts it. The steps that a switch lists are edges of a second
+ * graph, `choices`. Ref: Volcano pkg/controllers/jobflow, deployJob, which finds the targets of
+ * every step by name at every event.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/arena.h"
@@ -23,12 +24,12 @@ struct flow_graph {
     uint32_t steps;                  /* vertices */
     struct dag dag;
     struct dag choices; /* switch → steps it lists; no vertices when there is no switch */
-    struct dag all;     /* both; like choices */
+    struct dag all;     /* both graphs; no vertices when there is no switch */
     struct name_index names;
     struct flow_vertex *vertices; /* [steps], or NULL: vertex i is step i of the spec */
     struct arena *texts;          /* names of iterations */
-    uint32_t *extra;              /* [spec->steps.count] iterations beyond the spec's; or NULL */
-    bool bare;                    /* targets only: nothing of section 13 counts */
+    uint32_t *extra; /* [spec->steps.count] iterations beyond those of the spec; or NULL */
+    bool bare;       /* targets only, without spec/jobflow.md 13 */
 };
 
 #define ITERATION_NONE UINT32_MAX
@@ -43,14 +44,14 @@ struct flow_vertex {
  * Build the graph of `spec` (borrowed for the life of the graph). Returns an owned graph, or NULL
  * with `err`: INVALID at `spec.flows[i].name` for a name used twice, at
  * `spec.flows[i].dependsOn.targets[j]` for an unknown target, at `spec.flows` for a cycle, naming
- * a step on it. Admission refuses all of these earlier and says more; this is the engine's own
- * guard (INV-F7). O(steps + edges).
+ * a step on it. Admission refuses all of these earlier, with better messages; this check guards
+ * against objects that bypassed admission (INV-F7). O(steps + edges).
  */
 struct flow_graph *flow_graph_new(const struct jobflow_spec *spec, struct error *err);
-/** The same with the iterations of loops as vertices; `extra`: see there, copied, may be NULL. */
+/** The expanded form. `extra` is the member of that name; it is copied and may be NULL. */
 struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, const uint32_t *extra,
                                            struct error *err);
-/** The same with targets alone, as upstream reads a flow. */
+/** The graph of targets alone, as upstream reads a flow. */
 struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err);
 void flow_graph_free(struct flow_graph *graph); /* NULL is fine */
 SCOPED_DEFINE_PTR(flow_graph, struct flow_graph *, flow_graph_free)
@@ -58,31 +59,32 @@ SCOPED_DEFINE_PTR(flow_graph, struct flow_graph *, flow_graph_free)
 /** The step of that name, or STEP_NONE. */
 uint32_t flow_graph_find(const struct flow_graph *graph, const char *name);
 
-/** The entry of the spec behind a vertex; of an iteration, its loop's. */
+/** The entry of the spec that a vertex comes from; for an iteration, that of its loop. */
 static inline const struct flow_step *flow_graph_step(const struct flow_graph *graph, uint32_t step)
 {
     return &graph->spec->steps.items[graph->vertices ? graph->vertices[step].step : step];
 }
 
-/** What the job's name has behind the flow's: the step's name, `<step>-<i>` of an iteration. */
+/** The name of a vertex: that of the step, or `<step>-<i>` for an iteration. The job is named
+ * `<flow>-` and this name. */
 static inline const char *flow_graph_name(const struct flow_graph *graph, uint32_t step)
 {
     return graph->vertices ? graph->vertices[step].name : graph->spec->steps.items[step].name;
 }
 
-/** The number of an iteration, ITERATION_NONE of anything else. */
+/** The number of an iteration, from 0; ITERATION_NONE for any other vertex. */
 static inline uint32_t flow_graph_iteration(const struct flow_graph *graph, uint32_t step)
 {
     return graph->vertices ? graph->vertices[step].iteration : ITERATION_NONE;
 }
 
-/** The loop an iteration belongs to; only of iterations. */
+/** The loop that an iteration belongs to; only for iterations. */
 static inline uint32_t flow_graph_loop(const struct flow_graph *graph, uint32_t step)
 {
     return step - graph->vertices[step].iteration - 1;
 }
 
-/** How many iterations follow the vertex of a loop; 0 of anything else. */
+/** How many iterations follow the vertex of a loop; 0 for any other vertex. */
 static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_loop *loop = flow_graph_step(graph, step)->loop;
@@ -93,7 +95,7 @@ static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uin
            (graph->extra ? graph->extra[graph->vertices[step].step] : 0);
 }
 
-/** The step makes no job of its own: a switch, or a loop. */
+/** Whether the vertex has no job of its own: a switch, or a loop. */
 static inline bool flow_graph_jobless(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_step *spec = flow_graph_step(graph, step);
@@ -102,6 +104,7 @@ static inline bool flow_graph_jobless(const struct flow_graph *graph, uint32_t s
            (spec->loop && graph->vertices && graph->vertices[step].iteration == ITERATION_NONE);
 }
 
+/** How many targets a vertex has; an iteration has none. */
 static inline size_t flow_graph_targets(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(graph, step)->depends;
@@ -110,19 +113,19 @@ static inline size_t flow_graph_targets(const struct flow_graph *graph, uint32_t
                                                                           : 0;
 }
 
-/** for (uint32_t dependent = …): every step that names `step`. */
+/** Iterates over the steps that name `step` as a target: a loop header that declares `dependent`. */
 #define flow_graph_each_dependent(graph, step, dependent)                                          \
     for (uint32_t at_ = (graph)->dag.first[step], dependent;                                       \
          at_ < (graph)->dag.first[(step) + 1] && (dependent = (graph)->dag.next[at_], true);       \
          at_++)
 
-/** Targets and choices together. */
+/** The graph of targets and choices together. */
 static inline const struct dag *flow_graph_order(const struct flow_graph *graph)
 {
     return graph->choices.vertices ? &graph->all : &graph->dag;
 }
 
-/** for (uint32_t listed = …): every step that a switch chooses among. */
+/** Iterates over the steps that a switch lists: a loop header that declares `listed`. */
 #define flow_graph_each_choice(graph, step, listed)                                                \
     for (uint32_t at_ = (graph)->choices.first[step], listed;                                      \
          at_ < (graph)->choices.first[(step) + 1] && (listed = (graph)->choices.next[at_], true);  \

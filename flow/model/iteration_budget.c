@@ -1,5 +1,5 @@
 /*
- * Budgets of loops. Together with what the spec says none is above LOOP_ITERATIONS_MAX.
+ * Computes iteration budgets. With what the spec allows, none exceeds LOOP_ITERATIONS_MAX.
  */
 #include "flow/model/iteration_budget.h"
 
@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 
+/* `extra`, cut so that the loop has at most LOOP_ITERATIONS_MAX iterations in all. */
 static uint32_t at_most(const struct flow_loop *loop, uint64_t extra)
 {
     uint32_t own = flow_loop_iterations(loop);
@@ -63,13 +64,13 @@ uint32_t *iteration_budget_kept(const struct jobflow_spec *spec, const struct fl
     return budgets;
 }
 
-/* It failed, and no iteration did. */
+/* Whether the loop failed although all of its iterations completed. */
 static bool is_used_up(const struct flow_model *m, uint32_t loop)
 {
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
     if (!count || !may_grow(flow_graph_step(m->graph, loop)) || m->steps[loop].final ||
-        !flow_model_step_failed(m, loop)) /* final steps begin anew, with all iterations */
+        !flow_model_step_failed(m, loop)) /* final steps start over, with all iterations */
         return false;
     for (uint32_t k = 1; k <= count; k++)
         if (m->steps[loop + k].state != STEP_STARTED || m->steps[loop + k].phase != JOB_COMPLETED)

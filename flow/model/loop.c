@@ -1,13 +1,13 @@
 /*
- * Loops: a step whose jobs are iterations, vertices of their own right behind it.
+ * Loops. A loop has no job; its jobs are iterations, vertices of their own right behind its vertex.
  *
- *   items, itemsFrom, range   iterations start in order, at most `parallelism` at once; the loop
- *                             completes with the last, and fails with the first that fails: those
- *                             not started are skipped
- *   until                     one after the other, until the condition holds after one; fails when
- *                             maxIterations is used up
+ *   items, itemsFrom, range   Iterations start in order, at most `parallelism` at once. The loop
+ *                             completes with the last of them. It fails with the first that fails;
+ *                             those that have not started are skipped.
+ *   until                     Iterations run one after the other, until the condition holds after
+ *                             one. The loop fails when maxIterations are used up.
  *
- * Everything is worked out from the iterations' own states, so a loop goes on after a restart.
+ * Everything is computed from the states of the iterations, so a loop continues after a restart.
  */
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
@@ -18,20 +18,22 @@ static const struct flow_loop *loop_of(const struct flow_model *m, uint32_t loop
     return flow_graph_step(m->graph, loop)->loop;
 }
 
-/* It has not begun, or begins again. */
-static bool is_to_start(const struct step *child)
+/* Whether the iteration has not begun, or begins again. */
+static bool is_to_start(const struct step *iteration)
 {
-    return child->state == STEP_WAITING || child->state == STEP_DORMANT;
+    return iteration->state == STEP_WAITING || iteration->state == STEP_DORMANT;
 }
 
-/* It has no job, and none is being made. */
-static bool has_no_job(const struct step *child)
+/* Whether the iteration has no job and none is being created. */
+static bool has_no_job(const struct step *iteration)
 {
-    return is_to_start(child) || child->state == STEP_READY || child->state == STEP_BLOCKED;
+    return is_to_start(iteration) || iteration->state == STEP_READY ||
+           iteration->state == STEP_BLOCKED;
 }
 
-/* Those of an until that never ran were never promised, nor those beyond the items. */
-static uint32_t promised_of(const struct flow_model *m, uint32_t loop)
+/* How many iterations the status shows as steps. Those of an `until`, and those beyond the items of
+ * an output, appear only when they run. */
+static uint32_t listed_iterations(const struct flow_model *m, uint32_t loop)
 {
     const struct flow_loop *spec = loop_of(m, loop);
     const struct loop_items *items = spec->items_from ? loop_items_of(m, loop) : NULL;
@@ -41,18 +43,18 @@ static uint32_t promised_of(const struct flow_model *m, uint32_t loop)
     return flow_graph_iterations(m->graph, loop);
 }
 
-/* Iterations that do not run any more, nor again. */
+/* Ends the iterations that have not run: none of them starts, and none is retried. */
 static void skip_rest(struct flow_model *m, uint32_t loop)
 {
-    uint32_t count = flow_graph_iterations(m->graph, loop), promised = promised_of(m, loop);
+    uint32_t count = flow_graph_iterations(m->graph, loop), listed = listed_iterations(m, loop);
 
     for (uint32_t k = 0; k < count; k++) {
-        const struct step *child = &m->steps[loop + 1 + k];
+        const struct step *iteration = &m->steps[loop + 1 + k];
 
-        if (has_no_job(child) && (k < promised || child->attempt))
+        if (has_no_job(iteration) && (k < listed || iteration->attempt))
             flow_model_move_step(m, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
-        else if (child->state == STEP_BACKOFF)
-            flow_model_move_step(m, loop + 1 + k, STEP_STARTED, (enum job_phase)child->phase);
+        else if (iteration->state == STEP_BACKOFF)
+            flow_model_move_step(m, loop + 1 + k, STEP_STARTED, (enum job_phase)iteration->phase);
     }
     m->control->steps[loop].next = count;
 }
@@ -64,21 +66,22 @@ static void finish(struct flow_model *m, uint32_t loop, enum job_phase phase)
     flow_control_step_ended(m, loop);
 }
 
-/* How many run at most: of items that were put out, as many as there are. */
+/* How many iterations run at most. */
 static uint32_t count_of(const struct flow_model *m, uint32_t loop)
 {
-    return loop_of(m, loop)->items_from ? promised_of(m, loop)
+    return loop_of(m, loop)->items_from ? listed_iterations(m, loop)
                                         : flow_graph_iterations(m->graph, loop);
 }
 
-static bool is_over(struct flow_model *m, uint32_t loop)
+/* Ends the loop if its iterations say so. */
+static bool end_if_over(struct flow_model *m, uint32_t loop)
 {
     const struct step_control *ctl = &m->control->steps[loop];
     const struct flow_loop *spec = loop_of(m, loop);
     const struct loop_items *items = spec->items_from ? loop_items_of(m, loop) : NULL;
     uint32_t count = count_of(m, loop);
 
-    if (ctl->lost_one || (items && items->reason)) {
+    if (ctl->iteration_failed || (items && items->reason)) {
         finish(m, loop, JOB_FAILED);
         return true;
     }
@@ -92,6 +95,7 @@ static bool is_over(struct flow_model *m, uint32_t loop)
     return true;
 }
 
+/* Starts as many further iterations as may run at once. */
 static void advance(struct flow_model *m, uint32_t loop)
 {
     struct step_control *ctl = &m->control->steps[loop];
@@ -99,7 +103,7 @@ static void advance(struct flow_model *m, uint32_t loop)
     uint32_t count = count_of(m, loop);
     uint32_t at_once = spec->until ? 1 : (uint32_t)spec->parallelism;
 
-    if (m->steps[loop].phase != JOB_RUNNING || is_over(m, loop))
+    if (m->steps[loop].phase != JOB_RUNNING || end_if_over(m, loop))
         return;
     for (; ctl->next < count && (!at_once || ctl->active < at_once); ctl->next++) {
         if (!is_to_start(&m->steps[loop + 1 + ctl->next]))
@@ -109,25 +113,25 @@ static void advance(struct flow_model *m, uint32_t loop)
     }
 }
 
-/* An iteration as it is when the loop begins, perhaps again: after a restart, or a manual retry. */
-static void take_up(struct flow_model *m, uint32_t loop, uint32_t child)
+/* Counts an iteration as it is when the loop begins or continues. */
+static void count_iteration(struct flow_model *m, uint32_t loop, uint32_t iteration)
 {
     struct step_control *ctl = &m->control->steps[loop];
-    const struct step *step = &m->steps[child];
+    const struct step *step = &m->steps[iteration];
 
     if (step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)) {
-        m->control->steps[child].notified = NOTIFIED_ALL;
+        m->control->steps[iteration].notified = NOTIFIED_ALL;
         ctl->done += step->phase == JOB_COMPLETED;
-        ctl->lost_one |= step->phase != JOB_COMPLETED;
+        ctl->iteration_failed |= step->phase != JOB_COMPLETED;
     } else if (!is_to_start(step) && step->state != STEP_SKIPPED) {
         ctl->active++;
     }
 }
 
-/* Items that were put out are waited for like those of the manifest from then on. */
-static void come_about(struct flow_model *m, uint32_t loop)
+/* The items of an output are known now, so their iterations wait like those of `items`. */
+static void wake_iterations(struct flow_model *m, uint32_t loop)
 {
-    uint32_t count = loop_of(m, loop)->items_from ? promised_of(m, loop) : 0;
+    uint32_t count = loop_of(m, loop)->items_from ? listed_iterations(m, loop) : 0;
 
     for (uint32_t k = 0; k < count; k++)
         if (m->steps[loop + 1 + k].state == STEP_DORMANT)
@@ -140,29 +144,29 @@ void flow_loop_start(struct flow_model *m, uint32_t loop)
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
     ctl->next = ctl->active = ctl->done = 0;
-    ctl->lost_one = false;
+    ctl->iteration_failed = false;
     loop_items_free(take(ctl->items));
     flow_model_move_step(m, loop, STEP_STARTED, JOB_RUNNING);
     for (uint32_t k = 0; k < count; k++)
-        take_up(m, loop, loop + 1 + k);
-    come_about(m, loop);
+        count_iteration(m, loop, loop + 1 + k);
+    wake_iterations(m, loop);
     advance(m, loop);
 }
 
-void flow_loop_iteration_ended(struct flow_model *m, uint32_t child)
+void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
 {
-    uint32_t loop = flow_graph_loop(m->graph, child);
+    uint32_t loop = flow_graph_loop(m->graph, iteration);
     struct step_control *ctl = &m->control->steps[loop];
 
-    if (m->control->steps[child].notified != NOTIFIED_NONE)
+    if (m->control->steps[iteration].notified != NOTIFIED_NONE)
         return;
-    m->control->steps[child].notified = NOTIFIED_ALL;
+    m->control->steps[iteration].notified = NOTIFIED_ALL;
     if (ctl->active)
         ctl->active--;
-    if (m->steps[child].phase == JOB_COMPLETED)
+    if (m->steps[iteration].phase == JOB_COMPLETED)
         ctl->done++;
     else
-        ctl->lost_one = true;
+        ctl->iteration_failed = true;
     advance(m, loop);
 }
 

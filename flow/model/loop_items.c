@@ -1,5 +1,5 @@
 /*
- * From text to items.
+ * Reads the items of a loop from the text of an output.
  */
 #include "flow/model/loop_items.h"
 
@@ -45,7 +45,7 @@ static char *text_of(const json_t *element)
     return buf_take(&text);
 }
 
-/* How many there are, of which at most `most` are taken. */
+/* Takes at most `most` elements of the list; returns how many there are. */
 static size_t take_list(struct loop_items *items, const json_t *list, uint32_t most)
 {
     const json_t *element;
@@ -55,6 +55,7 @@ static size_t take_list(struct loop_items *items, const json_t *list, uint32_t m
     return i;
 }
 
+/* The same for words between commas, without the spaces around them. */
 static size_t take_words(struct loop_items *items, const char *text, uint32_t most)
 {
     size_t found = 0;

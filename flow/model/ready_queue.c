@@ -1,5 +1,6 @@
 /*
- * Ranks and gangs. Without either, a place in the queue is the step's position.
+ * The queue is a set of ranks, so the next step is its first member. Without an order or gangs the
+ * rank of a step is its position in the spec.
  */
 #include "flow/model/ready_queue.h"
 
@@ -8,7 +9,8 @@
 
 #include "base/mem.h"
 
-/* It waits for a probe of another member: it can only come once that one runs. */
+/* Whether a member waits for a probe of another member, so that it becomes ready only once that one
+ * runs. */
 static bool comes_later(const struct ready_queue *queue, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(queue->graph, step)->depends;
@@ -23,8 +25,8 @@ static bool comes_later(const struct ready_queue *queue, uint32_t step)
     return false;
 }
 
-/* How many have to be ready at once: no more than can be. */
-static uint32_t least_of(const struct ready_queue *queue, const struct flow_gang *gang)
+/* How many members must be ready at once for the gang to start; not more than can be. */
+static uint32_t min_ready_of(const struct ready_queue *queue, const struct flow_gang *gang)
 {
     uint32_t members = (uint32_t)gang->steps.count, at_once = 0;
     uint32_t least = gang->min_available.set ? (uint32_t)gang->min_available.value : members;
@@ -56,7 +58,7 @@ static void init_gangs(struct ready_queue *queue)
                 queue->gang_of[step] = g + 1;
         }
         queue->gangs[g].members = (uint32_t)gang->steps.count;
-        queue->gangs[g].least = least_of(queue, gang);
+        queue->gangs[g].min_ready = min_ready_of(queue, gang);
     }
 }
 
@@ -89,7 +91,7 @@ void ready_queue_clear(struct ready_queue *queue)
     step_set_init(&queue->held, queue->graph->steps);
     for (size_t g = 0; g < queue->graph->spec->gangs.count; g++) {
         queue->gangs[g].ready = queue->gangs[g].skipped = 0;
-        queue->gangs[g].open = false; /* unless one of them has run */
+        queue->gangs[g].open = false; /* ready_queue_gang_formed opens it if a member has run */
     }
 }
 
@@ -117,7 +119,7 @@ static double longest_after(const struct dag *dag, const struct remaining *paths
     return longest;
 }
 
-/* An iteration stands where its loop stands. */
+/* Ranks the steps by path length, the longest first. An iteration has the length of its loop. */
 static void rank_paths(struct ready_queue *queue, struct remaining *paths)
 {
     const struct flow_graph *graph = queue->graph;
@@ -167,7 +169,7 @@ static struct ready_gang *gang_of(const struct ready_queue *queue, uint32_t step
     return gang ? &queue->gangs[gang - 1] : NULL;
 }
 
-/* All of its members that are held go. */
+/* Opens the gang: its held members become ready. */
 static void open_gang(struct ready_queue *queue, struct ready_gang *gang)
 {
     const struct str_list *members = &queue->graph->spec->gangs.items[gang - queue->gangs].steps;
@@ -184,11 +186,11 @@ static void open_gang(struct ready_queue *queue, struct ready_gang *gang)
     }
 }
 
-/* Perhaps enough are ready. */
-static void form(struct ready_queue *queue, struct ready_gang *gang)
+/* Opens the gang if enough members are ready. */
+static void open_if_enough(struct ready_queue *queue, struct ready_gang *gang)
 {
     uint32_t coming = gang->members - gang->skipped;
-    uint32_t least = gang->least < coming ? gang->least : coming;
+    uint32_t least = gang->min_ready < coming ? gang->min_ready : coming;
 
     if (!gang->open && gang->ready && gang->ready >= least)
         open_gang(queue, gang);
@@ -205,7 +207,7 @@ void ready_queue_put(struct ready_queue *queue, uint32_t step)
             gang->ready++;
     } else if (step_set_add(&queue->held, step)) {
         gang->ready++;
-        form(queue, gang);
+        open_if_enough(queue, gang);
     }
 }
 
@@ -225,7 +227,7 @@ void ready_queue_skip(struct ready_queue *queue, uint32_t step)
     if (!gang)
         return;
     gang->skipped++;
-    form(queue, gang);
+    open_if_enough(queue, gang);
 }
 
 void ready_queue_gang_formed(struct ready_queue *queue, uint32_t step)
@@ -249,7 +251,7 @@ uint32_t ready_queue_batch(const struct ready_queue *queue, uint32_t step)
 
     if (!gang)
         return 1;
-    return gang->ready < gang->least ? gang->ready : gang->least;
+    return gang->ready < gang->min_ready ? gang->ready : gang->min_ready;
 }
 
 const struct flow_gang *ready_queue_gang(const struct ready_queue *queue, uint32_t step)
@@ -261,5 +263,5 @@ const struct flow_gang *ready_queue_gang(const struct ready_queue *queue, uint32
 
 uint32_t ready_queue_gang_min(const struct ready_queue *queue, uint32_t step)
 {
-    return queue->gangs[queue->gang_of[step] - 1].least;
+    return queue->gangs[queue->gang_of[step] - 1].min_ready;
 }

@@ -1,5 +1,6 @@
 /*
- * One check per kind of member; the first that is missing ends the walk.
+ * Checks required fields, one function for each kind of member. The first that is missing ends the
+ * check.
  */
 #include "flow/model/required_fields.h"
 
@@ -16,7 +17,7 @@ static bool is_there(const void *member, const char *list, size_t at, const char
     return error_set(err, ERR_INVALID, field, "Required value");
 }
 
-/* A required text that was absent is empty (schema_decode). */
+/* A required text that is absent was decoded as empty (schema_decode). */
 static bool has_text(const char *text, const char *list, size_t at, const char *name,
                      struct error *err)
 {

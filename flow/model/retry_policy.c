@@ -1,5 +1,5 @@
 /*
- * Retry policies. Absent fields are upstream's behaviour: no retry.
+ * Evaluates retry policies. A policy that is absent gives upstream's behaviour: no retry.
  */
 #include "flow/model/retry_policy.h"
 

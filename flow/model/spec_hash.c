@@ -1,5 +1,5 @@
 /*
- * Finding the entries in the text of the flow's body without a tree of it.
+ * Finds the entries in the text of the flow's body with a scanner, without parsing it into a tree.
  */
 #include "flow/model/spec_hash.h"
 

@@ -1,6 +1,6 @@
 /*
- * The bitmap goes through a byte buffer, least significant byte first whatever the machine's order
- * is.
+ * Converts sets to base64 and back. Bytes are written least significant first, so the text does not
+ * depend on the byte order of the machine.
  */
 #include "flow/model/step_bitmap.h"
 

@@ -1,7 +1,8 @@
 /*
- * Histories, attempts and frozen entries of the full status. Ref: Volcano
- * pkg/controllers/jobflow/jobflow_controller_action.go, getAllJobStatus and getRunningHistories;
- * times are the job's own here, not those of our looking.
+ * Builds histories and attempts, and renders them for the full status.
+ *
+ * Times are those that the job states, not those at which the controller saw it. Ref: Volcano
+ * pkg/controllers/jobflow/jobflow_controller_action.go, getAllJobStatus and getRunningHistories.
  */
 #include "flow/model/step_history.h"
 
@@ -65,7 +66,7 @@ void step_history_add_span(struct step_history *history, const struct step_span 
     struct step_span *last = last_span(history);
     struct step_span next = *span;
 
-    if (last) { /* one open span at most, none before the one it follows */
+    if (last) { /* at most the last span is open, and none starts before its predecessor */
         if (next.start_ms < last->start_ms)
             next.start_ms = last->start_ms;
         if (!last->end_ms)
@@ -82,15 +83,16 @@ void step_history_add_span(struct step_history *history, const struct step_span 
     history->spans[history->n_spans++] = next;
 }
 
-/* Stored times are whole seconds: those restored from a status equal those of the job only so. */
+/* Compares whole seconds, because times that are restored from a status have no fraction. */
 static bool same_second(int64_t a_ms, int64_t b_ms)
 {
     return a_ms / 1000 == b_ms / 1000;
 }
 
 /*
- * Where the conditions go on behind the history: behind its last span, or, when that is not among
- * them (another job's, or its phase was entered again), with the first one that is not earlier.
+ * The first condition of the job that is not in the history yet: the one behind the last span. If
+ * that span is not among the conditions (it is of another job, or its phase was entered again), the
+ * first condition that is not earlier than the span.
  */
 static size_t first_new(const struct step_span *last, const struct job_status *status)
 {
@@ -116,7 +118,8 @@ static void enter(struct step_history *history, enum job_phase phase, int64_t at
         step_history_add_span(history, &span);
 }
 
-/* The job's conditions are its transitions, newest last, at most one per phase. */
+/* Appends the job's new transitions. Its conditions are transitions, newest last, at most one per
+ * phase. */
 static void extend_history(struct step_history *history, const struct job_status *status,
                            int64_t now_ms)
 {
@@ -147,8 +150,8 @@ void step_history_job_changed(struct step_history *history, const struct object 
     extend_history(history, status, now_ms);
 }
 
-/* End of a finished job: when it came to its phase. Upstream adds runningDuration to the creation,
- * which is the same there; ours leaves out what the job spent waiting (O-63 of spec/job.md). */
+/* When a finished job ended; 0 when it has not. Upstream adds runningDuration to the creation time,
+ * but our runningDuration leaves out the time that the job waited (O-63 of spec/job.md). */
 static int64_t end_of(const struct object *job, const struct job_status *status)
 {
     if (!job_phase_finished(status->phase))
@@ -208,7 +211,7 @@ void step_history_freeze(struct step_history *history, unsigned attempt)
 
 void step_history_add_attempt(struct step_history *history, char *json)
 {
-    if (history->n_attempts == STEP_ATTEMPTS_MAX) { /* keep the first and the newest */
+    if (history->n_attempts == STEP_ATTEMPTS_MAX) { /* keep the first attempt and the newest */
         mem_free(history->attempts[1]);
         memmove(history->attempts + 1, history->attempts + 2,
                 (STEP_ATTEMPTS_MAX - 2) * sizeof *history->attempts);
@@ -219,7 +222,7 @@ void step_history_add_attempt(struct step_history *history, char *json)
     history->attempts[history->n_attempts++] = json;
 }
 
-/* A job that is deleted unfinished ends then. */
+/* When the attempt ended. A job that is deleted unfinished ends at its deletion. */
 static int64_t attempt_end(const struct step_history *history, int64_t now_ms)
 {
     int64_t end_ms = end_of(history->job, job_status_of(history->job));
@@ -326,7 +329,7 @@ void step_history_write_condition(const struct step_history *history, struct jso
         duration_format(status->running_duration_ns, text);
         jsonw_member_str(w, "runningDuration", text);
     }
-    if (history->counted) /* the job controller clears them when the job is done */
+    if (history->counted) /* the job controller clears the counts when the job has ended */
         write_task_counts(job_status_of(history->counted), w);
     jsonw_close(w);
 }

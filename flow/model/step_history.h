@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What the full status shows of a step beyond its job's phase: running history, attempts, and the
- * last words of a job that is gone.
+ * What the full status shows of a step beyond the phase of its job: running history, attempts, and
+ * the last state of a removed job.
  *
- * While the job exists, its newest version is kept and everything is read from it when the status
- * is written. When it goes, the three entries it had in the status are kept as text.
+ * While the job exists, its newest version is kept, and the status is rendered from it. When the job
+ * is removed, the entries that it had in the status are kept as text.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/jsonw.h"
@@ -18,7 +18,7 @@ struct step_span {
 
 enum {
     STEP_HISTORY_MAX = 100, /* spans of one step; the oldest go first */
-    STEP_ATTEMPTS_MAX = 10  /* earlier attempts of one step: the first and the newest nine */
+    STEP_ATTEMPTS_MAX = 10  /* attempts kept of one step: the first and the newest nine */
 };
 
 struct step_history {
@@ -26,14 +26,14 @@ struct step_history {
     struct object *counted; /* newest version that had pod counts, or NULL */
     struct step_span *spans;
     size_t n_spans, cap_spans;
-    char **attempts; /* finished attempts as JSON objects */
+    char **attempts; /* past attempts as JSON objects */
     size_t n_attempts;
-    char *kept_status;           /* entry of jobStatusList of a job that is gone */
+    char *kept_status;           /* entry of jobStatusList of a removed job */
     char *kept_condition;        /* entry of conditions */
     char *kept_attempt;          /* entry of nodes[].attempts */
-    char *reason, *message;      /* of a failure without a job */
+    char *reason, *message;      /* of a step that failed without a job */
     struct job_results *results; /* of the last job, once it is finished; or NULL */
-    uint64_t spec_hash;          /* of what its job was made from; 0 = not known */
+    uint64_t spec_hash;          /* of the spec entry that its job was made from; 0 = not known */
     int64_t next_retry_ms;       /* between two attempts; else 0 */
     int32_t restarts;            /* of jobs of earlier attempts */
 };
@@ -41,31 +41,30 @@ struct step_history {
 struct step_history *step_history_new(void);
 void step_history_free(struct step_history *history); /* NULL is fine */
 
-/** It failed without a job; `message` may be NULL. */
+/** Sets why the step failed without a job. Both texts are copied; `message` may be NULL. */
 void step_history_set_failure(struct step_history *history, const char *reason,
                               const char *message);
-/** What the job's pods left behind; consumed. */
+/** Sets what the pods of the job left behind (consumed). */
 void step_history_set_results(struct step_history *history, struct job_results *results);
-/** A new version of the step's job: keep it, extend the history. */
+/** Keeps a new version of the job and extends the history. */
 void step_history_job_changed(struct step_history *history, const struct object *job,
                               int64_t now_ms);
-/** The job is gone with a result: keep its entries as text. */
+/** The finished job was removed: keeps its entries as text. */
 void step_history_freeze(struct step_history *history, unsigned attempt);
-/** The attempt is over, another one follows: with a job that is gone without a result, or of which
- * only the result is left. */
+/** Another attempt follows: moves the present one to `attempts`. Its job was removed unfinished, or
+ * only its entries are left. */
 void step_history_end_attempt(struct step_history *history, unsigned attempt, int64_t now_ms);
-/** Keep an attempt that is over; consumes `json`. */
+/** Keeps a past attempt; `json` is consumed. */
 void step_history_add_attempt(struct step_history *history, char *json);
-/** Add a span that is known to have been; for restoring. */
+/** Appends a span; for restoring a stored history. */
 void step_history_add_span(struct step_history *history, const struct step_span *span);
 
-/* Entries of the status, as values. */
+/* Write entries of the status as JSON values: those of jobStatusList, conditions and attempts. */
 void step_history_write_status(const struct step_history *history, const char *job_name,
                                struct jsonw *w);
 void step_history_write_condition(const struct step_history *history, struct jsonw *w);
-/** The list of all attempts. */
 void step_history_write_attempts(const struct step_history *history, unsigned attempt,
                                  struct jsonw *w);
-/** Why the job is in its phase, from its status; NULL when it does not say. */
+/** Reason and message of the job's phase, or of a failure without a job; NULL when there is none. */
 const char *step_history_reason(const struct step_history *history);
 const char *step_history_message(const struct step_history *history);

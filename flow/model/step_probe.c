@@ -1,6 +1,6 @@
 /*
- * The latches of one step, an entry for each of its targets, and the probe of each target that is
- * still open; what was met moves over by name when the flow is edited.
+ * The targets of one step with probes: which are met, which tasks they have, and the probe that is
+ * running for each open target.
  */
 #include "flow/model/step_probe.h"
 

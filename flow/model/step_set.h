@@ -2,11 +2,11 @@
 /*
  * An ordered set of step indexes: a bitmap with summary bitmaps above it.
  *
- *   level 1   bit i says: word i of level 0 is not empty
- *   level 0   bit i says: step i is in the set
+ *   level 1   bit i is set if word i of level 0 is not zero
+ *   level 0   bit i is set if step i is in the set
  *
- * Adding, removing and finding the next member cost O(log64 steps), three words for 100,000 steps,
- * and members come in step order, which is the order in which steps start and are listed.
+ * Adding, removing and finding the next member cost O(log64 steps): three words for 100,000 steps.
+ * Members are visited in step order, which is the order in which steps start and are listed.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,14 +25,14 @@ struct step_set {
 };
 
 void step_set_init(struct step_set *set, uint32_t size); /* empty */
-void step_set_release(struct step_set *set);             /* zeroed is fine */
+void step_set_release(struct step_set *set);             /* a zeroed set is fine */
 
-/* Both say whether the set changed. */
+/* Both return whether the set changed. */
 bool step_set_add(struct step_set *set, uint32_t step);
 bool step_set_remove(struct step_set *set, uint32_t step);
 bool step_set_has(const struct step_set *set, uint32_t step);
 
-/** The first member that is not below `from`, or STEP_NONE. */
+/** The smallest member that is at least `from`, or STEP_NONE. */
 uint32_t step_set_next(const struct step_set *set, uint32_t from);
 
 #define step_set_each(set, step)                                                                   \

@@ -36,9 +36,9 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int column)
     return &canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)column];
 }
 
-void canvas_letter(struct canvas *canvas, int row, int column, uint32_t letter)
+void canvas_glyph(struct canvas *canvas, int row, int column, uint32_t glyph)
 {
-    cell_at(canvas, row, column)->letter = letter;
+    cell_at(canvas, row, column)->glyph = glyph;
 }
 
 /* The second column of a wide character: nothing is printed for it. */
@@ -64,41 +64,41 @@ void canvas_text(struct canvas *canvas, int row, int column, const char *text, e
         text += n;
         if (width <= 0)
             continue;
-        cell->letter = (uint32_t)wide;
+        cell->glyph = (uint32_t)wide;
         cell->color = (uint8_t)color;
         cell->bold = bold;
         for (int i = 1; i < width; i++)
-            canvas_letter(canvas, row, column + i, COVERED);
+            canvas_glyph(canvas, row, column + i, COVERED);
         column += width;
     }
 }
 
-void canvas_join(struct canvas *canvas, int row, int column, unsigned ways, uint32_t owner)
+void canvas_join(struct canvas *canvas, int row, int column, unsigned directions, uint32_t owner)
 {
     struct canvas_cell *cell = cell_at(canvas, row, column);
-    bool is_vertical = ways & (WAY_UP | WAY_DOWN);
+    bool is_vertical = directions & (CANVAS_UP | CANVAS_DOWN);
 
-    if (cell->ways && cell->owner != owner) {
+    if (cell->directions && cell->owner != owner) {
         if (!is_vertical)
             return; /* interrupted by what crosses it */
-        cell->ways = 0;
+        cell->directions = 0;
     }
     cell->owner = owner;
-    cell->ways |= (uint8_t)ways;
+    cell->directions |= (uint8_t)directions;
 }
 
 void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t owner)
 {
     for (int column = from; column <= to; column++)
         canvas_join(canvas, row, column,
-                    (column > from ? WAY_LEFT : 0u) | (column < to ? WAY_RIGHT : 0u), owner);
+                    (column > from ? CANVAS_LEFT : 0u) | (column < to ? CANVAS_RIGHT : 0u), owner);
 }
 
 void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner)
 {
     for (int row = from; row <= to; row++)
-        canvas_join(canvas, row, column, (row > from ? WAY_UP : 0u) | (row < to ? WAY_DOWN : 0u),
-                    owner);
+        canvas_join(canvas, row, column,
+                    (row > from ? CANVAS_UP : 0u) | (row < to ? CANVAS_DOWN : 0u), owner);
 }
 
 void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
@@ -123,14 +123,14 @@ static void write_cell(const struct canvas_cell *cell, const struct term *term, 
     mbstate_t state = {0};
     size_t n;
 
-    if (!cell->letter) {
+    if (!cell->glyph) {
         if (term->utf8)
-            buf_str(out, box_glyphs[cell->ways]);
+            buf_str(out, box_glyphs[cell->directions]);
         else
-            buf_char(out, ascii_glyphs[cell->ways]);
+            buf_char(out, ascii_glyphs[cell->directions]);
         return;
     }
-    n = wcrtomb(bytes, (wchar_t)cell->letter, &state);
+    n = wcrtomb(bytes, (wchar_t)cell->glyph, &state);
     if (n == (size_t)-1)
         buf_char(out, '?');
     else
@@ -145,10 +145,10 @@ static void write_row(const struct canvas *canvas, int row, const struct term *t
     uint8_t color = COLOR_NONE;
     bool bold = false;
 
-    while (end && !cells[end - 1].letter && !cells[end - 1].ways)
+    while (end && !cells[end - 1].glyph && !cells[end - 1].directions)
         end--;
     for (int c = 0; c < end; c++) {
-        if (cells[c].letter == COVERED)
+        if (cells[c].glyph == COVERED)
             continue;
         if (cells[c].color != color || cells[c].bold != bold) {
             buf_str(out, term_reset(term));

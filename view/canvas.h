@@ -11,12 +11,12 @@
 
 #include "base/term.h"
 
-enum canvas_way { WAY_UP = 1, WAY_DOWN = 2, WAY_LEFT = 4, WAY_RIGHT = 8 };
+enum canvas_direction { CANVAS_UP = 1, CANVAS_DOWN = 2, CANVAS_LEFT = 4, CANVAS_RIGHT = 8 };
 
 struct canvas_cell {
-    uint32_t letter; /* 0 = none */
+    uint32_t glyph; /* 0 = none */
     uint32_t owner;
-    uint8_t ways;
+    uint8_t directions;
     uint8_t color;
     bool bold;
 };
@@ -33,12 +33,12 @@ SCOPED_DEFINE(canvas, struct canvas, canvas_release)
 /** Write a text from a column on; what does not fit is left out. */
 void canvas_text(struct canvas *canvas, int row, int column, const char *text, enum color color,
                  bool bold);
-void canvas_letter(struct canvas *canvas, int row, int column, uint32_t letter);
+void canvas_glyph(struct canvas *canvas, int row, int column, uint32_t glyph);
 /** A line between two columns, or rows, both included; the ends point inwards only. */
 void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t owner);
 void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner);
-/** Add ways to one cell. */
-void canvas_join(struct canvas *canvas, int row, int column, unsigned ways, uint32_t owner);
+/** Add directions to one cell. */
+void canvas_join(struct canvas *canvas, int row, int column, unsigned directions, uint32_t owner);
 /** A box of `width` columns and `height` rows. */
 void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
                 enum color color, bool bold);

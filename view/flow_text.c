@@ -40,14 +40,14 @@ static json_t *parse_rest(const struct buf *text, const char *list, const char *
 }
 
 /* A part of the text, which is smaller than 4 GiB. */
-struct place {
+struct text_range {
     uint32_t at, len;
 };
 
 /* A step as the scan finds it. */
 struct found {
-    struct place all, name, template; /* a template of no length: none is named */
-    uint32_t targets;                 /* the list of targets; 0: it has none */
+    struct text_range all, name, template; /* a template of no length: none is named */
+    uint32_t targets;                      /* the list of targets; 0: it has none */
     bool any, loops, estimate, chooses, final;
 };
 
@@ -57,22 +57,22 @@ struct scan {
     size_t count, cap;
 };
 
-static struct place place_of(const struct scan *scan, const char *from, size_t len)
+static struct text_range range_of(const struct scan *scan, const char *from, size_t len)
 {
-    return (struct place){from ? (uint32_t)(from - scan->text) : 0, (uint32_t)len};
+    return (struct text_range){from ? (uint32_t)(from - scan->text) : 0, (uint32_t)len};
 }
 
-static struct place string_at(const struct scan *scan, const char *value)
+static struct text_range string_at(const struct scan *scan, const char *value)
 {
     size_t len = 0;
     const char *word = jsonscan_string(value, &len);
 
-    return place_of(scan, word, len);
+    return range_of(scan, word, len);
 }
 
-static bool is_word(const struct scan *scan, struct place place, const char *word)
+static bool is_word(const struct scan *scan, struct text_range range, const char *word)
 {
-    return place.len == strlen(word) && memcmp(scan->text + place.at, word, place.len) == 0;
+    return range.len == strlen(word) && memcmp(scan->text + range.at, word, range.len) == 0;
 }
 
 /* Reads dependsOn; returns where its value ends. */
@@ -84,7 +84,7 @@ static const char *scan_depends(const struct scan *scan, struct found *step, con
         return jsonscan_skip(at);
     while (jsonscan_next_member(&at, &member))
         if (jsonscan_key_is(&member, "targets"))
-            step->targets = place_of(scan, member.value, 0).at;
+            step->targets = range_of(scan, member.value, 0).at;
         else if (jsonscan_key_is(&member, "strategy"))
             step->any = is_word(scan, string_at(scan, member.value), "any");
     at += *at == '{'; /* an empty object */
@@ -128,7 +128,7 @@ static const char *scan_step(struct scan *scan, const char *at)
         at = scan_member(scan, &step, &member);
     if (*at != '}' || !step.name.at)
         return NULL;
-    step.all = place_of(scan, begin, (size_t)(at + 1 - begin));
+    step.all = range_of(scan, begin, (size_t)(at + 1 - begin));
     mem_grow(scan->items, scan->count, scan->cap);
     scan->items[scan->count++] = step;
     return at + 1;
@@ -152,7 +152,7 @@ static struct flow_view_step *make_steps(const struct scan *scan, struct arena *
 
     for (size_t i = 0; i < scan->count; i++) {
         const struct found *found = &scan->items[i];
-        const struct place named = found->template;
+        const struct text_range named = found->template;
         struct flow_view_step *step = &steps[i];
 
         step_init(step);

@@ -9,10 +9,10 @@
 #include "view/layout.h"
 
 enum {
-    LETTER = 8, /* width of a column */
-    LINE = 18,  /* height of a line of text */
+    COLUMN_WIDTH = 8, /* width of a column */
+    LINE_HEIGHT = 18, /* height of a line of text */
     MARGIN = 16,
-    BETWEEN = 48, /* rows */
+    ROW_GAP = 48, /* rows */
     WAYPOINT = 3,
     GAP = 3,
 };
@@ -109,12 +109,12 @@ static int box_height(const struct graph_form *form)
         flow_view_step_marks(&form->view->steps[i], &marks);
         two = marks.len > 0;
     }
-    return two ? 2 * LINE + 10 : LINE + 12;
+    return two ? 2 * LINE_HEIGHT + 10 : LINE_HEIGHT + 12;
 }
 
 static int x_of(const struct layout_box *box)
 {
-    return MARGIN + box->center * LETTER + LETTER / 2;
+    return MARGIN + box->center * COLUMN_WIDTH + COLUMN_WIDTH / 2;
 }
 
 /* ---- drawing ---- */
@@ -143,7 +143,7 @@ static void draw_box(const struct svg *svg, const struct layout_box *box, int he
     const struct graph_form *form = svg->form;
     const struct flow_view_step *step = &form->view->steps[box->vertex];
     scoped(buf) struct buf name = {0}, below = {0}, why = {0};
-    int width = box->width * LETTER, y = svg->top[box->layer], x = x_of(box);
+    int width = box->width * COLUMN_WIDTH, y = svg->top[box->layer], x = x_of(box);
 
     step_texts(form, box->vertex, &name, &below);
     write_escaped(step->message ? step->message : "", &why);
@@ -155,18 +155,18 @@ static void draw_box(const struct svg *svg, const struct layout_box *box, int he
             class_of(step), flow_view_step_critical(step) ? " critical" : "", x - width / 2, y,
             width, height);
     fprintf(form->out, "<text x=\"%d\" y=\"%d\">%s</text>", x,
-            below.len ? y + LINE : y + height / 2 + 4, name.data);
+            below.len ? y + LINE_HEIGHT : y + height / 2 + 4, name.data);
     if (below.len)
-        fprintf(form->out, "<text class=\"dim\" x=\"%d\" y=\"%d\">%s</text>", x, y + 2 * LINE,
-                below.data);
+        fprintf(form->out, "<text class=\"dim\" x=\"%d\" y=\"%d\">%s</text>", x,
+                y + 2 * LINE_HEIGHT, below.data);
     fprintf(form->out, "</g>\n");
 }
 
 static void draw(const struct svg *svg, int height)
 {
     const struct layout *layout = svg->layout;
-    int width = layout->columns * LETTER + 2 * MARGIN;
-    int rows = layout->n_layers ? svg->top[layout->n_layers] - BETWEEN + MARGIN : 2 * MARGIN;
+    int width = layout->columns * COLUMN_WIDTH + 2 * MARGIN;
+    int rows = layout->n_layers ? svg->top[layout->n_layers] - ROW_GAP + MARGIN : 2 * MARGIN;
     scoped(buf) struct buf name = {0};
 
     write_escaped(svg->form->view->name, &name);
@@ -201,7 +201,7 @@ bool graph_svg(const struct graph_form *form, struct error *err)
     if (svg.layout) {
         svg.top = mem_array((size_t)svg.layout->n_layers + 1, sizeof *svg.top);
         for (uint32_t k = 0; k <= svg.layout->n_layers; k++)
-            svg.top[k] = MARGIN + (int)k * (height + BETWEEN);
+            svg.top[k] = MARGIN + (int)k * (height + ROW_GAP);
         draw(&svg, height);
         mem_free(svg.top);
     }

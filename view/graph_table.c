@@ -23,12 +23,12 @@ void graph_table(const struct graph_form *form)
 {
     static const char *const titles[] = {"LAYER", "STEP", "STATE", "AFTER"};
     const struct flow_view *view = form->view;
-    scoped(tableprint) struct tableprint table = {0};
+    scoped(table_print) struct table_print table = {0};
     uint32_t *by_layer = mem_array((size_t)view->n_steps + 1, sizeof *by_layer);
     uint32_t *next = mem_array((size_t)view->n_layers + 2, sizeof *next);
 
-    tableprint_init(&table, form->out, &(struct tableprint_options){0});
-    tableprint_columns(&table, titles, countof(titles));
+    table_print_init(&table, form->out, &(struct table_print_options){0});
+    table_print_columns(&table, titles, countof(titles));
     for (uint32_t i = 0; i < view->n_steps; i++)
         next[view->steps[i].layer + 1]++;
     for (uint32_t k = 0; k < view->n_layers; k++)
@@ -49,7 +49,7 @@ void graph_table(const struct graph_form *form)
         row[2] = buf_take(&state);
         row[3] = targets_text(view, by_layer[k]);
     }
-    tableprint_rows(&table, cells, view->n_steps);
+    table_print_rows(&table, cells, view->n_steps);
     for (size_t c = 0; c < (size_t)view->n_steps * countof(titles); c++)
         mem_free(cells[c]);
     mem_free(cells);

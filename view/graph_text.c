@@ -98,7 +98,7 @@ static void draw_box(struct picture *picture, const struct layout_box *box, int 
     const struct flow_view_step *step = &picture->form->view->steps[box->vertex];
     const struct label *label = &picture->labels[box->vertex];
     const char *state = flow_view_step_state(step);
-    enum color color = state ? tableprint_word_color(state) : COLOR_NONE;
+    enum color color = state ? table_print_word_color(state) : COLOR_NONE;
     int left = box->center - box->width / 2;
     bool bold = flow_view_step_critical(step);
 
@@ -129,7 +129,8 @@ static void draw_row(struct picture *picture, uint32_t layer)
         }
         ++picture->owners;
         for (int row = top; row < top + height; row++)
-            canvas_join(&picture->canvas, row, box->center, WAY_UP | WAY_DOWN, picture->owners);
+            canvas_join(&picture->canvas, row, box->center, CANVAS_UP | CANVAS_DOWN,
+                        picture->owners);
     }
 }
 
@@ -153,9 +154,9 @@ static void draw_channel(struct picture *picture, uint32_t layer)
         if (!bus)
             continue;
         canvas_down(canvas, column, top, bus->track < 0 ? bottom : top + bus->track, bus->owner);
-        canvas_join(canvas, top, column, WAY_UP, bus->owner);
+        canvas_join(canvas, top, column, CANVAS_UP, bus->owner);
         canvas_join(
-            canvas, top - 1, column, WAY_DOWN,
+            canvas, top - 1, column, CANVAS_DOWN,
             canvas->cells[(size_t)(top - 1) * (size_t)canvas->columns + (size_t)column].owner);
     }
     for (size_t b = 0; b < channel->n_buses; b++) {
@@ -167,9 +168,9 @@ static void draw_channel(struct picture *picture, uint32_t layer)
 
             canvas_down(canvas, column, bus->track < 0 ? top : top + bus->track, bottom,
                         bus->owner);
-            canvas_join(canvas, bottom, column, WAY_DOWN, bus->owner);
+            canvas_join(canvas, bottom, column, CANVAS_DOWN, bus->owner);
             if (box->vertex != UINT32_MAX)
-                canvas_letter(canvas, bottom + 1, column, picture->form->term->utf8 ? 0x25bc : 'v');
+                canvas_glyph(canvas, bottom + 1, column, picture->form->term->utf8 ? 0x25bc : 'v');
         }
     }
 }

@@ -18,7 +18,7 @@ struct drawing {
     struct layout *layout;
     igraph_t graph, extended;
     igraph_vector_int_t edges; /* [extended edges] of graph */
-    igraph_matrix_t places;
+    igraph_matrix_t positions;
     uint32_t *box_of; /* [extended vertices] */
 };
 
@@ -50,7 +50,7 @@ static bool make_graph(struct drawing *d, igraph_vector_int_t *layers)
     return ok;
 }
 
-static bool place_vertices(struct drawing *d)
+static bool run_igraph(struct drawing *d)
 {
     igraph_vector_int_t layers;
     bool ok;
@@ -60,12 +60,12 @@ static bool place_vertices(struct drawing *d)
     ok = make_graph(d, &layers);
     if (ok) {
         d->lib->vector_int_init(&d->edges, 0);
-        d->lib->matrix_init(&d->places, 0, 0);
-        ok = !d->lib->layout_sugiyama(&d->graph, &d->places, &d->extended, &d->edges, &layers, 1, 1,
-                                      CROSSING_ROUNDS, NULL);
+        d->lib->matrix_init(&d->positions, 0, 0);
+        ok = !d->lib->layout_sugiyama(&d->graph, &d->positions, &d->extended, &d->edges, &layers, 1,
+                                      1, CROSSING_ROUNDS, NULL);
         if (!ok) {
             d->lib->vector_int_destroy(&d->edges);
-            d->lib->matrix_destroy(&d->places);
+            d->lib->matrix_destroy(&d->positions);
             d->lib->destroy(&d->graph);
         }
     }
@@ -75,14 +75,14 @@ static bool place_vertices(struct drawing *d)
 
 /* ---- boxes in order ---- */
 
-struct place {
+struct vertex_position {
     double x;
     uint32_t layer, vertex; /* of the extended graph */
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-    const struct place *p = a, *q = b;
+    const struct vertex_position *p = a, *q = b;
 
     if (p->layer != q->layer)
         return p->layer < q->layer ? -1 : 1;
@@ -91,33 +91,33 @@ static int compare_places(const void *a, const void *b)
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-static void take_boxes(struct drawing *d, const int *widths, int waypoint)
+static void make_boxes(struct drawing *d, const int *widths, int waypoint)
 {
     struct layout *layout = d->layout;
     size_t n = (size_t)d->lib->vcount(&d->extended);
-    struct place *places = mem_array(n + 1, sizeof *places);
+    struct vertex_position *positions = mem_array(n + 1, sizeof *positions);
 
     for (size_t v = 0; v < n; v++)
-        places[v] = (struct place){MATRIX(d->places, (igraph_integer_t)v, 0),
-                                   (uint32_t)lround(MATRIX(d->places, (igraph_integer_t)v, 1)),
-                                   (uint32_t)v};
-    qsort(places, n, sizeof *places, compare_places);
+        positions[v] = (struct vertex_position){
+            MATRIX(d->positions, (igraph_integer_t)v, 0),
+            (uint32_t)lround(MATRIX(d->positions, (igraph_integer_t)v, 1)), (uint32_t)v};
+    qsort(positions, n, sizeof *positions, compare_positions);
     layout->boxes = mem_array(n + 1, sizeof *layout->boxes);
     layout->n_boxes = n;
-    layout->n_layers = n ? places[n - 1].layer + 1 : 0;
+    layout->n_layers = n ? positions[n - 1].layer + 1 : 0;
     layout->first = mem_array((size_t)layout->n_layers + 1, sizeof *layout->first);
     d->box_of = mem_array(n + 1, sizeof *d->box_of);
     for (size_t i = 0; i < n; i++) {
-        bool is_step = places[i].vertex < d->dag->vertices;
-        int width = is_step ? widths[places[i].vertex] : waypoint;
+        bool is_step = positions[i].vertex < d->dag->vertices;
+        int width = is_step ? widths[positions[i].vertex] : waypoint;
 
-        layout->boxes[i] = (struct layout_box){.vertex = is_step ? places[i].vertex : UINT32_MAX,
-                                               .layer = places[i].layer,
+        layout->boxes[i] = (struct layout_box){.vertex = is_step ? positions[i].vertex : UINT32_MAX,
+                                               .layer = positions[i].layer,
                                                .width = width | 1};
-        layout->first[places[i].layer + 1] = (uint32_t)i + 1;
-        d->box_of[places[i].vertex] = (uint32_t)i;
+        layout->first[positions[i].layer + 1] = (uint32_t)i + 1;
+        d->box_of[positions[i].vertex] = (uint32_t)i;
     }
-    mem_free(places);
+    mem_free(positions);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -129,7 +129,7 @@ static int compare_lines(const void *a, const void *b)
     return (p->to > q->to) - (p->to < q->to);
 }
 
-static void take_lines(struct drawing *d)
+static void make_lines(struct drawing *d)
 {
     struct layout *layout = d->layout;
 
@@ -154,7 +154,7 @@ static void take_lines(struct drawing *d)
 
 /* ---- columns ---- */
 
-struct wish {
+struct desired {
     double at, weight; /* where the middle of a box would like to be */
 };
 
@@ -163,8 +163,8 @@ struct block { /* boxes that touch */
     uint32_t end;
 };
 
-/* Place boxes [from, to) as near to their wishes as order and gaps allow: least squares. */
-static void place_row(const struct layout *layout, double *centers, const struct wish *wishes,
+/* Place boxes [from, to) as near to their desired as order and gaps allow: least squares. */
+static void place_row(const struct layout *layout, double *centers, const struct desired *desired,
                       uint32_t from, uint32_t to, int gap)
 {
     struct block *blocks = mem_array((size_t)(to - from) + 1, sizeof *blocks);
@@ -176,7 +176,7 @@ static void place_row(const struct layout *layout, double *centers, const struct
         if (i > from)
             offset += (layout->boxes[i - 1].width + layout->boxes[i].width) / 2.0 + gap;
         centers[i] = offset;
-        blocks[n++] = (struct block){wishes[i].at - offset, wishes[i].weight, i + 1};
+        blocks[n++] = (struct block){desired[i].at - offset, desired[i].weight, i + 1};
         while (n > 1 && blocks[n - 2].at > blocks[n - 1].at) {
             struct block *a = &blocks[n - 2], *b = &blocks[n - 1];
 
@@ -202,8 +202,8 @@ static double line_weight(const struct layout *layout, const struct layout_line 
 }
 
 /* The weighted sum over the neighbours in the row above or below. */
-static void collect_wishes(const struct layout *layout, const double *centers, uint32_t layer,
-                           bool from_above, struct wish *wishes)
+static void average_neighbours(const struct layout *layout, const double *centers, uint32_t layer,
+                               bool from_above, struct desired *desired)
 {
     uint32_t upper = from_above ? layer - 1 : layer;
 
@@ -213,31 +213,31 @@ static void collect_wishes(const struct layout *layout, const double *centers, u
         uint32_t other = from_above ? line->from : line->to;
         double weight = line_weight(layout, line);
 
-        wishes[box].at += centers[other] * weight;
-        wishes[box].weight += weight;
+        desired[box].at += centers[other] * weight;
+        desired[box].weight += weight;
     }
 }
 
-static void sweep(const struct layout *layout, double *centers, struct wish *wishes, bool down,
+static void sweep(const struct layout *layout, double *centers, struct desired *desired, bool down,
                   int gap)
 {
     for (uint32_t k = 0; k < layout->n_layers; k++) {
         uint32_t layer = down ? k : layout->n_layers - 1 - k;
         uint32_t from = layout->first[layer], to = layout->first[layer + 1];
 
-        memset(wishes + from, 0, (to - from) * sizeof *wishes);
+        memset(desired + from, 0, (to - from) * sizeof *desired);
         if (k > 0)
-            collect_wishes(layout, centers, layer, down, wishes);
+            average_neighbours(layout, centers, layer, down, desired);
         for (uint32_t i = from; i < to; i++)
-            wishes[i] = wishes[i].weight > 0
-                            ? (struct wish){wishes[i].at / wishes[i].weight, wishes[i].weight}
-                            : (struct wish){centers[i], 0.1};
-        place_row(layout, centers, wishes, from, to, gap);
+            desired[i] = desired[i].weight > 0 ? (struct desired){desired[i].at / desired[i].weight,
+                                                                  desired[i].weight}
+                                               : (struct desired){centers[i], 0.1};
+        place_row(layout, centers, desired, from, to, gap);
     }
 }
 
 /* Whole columns, none below 0. */
-static void settle_columns(struct layout *layout, const double *centers, int gap)
+static void round_columns(struct layout *layout, const double *centers, int gap)
 {
     int left = INT32_MAX;
 
@@ -268,13 +268,13 @@ static void settle_columns(struct layout *layout, const double *centers, int gap
 static void choose_columns(struct layout *layout, int gap)
 {
     double *centers = mem_array(layout->n_boxes + 1, sizeof *centers);
-    struct wish *wishes = mem_array(layout->n_boxes + 1, sizeof *wishes);
+    struct desired *desired = mem_array(layout->n_boxes + 1, sizeof *desired);
 
     for (int round = 0; round < SWEEPS; round++)
-        sweep(layout, centers, wishes, round % 2 == 0, gap);
-    settle_columns(layout, centers, gap);
+        sweep(layout, centers, desired, round % 2 == 0, gap);
+    round_columns(layout, centers, gap);
     mem_free(centers);
-    mem_free(wishes);
+    mem_free(desired);
 }
 
 struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const int *widths,
@@ -285,7 +285,7 @@ struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const i
 
     if (dag->vertices > LAYOUT_STEPS_MAX || boxes > LAYOUT_BOXES_MAX) {
         error_set(err, ERR_TOO_LARGE, "",
-                  "%u steps and %zu edges are too many to draw: at most %d steps, and %d places "
+                  "%u steps and %zu edges are too many to draw: at most %d steps, and %d positions "
                   "edges pass",
                   dag->vertices, dag_edges(dag), LAYOUT_STEPS_MAX, LAYOUT_BOXES_MAX);
         return NULL;
@@ -297,15 +297,15 @@ struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const i
         d.layout->first = mem_array(1, sizeof *d.layout->first);
         return d.layout;
     }
-    if (!place_vertices(&d)) {
+    if (!run_igraph(&d)) {
         layout_free(d.layout);
         error_set(err, ERR_INTERNAL, "", "the layout of the graph failed");
         return NULL;
     }
-    take_boxes(&d, widths, waypoint);
-    take_lines(&d);
+    make_boxes(&d, widths, waypoint);
+    make_lines(&d);
     d.lib->vector_int_destroy(&d.edges);
-    d.lib->matrix_destroy(&d.places);
+    d.lib->matrix_destroy(&d.positions);
     d.lib->destroy(&d.extended);
     d.lib->destroy(&d.graph);
     mem_free(d.box_of);

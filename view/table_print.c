@@ -48,7 +48,7 @@ static const struct {
     /* clang-format on */
 };
 
-enum color tableprint_word_color(const char *word)
+enum color table_print_word_color(const char *word)
 {
     if (strncmp(word, "Init:", 5) == 0)
         return COLOR_YELLOW;
@@ -66,20 +66,21 @@ static bool has_status_words(const char *title)
 
 /* ---- columns ---- */
 
-void tableprint_init(struct tableprint *print, FILE *out, const struct tableprint_options *options)
+void table_print_init(struct table_print *print, FILE *out,
+                      const struct table_print_options *options)
 {
-    *print = (struct tableprint){.out = out, .options = *options};
+    *print = (struct table_print){.out = out, .options = *options};
     term_look(&print->term, out);
 }
 
-void tableprint_release(struct tableprint *print)
+void table_print_release(struct table_print *print)
 {
     for (size_t i = 0; i < print->n_columns; i++)
         mem_free(print->titles[i]);
     print->n_columns = 0;
 }
 
-static void add_column(struct tableprint *print, const char *title, size_t source)
+static void add_column(struct table_print *print, const char *title, size_t source)
 {
     char *upper = mem_strdup(title);
 
@@ -95,12 +96,12 @@ static void add_column(struct tableprint *print, const char *title, size_t sourc
 
 enum { FROM_NAMESPACE = 1000, FROM_LABELS };
 
-static void take_definitions(struct tableprint *print, const json_t *definitions)
+static void take_definitions(struct table_print *print, const json_t *definitions)
 {
     size_t i;
     json_t *definition;
 
-    tableprint_release(print);
+    table_print_release(print);
     if (print->options.with_namespace)
         add_column(print, "NAMESPACE", FROM_NAMESPACE);
     json_array_foreach(definitions, i, definition)
@@ -114,9 +115,9 @@ static void take_definitions(struct tableprint *print, const json_t *definitions
         add_column(print, "LABELS", FROM_LABELS);
 }
 
-void tableprint_columns(struct tableprint *print, const char *const *titles, size_t n)
+void table_print_columns(struct table_print *print, const char *const *titles, size_t n)
 {
-    tableprint_release(print);
+    table_print_release(print);
     for (size_t i = 0; i < n; i++)
         add_column(print, titles[i], i);
 }
@@ -174,7 +175,7 @@ static char *value_text(const json_t *value)
     return mem_strdup("");
 }
 
-static char *cell_text(const struct tableprint *print, const json_t *row, size_t column)
+static char *cell_text(const struct table_print *print, const json_t *row, size_t column)
 {
     const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata");
     const char *ns = json_string_value(json_object_get(metadata, "namespace"));
@@ -192,7 +193,7 @@ static char *cell_text(const struct tableprint *print, const json_t *row, size_t
 
 /* ---- printing ---- */
 
-static void fit(struct tableprint *print, size_t column, const char *text)
+static void fit(struct table_print *print, size_t column, const char *text)
 {
     int width = term_text_width(text) + GAP;
 
@@ -202,17 +203,17 @@ static void fit(struct tableprint *print, size_t column, const char *text)
         print->widths[column] = width;
 }
 
-static void print_indent(const struct tableprint *print, size_t column)
+static void print_indent(const struct table_print *print, size_t column)
 {
     if (column == 0 && print->options.indent)
         fputs(print->options.indent, print->out);
 }
 
-static void print_cell(struct tableprint *print, size_t column, const char *text)
+static void print_cell(struct table_print *print, size_t column, const char *text)
 {
     bool last = column + 1 == print->n_columns;
     enum color color =
-        has_status_words(print->titles[column]) ? tableprint_word_color(text) : COLOR_NONE;
+        has_status_words(print->titles[column]) ? table_print_word_color(text) : COLOR_NONE;
     int pad = last ? 0 : print->widths[column] - term_text_width(text);
 
     if (color != COLOR_NONE)
@@ -223,7 +224,7 @@ static void print_cell(struct tableprint *print, size_t column, const char *text
     fprintf(print->out, "%*s", pad, "");
 }
 
-void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows)
+void table_print_rows(struct table_print *print, char *const *cells, size_t n_rows)
 {
     size_t n = print->n_columns;
 
@@ -249,7 +250,7 @@ void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows
     }
 }
 
-void tableprint_table(struct tableprint *print, const json_t *table)
+void table_print_table(struct table_print *print, const json_t *table)
 {
     const json_t *definitions = json_object_get(table, "columnDefinitions");
     const json_t *rows = json_object_get(table, "rows");
@@ -263,7 +264,7 @@ void tableprint_table(struct tableprint *print, const json_t *table)
     for (size_t i = 0; i < n_cells; i++)
         cells[i] =
             cell_text(print, json_array_get(rows, i / print->n_columns), i % print->n_columns);
-    tableprint_rows(print, cells, print->n_columns ? n_rows : 0);
+    table_print_rows(print, cells, print->n_columns ? n_rows : 0);
     for (size_t i = 0; i < n_cells; i++)
         mem_free(cells[i]);
     mem_free(cells);

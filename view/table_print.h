@@ -12,7 +12,7 @@
 
 enum { TABLE_COLUMNS_MAX = 24 };
 
-struct tableprint_options {
+struct table_print_options {
     bool no_headers;
     bool wide;           /* columns of priority 1, too */
     bool with_namespace; /* a first column NAMESPACE */
@@ -21,9 +21,9 @@ struct tableprint_options {
     const char *prefix;  /* "jobflow.flow.volcano.sh/" before names; NULL */
 };
 
-struct tableprint {
+struct table_print {
     FILE *out;
-    struct tableprint_options options;
+    struct table_print_options options;
     struct term term;
     size_t n_columns;
     char *titles[TABLE_COLUMNS_MAX];
@@ -32,18 +32,19 @@ struct tableprint {
     bool begun;
 };
 
-void tableprint_init(struct tableprint *print, FILE *out, const struct tableprint_options *options);
-void tableprint_release(struct tableprint *print);
-SCOPED_DEFINE(tableprint, struct tableprint, tableprint_release)
+void table_print_init(struct table_print *print, FILE *out,
+                      const struct table_print_options *options);
+void table_print_release(struct table_print *print);
+SCOPED_DEFINE(table_print, struct table_print, table_print_release)
 
 /** Print a Table document (meta.k8s.io); its columnDefinitions count when they are there. The
  * headers come with the first row. */
-void tableprint_table(struct tableprint *print, const json_t *table);
+void table_print_table(struct table_print *print, const json_t *table);
 
 /** A table of our own: set the columns once, then print `n_rows` rows of `n_columns` texts each;
  * NULL is empty. */
-void tableprint_columns(struct tableprint *print, const char *const *titles, size_t n);
-void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows);
+void table_print_columns(struct table_print *print, const char *const *titles, size_t n);
+void table_print_rows(struct table_print *print, char *const *cells, size_t n_rows);
 
 /** The colour of a phase or status word; COLOR_NONE for any other. */
-enum color tableprint_word_color(const char *word);
+enum color table_print_word_color(const char *word);

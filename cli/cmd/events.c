@@ -37,7 +37,7 @@ static const struct events_options defaults = {.place = CLIENT_PLACE_USUAL};
 struct events {
     const struct events_options *options;
     struct client *client;
-    struct tableprint table;
+    struct table_print table;
     struct watcher watcher;
     bool is_behind, printed;
 };
@@ -48,7 +48,7 @@ static void print_event(struct events *events, const struct event *event)
     char *const cells[] = {event->ns,     age,           event->type,
                            event->reason, event->object, event->message};
 
-    tableprint_rows(&events->table, events->options->all_namespaces ? cells : cells + 1, 1);
+    table_print_rows(&events->table, events->options->all_namespaces ? cells : cells + 1, 1);
     events->printed = true;
 }
 
@@ -66,7 +66,7 @@ static void print_all(struct events *events, const struct eventlist *list)
 
         memcpy(cells + i * columns, row + 6 - columns, columns * sizeof *cells);
     }
-    tableprint_rows(&events->table, cells, list->count);
+    table_print_rows(&events->table, cells, list->count);
     events->printed = events->printed || list->count > 0;
     for (size_t i = 0; i < list->count; i++)
         mem_free(ages[i]);
@@ -156,9 +156,9 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    tableprint_init(&events.table, stdout,
-                    &(const struct tableprint_options){.no_headers = events.options->no_headers});
-    tableprint_columns(&events.table, titles + skip, countof(titles) - skip);
+    table_print_init(&events.table, stdout,
+                     &(const struct table_print_options){.no_headers = events.options->no_headers});
+    table_print_columns(&events.table, titles + skip, countof(titles) - skip);
     events.client = client_open_at(&events.options->place, CLIENT_LOOK, &err);
     if (!events.client || !show(&events, fields, &err)) {
         cli_error(&err);
@@ -171,7 +171,7 @@ static int run(const void *options, int n_operands, char **operands)
         code = EXIT_FAILED;
     }
     watcher_stop(&events.watcher);
-    tableprint_release(&events.table);
+    table_print_release(&events.table);
     client_close(events.client);
     return code;
 }

@@ -52,7 +52,7 @@ static void print_status(const struct answer *answer)
     scoped(buf) struct buf took = {0};
 
     printf("%s/%s is %s%s%s", view->ns, view->name,
-           term_color(&answer->term, tableprint_word_color(phase)), phase,
+           term_color(&answer->term, table_print_word_color(phase)), phase,
            term_reset(&answer->term));
     flow_view_took(view, answer->about.now_ms, &took);
     if (took.len)
@@ -153,11 +153,11 @@ static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n
 {
     static const char *const titles[] = {"STEP", "STATE", "WHY"};
     const struct flow_view *view = answer->about.view;
-    scoped(tableprint) struct tableprint table = {0};
+    scoped(table_print) struct table_print table = {0};
     char **cells = mem_array((size_t)n * countof(titles) + 1, sizeof *cells);
 
-    tableprint_init(&table, stdout, &(struct tableprint_options){0});
-    tableprint_columns(&table, titles, countof(titles));
+    table_print_init(&table, stdout, &(struct table_print_options){0});
+    table_print_columns(&table, titles, countof(titles));
     for (uint32_t i = 0; i < n; i++) {
         const struct flow_view_step *step = &view->steps[steps[i]];
         char **row = cells + (size_t)i * countof(titles);
@@ -168,7 +168,7 @@ static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n
         row[1] = mem_strdup(flow_view_step_state(step));
         row[2] = buf_take(&why);
     }
-    tableprint_rows(&table, cells, n);
+    table_print_rows(&table, cells, n);
     for (size_t c = 0; c < (size_t)n * countof(titles); c++)
         mem_free(cells[c]);
     mem_free(cells);
@@ -309,7 +309,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     print_line("Step", step->name);
     print_line("Flow", view->name);
     printf("%-10s %s%s%s\n", "State",
-           term_color(&answer->term, tableprint_word_color(flow_view_step_state(step))),
+           term_color(&answer->term, table_print_word_color(flow_view_step_state(step))),
            flow_view_step_state(step), term_reset(&answer->term));
     print_line("Template", step->template);
     flow_view_step_marks(step, &marks);
@@ -389,12 +389,12 @@ static int explain(const struct explain_options *options, struct answer *answer,
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct explain_options *options = opaque;
-    const struct flowsource_options how = {.place = options->place,
-                                           .namespace_ = options->namespace_,
-                                           .past = true,
-                                           .brief = strcmp(options->output, "json") != 0 &&
-                                                    !options->all};
-    scoped(flowsources) struct flowsources sources = {0};
+    const struct flow_source_options how = {.place = options->place,
+                                            .namespace_ = options->namespace_,
+                                            .past = true,
+                                            .brief = strcmp(options->output, "json") != 0 &&
+                                                     !options->all};
+    scoped(flow_sources) struct flow_sources sources = {0};
     scoped(flow_view) struct flow_view *view = NULL;
     struct answer answer = {0};
     int code;
@@ -404,11 +404,11 @@ static int run(const void *opaque, int n_operands, char **operands)
                    kind_by_word(operands[0]) ? "NAME" : operands[0]);
         return EXIT_REFUSED;
     }
-    code = flowsources_load(&how, 1, operands, &sources);
+    code = flow_sources_load(&how, 1, operands, &sources);
     if (code != EXIT_OK)
         return code;
-    answer.about.now_ms = flowsource_now_ms();
-    view = flowsource_view(&sources.items[0], answer.about.now_ms);
+    answer.about.now_ms = flow_source_now_ms();
+    view = flow_source_view(&sources.items[0], answer.about.now_ms);
     if (!view)
         return EXIT_FAILED;
     term_look(&answer.term, stdout);

@@ -51,7 +51,7 @@ struct get {
     bool as_table;
     struct objectprint objects;
     const struct kind *listed; /* by names */
-    struct tableprint table;   /* of the kind being printed */
+    struct table_print table;  /* of the kind being printed */
     struct buf prefix;         /* of names, when several kinds are */
     size_t printed;            /* objects of the kind being printed */
     size_t printed_before;     /* of the kinds before */
@@ -81,7 +81,7 @@ static struct list_query query_of(const struct get *get, const struct resource *
 
 static void begin_kind(struct get *get, const struct kind *kind)
 {
-    struct tableprint_options options = {
+    struct table_print_options options = {
         .no_headers = get->options->no_headers,
         .wide = get->options->output && strcmp(get->options->output, "wide") == 0,
         .with_namespace = get->options->all_namespaces && kind->namespaced,
@@ -91,8 +91,8 @@ static void begin_kind(struct get *get, const struct kind *kind)
     buf_clear(&get->prefix);
     resource_write_name(kind, "", &get->prefix);
     options.prefix = get->resources.many_kinds ? get->prefix.data : NULL;
-    tableprint_release(&get->table);
-    tableprint_init(&get->table, stdout, &options);
+    table_print_release(&get->table);
+    table_print_init(&get->table, stdout, &options);
     get->printed_before += get->printed;
     get->printed = 0;
 }
@@ -104,7 +104,7 @@ static void print_table(struct get *get, const json_t *table)
     if (n && !get->printed && get->printed_before)
         putchar('\n');
     get->printed += n;
-    tableprint_table(&get->table, table);
+    table_print_table(&get->table, table);
 }
 
 static bool print_object(struct get *get, json_t *doc)
@@ -412,7 +412,7 @@ static int get_named(const struct get_options *options, int n_operands, char **o
     }
     if (err.code != ERR_NONE)
         cli_error(&err);
-    tableprint_release(&get.table);
+    table_print_release(&get.table);
     objectprint_release(&get.objects);
     buf_release(&get.prefix);
     resources_release(&get.resources);

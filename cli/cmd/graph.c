@@ -34,7 +34,7 @@ static const struct flag flags[] = {
 static const struct graph_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
 
 /* A heading where there are several flows or something is known of them. */
-static void print_heading(const struct graph_form *form, const struct flowsources *sources,
+static void print_heading(const struct graph_form *form, const struct flow_sources *sources,
                           size_t i)
 {
     const struct flow_view *view = form->view;
@@ -52,7 +52,7 @@ static void print_heading(const struct graph_form *form, const struct flowsource
     fputs("\n\n", form->out);
 }
 
-static bool print_one(const struct graph_options *options, const struct flowsources *sources,
+static bool print_one(const struct graph_options *options, const struct flow_sources *sources,
                       size_t i, const struct graph_form *form)
 {
     struct error err = {0};
@@ -80,9 +80,9 @@ static void print_json(json_t *flows)
     putchar('\n');
 }
 
-static int print_all(const struct graph_options *options, const struct flowsources *sources)
+static int print_all(const struct graph_options *options, const struct flow_sources *sources)
 {
-    int64_t now_ms = flowsource_now_ms();
+    int64_t now_ms = flow_source_now_ms();
     bool as_json = strcmp(options->output, "json") == 0;
     json_t *flows = as_json ? json_array() : NULL;
     struct term term;
@@ -91,7 +91,7 @@ static int print_all(const struct graph_options *options, const struct flowsourc
     term_look(&term, stdout);
     term.utf8 = term.utf8 && !options->ascii;
     for (size_t i = 0; i < sources->count; i++) {
-        scoped(flow_view) struct flow_view *view = flowsource_view(&sources->items[i], now_ms);
+        scoped(flow_view) struct flow_view *view = flow_source_view(&sources->items[i], now_ms);
         const struct graph_form form = {.view = view,
                                         .term = &term,
                                         .columns = term.is_tty ? term.columns : PAGE_COLUMNS,
@@ -113,12 +113,12 @@ static int print_all(const struct graph_options *options, const struct flowsourc
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct graph_options *options = opaque;
-    const struct flowsource_options how = {.place = options->place,
-                                           .namespace_ = options->namespace_,
-                                           .states = !options->no_state,
-                                           .past = true};
-    scoped(flowsources) struct flowsources sources = {0};
-    int code = flowsources_load(&how, n_operands, operands, &sources);
+    const struct flow_source_options how = {.place = options->place,
+                                            .namespace_ = options->namespace_,
+                                            .states = !options->no_state,
+                                            .past = true};
+    scoped(flow_sources) struct flow_sources sources = {0};
+    int code = flow_sources_load(&how, n_operands, operands, &sources);
 
     if (code != EXIT_OK)
         return code;

@@ -138,15 +138,15 @@ static void print_flow(const json_t *flow, const struct term *term)
 {
     static const char *const titles[] = {"STAGE", "STEP", "TEMPLATE", "NEEDS", "AFTER", "HAS"};
     const json_t *steps = json_object_get(flow, "steps");
-    scoped(tableprint) struct tableprint table = {0};
+    scoped(table_print) struct table_print table = {0};
     size_t n = json_array_size(steps), i;
     char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
     json_t *step, *problem;
 
     printf("\nFlow %s/%s, %zu step%s:\n", doc_text(flow, "namespace"), doc_text(flow, "name"), n,
            n == 1 ? "" : "s");
-    tableprint_init(&table, stdout, &(struct tableprint_options){.indent = "  "});
-    tableprint_columns(&table, titles, countof(titles));
+    table_print_init(&table, stdout, &(struct table_print_options){.indent = "  "});
+    table_print_columns(&table, titles, countof(titles));
     json_array_foreach(steps, i, step)
     {
         char **row = cells + i * countof(titles);
@@ -159,7 +159,7 @@ static void print_flow(const json_t *flow, const struct term *term)
         row[4] = names_of(json_object_get(step, "after"));
         row[5] = mem_strdup(text_or_empty(step, "marks"));
     }
-    tableprint_rows(&table, cells, n);
+    table_print_rows(&table, cells, n);
     for (size_t c = 0; c < n * countof(titles); c++)
         mem_free(cells[c]);
     mem_free(cells);

@@ -294,10 +294,10 @@ static void record(struct running *run)
 static bool take_up(struct running *run, const struct manifests *set)
 {
     struct backend *backend = backend_local_new(run->engine);
-    const struct takeup takeup = {
+    const struct resume_request request = {
         .backend = backend, .tracker = run->tracker, .note = on_note, .ctx = run};
     const struct flow_view *flow;
-    bool taken = takeup_all(&takeup, set);
+    bool taken = resume_all(&request, set);
 
     backend_local_free(backend);
     if (!taken)

@@ -12,31 +12,31 @@
 
 /* Each goes to a server that is at work: some ten steps, of which the last are told, cost less than
  * reading the flow does. */
-enum { QUESTIONS_MAX = 40 };
+enum { REQUESTS_MAX = 40 };
 
-struct way {
+struct path_fetch {
     struct flow_view *view;
     struct client *client;
-    uint32_t asked;
+    uint32_t requests;
     uint32_t *steps; /* [count] backwards */
     uint32_t count;
 };
 
-static json_t *ask(struct way *way, const char *job)
+static json_t *get_job(struct path_fetch *fetch, const char *job)
 {
     scoped(buf) struct buf path = {0};
 
-    if (way->asked == QUESTIONS_MAX)
+    if (fetch->requests == REQUESTS_MAX)
         return NULL;
-    way->asked++;
-    resource_write_path(&kind_job, way->view->ns, job, &path);
-    return client_get(way->client, path.data, NULL);
+    fetch->requests++;
+    resource_write_path(&kind_job, fetch->view->ns, job, &path);
+    return client_get(fetch->client, path.data, NULL);
 }
 
 /* From its creation to the last change of its phase. */
-static bool take_job(struct way *way, struct flow_view_step *step, const char *name)
+static bool add_job_times(struct path_fetch *fetch, struct flow_view_step *step, const char *name)
 {
-    scoped(json) json_t *job = ask(way, name);
+    scoped(json) json_t *job = get_job(fetch, name);
     int64_t began_ms = doc_time_ms(job, "metadata.creationTimestamp");
     int64_t ended_ms = doc_time_ms(job, "status.state.lastTransitionTime");
 
@@ -50,9 +50,9 @@ static bool take_job(struct way *way, struct flow_view_step *step, const char *n
 }
 
 /* Of a loop the first and the last iteration. */
-static bool know_times(struct way *way, struct flow_view_step *step)
+static bool fetch_times(struct path_fetch *fetch, struct flow_view_step *step)
 {
-    const char *flow = way->view->name;
+    const char *flow = fetch->view->name;
     uint32_t iterations = flow_view_step_iterations(step);
     scoped_str first = step->loops ? mem_printf("%s-%s-0", flow, step->name)
                                    : mem_printf("%s-%s", flow, step->name);
@@ -61,13 +61,13 @@ static bool know_times(struct way *way, struct flow_view_step *step)
 
     if (step->ended_ms)
         return true;
-    return take_job(way, step, first) && (!last || take_job(way, step, last));
+    return add_job_times(fetch, step, first) && (!last || add_job_times(fetch, step, last));
 }
 
 /* What let the step begin; UINT32_MAX: nothing, or nobody knows, then `known` is false. */
-static uint32_t before(struct way *way, uint32_t at, bool *known)
+static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *known)
 {
-    const struct flow_view *view = way->view;
+    const struct flow_view *view = fetch->view;
     const bool any = view->steps[at].any;
     uint32_t best = UINT32_MAX;
 
@@ -78,7 +78,7 @@ static uint32_t before(struct way *way, uint32_t at, bool *known)
 
         if (!flow_view_step_over(step) || step->state == VIEW_SKIPPED)
             continue;
-        if (!step->template || !know_times(way, step)) { /* a switch has no job that tells */
+        if (!step->template || !fetch_times(fetch, step)) { /* a switch has no job that tells */
             *known = false;
             return UINT32_MAX;
         }
@@ -89,29 +89,29 @@ static uint32_t before(struct way *way, uint32_t at, bool *known)
 }
 
 /* Of very many at work the status names some. */
-static void know_begin(struct way *way, struct flow_view_step *step)
+static void fetch_start(struct path_fetch *fetch, struct flow_view_step *step)
 {
-    scoped_str name = mem_printf("%s-%s", way->view->name, step->name);
+    scoped_str name = mem_printf("%s-%s", fetch->view->name, step->name);
     scoped(json) json_t *job = NULL;
 
     if (!flow_view_step_active(step) || step->created_ms || step->loops)
         return;
-    job = ask(way, name);
+    job = get_job(fetch, name);
     step->created_ms = doc_time_ms(job, "metadata.creationTimestamp");
 }
 
 void critical_path_fetch(struct flow_view *view, struct client *client)
 {
-    struct way way = {.view = view, .client = client};
+    struct path_fetch fetch = {.view = view, .client = client};
     bool known = true;
 
     if (!view->path_cut || !view->path_listed || !client || !client_is_live(client))
         return;
-    know_begin(&way, &view->steps[view->path[0]]);
-    way.steps = mem_array(QUESTIONS_MAX + 1, sizeof *way.steps);
-    for (uint32_t at = before(&way, view->path[0], &known);
-         at != UINT32_MAX && way.count < QUESTIONS_MAX; at = before(&way, at, &known))
-        way.steps[way.count++] = at;
-    flow_view_extend_path(view, way.steps, way.count, known && way.count < QUESTIONS_MAX);
-    mem_free(way.steps);
+    fetch_start(&fetch, &view->steps[view->path[0]]);
+    fetch.steps = mem_array(REQUESTS_MAX + 1, sizeof *fetch.steps);
+    for (uint32_t at = releasing_step(&fetch, view->path[0], &known);
+         at != UINT32_MAX && fetch.count < REQUESTS_MAX; at = releasing_step(&fetch, at, &known))
+        fetch.steps[fetch.count++] = at;
+    flow_view_extend_path(view, fetch.steps, fetch.count, known && fetch.count < REQUESTS_MAX);
+    mem_free(fetch.steps);
 }

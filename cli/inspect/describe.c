@@ -53,7 +53,7 @@ void describe_phase(const struct describer *d, const char *key, const char *phas
     if (!phase || !*phase)
         return;
     print_key(key);
-    fputs(term_color(&d->term, tableprint_word_color(phase)), stdout);
+    fputs(term_color(&d->term, table_print_word_color(phase)), stdout);
     print_clean(phase);
     printf("%s\n", term_reset(&d->term));
 }
@@ -179,21 +179,21 @@ void describe_tree(const json_t *value, int indent)
 void describe_table(const char *heading, const char *const *titles, size_t n_columns, char **cells,
                     size_t n_rows)
 {
-    scoped(tableprint) struct tableprint table;
+    scoped(table_print) struct table_print table;
 
-    tableprint_init(&table, stdout, &(const struct tableprint_options){.indent = "  "});
-    tableprint_columns(&table, titles, n_columns);
+    table_print_init(&table, stdout, &(const struct table_print_options){.indent = "  "});
+    table_print_columns(&table, titles, n_columns);
     if (n_rows)
         printf("%s:\n", heading);
     else
         describe_line(heading, "<none>");
-    tableprint_rows(&table, cells, n_rows);
+    table_print_rows(&table, cells, n_rows);
     for (size_t i = 0; i < n_rows * n_columns; i++)
         mem_free(cells[i]);
 }
 
 struct pods {
-    struct tableprint table;
+    struct table_print table;
     bool any;
 };
 
@@ -204,7 +204,7 @@ static bool print_pods(void *ctx, json_t *page)
     if (!pods->any && json_array_size(json_object_get(page, "rows")))
         puts("Pods:");
     pods->any = pods->any || json_array_size(json_object_get(page, "rows"));
-    tableprint_table(&pods->table, page);
+    table_print_table(&pods->table, page);
     return true;
 }
 
@@ -219,12 +219,12 @@ void describe_pods(const struct describer *d, const char *labels)
     struct pods pods = {0};
     struct error err = {0};
 
-    tableprint_init(&pods.table, stdout, &(const struct tableprint_options){.indent = "  "});
+    table_print_init(&pods.table, stdout, &(const struct table_print_options){.indent = "  "});
     if (!list_pages(d->client, &query, print_pods, &pods, NULL, &err))
         cli_error(&err);
     else if (!pods.any)
         describe_line("Pods", "<none>");
-    tableprint_release(&pods.table);
+    table_print_release(&pods.table);
 }
 
 static void describe_events(const struct describer *d)

@@ -259,7 +259,7 @@ static const uint32_t *failures_before(struct explain *explain)
     return explain->failed_before;
 }
 
-static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_waiting(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view *view = explain->view;
     const struct flow_view_step *step = &view->steps[i];
@@ -310,7 +310,7 @@ void explain_exit_codes(const json_t *attempt, struct buf *out)
     }
 }
 
-static void say_retrying(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_retrying(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
     int64_t next_ms = doc_time_ms(step->node, "nextRetryTime");
@@ -352,7 +352,7 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
     return false;
 }
 
-static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_skipped(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
 
@@ -366,7 +366,7 @@ static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
         buf_str(out, "everything it waits for was skipped");
 }
 
-static void say_running(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_running(struct explain *explain, uint32_t i, struct buf *out)
 {
     static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
     const struct flow_view_step *step = &explain->view->steps[i];
@@ -399,7 +399,7 @@ static void say_running(struct explain *explain, uint32_t i, struct buf *out)
     buf_printf(out, " (%s)", sources[step->estimated]);
 }
 
-static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_completed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
     const char *choice = doc_text(step->node, "case");
@@ -417,7 +417,7 @@ static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
         buf_printf(out, ", in attempt %d", (int)step->attempts);
 }
 
-static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_failed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
     scoped_str job = job_name(explain, step);
@@ -434,12 +434,12 @@ static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
         buf_printf(out, "%safter %d attempts", out->len ? "; " : "", (int)step->attempts);
 }
 
-static void say_reason(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_reason(struct explain *explain, uint32_t i, struct buf *out)
 {
     flow_view_step_why(&explain->view->steps[i], out);
 }
 
-static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
+static void explain_aborted(struct explain *explain, uint32_t i, struct buf *out)
 {
     scoped_str job = job_name(explain, &explain->view->steps[i]);
 
@@ -449,16 +449,16 @@ static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
 /* Other states are those of a job at work. */
 static void (*const states[VIEW_STATE_N])(struct explain *explain, uint32_t step,
                                           struct buf *out) = {
-    [VIEW_NONE] = write_targets,  [VIEW_WAITING] = say_waiting,
-    [VIEW_BLOCKED] = say_reason,  [VIEW_RETRYING] = say_retrying,
-    [VIEW_SKIPPED] = say_skipped, [VIEW_COMPLETED] = say_completed,
-    [VIEW_FAILED] = say_failed,   [VIEW_TERMINATED] = say_failed,
-    [VIEW_ABORTED] = say_aborted,
+    [VIEW_NONE] = write_targets,      [VIEW_WAITING] = explain_waiting,
+    [VIEW_BLOCKED] = explain_reason,  [VIEW_RETRYING] = explain_retrying,
+    [VIEW_SKIPPED] = explain_skipped, [VIEW_COMPLETED] = explain_completed,
+    [VIEW_FAILED] = explain_failed,   [VIEW_TERMINATED] = explain_failed,
+    [VIEW_ABORTED] = explain_aborted,
 };
 
 void explain_step(struct explain *explain, uint32_t i, struct buf *out)
 {
     enum view_state state = (enum view_state)explain->view->steps[i].state;
 
-    (states[state] ? states[state] : say_running)(explain, i, out);
+    (states[state] ? states[state] : explain_running)(explain, i, out);
 }

@@ -19,7 +19,7 @@
 
 enum { PAST_JOBS_MAX = 2000, PAST_JOBS_BRIEF = 500, STORED_TEMPLATES_MAX = 2000 };
 
-int64_t flowsource_now_ms(void)
+int64_t flow_source_now_ms(void)
 {
     return clock_wall_ms(clock_real());
 }
@@ -82,18 +82,18 @@ static json_t *past_jobs(struct client *client, const char *ns, size_t most)
     return found.by_name;
 }
 
-static struct flowsource *add_source(struct flowsources *sources, const char *ns)
+static struct flow_source *add_source(struct flow_sources *sources, const char *ns)
 {
-    struct flowsource *source;
+    struct flow_source *source;
 
     mem_grow(sources->items, sources->count, sources->cap);
     source = &sources->items[sources->count++];
-    *source = (struct flowsource){.templates = json_object(), .ns = ns};
+    *source = (struct flow_source){.templates = json_object(), .ns = ns};
     return source;
 }
 
-static void complete(const struct flowsource_options *options, struct flowsources *sources,
-                     struct flowsource *source)
+static void complete(const struct flow_source_options *options, struct flow_sources *sources,
+                     struct flow_source *source)
 {
     if (!sources->client)
         return;
@@ -104,20 +104,20 @@ static void complete(const struct flowsource_options *options, struct flowsource
 }
 
 /* The same with the namespace of those that name none. */
-static const struct flowsource_options *in_namespace(const struct flowsource_options *options,
-                                                     const struct client *client,
-                                                     struct flowsource_options *out)
+static const struct flow_source_options *in_namespace(const struct flow_source_options *options,
+                                                      const struct client *client,
+                                                      struct flow_source_options *out)
 {
     *out = *options;
     out->namespace_ = client_namespace(client, options->namespace_);
     return out;
 }
 
-static int load_stored(const struct flowsource_options *options, int n, char **words,
-                       struct flowsources *out)
+static int load_stored(const struct flow_source_options *options, int n, char **words,
+                       struct flow_sources *out)
 {
     scoped(resources) struct resources named = {0};
-    struct flowsource_options settled;
+    struct flow_source_options settled;
     struct error err = {0};
 
     if (!resources_parse(n, words, &named, &err)) {
@@ -134,7 +134,7 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
     for (size_t i = 0; out->client && i < named.count; i++) {
         scoped(buf) struct buf path = {0};
         scoped(client_call) struct client_call call = {0};
-        struct flowsource *source;
+        struct flow_source *source;
 
         resource_write_path(&kind_job_flow, options->namespace_, named.items[i].name, &path);
         call.target = path.data;
@@ -153,15 +153,15 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
 
 /* ---- files ---- */
 
-static const char *namespace_of(const struct flowsource_options *options, const json_t *doc)
+static const char *namespace_of(const struct flow_source_options *options, const json_t *doc)
 {
     const char *ns = doc_text(doc, "metadata.namespace");
 
     return ns ? ns : options->namespace_;
 }
 
-static void file_templates(const struct flowsource_options *options, const struct manifests *set,
-                           struct flowsource *source)
+static void file_templates(const struct flow_source_options *options, const struct manifests *set,
+                           struct flow_source *source)
 {
     for (size_t i = 0; i < set->count; i++) {
         json_t *doc = set->items[i].doc;
@@ -173,7 +173,7 @@ static void file_templates(const struct flowsource_options *options, const struc
     }
 }
 
-static void take_status(struct client *client, struct flowsource *source)
+static void take_status(struct client *client, struct flow_source *source)
 {
     const char *name = doc_text(source->flow, "metadata.name");
     scoped(buf) struct buf path = {0};
@@ -193,10 +193,10 @@ static void take_status(struct client *client, struct flowsource *source)
     source->flow = copy;
 }
 
-static int load_files(const struct flowsource_options *options, int n, char **files,
-                      struct flowsources *out)
+static int load_files(const struct flow_source_options *options, int n, char **files,
+                      struct flow_sources *out)
 {
-    struct flowsource_options settled;
+    struct flow_source_options settled;
     struct error err = {0};
 
     if (!manifests_load(&out->set, n, files))
@@ -210,7 +210,7 @@ static int load_files(const struct flowsource_options *options, int n, char **fi
     options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; i < out->set.count; i++) {
         const struct manifest *manifest = &out->set.items[i];
-        struct flowsource *source;
+        struct flow_source *source;
 
         if (manifest->kind != &kind_job_flow)
             continue;
@@ -240,8 +240,8 @@ static bool names_object(const char *word)
     return kind_by_word(kind) != NULL;
 }
 
-int flowsources_load(const struct flowsource_options *options, int n, char **operands,
-                     struct flowsources *out)
+int flow_sources_load(const struct flow_source_options *options, int n, char **operands,
+                      struct flow_sources *out)
 {
     int named = 0;
 
@@ -254,7 +254,7 @@ int flowsources_load(const struct flowsource_options *options, int n, char **ope
     return named ? load_stored(options, n, operands, out) : load_files(options, n, operands, out);
 }
 
-void flowsources_release(struct flowsources *sources)
+void flow_sources_release(struct flow_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
         json_decref(sources->items[i].flow);
@@ -264,7 +264,7 @@ void flowsources_release(struct flowsources *sources)
     mem_free(sources->items);
     manifests_release(&sources->set);
     client_close(sources->client);
-    *sources = (struct flowsources){0};
+    *sources = (struct flow_sources){0};
 }
 
 /* How long something takes that is still to end is known neither from the spec nor from the status.
@@ -280,13 +280,13 @@ static bool lacks_estimates(const struct flow_view *view)
 
 /* To look for past jobs in a store nobody works in is to read all of it: for the sake of a guess,
  * not when it is as large as a large flow makes it. */
-static bool may_look_back(const struct flowsource *source, const struct flow_view *view)
+static bool may_look_back(const struct flow_source *source, const struct flow_view *view)
 {
     return source->past && (!source->brief || view->n_steps <= PAST_JOBS_BRIEF ||
                             (client_is_live(source->client) && !flow_view_is_over(view)));
 }
 
-static void estimate(const struct flowsource *source, struct flow_view *view)
+static void estimate(const struct flow_source *source, struct flow_view *view)
 {
     scoped(json) json_t *past = NULL;
 
@@ -307,7 +307,7 @@ static bool take_page(void *ctx, json_t *page)
 }
 
 /* The status of a large flow keeps no times of its steps: they are asked for. */
-static void take_times(const struct flowsource *source, struct flow_view *view)
+static void take_times(const struct flow_source *source, struct flow_view *view)
 {
     scoped(buf) struct buf path = {0};
     bool lacking = false;
@@ -330,7 +330,7 @@ static bool tells_no_times(const struct flow_view *view)
     return true;
 }
 
-struct flow_view *flowsource_view(struct flowsource *source, int64_t now_ms)
+struct flow_view *flow_source_view(struct flow_source *source, int64_t now_ms)
 {
     struct error err = {0};
     scoped(flow_view) struct flow_view *view = source->flow

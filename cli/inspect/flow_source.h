@@ -10,7 +10,7 @@
 #include "cli/manifest/manifests.h"
 #include "view/flow_view.h"
 
-struct flowsource_options {
+struct flow_source_options {
     struct client_place place;
     const char *namespace_; /* of flows that name none; NULL: the usual one */
     bool states;            /* of flows in files, too */
@@ -19,7 +19,7 @@ struct flowsource_options {
                    times say what decided its length */
 };
 
-struct flowsource {
+struct flow_source {
     json_t *flow;                    /* of a file, owned; with status when it is stored; or NULL */
     struct buf text;                 /* of the store, until there is a view of it */
     json_t *templates;               /* owned: {name: JobTemplate} of its namespace */
@@ -29,8 +29,8 @@ struct flowsource {
     const char *ns;
 };
 
-struct flowsources {
-    struct flowsource *items; /* [count] */
+struct flow_sources {
+    struct flow_source *items; /* [count] */
     size_t count, cap;
     struct manifests set;  /* of the files */
     struct client *client; /* NULL: nothing is stored, or nothing was asked */
@@ -38,13 +38,13 @@ struct flowsources {
 
 /** Load what the operands name; several files make one set. Problems are printed. Returns EXIT_OK,
  * EXIT_REFUSED for bad operands and files, EXIT_FAILED for a flow that is not there. */
-int flowsources_load(const struct flowsource_options *options, int n, char **operands,
-                     struct flowsources *out);
-void flowsources_release(struct flowsources *sources);
-SCOPED_DEFINE(flowsources, struct flowsources, flowsources_release)
+int flow_sources_load(const struct flow_source_options *options, int n, char **operands,
+                      struct flow_sources *out);
+void flow_sources_release(struct flow_sources *sources);
+SCOPED_DEFINE(flow_sources, struct flow_sources, flow_sources_release)
 
 /** The view of one, once, with estimates and expected times. Problems are printed, those of a file
  * with its line; NULL then. */
-struct flow_view *flowsource_view(struct flowsource *source, int64_t now_ms);
+struct flow_view *flow_source_view(struct flow_source *source, int64_t now_ms);
 /** The store's present time. */
-int64_t flowsource_now_ms(void);
+int64_t flow_source_now_ms(void);

@@ -21,25 +21,25 @@ struct session {
     struct client *client;
     struct serving *serving;
     struct flow_tracker *tracker;
-    struct podlogs *logs;
+    struct pod_logs *logs;
     const struct output_ops *output;
     void *output_state;
     struct output_context context;
     uv_signal_t signals[3];
-    struct timer timeout, abort_poll, failed_look, leaving_look;
-    struct task durable, unread, idle;
-    uint64_t news, seen_news; /* changes told of; at the last look */
-    uint32_t quiet_turns;     /* since then */
+    struct timer timeout, abort_poll, failed_check, leaving_check;
+    struct task durable, output_closed, idle;
+    uint64_t changes, seen_changes; /* changes told of; at the last look */
+    uint32_t quiet_turns;           /* since then */
     struct turn_hook flush;
     int interrupts;
-    unsigned leaving_looks; /* since all is over but for pods that are on their way out */
-    bool left;              /* they are gone, and what follows from that is being stored */
-    bool storing;           /* after one, with nothing left alive: what was decided */
-    int full_looks;         /* after one, in a row, at a full disk */
-    bool noted_plain;
-    bool goes_on;      /* the data directory was there before */
-    const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
-    int exit_code;     /* -1 while running */
+    unsigned leaving_checks; /* since all is over but for pods that are on their way out */
+    bool pods_gone;          /* they are gone, and what follows from that is being stored */
+    bool storing;            /* after one, with nothing left alive: what was decided */
+    int disk_full_checks;    /* after one, in a row, at a full disk */
+    bool plain_isolation_noted;
+    bool store_existed; /* the data directory was there before */
+    const char *ended;  /* "interrupted", "timed out"; NULL = in its own time */
+    int exit_code;      /* -1 while running */
 };
 
 static inline bool session_simulated(const struct session_options *options)

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "cli/run/output.h"
 
-enum { LOOK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
+enum { CHECK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
 
 /* Seconds since the run began. */
 static double elapsed(const struct output_context *context)
@@ -42,14 +42,14 @@ void output_step_name(const struct output_context *context, const struct flow_vi
 
 struct plain {
     struct output_context context;
-    struct timer look;
-    int64_t spoke_ms;
-    const struct flow_view_step *told; /* of which it was said what it waits for */
+    struct timer check;
+    int64_t printed_ms;
+    const struct flow_view_step *reported; /* of which it was said what it waits for */
 };
 
 static void line_start(struct plain *plain)
 {
-    plain->spoke_ms = loop_wall_ms(plain->context.loop);
+    plain->printed_ms = loop_wall_ms(plain->context.loop);
     printf("%9.3fs  ", elapsed(&plain->context));
 }
 
@@ -62,7 +62,7 @@ static void print_step_name(const struct plain *plain, const struct flow_view_st
 }
 
 /* Nothing runs although it could: say what the first one waits for, once. */
-static void tell_waiting(struct plain *plain)
+static void print_waiting(struct plain *plain)
 {
     const struct flow_view_step *first = flow_tracker_active(plain->context.tracker);
     scoped(buf) struct buf why = {0};
@@ -70,18 +70,18 @@ static void tell_waiting(struct plain *plain)
     for (const struct flow_view_step *step = first; step; step = step->next_active)
         if (step->state != VIEW_PENDING)
             return;
-    if (!first || first == plain->told)
+    if (!first || first == plain->reported)
         return;
     flow_tracker_waits_for(plain->context.tracker, first, &why);
     if (!why.len)
         return;
-    plain->told = first;
+    plain->reported = first;
     line_start(plain);
     print_step_name(plain, first);
     printf("  %s  (%s)\n", flow_view_step_state(first), why.data);
 }
 
-static void tell_at_work(struct plain *plain)
+static void print_active(struct plain *plain)
 {
     size_t count = 0;
 
@@ -101,14 +101,14 @@ static void tell_at_work(struct plain *plain)
     putchar('\n');
 }
 
-static void look(struct timer *timer)
+static void check(struct timer *timer)
 {
-    struct plain *plain = container_of(timer, struct plain, look);
+    struct plain *plain = container_of(timer, struct plain, check);
 
-    tell_waiting(plain);
-    if (loop_wall_ms(plain->context.loop) - plain->spoke_ms >= SILENCE_MS)
-        tell_at_work(plain);
-    timer_start(plain->context.loop, &plain->look, LOOK_MS);
+    print_waiting(plain);
+    if (loop_wall_ms(plain->context.loop) - plain->printed_ms >= SILENCE_MS)
+        print_active(plain);
+    timer_start(plain->context.loop, &plain->check, CHECK_MS);
 }
 
 static void *plain_begin(const struct output_context *context)
@@ -116,10 +116,10 @@ static void *plain_begin(const struct output_context *context)
     struct plain *plain = mem_alloc(sizeof *plain);
 
     plain->context = *context;
-    plain->look.fire = look;
-    plain->spoke_ms = context->began_ms;
+    plain->check.fire = check;
+    plain->printed_ms = context->began_ms;
     if (!loop_is_virtual(context->loop)) /* nobody waits for a simulation */
-        timer_start(context->loop, &plain->look, LOOK_MS);
+        timer_start(context->loop, &plain->check, CHECK_MS);
     return plain;
 }
 
@@ -167,7 +167,7 @@ static void plain_log(void *state, const char *source, const char *line, size_t 
 {
     struct plain *plain = state;
 
-    plain->spoke_ms = loop_wall_ms(plain->context.loop);
+    plain->printed_ms = loop_wall_ms(plain->context.loop);
     printf("[%s] ", source);
     fwrite(line, 1, len, stdout); /* whatever the bytes are */
     putchar('\n');
@@ -183,7 +183,7 @@ static void plain_end(void *state)
 {
     struct plain *plain = state;
 
-    timer_stop(plain->context.loop, &plain->look);
+    timer_stop(plain->context.loop, &plain->check);
     mem_free(plain);
 }
 

@@ -24,17 +24,17 @@ struct stream {
     UT_hash_handle hh;
 };
 
-struct podlogs {
+struct pod_logs {
     struct loop *loop;
     struct runtime *runtime;
     struct store_watch *watch;
     struct timer poll;
     struct stream *streams;
-    podlogs_line_fn line;
+    pod_logs_line_fn line;
     void *ctx;
 };
 
-static void split_lines(struct buf *partial, const char *source, podlogs_line_fn line, void *ctx)
+static void split_lines(struct buf *partial, const char *source, pod_logs_line_fn line, void *ctx)
 {
     char *start = partial->data, *end;
 
@@ -52,7 +52,7 @@ static void split_lines(struct buf *partial, const char *source, podlogs_line_fn
     }
 }
 
-static void read_stream(struct podlogs *logs, struct stream *stream)
+static void read_stream(struct pod_logs *logs, struct stream *stream)
 {
     const struct log_query options = {
         .container = stream->container, .tail_lines = -1, .limit_bytes = -1};
@@ -62,7 +62,7 @@ static void read_stream(struct podlogs *logs, struct stream *stream)
     split_lines(&stream->partial, stream->source, logs->line, logs->ctx);
 }
 
-static void stream_free(struct podlogs *logs, struct stream *stream)
+static void stream_free(struct pod_logs *logs, struct stream *stream)
 {
     if (stream->partial.len) /* a last line without its newline */
         logs->line(logs->ctx, stream->source, stream->partial.data, stream->partial.len);
@@ -73,7 +73,7 @@ static void stream_free(struct podlogs *logs, struct stream *stream)
     mem_free(stream);
 }
 
-static void poll_streams(struct podlogs *logs)
+static void poll_streams(struct pod_logs *logs)
 {
     struct stream *stream, *next;
 
@@ -83,7 +83,7 @@ static void poll_streams(struct podlogs *logs)
 
 static void poll_now(struct timer *timer)
 {
-    struct podlogs *logs = container_of(timer, struct podlogs, poll);
+    struct pod_logs *logs = container_of(timer, struct pod_logs, poll);
 
     poll_streams(logs);
     if (logs->streams)
@@ -95,7 +95,7 @@ static bool is_over(const struct object *pod)
     return pod_phase_ended(pod_status_phase(pod));
 }
 
-static void follow_container(struct podlogs *logs, const struct object *pod,
+static void follow_container(struct pod_logs *logs, const struct object *pod,
                              const struct pod_container *container, bool several)
 {
     char *key = mem_printf("%s/%s", object_uid(pod), container->name);
@@ -126,7 +126,7 @@ static void follow_container(struct podlogs *logs, const struct object *pod,
         timer_start(logs->loop, &logs->poll, POLL_MS);
 }
 
-static void take_pod(struct podlogs *logs, const struct object *pod)
+static void take_pod(struct pod_logs *logs, const struct object *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
     bool several = spec->containers.count + spec->init_containers.count > 1;
@@ -154,10 +154,10 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
     return true;
 }
 
-struct podlogs *podlogs_follow_all(struct loop *loop, struct store *store, struct runtime *runtime,
-                                   podlogs_line_fn line, void *ctx)
+struct pod_logs *pod_logs_follow_all(struct loop *loop, struct store *store,
+                                     struct runtime *runtime, pod_logs_line_fn line, void *ctx)
 {
-    struct podlogs *logs = mem_alloc(sizeof *logs);
+    struct pod_logs *logs = mem_alloc(sizeof *logs);
     const struct store_watch_options options = {.kind = &kind_pod,
                                                 .since_revision = store_revision(store),
                                                 .changed = pod_changed,
@@ -173,7 +173,7 @@ struct podlogs *podlogs_follow_all(struct loop *loop, struct store *store, struc
     return logs;
 }
 
-void podlogs_finish(struct podlogs *logs)
+void pod_logs_finish(struct pod_logs *logs)
 {
     struct stream *stream, *next;
 
@@ -191,7 +191,7 @@ void podlogs_finish(struct podlogs *logs)
 struct tail {
     struct runtime *runtime;
     int lines;
-    podlogs_line_fn line;
+    pod_logs_line_fn line;
     void *ctx;
 };
 
@@ -231,8 +231,8 @@ static void tail_pod(void *arg, const struct object *pod)
     }
 }
 
-void podlogs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
-                  podlogs_line_fn line, void *ctx)
+void pod_logs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
+                   pod_logs_line_fn line, void *ctx)
 {
     struct tail tail = {runtime, lines, line, ctx};
 

@@ -6,17 +6,17 @@
 #include "api/store/store.h"
 #include "node/runtime/runtime.h"
 
-struct podlogs;
+struct pod_logs;
 
 /** Called for each complete line; `source` is "pod" or "pod/container" when the pod has several. */
-typedef void (*podlogs_line_fn)(void *ctx, const char *source, const char *line, size_t len);
+typedef void (*pod_logs_line_fn)(void *ctx, const char *source, const char *line, size_t len);
 
 /** Follow every pod of the store from its first byte on. */
-struct podlogs *podlogs_follow_all(struct loop *loop, struct store *store, struct runtime *runtime,
-                                   podlogs_line_fn line, void *ctx);
+struct pod_logs *pod_logs_follow_all(struct loop *loop, struct store *store,
+                                     struct runtime *runtime, pod_logs_line_fn line, void *ctx);
 /** Read what is there now (the end of a run), then stop. NULL is fine. */
-void podlogs_finish(struct podlogs *logs);
+void pod_logs_finish(struct pod_logs *logs);
 
 /** The last `lines` lines of every failed container of the pods owned by a job. */
-void podlogs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
-                  podlogs_line_fn line, void *ctx);
+void pod_logs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
+                   pod_logs_line_fn line, void *ctx);

@@ -36,34 +36,34 @@ enum earlier {
     EARLIER_KEEP    /* it succeeded, which is what is wanted */
 };
 
-static enum earlier judge(const struct takeup *takeup, const struct object *stored)
+static enum earlier judge(const struct resume_request *request, const struct object *stored)
 {
-    if (!stored || !is_followed(stored->kind) || takeup->fresh)
+    if (!stored || !is_followed(stored->kind) || request->fresh)
         return EARLIER_NONE;
     if (!is_over(stored))
         return EARLIER_RESUME;
-    if (!takeup->retry_failed)
+    if (!request->retry_failed)
         return EARLIER_NONE;
     if (has_succeeded(stored))
         return EARLIER_KEEP;
     return stored->kind == &kind_job_flow ? EARLIER_RETRY : EARLIER_NONE;
 }
 
-static struct store *store_of(const struct takeup *takeup)
+static struct store *store_of(const struct resume_request *request)
 {
-    return takeup->backend->store;
+    return request->backend->store;
 }
 
 /* Follow what goes on, and say from where. */
-static void resume(const struct takeup *takeup, enum earlier earlier, const struct object *object,
-                   const char *remark)
+static void resume(const struct resume_request *request, enum earlier earlier,
+                   const struct object *object, const char *remark)
 {
     const char *verb = earlier == EARLIER_RETRY ? "retrying" : "resuming";
     const struct flow_view *flow;
     scoped_str text = NULL;
 
-    flow_tracker_add(takeup->tracker, object);
-    flow = flow_tracker_find(takeup->tracker, object_uid(object));
+    flow_tracker_add(request->tracker, object);
+    flow = flow_tracker_find(request->tracker, object_uid(object));
     if (earlier == EARLIER_KEEP)
         text = mem_printf("%s succeeded before and is not run again", object_name(object));
     else if (object->kind == &kind_job_flow)
@@ -72,22 +72,22 @@ static void resume(const struct takeup *takeup, enum earlier earlier, const stru
                           flow->n_steps == 1 ? "" : "s", remark);
     else
         text = mem_printf("resuming job %s%s", object_name(object), remark);
-    takeup->note(takeup->ctx, text);
+    request->note(request->ctx, text);
 }
 
-static void forget(const struct takeup *takeup, const struct object *object)
+static void forget(const struct resume_request *request, const struct object *object)
 {
-    takeup->backend->ops->forget(takeup->backend, object);
+    request->backend->ops->forget(request->backend, object);
 }
 
-static const struct object *stored_object(const struct takeup *takeup,
+static const struct object *stored_object(const struct resume_request *request,
                                           const struct manifest *manifest)
 {
     const json_t *metadata = json_object_get(manifest->doc, "metadata");
     const char *ns = json_string_value(json_object_get(metadata, "namespace"));
     const char *name = json_string_value(json_object_get(metadata, "name"));
 
-    return name ? store_get(store_of(takeup), manifest->kind, ns ? ns : "", name) : NULL;
+    return name ? store_get(store_of(request), manifest->kind, ns ? ns : "", name) : NULL;
 }
 
 static void print_refusal(const struct manifest *manifest, const struct error_list *errors)
@@ -98,19 +98,19 @@ static void print_refusal(const struct manifest *manifest, const struct error_li
 
 /* Unfinished flows and jobs must still be what their manifests say: all are asked before the first
  * write. */
-static bool check_unfinished(const struct takeup *takeup, const struct manifests *set)
+static bool check_unfinished(const struct resume_request *request, const struct manifests *set)
 {
     bool ok = true;
 
     for (size_t i = 0; i < set->count; i++) {
         const struct manifest *manifest = &set->items[i];
-        const struct object *stored = stored_object(takeup, manifest);
-        enum earlier earlier = judge(takeup, stored);
+        const struct object *stored = stored_object(request, manifest);
+        enum earlier earlier = judge(request, stored);
         struct error_list errors = {0};
         struct error err = {0};
 
         if (earlier == EARLIER_NONE ||
-            takeup->backend->ops->possible(takeup->backend, manifest, &errors)) {
+            request->backend->ops->possible(request->backend, manifest, &errors)) {
             error_list_release(&errors);
             continue;
         }
@@ -121,7 +121,7 @@ static bool check_unfinished(const struct takeup *takeup, const struct manifests
                       : "differs from the run of %s \"%s\" in %s that is to go on: its templates "
                         "may have changed, its steps may not; go on with its old file, or start "
                         "over without --retry-failed",
-                  manifest->kind->name, object_name(stored), takeup->data_dir);
+                  manifest->kind->name, object_name(stored), request->data_dir);
         manifest_print(manifest, "error", &err);
         error_list_release(&errors);
         ok = false;
@@ -142,11 +142,11 @@ static json_t *member_copy(json_t *object, const char *key)
 }
 
 /* The document of a flow with what the flags say laid over it. Owned. */
-static json_t *flagged_document(const struct takeup *takeup, enum earlier earlier,
+static json_t *flagged_document(const struct resume_request *request, enum earlier earlier,
                                 const struct manifest *manifest)
 {
     bool retried = earlier == EARLIER_RETRY;
-    bool keeps_going = takeup->keep_going && earlier != EARLIER_KEEP;
+    bool keeps_going = request->keep_going && earlier != EARLIER_KEEP;
     char value[CLOCK_UUID_LEN + 1];
     json_t *doc, *annotations;
 
@@ -164,11 +164,11 @@ static json_t *flagged_document(const struct takeup *takeup, enum earlier earlie
     return doc;
 }
 
-static bool take_up_one(const struct takeup *takeup, const struct manifest *manifest)
+static bool take_up_one(const struct resume_request *request, const struct manifest *manifest)
 {
-    const struct object *stored = stored_object(takeup, manifest), *object = NULL;
-    enum earlier earlier = judge(takeup, stored);
-    scoped(json) json_t *doc = flagged_document(takeup, earlier, manifest);
+    const struct object *stored = stored_object(request, manifest), *object = NULL;
+    enum earlier earlier = judge(request, stored);
+    scoped(json) json_t *doc = flagged_document(request, earlier, manifest);
     struct manifest flagged = *manifest;
     struct error_list errors = {0};
     bool ok;
@@ -176,15 +176,15 @@ static bool take_up_one(const struct takeup *takeup, const struct manifest *mani
     flagged.doc = doc;
     flagged.unchanged &= doc == manifest->doc;
     if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
-        forget(takeup, stored);
-    object = takeup->backend->ops->apply(takeup->backend, &flagged, &errors);
+        forget(request, stored);
+    object = request->backend->ops->apply(request->backend, &flagged, &errors);
     ok = object != NULL;
     if (!ok)
         print_refusal(manifest, &errors);
     else if (earlier != EARLIER_NONE)
-        resume(takeup, earlier, object, "");
+        resume(request, earlier, object, "");
     else if (is_followed(manifest->kind))
-        flow_tracker_add(takeup->tracker, object);
+        flow_tracker_add(request->tracker, object);
     error_list_release(&errors);
     return ok;
 }
@@ -192,7 +192,7 @@ static bool take_up_one(const struct takeup *takeup, const struct manifest *mani
 /* ---- what the manifests do not name ---- */
 
 struct left_over {
-    const struct takeup *takeup;
+    const struct resume_request *request;
     const struct object **items; /* [count] references */
     size_t count, cap;
 };
@@ -203,42 +203,42 @@ static void collect_left_over(void *arg, const struct object *object)
     bool is_step = object->kind == &kind_job && meta_controller(object->meta);
 
     if (is_step || is_over(object) || object->meta->deleted_at_ms ||
-        flow_tracker_find(left->takeup->tracker, object_uid(object)))
+        flow_tracker_find(left->request->tracker, object_uid(object)))
         return;
     mem_grow(left->items, left->count, left->cap);
     left->items[left->count++] = object_ref(object);
 }
 
-static void take_up_left_over(const struct takeup *takeup)
+static void take_up_left_over(const struct resume_request *request)
 {
-    struct left_over left = {.takeup = takeup};
+    struct left_over left = {.request = request};
 
-    store_each(store_of(takeup), &kind_job_flow, NULL, collect_left_over, &left);
-    store_each(store_of(takeup), &kind_job, NULL, collect_left_over, &left);
+    store_each(store_of(request), &kind_job_flow, NULL, collect_left_over, &left);
+    store_each(store_of(request), &kind_job, NULL, collect_left_over, &left);
     for (size_t i = 0; i < left.count; i++) {
-        if (takeup->fresh)
-            forget(takeup, left.items[i]);
+        if (request->fresh)
+            forget(request, left.items[i]);
         else
-            resume(takeup, EARLIER_RESUME, left.items[i],
+            resume(request, EARLIER_RESUME, left.items[i],
                    "; it is in no file given, --fresh would forget it");
         object_unref((struct object *)(size_t)left.items[i]);
     }
     mem_free(left.items);
 }
 
-bool takeup_all(const struct takeup *takeup, const struct manifests *set)
+bool resume_all(const struct resume_request *request, const struct manifests *set)
 {
     size_t *order;
-    bool ok = check_unfinished(takeup, set);
+    bool ok = check_unfinished(request, set);
 
     if (!ok)
         return false;
-    takeup->backend->ops->namespaces(takeup->backend, set);
+    request->backend->ops->namespaces(request->backend, set);
     order = preflight_order(set);
     for (size_t i = 0; i < set->count && ok; i++)
-        ok = take_up_one(takeup, &set->items[order[i]]);
+        ok = take_up_one(request, &set->items[order[i]]);
     mem_free(order);
-    if (ok && !takeup->backend->shared)
-        take_up_left_over(takeup);
+    if (ok && !request->backend->shared)
+        take_up_left_over(request);
     return ok;
 }

@@ -14,7 +14,7 @@
 #include "cli/run/backend.h"
 #include "view/flow_tracker.h"
 
-struct takeup {
+struct resume_request {
     struct backend *backend;
     struct flow_tracker *tracker;
     const char *data_dir; /* for messages */
@@ -26,4 +26,4 @@ struct takeup {
 /** Bring the manifests into the store and everything to be followed to `follow`. False when one was
  * refused, with every finding printed; a changed unfinished flow is refused before anything is
  * written. */
-bool takeup_all(const struct takeup *takeup, const struct manifests *set);
+bool resume_all(const struct resume_request *request, const struct manifests *set);

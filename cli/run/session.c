@@ -22,7 +22,7 @@
 #include "cli/run/resume.h"
 #include "cli/run/stall_report.h"
 
-enum { FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
+enum { FAILED_CHECK_MS = 1000, FAILED_LOG_LINES = 20 };
 
 /* ---- what the output form hears ---- */
 
@@ -43,7 +43,7 @@ static void on_note(void *ctx, const char *text)
     session_note(ctx, text);
 }
 
-static void look_for_mounts(void *found, const struct object *object)
+static void find_mounts(void *found, const struct object *object)
 {
     if (strstr(object->body->text, "\"mountPath\""))
         *(bool *)found = true;
@@ -53,21 +53,21 @@ static bool has_mounts(const struct store *store)
 {
     bool found = false;
 
-    store_each(store, &kind_job_template, NULL, look_for_mounts, &found);
-    store_each(store, &kind_job, NULL, look_for_mounts, &found);
+    store_each(store, &kind_job_template, NULL, find_mounts, &found);
+    store_each(store, &kind_job, NULL, find_mounts, &found);
     return found;
 }
 
 /* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
  */
-static void note_plain(struct session *session)
+static void note_plain_isolation(struct session *session)
 {
     struct runtime *runtime = session->backend->runtime;
     const char *level = runtime->ops->describe(runtime);
 
-    if (session->noted_plain || strncmp(level, "plain:", strlen("plain:")) != 0)
+    if (session->plain_isolation_noted || strncmp(level, "plain:", strlen("plain:")) != 0)
         return;
-    session->noted_plain = true;
+    session->plain_isolation_noted = true;
     if (has_mounts(session->backend->store))
         session_note(session,
                      "pods have no file system of their own on this machine: mount paths are "
@@ -79,13 +79,13 @@ static void on_step(void *ctx, const struct flow_view_step *step, enum view_stat
     struct session *session = ctx;
     bool failed = flow_view_step_failed(step) && step->state != before;
 
-    session->news++;
+    session->changes++;
     session->output->step(session->output_state, step, before);
     if (failed && !session->logs && session->output != &output_quiet)
-        podlogs_tail(session->backend->store, session->backend->runtime, step->job_uid,
-                     FAILED_LOG_LINES, on_log_line, session);
+        pod_logs_tail(session->backend->store, session->backend->runtime, step->job_uid,
+                      FAILED_LOG_LINES, on_log_line, session);
     if (failed && !session_simulated(session->options))
-        note_plain(session);
+        note_plain_isolation(session);
 }
 
 static void note_still_at_work(struct session *session, const struct flow_view *flow)
@@ -112,9 +112,9 @@ static void note_still_at_work(struct session *session, const struct flow_view *
 
 /* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
  * does not come. */
-static void look_at_failed(struct timer *timer)
+static void check_failed(struct timer *timer)
 {
-    struct session *session = container_of(timer, struct session, failed_look);
+    struct session *session = container_of(timer, struct session, failed_check);
 
     for (const struct flow_view *flow = flow_tracker_flows(session->tracker); flow;
          flow = flow->next)
@@ -126,10 +126,10 @@ static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase bef
 {
     struct session *session = ctx;
 
-    session->news++;
+    session->changes++;
     session->output->flow(session->output_state, flow, before);
     if (flow->phase == FLOW_FAILED && !session_simulated(session->options))
-        timer_start(session->backend->loop, &session->failed_look, FAILED_LOOK_MS);
+        timer_start(session->backend->loop, &session->failed_check, FAILED_CHECK_MS);
 }
 
 void session_finish(struct session *session, int exit_code)
@@ -275,18 +275,18 @@ static bool checked(const struct session_options *options, struct manifests *set
     return preflight(set, &preflight_options, &result);
 }
 
-static void follow_to_the_end(struct session *session)
+static void run_to_end(struct session *session)
 {
     struct loop *loop = session->backend->loop;
     struct error err = {0};
 
-    session->failed_look.fire = look_at_failed;
+    session->failed_check.fire = check_failed;
     session->durable.run = settled;
     store_on_failure(session->backend->store, on_store_failure, session);
     /* Before the steps: a program's last words come before its end. */
     if (session->options->logs && !session_simulated(session->options))
-        session->logs = podlogs_follow_all(loop, session->backend->store, session->backend->runtime,
-                                           on_log_line, session);
+        session->logs = pod_logs_follow_all(loop, session->backend->store,
+                                            session->backend->runtime, on_log_line, session);
     if (flow_tracker_start(session->tracker, &err)) {
         session_end_watch(session);
         loop_run(loop);
@@ -295,8 +295,8 @@ static void follow_to_the_end(struct session *session)
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;
     }
-    timer_stop(loop, &session->failed_look);
-    podlogs_finish(take(session->logs));
+    timer_stop(loop, &session->failed_check);
+    pod_logs_finish(take(session->logs));
 }
 
 /* Flags that other commands need to look at this run. */
@@ -314,7 +314,7 @@ static char *flags_to_find(const struct session_options *options)
  * jobs; one that goes on has most of its jobs, and its next step should not wait for that. */
 static void release_manifests(struct session *session)
 {
-    if (session->goes_on)
+    if (session->store_existed)
         manifests_release_aside(session->set, session->backend->loop);
     else
         manifests_release(session->set);
@@ -337,19 +337,19 @@ static void run_opened(struct session *session)
     session->output_state = session->output->begin(&session->context);
     serve(session);
 
-    const struct takeup takeup = {.backend = session->backend,
-                                  .tracker = session->tracker,
-                                  .data_dir = session->options->data_dir,
-                                  .fresh = session->options->fresh,
-                                  .keep_going = session->options->keep_going,
-                                  .retry_failed = session->options->retry_failed,
-                                  .note = on_note,
-                                  .ctx = session};
+    const struct resume_request request = {.backend = session->backend,
+                                           .tracker = session->tracker,
+                                           .data_dir = session->options->data_dir,
+                                           .fresh = session->options->fresh,
+                                           .keep_going = session->options->keep_going,
+                                           .retry_failed = session->options->retry_failed,
+                                           .note = on_note,
+                                           .ctx = session};
 
-    if (takeup_all(&takeup, session->set)) {
+    if (resume_all(&request, session->set)) {
         release_manifests(session);
         if (session->exit_code == -1) /* the daemon is still there */
-            follow_to_the_end(session);
+            run_to_end(session);
     } else {
         session->exit_code = EXIT_REFUSED;
     }
@@ -370,7 +370,7 @@ static int pods_at_once(const struct session_options *options)
 
 static void run_local(struct session *session, bool known_store)
 {
-    session->goes_on = known_store;
+    session->store_existed = known_store;
     session->backend = backend_local_new(session->engine);
     if (!known_store || checked(session->options, session->set, session->backend->store,
                                 pods_at_once(session->options)))

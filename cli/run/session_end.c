@@ -12,9 +12,9 @@
 
 enum {
     ABORT_POLL_MS = 50,
-    LEAVING_NOTE = 20,    /* looks after which it is said what is waited for */
-    FULL_LOOKS = 20,      /* in a row, until a full disk is no longer waited for */
-    STUCK_TURNS = 100000, /* of a simulation, without any news */
+    LEAVING_NOTE = 20,     /* looks after which it is said what is waited for */
+    DISK_FULL_CHECKS = 20, /* in a row, until a full disk is no longer waited for */
+    STUCK_TURNS = 100000,  /* of a simulation, without any changes */
 };
 
 static size_t count_alive(const struct session *session)
@@ -31,12 +31,12 @@ static bool disk_is_full(const struct session *session)
 
 /* What the last turn decided is committed first. A full disk may last: then neither an end nor what
  * was asked for can be stored, and what is not stored has not happened, as after a kill. */
-static void abort_look(struct timer *timer)
+static void abort_check(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, abort_poll);
 
-    session->full_looks = disk_is_full(session) ? session->full_looks + 1 : 0;
-    if (session->full_looks == FULL_LOOKS) {
+    session->disk_full_checks = disk_is_full(session) ? session->disk_full_checks + 1 : 0;
+    if (session->disk_full_checks == DISK_FULL_CHECKS) {
         session_note(session, "the disk is full: the next run goes on from what was stored last");
         session_finish(session, session->exit_code);
         return;
@@ -53,8 +53,8 @@ static void abort_look(struct timer *timer)
 static void abort_begin(struct session *session, const char *why)
 {
     size_t pods = count_alive(session);
-    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
-                                        pods, pods == 1 ? "" : "s")
+    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is pods_gone)",
+                                        why, pods, pods == 1 ? "" : "s")
                            : mem_strdup(why);
 
     session_note(session, text);
@@ -75,9 +75,9 @@ static void count_leaving(void *arg, const struct object *pod)
     *(size_t *)arg += object_deleting(pod) && !backend_pod_over(pod);
 }
 
-static void look_at_leaving(struct timer *timer)
+static void check_leaving(struct timer *timer)
 {
-    struct session *session = container_of(timer, struct session, leaving_look);
+    struct session *session = container_of(timer, struct session, leaving_check);
 
     store_when_durable(session->backend->store, &session->durable);
 }
@@ -89,25 +89,25 @@ bool session_end_waits(struct session *session)
     if (session->backend->shared)
         return false;
     store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
-    if (pods == 0 && session->leaving_looks && !session->left) {
-        session->left = true; /* what their jobs say of it is decided in this turn */
+    if (pods == 0 && session->leaving_checks && !session->pods_gone) {
+        session->pods_gone = true; /* what their jobs say of it is decided in this turn */
         store_when_durable(session->backend->store, &session->durable);
         return true;
     }
     if (pods == 0)
         return false;
-    if (++session->leaving_looks == LEAVING_NOTE) {
+    if (++session->leaving_checks == LEAVING_NOTE) {
         scoped_str note = mem_printf("waiting for the last %zu pod%s to end (Ctrl-C kills %s)",
                                      pods, pods == 1 ? "" : "s", pods == 1 ? "it" : "them");
 
         session_note(session, note);
     }
-    timer_start(session->backend->loop, &session->leaving_look, ABORT_POLL_MS);
+    timer_start(session->backend->loop, &session->leaving_check, ABORT_POLL_MS);
     return true;
 }
 
 /* How it all ended is known, and stays so. */
-static void hurry(struct session *session)
+static void end_sooner(struct session *session)
 {
     if (session->interrupts++ == 0)
         abort_kill(session);
@@ -120,8 +120,8 @@ static void hurry(struct session *session)
 /* The first time asks the pods to end, the second kills them, the third no longer waits. */
 static void abort_run(struct session *session, const char *why, int exit_code)
 {
-    if (session->leaving_looks) {
-        hurry(session);
+    if (session->leaving_checks) {
+        end_sooner(session);
         return;
     }
     session->interrupts++;
@@ -154,9 +154,9 @@ static void on_timeout(struct timer *timer)
 }
 
 /* Whoever read our output is gone (`| head`): as when the terminal is closed. */
-static void nobody_reads(struct task *task)
+static void on_output_closed(struct task *task)
 {
-    struct session *session = container_of(task, struct session, unread);
+    struct session *session = container_of(task, struct session, output_closed);
 
     if (session->interrupts == 0)
         abort_run(session, "interrupted", EXIT_INTERRUPTED);
@@ -174,10 +174,10 @@ static void on_idle(struct task *task)
 }
 
 /* It may also go in circles: what cannot be created is tried for ever. */
-static void look_for_circles(struct session *session)
+static void count_quiet_turns(struct session *session)
 {
-    if (session->news != session->seen_news) {
-        session->seen_news = session->news;
+    if (session->changes != session->seen_changes) {
+        session->seen_changes = session->changes;
         session->quiet_turns = 0;
     } else if (++session->quiet_turns == STUCK_TURNS) {
         loop_post(engine_loop(session->engine), &session->idle);
@@ -190,10 +190,10 @@ static void flush_output(struct turn_hook *hook)
     struct session *session = container_of(hook, struct session, flush);
 
     if (session_simulated(session->options))
-        look_for_circles(session);
+        count_quiet_turns(session);
     fflush(stdout);
     if (ferror(stdout) && session->interrupts == 0)
-        loop_post(session->backend->loop, &session->unread);
+        loop_post(session->backend->loop, &session->output_closed);
 }
 
 static void listen_signals(struct session *session)
@@ -219,10 +219,10 @@ void session_end_watch(struct session *session)
 {
     struct loop *loop = session->backend->loop;
 
-    session->abort_poll.fire = abort_look;
-    session->leaving_look.fire = look_at_leaving;
+    session->abort_poll.fire = abort_check;
+    session->leaving_check.fire = check_leaving;
     session->timeout.fire = on_timeout;
-    session->unread.run = nobody_reads;
+    session->output_closed.run = on_output_closed;
     session->idle.run = on_idle;
     session->flush.end = flush_output;
     if (session->options->timeout_ms)
@@ -241,8 +241,8 @@ void session_end_rest(struct session *session)
     close_signals(session);
     timer_stop(loop, &session->timeout);
     timer_stop(loop, &session->abort_poll);
-    timer_stop(loop, &session->leaving_look);
+    timer_stop(loop, &session->leaving_check);
     store_forget(session->backend->store, &session->durable);
-    loop_cancel(loop, &session->unread);
+    loop_cancel(loop, &session->output_closed);
     loop_cancel(loop, &session->idle);
 }

@@ -32,7 +32,7 @@ static void check_page(const char *name, struct page *page, const char *want)
 
 struct table_case {
     const char *name;
-    struct tableprint_options options;
+    struct table_print_options options;
     const char *tables[3];
     const char *want;
 };
@@ -79,16 +79,16 @@ static const struct table_case cases[] = {
 static void tables_look_as_kubectl_prints_them(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(tableprint) struct tableprint table;
+        scoped(table_print) struct table_print table;
         struct page page;
 
         page_open(&page);
-        tableprint_init(&table, page.out, &cases[i].options);
+        table_print_init(&table, page.out, &cases[i].options);
         for (size_t j = 0; j < countof(cases[i].tables) && cases[i].tables[j]; j++) {
             scoped(json) json_t *doc = json_loads(cases[i].tables[j], 0, NULL);
 
             check(cases[i].name, doc);
-            tableprint_table(&table, doc);
+            table_print_table(&table, doc);
         }
         check_page(cases[i].name, &page, cases[i].want);
     }

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "node/sandbox/isolation_level.h"
+#include "node/sandbox/namespaces.h"
 
 #define FILE_NAME "ids"
 

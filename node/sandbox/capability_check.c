@@ -1,5 +1,6 @@
 /*
- * Trials. What comes through the pipe of one is why it failed.
+ * Checks in processes of their own. The process writes why its check failed into a pipe; it writes
+ * nothing and exits with 0 when the check passed.
  */
 #include "node/sandbox/capability_check.h"
 
@@ -24,10 +25,8 @@ static const struct {
     bool (*attempt)(enum isolation_level level, const char *scratch, struct error *err);
 } checks[] = {{"level", isolation_level_try}, {"network", network_try}};
 
-/* ---- what came of one ---- */
-
-/* What comes through the pipe until it is closed; false when that takes too long. */
-static bool gather(int fd, char *out, size_t size)
+/* Read the pipe until it is closed; false when that takes longer than CHECK_MS. */
+static bool read_reason(int fd, char *out, size_t size)
 {
     struct pollfd end = {fd, POLLIN, 0};
     size_t len = 0;
@@ -48,11 +47,11 @@ static bool gather(int fd, char *out, size_t size)
     return true;
 }
 
-/* Of a child that has the other end of the pipe; the end is closed. */
-static bool judge(pid_t pid, int fd, struct error *err)
+/* Wait for the child that has the other end of the pipe `fd`, which is closed. */
+static bool wait_for_result(pid_t pid, int fd, struct error *err)
 {
     char why[ERROR_MESSAGE_MAX] = "";
-    bool ended = gather(fd, why, sizeof why);
+    bool ended = read_reason(fd, why, sizeof why);
     int status = 0;
 
     close(fd);
@@ -60,18 +59,16 @@ static bool judge(pid_t pid, int fd, struct error *err)
         kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
-            return error_errno(err, errno, "the capability_check");
+            return error_errno(err, errno, "the check");
     if (!ended)
-        return error_set(err, ERR_UNAVAILABLE, "", "the capability_check did not end within %d s",
+        return error_set(err, ERR_UNAVAILABLE, "", "the check did not end within %d s",
                          CHECK_MS / 1000);
     if (*why)
         return error_set(err, ERR_UNAVAILABLE, "", "%s", why);
-    return status == 0 || error_set(err, ERR_UNAVAILABLE, "", "the capability_check ended oddly");
+    return status == 0 || error_set(err, ERR_UNAVAILABLE, "", "the check failed without a reason");
 }
 
-/* ---- in a process without threads ---- */
-
-NORETURN static void tell(bool ok, int fd, const struct error *err)
+NORETURN static void report(bool ok, int fd, const struct error *err)
 {
     ssize_t n = ok ? 0 : write(fd, err->message, strlen(err->message));
 
@@ -81,28 +78,28 @@ NORETURN static void tell(bool ok, int fd, const struct error *err)
 bool capability_check_in_child(bool (*attempt)(void *arg, struct error *err), void *arg,
                                struct error *err)
 {
-    struct error said = {0};
+    struct error failure = {0};
     int ends[2];
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
-        return error_errno(err, errno, "the capability_check");
+        return error_errno(err, errno, "the check");
     pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        tell(attempt(arg, &said), ends[1], &said);
+        report(attempt(arg, &failure), ends[1], &failure);
     }
     close(ends[1]);
     if (pid > 0)
-        return judge(pid, ends[0], err);
+        return wait_for_result(pid, ends[0], err);
     close(ends[0]);
-    return error_errno(err, errno, "the capability_check");
+    return error_errno(err, errno, "the check");
 }
 
 int capability_check_main(int argc, char **argv)
 {
     enum isolation_level level;
-    struct error said = {0};
+    struct error failure = {0};
 
     if (argc != 4 || strcmp(argv[0], CAPABILITY_CHECK_NAME) != 0 ||
         !isolation_level_parse(argv[2], &level))
@@ -110,16 +107,14 @@ int capability_check_main(int argc, char **argv)
     prctl(PR_SET_NAME, CAPABILITY_CHECK_NAME, 0, 0, 0);
     for (size_t i = 0; i < countof(checks); i++)
         if (strcmp(argv[1], checks[i].name) == 0)
-            tell(checks[i].attempt(level, argv[3], &said), STDOUT_FILENO, &said);
+            report(checks[i].attempt(level, argv[3], &failure), STDOUT_FILENO, &failure);
     return 1;
 }
 
-/* ---- in one that has threads ---- */
-
-bool capability_check(const char *what, enum isolation_level level, const char *scratch,
+bool capability_check(const char *check, enum isolation_level level, const char *scratch,
                       struct error *err)
 {
-    char *const argv[] = {(char[]){CAPABILITY_CHECK_NAME}, (char *)what,
+    char *const argv[] = {(char[]){CAPABILITY_CHECK_NAME}, (char *)check,
                           (char *)isolation_level_text(level), (char *)scratch,
                           NULL}; /* only read */
     posix_spawn_file_actions_t files;
@@ -127,16 +122,16 @@ bool capability_check(const char *what, enum isolation_level level, const char *
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
-        return error_errno(err, errno, "the capability_check");
+        return error_errno(err, errno, "the check");
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
     error = posix_spawn(&pid, self_exe_path(), &files, NULL, argv, environ);
-    if (error) /* where programs in memory may not be run */
+    if (error) /* programs in memory may not be run here */
         error = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     close(ends[1]);
     if (!error)
-        return judge(pid, ends[0], err);
+        return wait_for_result(pid, ends[0], err);
     close(ends[0]);
-    return error_errno(err, error, "cannot start a capability_check");
+    return error_errno(err, error, "cannot start the check");
 }

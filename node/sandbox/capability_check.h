@@ -1,21 +1,25 @@
 #pragma once
 /*
- * Finding out by doing: something is tried in a process of its own, whose end leaves nothing of it.
- * We have threads and it must not (SEC-28), so it is no fork of ours but started anew, by the name
- * of what it is to try.
+ * Finding out what this machine can do by doing it in a process of its own, whose end undoes all.
+ *
+ * A process with threads can neither enter a user namespace nor run such code after fork (SEC-28).
+ * So the check starts the program anew with the name of the check in argv.
  */
 #include "node/sandbox/isolation_level.h"
 
-#define CAPABILITY_CHECK_NAME "jobflow-capability_check"
+#define CAPABILITY_CHECK_NAME "jobflow-trial"
 
-/** Try "level" (sandbox.h) or "network" (network.h), at a level of isolation, with the directory
- * `scratch` to build in. False with what was said: UNAVAILABLE. */
-bool capability_check(const char *what, enum isolation_level level, const char *scratch,
+/** Run a check in a new process: "level" (isolation_level.h) or "network" (network.h), at a
+ * level of isolation, with the directory `scratch` to build in. False with the reason:
+ * UNAVAILABLE. */
+bool capability_check(const char *check, enum isolation_level level, const char *scratch,
                       struct error *err);
 
-/** In a process without threads: run `attempt` in a child. False with what it said: UNAVAILABLE. */
+/** Run `attempt` in a forked child, from a process without threads. False with its error:
+ * UNAVAILABLE. */
 bool capability_check_in_child(bool (*attempt)(void *arg, struct error *err), void *arg,
                                struct error *err);
 
-/** Be such a process, if that is what argv says: the exit code; else -1. */
+/** The main function of the process that runs a check, if argv names one: its exit code; else
+ * -1. */
 int capability_check_main(int argc, char **argv);

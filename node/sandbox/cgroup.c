@@ -1,31 +1,194 @@
 /*
- * Control groups of a container. See cgroup.h.
+ * Control groups of containers: where they can be made, making them, removing those left behind.
+ *
+ * Some of the groups that are left behind belong to no known pod any more: their shim was killed
+ * and its data directory removed. Therefore the maker of a group holds a shared lock on the file by
+ * which processes join it. A group that is neither locked nor populated is removed.
  */
 #include "node/sandbox/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup_find.h"
 #include "node/sandbox/spawn.h"
 
-enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */, MAKE_TRIES = 8 };
+enum {
+    TEXT_MAX = 1 << 20,
+    PERIOD_US = 100000,
+    PROCESSES_MAX = 1024, /* L-37 */
+    MAKE_TRIES = 8,
+    REMOVE_TRIES = 50,
+    REMOVE_PAUSE_NS = 2000000,
+};
 
-/* What is limited, where. A value of 0 sets no limit. */
-struct knob {
-    size_t works;        /* offset of the flag in struct cgroup */
-    const char *file[2]; /* old hierarchies, unified */
+static const char group_prefix[] = "jobflow-";
+static const char *const controllers[CGROUP_LIMITS] = {"memory", "cpu", "pids"};
+
+static bool write_file(const char *dir, const char *file, const char *value)
+{
+    scoped_str path = mem_printf("%s/%s", dir, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool ok = fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value);
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Finding the hierarchies. */
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)); at += len)
+        if ((at == list || strchr(", ", at[-1])) && strchr(", \n", at[len]))
+            return true;
+    return false;
+}
+
+/* The path of this process's group in the hierarchy of a controller ("": the unified one); owned.
+ */
+static char *own_path(const char *controller)
+{
+    scoped(buf) struct buf text = {0};
+    char *save = NULL;
+
+    if (!file_read("/proc/self/cgroup", TEXT_MAX, &text, NULL))
+        return NULL;
+    for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+
+        if (!path)
+            continue;
+        *path++ = 0;
+        list++;
+        if (*controller ? has_word(list, controller) : !*list)
+            return mem_strdup(path);
+    }
+    return NULL;
+}
+
+/* Where that hierarchy is mounted, and which of its directories is the root of the mount. */
+static bool find_mount(const char *controller, char **out_point, char **out_root)
+{
+    scoped(buf) struct buf text = {0};
+    char *save = NULL;
+
+    if (!file_read("/proc/self/mountinfo", TEXT_MAX, &text, NULL))
+        return false;
+    for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char root[1024], point[1024], type[32], options[1024];
+        char *rest = strstr(line, " - ");
+
+        if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) != 2 ||
+            sscanf(rest, " - %31s %*s %1023s", type, options) != 2)
+            continue;
+        if (*controller ? strcmp(type, "cgroup") != 0 || !has_word(options, controller)
+                        : strcmp(type, "cgroup2") != 0)
+            continue;
+        *out_point = mem_strdup(point);
+        *out_root = mem_strdup(root);
+        return true;
+    }
+    return false;
+}
+
+/* The directory of this process's group for a controller; owned. NULL when there is none. */
+static char *own_dir(const char *controller, char **out_point)
+{
+    scoped_str own = own_path(controller);
+    scoped_str point = NULL;
+    scoped_str root = NULL;
+    const char *path = own;
+    size_t len;
+
+    if (!path || !find_mount(controller, &point, &root))
+        return NULL;
+    len = strcmp(root, "/") != 0 ? strlen(root) : 0;
+    path += strncmp(path, root, len) != 0 ? strlen(path) : len;
+    *out_point = mem_strdup(point);
+    return mem_printf("%s%s", point, strcmp(path, "/") != 0 ? path : "");
+}
+
+/* Do groups made in this directory of the unified hierarchy get any controller? A group delegates
+ * controllers only if it has no processes of its own or is the root. */
+static bool delegates_controllers(const char *dir)
+{
+    scoped_str path = mem_printf("%s/cgroup.subtree_control", dir);
+    scoped(buf) struct buf text = {0};
+
+    for (size_t i = 0; i < CGROUP_LIMITS; i++) {
+        scoped_str enable = mem_printf("+%s", controllers[i]);
+
+        write_file(dir, "cgroup.subtree_control", enable);
+    }
+    if (!file_read(path, TEXT_MAX, &text, NULL) || !text.data || access(dir, W_OK))
+        return false;
+    for (size_t i = 0; i < CGROUP_LIMITS; i++)
+        if (has_word(text.data, controllers[i]))
+            return true;
+    return false;
+}
+
+/* The first of these that delegates controllers: this process's group, its parent (a user's slice),
+ * the root. If none does, this process's group, in which groups limit nothing. */
+static char *unified_parent(void)
+{
+    scoped_str point = NULL;
+    scoped_str own = own_dir("", &point);
+    scoped_str above = NULL;
+
+    if (!own || delegates_controllers(own))
+        return take(own);
+    above = mem_printf("%.*s", (int)(strrchr(own, '/') - own), own);
+    if (strlen(above) >= strlen(point) && delegates_controllers(above))
+        return take(above);
+    return delegates_controllers(point) ? take(point) : take(own);
+}
+
+static struct cgroup_parents parents_found;
+
+static void find_parents(void)
+{
+    parents_found.unified = unified_parent();
+    for (size_t i = 0; i < CGROUP_LIMITS; i++) {
+        scoped_str point = NULL;
+
+        parents_found.v1[i] = own_dir(controllers[i], &point);
+    }
+}
+
+const struct cgroup_parents *cgroup_find_parents(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_parents);
+    return &parents_found;
+}
+
+/* Making groups. */
+
+/* Each limit: the flag of struct cgroup that tells it is enforced, its file in cgroup v1 and in the
+ * unified hierarchy, and the text to write there (owned; NULL sets no limit). */
+struct limit_file {
+    size_t flag; /* offset in struct cgroup */
+    const char *names[2];
     char *(*value)(const struct shim_limits *limits, bool unified);
 };
 
@@ -51,21 +214,28 @@ static char *pids_value(const struct shim_limits *limits, bool unified)
 }
 
 /* clang-format off */
-static const struct knob knobs[CGROUP_LIMITS] = {
+static const struct limit_file limit_files[CGROUP_LIMITS] = {
     [CGROUP_MEMORY] = {offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
     [CGROUP_CPU]    = {offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
     [CGROUP_PIDS]   = {offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
 };
 /* clang-format on */
 
-/* ---- groups ---- */
-
-static char *group_dir(const char *own, const char *uid, unsigned index)
+static char *group_dir(const char *parent, const struct cgroup_spec *spec)
 {
-    return mem_printf("%s/" CGROUP_PREFIX "%s-%u", own, uid, index);
+    return mem_printf("%s/%s%s-%u", parent, group_prefix, spec->uid, spec->index);
 }
 
-static bool group_has(const struct cgroup *group, const char *dir)
+/* The file by which one thread joins the group in `dir` (owned). Joining processes have a single
+ * thread, and cgroup v1 has a file for threads: a move by cgroup.procs stops all forks of the
+ * machine and waits for every processor, about ten milliseconds. In the unified hierarchy programs
+ * start inside their group instead (cgroup_clone). */
+static char *join_file(const char *dir, bool unified)
+{
+    return mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
+}
+
+static bool has_dir(const struct cgroup *group, const char *dir)
 {
     for (size_t i = 0; i < group->n; i++)
         if (strcmp(group->dirs[i], dir) == 0)
@@ -73,8 +243,8 @@ static bool group_has(const struct cgroup *group, const char *dir)
     return false;
 }
 
-/* Our lock on it says that somebody needs the group, though nobody may be in it: see
- * cgroup_remove_lost.c, which may have been faster. */
+/* The shared lock keeps the empty group from cgroup_remove_orphaned, which may have removed it
+ * before the lock was taken: then errno is ENOENT. */
 static int open_and_lock(const char *joining)
 {
     int fd = open(joining, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -87,10 +257,10 @@ static int open_and_lock(const char *joining)
     return fd;
 }
 
-/* Make the directory and be able to move into it; fine if it is there. */
+/* Make the directory, unless it exists, and open its join file. */
 static int make_and_open(const char *dir, bool unified)
 {
-    scoped_str joining = cgroup_joining_file(dir, unified);
+    scoped_str joining = join_file(dir, unified);
     int fd = -1;
 
     for (unsigned tries = 0; fd < 0 && tries < MAKE_TRIES; tries++)
@@ -100,11 +270,11 @@ static int make_and_open(const char *dir, bool unified)
     return fd;
 }
 
-static bool group_make(struct cgroup *group, const char *dir, bool unified)
+static bool add_dir(struct cgroup *group, const char *dir, bool unified)
 {
     int fd;
 
-    if (group_has(group, dir))
+    if (has_dir(group, dir))
         return true;
     fd = make_and_open(dir, unified);
     if (fd < 0)
@@ -118,50 +288,47 @@ static bool group_make(struct cgroup *group, const char *dir, bool unified)
     return true;
 }
 
-/* One knob, in an old hierarchy of its own or in the unified one. */
-static void set_knob(struct cgroup *group, enum cgroup_limit which, const char *uid, unsigned index,
-                     const struct shim_limits *limits)
+/* Set one limit: in the controller's cgroup v1 hierarchy if there is one, else in the unified one.
+ */
+static void set_limit(struct cgroup *group, enum cgroup_limit which, const struct cgroup_spec *spec)
 {
-    const struct cgroup_parents *parents = cgroup_find();
-    const struct knob *knob = &knobs[which];
-    bool unified = !parents->old[which];
-    const char *parent = unified ? parents->unified : parents->old[which];
-    scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
-    scoped_str value = knob->value(limits, unified);
+    const struct cgroup_parents *parents = cgroup_find_parents();
+    const struct limit_file *file = &limit_files[which];
+    bool unified = !parents->v1[which];
+    const char *parent = unified ? parents->unified : parents->v1[which];
+    scoped_str dir = parent ? group_dir(parent, spec) : NULL;
+    scoped_str value = file->value(&spec->limits, unified);
     struct stat info;
-    bool there;
+    bool existed;
 
     if (!dir || !value)
         return;
-    there = stat(dir, &info) == 0;
-    if (group_make(group, dir, unified) && cgroup_write(dir, knob->file[unified], value))
-        *(bool *)((char *)group + knob->works) = true;
-    else if (!there && !group_has(group, dir))
+    existed = stat(dir, &info) == 0;
+    if (add_dir(group, dir, unified) && write_file(dir, file->names[unified], value))
+        *(bool *)((char *)group + file->flag) = true;
+    else if (!existed && !has_dir(group, dir))
         rmdir(dir);
 }
 
-static void attach(struct cgroup *group, const struct sockaddr_bpf *bpf,
-                   const struct sockaddr_rules *rules, const char *uid, unsigned index)
+static void attach_bpf(struct cgroup *group, const struct cgroup_spec *spec)
 {
-    const char *parent = cgroup_find()->unified;
-    scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
-    struct error err = {0};
+    const char *parent = cgroup_find_parents()->unified;
+    scoped_str dir = parent ? group_dir(parent, spec) : NULL;
 
     group->sockaddr_bpf =
-        dir && group_make(group, dir, true) && group->unified_fd >= 0 &&
-        sockaddr_bpf_attach(bpf, group->unified_fd, rules, &group->storage_key, &err);
+        dir && add_dir(group, dir, true) && group->unified_fd >= 0 &&
+        sockaddr_bpf_attach(spec->bpf, group->unified_fd, spec->rules, &group->storage_key, NULL);
 }
 
-struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
-                          const struct sockaddr_bpf *bpf, const struct sockaddr_rules *rules)
+struct cgroup *cgroup_new(const struct cgroup_spec *spec)
 {
     struct cgroup *group = mem_alloc(sizeof *group);
 
     group->unified = group->unified_fd = -1;
     for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
-        set_knob(group, which, uid, index, limits);
-    if (bpf)
-        attach(group, bpf, rules, uid, index);
+        set_limit(group, which, spec);
+    if (spec->bpf)
+        attach_bpf(group, spec);
     if (group->n)
         return group;
     cgroup_free(group);
@@ -170,9 +337,9 @@ struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_lim
 
 void cgroup_check_limits(bool *memory, bool *cpu, bool *processes)
 {
-    const struct shim_limits some = {.memory_bytes = 64 << 20, .cpu_milli = 1000};
-    scoped_str name = mem_printf("capability_check-%d", (int)getpid());
-    struct cgroup *group = cgroup_new(name, 0, &some, NULL, NULL);
+    scoped_str name = mem_printf("trial-%d", (int)getpid());
+    struct cgroup *group = cgroup_new(&(struct cgroup_spec){
+        .uid = name, .limits = {.memory_bytes = 64 << 20, .cpu_milli = 1000}});
 
     *memory = group && group->limits_memory;
     *cpu = group && group->limits_cpu;
@@ -182,17 +349,20 @@ void cgroup_check_limits(bool *memory, bool *cpu, bool *processes)
 
 bool cgroup_check_sockaddr_bpf(void)
 {
-    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
-    scoped_str name = mem_printf("capability_check-%d", (int)getpid());
+    const struct sockaddr_rules rules = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    scoped_str name = mem_printf("trial-%d", (int)getpid());
     struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
-    bool open = cgroup_find()->unified && sockaddr_bpf_open(&bpf, NULL);
-    struct cgroup *group = open ? cgroup_new(name, 1, &(struct shim_limits){0}, &bpf, &some) : NULL;
-    bool sockaddr_bpf = group && group->sockaddr_bpf;
+    const struct cgroup_spec spec = {.uid = name, .index = 1, .bpf = &bpf, .rules = &rules};
+    bool open = cgroup_find_parents()->unified && sockaddr_bpf_open(&bpf, NULL);
+    struct cgroup *group = open ? cgroup_new(&spec) : NULL;
+    bool attached = group && group->sockaddr_bpf;
 
     cgroup_free(group);
     sockaddr_bpf_close(&bpf);
-    return sockaddr_bpf;
+    return attached;
 }
+
+/* Processes of a group. */
 
 pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_in_unified)
 {
@@ -216,7 +386,7 @@ ON_CHILD_STACK void cgroup_join(const struct cgroup *group, bool in_unified)
 {
     for (size_t i = 0; i < group->n; i++)
         if (!(in_unified && (int)i == group->unified) && write(group->join_fds[i], "0", 1) != 1)
-            continue; /* then it runs without that limit */
+            continue; /* the process runs without that limit */
 }
 
 static long oom_kills(const char *dir, const char *file)
@@ -231,7 +401,7 @@ static long oom_kills(const char *dir, const char *file)
     return at ? strtol(at + strlen("oom_kill "), NULL, 10) : 0;
 }
 
-bool cgroup_was_oom(const struct cgroup *group)
+bool cgroup_oom_killed(const struct cgroup *group)
 {
     for (size_t i = 0; i < group->n; i++)
         if (oom_kills(group->dirs[i], "memory.events") > 0 ||
@@ -239,6 +409,8 @@ bool cgroup_was_oom(const struct cgroup *group)
             return true;
     return false;
 }
+
+/* Removing groups. */
 
 void cgroup_free(struct cgroup *group)
 {
@@ -252,4 +424,130 @@ void cgroup_free(struct cgroup *group)
         mem_free(group->dirs[i]);
     }
     mem_free(group);
+}
+
+/* Kill a process that was read from the group's list. Its pid may have been reused since, so the
+ * process behind the pidfd is killed only if it is in the group. */
+static void kill_member(const char *group, pid_t pid)
+{
+    scoped_str path = mem_printf("/proc/%d/cgroup", (int)pid);
+    scoped(buf) struct buf text = {0};
+    int pidfd = pidfd_open(pid, 0);
+
+    if (pidfd < 0)
+        return;
+    if (file_read(path, TEXT_MAX, &text, NULL) && text.data && strstr(text.data, group))
+        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    close(pidfd);
+}
+
+/* Kill all processes at once where the kernel has cgroup.kill, else one by one. */
+static void kill_members(const char *dir)
+{
+    scoped_str path = mem_printf("%s/cgroup.procs", dir);
+    scoped(buf) struct buf text = {0};
+
+    if (write_file(dir, "cgroup.kill", "1") || !file_read(path, TEXT_MAX, &text, NULL))
+        return;
+    for (char *at = text.data, *end; at && *at; at = end + (*end == '\n')) {
+        long pid = strtol(at, &end, 10);
+
+        if (end == at)
+            return;
+        kill_member(strrchr(dir, '/'), (pid_t)pid);
+    }
+}
+
+/* Killed processes leave the group some time after the signal, so removing it is retried. */
+static void kill_and_remove(const char *dir)
+{
+    const struct timespec pause = {0, REMOVE_PAUSE_NS};
+
+    for (unsigned tries = 0; rmdir(dir) && errno == EBUSY && tries < REMOVE_TRIES; tries++) {
+        kill_members(dir);
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* The part of a directory's name behind the prefix; NULL if the group is not ours. */
+static const char *owner_of(const char *name)
+{
+    size_t len = sizeof group_prefix - 1;
+
+    return strncmp(name, group_prefix, len) == 0 ? name + len : NULL;
+}
+
+static bool is_named(const char *name, const char *uid)
+{
+    const char *owner = owner_of(name);
+    size_t len = strlen(uid);
+
+    return owner && strncmp(owner, uid, len) == 0 && owner[len] == '-' &&
+           !strchr(owner + len + 1, '-');
+}
+
+/* Which groups are to be removed: those of pods, or those without a living maker. */
+struct removal {
+    bool orphaned;
+    const char *const *uids; /* [count], unless orphaned */
+    size_t count;
+};
+
+static bool is_wanted(const struct removal *removal, const char *name)
+{
+    for (size_t i = 0; i < removal->count; i++)
+        if (is_named(name, removal->uids[i]))
+            return true;
+    return false;
+}
+
+/* The lock tells that the maker is dead; the kernel refuses to remove a group with processes. */
+static void remove_unlocked(const char *dir, bool unified)
+{
+    scoped_str joining = join_file(dir, unified);
+    int fd = open(joining, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        rmdir(dir);
+    close(fd);
+}
+
+static void remove_below(const char *parent, bool unified, const struct removal *removal)
+{
+    DIR *dir = parent ? opendir(parent) : NULL;
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
+        scoped_str path = NULL;
+
+        if (!owner_of(entry->d_name) || (!removal->orphaned && !is_wanted(removal, entry->d_name)))
+            continue;
+        path = mem_printf("%s/%s", parent, entry->d_name);
+        if (removal->orphaned)
+            remove_unlocked(path, unified);
+        else
+            kill_and_remove(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void remove_everywhere(const struct removal *removal)
+{
+    const struct cgroup_parents *parents = cgroup_find_parents();
+
+    for (size_t i = 0; i < CGROUP_LIMITS; i++)
+        remove_below(parents->v1[i], false, removal);
+    remove_below(parents->unified, true, removal);
+}
+
+void cgroup_remove_lost(const char *const *uids, size_t count)
+{
+    remove_everywhere(&(struct removal){.uids = uids, .count = count});
+}
+
+void cgroup_remove_orphaned(void)
+{
+    remove_everywhere(&(struct removal){.orphaned = true});
 }

@@ -1,5 +1,6 @@
 /*
- * /dev of a sandbox. See dev.h.
+ * Filling /dev. Character devices are made by mknod where that is allowed, else bound from the
+ * host; directories are bound, links copied.
  */
 #include "node/sandbox/dev.h"
 
@@ -22,11 +23,12 @@ static const struct {
     const char *name, *type, *options;
     mode_t mode;
 } file_systems[] = {
-    {"shm",    NULL,     NULL,                          01777}, /* in memory as it is */
+    {"shm",    NULL,     NULL,                          01777}, /* a directory of the tmpfs */
     {"pts",    "devpts", "newinstance,ptmxmode=0666,mode=620", 0755},
     {"mqueue", "mqueue", NULL,                          01777},
 };
-static const char *const left_out[] = {"tty", "vcs", "loop", "ram", "pty"}; /* with a number or so behind */
+/* Devices whose names are one of these followed by a digit or letter. */
+static const char *const left_out[] = {"tty", "vcs", "loop", "ram", "pty"};
 /* clang-format on */
 
 static bool skip(const char *name)
@@ -45,7 +47,7 @@ static bool skip(const char *name)
     return false;
 }
 
-/* Those of an owner of his own are nobody's here. */
+/* Programs with ids of their own have the rights of others. */
 static bool may_open(const char *from, const struct stat *info, unsigned owner)
 {
     if (owner)
@@ -53,8 +55,7 @@ static bool may_open(const char *from, const struct stat *info, unsigned owner)
     return access(from, R_OK) == 0 || access(from, W_OK) == 0;
 }
 
-/* The same device once more, which is dearer as a mount. Takes a right that is not given to user
- * namespaces. */
+/* Make the same device, which is cheaper than a mount. User namespaces do not have the right to. */
 static bool make_device(int dev_fd, const char *name, const struct stat *info)
 {
     if (mknodat(dev_fd, name, info->st_mode, info->st_rdev))
@@ -62,11 +63,11 @@ static bool make_device(int dev_fd, const char *name, const struct stat *info)
     if (!(info->st_uid || info->st_gid) ||
         fchownat(dev_fd, name, info->st_uid, info->st_gid, AT_SYMLINK_NOFOLLOW) == 0)
         return true;
-    unlinkat(dev_fd, name, 0); /* it would be the wrong user's */
+    unlinkat(dev_fd, name, 0); /* it would belong to the wrong user */
     return false;
 }
 
-/* A device that is not shown is no reason to have no pod: what fails is left out. */
+/* Show a device or directory. One that cannot be shown is left out; the pod starts without it. */
 static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
 {
     char from[PATH_BYTES];
@@ -116,7 +117,7 @@ bool dev_fill(int dev_fd, unsigned owner, struct error *err)
     closedir(dir);
     for (size_t i = 0; i < countof(file_systems); i++) {
         mkdirat(dev_fd, file_systems[i].name, file_systems[i].mode);
-        if (file_systems[i].type) /* without it, programs have no terminals, or no queues */
+        if (file_systems[i].type) /* may fail: then programs have no terminals or queues */
             mount_tree_mount(file_systems[i].type, dev_fd, file_systems[i].name,
                              MS_NOSUID | MS_NOEXEC, file_systems[i].options, NULL);
     }

@@ -1,6 +1,5 @@
-/*
- * See host_path.h.
- */
+/* Opening and making paths of the host for volumes: openat2 with RESOLVE_BENEATH, and a check that
+ * the result and the kept directory do not contain each other. */
 #include "node/sandbox/host_path.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What `hostPath.type` asks for. `make`: a missing one is created. */
+/* The values of `hostPath.type`. `make`: a missing path is made. */
 struct type {
     const char *name;
     mode_t format;
@@ -32,12 +31,10 @@ static const struct type *type_of(const struct shim_volume *volume)
     for (size_t i = 0; volume->host_type && i < countof(types); i++)
         if (strcmp(types[i].name, volume->host_type) == 0)
             return &types[i];
-    return NULL; /* none asked for */
+    return NULL; /* no type was asked for */
 }
 
-/* ---- opening ---- */
-
-/* The part behind the base. */
+/* The part of the path behind its base. */
 static const char *rest_of(const struct shim_volume *volume)
 {
     const char *rest = volume->host_path + (volume->host_base ? strlen(volume->host_base) : 0);
@@ -60,8 +57,8 @@ static int open_below(const struct shim_volume *volume, int base_fd, const char 
     return (int)syscall(SYS_openat2, base_fd, *path ? path : ".", &how, sizeof how);
 }
 
-/* Every way to open it ends here: EXDEV is a link that leads out. */
-static void explain(const struct shim_volume *volume, int number, struct error *err)
+/* Turn an errno into an error. EXDEV means that a link leads out of the base. */
+static void set_error(const struct shim_volume *volume, int number, struct error *err)
 {
     if (number == EXDEV)
         error_set(err, ERR_FORBIDDEN, "", "%s leads out of %s, which is all that may be mounted",
@@ -70,24 +67,22 @@ static void explain(const struct shim_volume *volume, int number, struct error *
         error_errno(err, number, "%s", volume->host_path);
 }
 
-/* ---- what is kept ---- */
-
-static bool same(const struct stat *a, const struct stat *b)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is `what` the directory, or one it lies in? */
+/* Is `what` the directory `dir_fd` or one of its ancestors? */
 static bool lies_in(int dir_fd, const struct stat *what)
 {
     int fd = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat at, last = {0};
     bool found = false;
 
-    while (fd >= 0 && fstat(fd, &at) == 0 && !found && !same(&at, &last)) {
+    while (fd >= 0 && fstat(fd, &at) == 0 && !found && !is_same(&at, &last)) {
         int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-        found = same(&at, what);
+        found = is_same(&at, what);
         last = at;
         close(fd);
         fd = above;
@@ -97,7 +92,7 @@ static bool lies_in(int dir_fd, const struct stat *what)
     return found;
 }
 
-/* The directory that a descriptor is, or lies in. */
+/* The directory itself, or the directory that contains the file; -1 on failure. */
 static int directory_of(int fd)
 {
     char link[64], path[PATH_MAX];
@@ -114,7 +109,7 @@ static int directory_of(int fd)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static bool is_kept(int fd, const char *keep)
+static bool conflicts_with(int fd, const char *keep)
 {
     int keep_fd = open(keep, O_PATH | O_DIRECTORY | O_CLOEXEC), dir_fd = directory_of(fd);
     struct stat kept, shown;
@@ -134,10 +129,10 @@ int host_path_open(const struct shim_volume *volume, struct error *err)
     int fd = base_fd < 0 ? -1 : open_below(volume, base_fd, rest_of(volume));
 
     if (fd < 0)
-        explain(volume, errno, err);
+        set_error(volume, errno, err);
     if (base_fd >= 0)
         close(base_fd);
-    if (fd >= 0 && volume->host_keep && is_kept(fd, volume->host_keep)) {
+    if (fd >= 0 && volume->host_keep && conflicts_with(fd, volume->host_keep)) {
         error_set(err, ERR_FORBIDDEN, "",
                   "%s holds the server's own data, or lies in it: that is never mounted",
                   volume->host_path);
@@ -147,10 +142,8 @@ int host_path_open(const struct shim_volume *volume, struct error *err)
     return fd;
 }
 
-/* ---- making ---- */
-
-/* One component; `fd` is consumed, the new one returned. The mode is that asked for, whatever the
- * umask. */
+/* Make one component, unless it exists. `fd` is consumed; returns the descriptor of the component.
+ * The mode is applied whatever the umask. */
 static int make_directory(int fd, const char *name, mode_t mode)
 {
     bool made = mkdirat(fd, name, mode) == 0;
@@ -176,8 +169,9 @@ static bool make_file(int fd, const char *name, mode_t mode)
     return ok;
 }
 
-/* What is missing of the path: directories, or a file in a directory that is there. */
-static bool make(const struct shim_volume *volume, const struct type *type)
+/* Make what is missing of the path: directories, or a file in an existing directory. False with
+ * errno. */
+static bool make_missing(const struct shim_volume *volume, const struct type *type)
 {
     const mode_t mode = volume->host_private ? 0700 : 0755, file_mode = 0644;
     char path[PATH_MAX];
@@ -229,8 +223,8 @@ bool host_path_ready(const struct shim_volume *volume, struct error *err)
     fd = host_path_open(volume, &missing);
     if (fd < 0 && missing.code == ERR_NOT_FOUND && type->make &&
         (volume->host_private || !volume->read_only)) {
-        if (!make(volume, type)) {
-            explain(volume, errno, err);
+        if (!make_missing(volume, type)) {
+            set_error(volume, errno, err);
             return false;
         }
         fd = host_path_open(volume, &missing);

@@ -1,15 +1,16 @@
 #pragma once
 /*
- * A path of the host that a pod mounts: a hostPath, or the directory of a claim.
+ * A path of the host that a pod mounts: a hostPath volume, or the directory of a claim.
  *
- * Beneath its base, every step goes by descriptor and no link leads out; without one the path is
- * taken as the user sees it (DC-08). What is kept is never shown: neither a path in it nor one that
- * it lies in. Ref: spec/reliability.md SEC-18, SEC-20.
+ * Below its base directory (struct shim_volume.host_base) a path is opened component by component,
+ * and no link may lead out. A path without a base is opened as the user sees it (DC-08). The
+ * directory to be kept (host_keep) is never shown: neither paths inside it nor paths that contain
+ * it can be mounted. Ref: spec/reliability.md SEC-18, SEC-20.
  */
 #include "node/wire/message.h"
 
-/** Is it there, and of the type that was asked for? Where the type says so, a missing one is made.
- * Before the pod's first container. */
+/** Does the path exist with the type asked for? A missing path is made if the type says so. Called
+ * before the pod's first container starts. */
 bool host_path_ready(const struct shim_volume *volume, struct error *err);
-/** Its descriptor (O_PATH), or -1. */
+/** A descriptor (O_PATH) of the path; -1 with `err`. */
 int host_path_open(const struct shim_volume *volume, struct error *err);

@@ -1,8 +1,8 @@
 /*
- * libcrypto makes the key. How it is written is done here, for libcrypto's own writers look for one
- * another at every call, which takes longer than the key: the private half is the ECPrivateKey of
- * RFC 5915, of which all but two strings are the same for each key of the curve; the public line is
- * OpenSSH's: lengths before strings. Ref: RFC 5656 3.1.
+ * libcrypto makes the key; encoding it is done here, because libcrypto looks up its encoders at
+ * every call, which takes longer than making the key. The private key is the ECPrivateKey of RFC
+ * 5915, in which only two strings differ between keys of one curve. The public line is OpenSSH's,
+ * in which each string follows its length. Ref: RFC 5656 3.1.
  */
 #include "node/sandbox/hostkey.h"
 
@@ -56,7 +56,7 @@ static bool write_private(EVP_PKEY *key, const unsigned char point[POINT_BYTES],
     memcpy(der, before_scalar, sizeof before_scalar);
     memcpy(at + SCALAR_BYTES, before_point, sizeof before_point);
     memcpy(at + SCALAR_BYTES + sizeof before_point, point, POINT_BYTES);
-    buf_reserve(out, 4 * sizeof der); /* no copy is left behind by growing */
+    buf_reserve(out, 4 * sizeof der); /* so that growing leaves no copy behind */
     buf_str(out, "-----BEGIN EC PRIVATE KEY-----\n");
     put_base64(out, der, sizeof der);
     buf_str(out, "-----END EC PRIVATE KEY-----\n");
@@ -77,8 +77,8 @@ static void write_public(const unsigned char point[POINT_BYTES], struct buf *out
     buf_printf(out, "%s %s\n", type, text);
 }
 
-/* One for the life of the process: to find the curve takes longer than to make a key. */
-static EVP_PKEY_CTX *maker(void)
+/* One context for the life of the process: finding the curve takes longer than making a key. */
+static EVP_PKEY_CTX *keygen_context(void)
 {
     static EVP_PKEY_CTX *context;
     EVP_PKEY_CTX *made;
@@ -95,7 +95,7 @@ static EVP_PKEY_CTX *maker(void)
 
 static EVP_PKEY *make_key(void)
 {
-    EVP_PKEY_CTX *context = maker();
+    EVP_PKEY_CTX *context = keygen_context();
     EVP_PKEY *key = NULL;
 
     return context && EVP_PKEY_generate(context, &key) > 0 ? key : NULL;

@@ -1,12 +1,11 @@
 #pragma once
-/*
- * A key pair that sshd identifies its host with, made here: the host's own are not for pods whose
- * root is not the real one.
- */
+/* Making the key pair with which sshd in a pod identifies itself. The host's own keys are readable
+ * only for root, which a pod's root is not. */
 #include "base/buf.h"
 #include "base/error.h"
 
-#define HOSTKEY_NAME "ssh_host_ecdsa_key" /* in /etc/ssh; the public half with .pub */
+/* The private key in /etc/ssh; the public key has .pub behind it. */
+#define HOSTKEY_NAME "ssh_host_ecdsa_key"
 
-/** P-256, in the forms sshd reads. The caller wipes `out_private`. */
+/** Make an ECDSA key on P-256, as PEM and as a line of OpenSSH. The caller wipes `out_private`. */
 bool hostkey_make(struct buf *out_private, struct buf *out_public, struct error *err);

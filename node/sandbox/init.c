@@ -1,6 +1,4 @@
-/*
- * Process 1 of a container. See init.h.
- */
+/* Process 1 of a container: what it does from its start to its end. */
 #include "node/sandbox/init.h"
 
 #include <errno.h>
@@ -34,28 +32,28 @@ void init_send_listener(int report_fd, int listener_fd)
                 &listener_fd, listener_fd >= 0, 0);
 }
 
-static void tell(int fd, enum init_event event, int value, const char *text)
+static void report(int fd, enum init_event event, int value, const char *text)
 {
-    struct init_report report = {.event = event, .value = value};
+    struct init_report message = {.event = event, .value = value};
 
-    snprintf(report.text, sizeof report.text, "%s", text);
-    fdpass_send(fd, &report, sizeof report, NULL, 0, 0);
+    snprintf(message.text, sizeof message.text, "%s", text);
+    fdpass_send(fd, &message, sizeof message, NULL, 0, 0);
 }
 
-NORETURN static void give_up(const struct init_plan *plan, enum spawn_failure failure,
-                             const char *text)
+NORETURN static void fail(const struct init_plan *plan, enum spawn_failure failure,
+                          const char *text)
 {
-    tell(plan->report_fd, INIT_FAILED, (int)failure, text);
+    report(plan->report_fd, INIT_FAILED, (int)failure, text);
     _exit(1);
 }
 
-/* Of the shim's descriptors we keep those of the program and of the report: its lock, for one, must
- * not outlive it in us. */
-static void keep_few(struct init_plan *plan)
+/* Close all descriptors inherited from the shim but the program's and the report's; the shim's
+ * lock, for one, must not outlive the shim in here. */
+static void close_inherited(struct init_plan *plan)
 {
     enum { INPUT = 3, OUTPUT, REPORT, REST };
 
-    dup2(plan->program.input_fd, INPUT); /* all are above the shim's own, and these below */
+    dup2(plan->program.input_fd, INPUT); /* their numbers are above all those used here */
     dup2(plan->program.output_fd, OUTPUT);
     dup2(plan->report_fd, REPORT);
     close_range(REST, ~0U, 0);
@@ -64,15 +62,16 @@ static void keep_few(struct init_plan *plan)
     plan->report_fd = REPORT;
 }
 
-/* When the shim dies, so do we, and with us everything in this namespace. */
-static bool bind_to_shim(const struct init_plan *plan)
+/* Die with the shim; everything in this pid namespace then dies, too. False if it is dead
+ * already. */
+static bool die_with_shim(const struct init_plan *plan)
 {
     struct pollfd shim = {plan->shim_pidfd, POLLIN, 0};
 
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && poll(&shim, 1, 0) == 0;
 }
 
-static pid_t start(const struct init_plan *plan)
+static pid_t start_program(const struct init_plan *plan)
 {
     struct spawn_result result = spawn_program(&plan->program);
     char text[ERROR_MESSAGE_MAX];
@@ -84,11 +83,12 @@ static pid_t start(const struct init_plan *plan)
         return result.pid;
     }
     spawn_explain(&result, &plan->program, text, sizeof text);
-    give_up(plan, result.failure, text);
+    fail(plan, result.failure, text);
 }
 
-/* All of them, and what they used is counted as ours: killed with us, they would take it with them.
- * Those who changed to a user we may not signal are not waited for; they go when we do. */
+/* Kill all processes of the namespace and reap them, so that the resources they used are added to
+ * those of this process. Processes whose user may not be signalled are not waited for; they end
+ * with this process. Returns the wait status of the program. */
 static int kill_all(pid_t program)
 {
     const struct timespec step = {0, 1000000};
@@ -111,8 +111,8 @@ static int kill_all(pid_t program)
     return program_status;
 }
 
-/* Until the program has ended: its wait status. */
-static int attend(pid_t program)
+/* Pass signals on and reap orphans until the program has ended. Returns its wait status. */
+static int wait_for(pid_t program)
 {
     sigset_t all;
     siginfo_t info;
@@ -139,13 +139,13 @@ NORETURN void init_run(struct init_plan *plan)
     if (plan->group)
         cgroup_join(plan->group, plan->in_unified);
     if (!rootfs_build(plan->root, &err))
-        give_up(plan, SPAWN_SETUP, err.message);
+        fail(plan, SPAWN_SETUP, err.message);
     if (!pod_sandbox_drop_rights(plan->sandbox, plan->index, &plan->program, &err))
-        give_up(plan, SPAWN_SETUP, err.message);
-    if (!bind_to_shim(plan))
+        fail(plan, SPAWN_SETUP, err.message);
+    if (!die_with_shim(plan))
         _exit(1);
-    keep_few(plan);
-    program = start(plan);
-    tell(plan->report_fd, INIT_ENDED, attend(program), "");
+    close_inherited(plan);
+    program = start_program(plan);
+    report(plan->report_fd, INIT_ENDED, wait_for(program), "");
     _exit(0);
 }

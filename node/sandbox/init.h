@@ -1,11 +1,12 @@
 #pragma once
 /*
- * Process 1 of a container's pid namespace: builds the root, starts the program, passes signals on,
- * reaps orphans, tells how the program ended, and takes everything with it when it goes.
+ * Process 1 of a container's pid namespace. It builds the file system, starts the program, passes
+ * signals on, reaps orphans and reports how the program ended. When it exits, the kernel kills all
+ * that is left in the namespace.
  *
- * The program itself is never process 1, so that signals without a handler work on it. The shim
- * sends signals to us; they are blocked, which is why they reach process 1 at all, and taken by
- * sigwaitinfo.
+ * The program itself is never process 1, so that signals have their default action in it. The shim
+ * signals init. A signal without a handler reaches process 1 only if it is blocked; init blocks all
+ * signals and takes them with sigwaitinfo.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -14,13 +15,14 @@
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/spawn.h"
 
-/* The signal that stands for SIGKILL: what it took from us would be lost. Others are passed on. */
+/* Sent by the shim in place of SIGKILL, which would end init before it could report the exit status
+ * and the resources used. Other signals are passed on to the program. */
 #define INIT_KILL SIGPWR
 
 enum init_event { INIT_STARTED, INIT_FAILED, INIT_ENDED };
 
-/* What it sends by its report socket: one STARTED, with the descriptor of spawn_result.listener_fd
- * if there is one, and one ENDED, or one FAILED. */
+/* A message on the report socket. Init sends STARTED, with the descriptor spawn_result.listener_fd
+ * if there is one, and later ENDED; or a single FAILED. */
 struct init_report {
     uint32_t event;
     int32_t value; /* FAILED: enum spawn_failure; ENDED: wait status */
@@ -32,17 +34,18 @@ struct init_plan {
     struct spawn_plan program;
     int report_fd;
     int shim_pidfd;                    /* readable when the shim has died */
-    const struct pod_sandbox *sandbox; /* whose rights the program gets, */
-    unsigned index;                    /* and which container of it this is */
-    const struct cgroup *group;        /* or NULL */
-    bool in_unified;                   /* in it, see cgroup_clone */
+    const struct pod_sandbox *sandbox; /* whose ids and capabilities the program gets */
+    unsigned index;                    /* of the container */
+    const struct cgroup *group;        /* to join; NULL = none */
+    bool in_unified;                   /* already in its unified hierarchy, see cgroup_clone */
 };
 
-/** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */
+/** Receive a report without waiting. `*out_fd` is the descriptor sent with it, or -1. False when
+ * there is none. */
 bool init_receive(int fd, struct init_report *out, int *out_fd);
 
-/** Send a descriptor as STARTED does. */
+/** Report STARTED with a descriptor; -1 = without one. */
 void init_send_listener(int report_fd, int listener_fd);
 
-/** Run as process 1. All signals are blocked. */
+/** Run as process 1; never returns. All signals must be blocked. */
 NORETURN void init_run(struct init_plan *plan);

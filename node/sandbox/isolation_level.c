@@ -1,6 +1,8 @@
 /*
- * Which level works here, found by building a root.
+ * Choosing the level of isolation: each candidate is tried by building a container's root with it.
  */
+#include "node/sandbox/isolation_level.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,23 +15,24 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "node/sandbox/capability_check.h"
-#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/mount_tree.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/rootfs.h"
 
+/* The ids of level FULL that a check maps; nothing is stored with them. */
 enum { CHECK_FIRST_ID = 0x4000 * USER_RANGE_IDS };
 
 #define ISOLATION_TEXT(name, text) text,
 static const char *const level_texts[] = {ISOLATION_LEVELS(ISOLATION_TEXT)};
-static const char *const level_means[] = {
+static const char *const level_descriptions[] = {
     [ISOLATION_PLAIN] = "processes with an environment, nothing more",
     [ISOLATION_MOUNTS] = "private mounts, process ids, host name; the ids of this user",
     [ISOLATION_USER] = "user namespace, private mounts, process ids, host name",
     [ISOLATION_FULL] = "private mounts, process ids, host name; a range of ids for each namespace",
 };
 
-/* What is tried, in order. Whoever is root stays root (DC-08), unless he asks for more; others need
- * a user namespace to mount. */
+/* The levels that "auto" tries, in order. Programs started by root stay root (DC-08): level full is
+ * chosen only by name. Other users need a user namespace to mount. */
 static const enum isolation_level as_root[] = {ISOLATION_MOUNTS, ISOLATION_USER, ISOLATION_PLAIN};
 static const enum isolation_level as_user[] = {ISOLATION_USER, ISOLATION_MOUNTS, ISOLATION_PLAIN};
 
@@ -48,21 +51,15 @@ bool isolation_level_parse(const char *text, enum isolation_level *out)
     return false;
 }
 
-/* ---- the capability_check, and the child in its namespaces ---- */
-
 struct attempt {
     enum isolation_level level;
     const char *scratch;
-    int user_fd; /* level FULL */
+    int user_fd; /* level FULL: the user namespace; else -1 */
 };
 
-/* A mount shown with other ids, as volumes are. */
-static bool map_some(const struct attempt *attempt, int tree_fd, struct error *err)
-{
-    return attempt->level != ISOLATION_FULL || mount_tree_map_ids(tree_fd, attempt->user_fd, err);
-}
-
-static bool build_here(void *arg, struct error *err)
+/* Runs in a child inside the namespaces. At level FULL a mount is also shown with mapped ids, as
+ * volumes are. */
+static bool build_root(void *arg, struct error *err)
 {
     const struct attempt *attempt = arg;
     bool full = attempt->level == ISOLATION_FULL;
@@ -79,8 +76,9 @@ static bool build_here(void *arg, struct error *err)
     if (mount("tmpfs", attempt->scratch, "tmpfs", MS_NOSUID | MS_NODEV, NULL))
         return error_errno(err, errno, "tmpfs");
     fd = open(attempt->scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    plan.run_tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, true, err);
-    return plan.run_tree_fd >= 0 && map_some(attempt, plan.run_tree_fd, err) &&
+    plan.run_tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, MOUNT_TREE_READ_ONLY, err);
+    return plan.run_tree_fd >= 0 &&
+           (!full || mount_tree_map_ids(plan.run_tree_fd, attempt->user_fd, err)) &&
            rootfs_build(&plan, err) &&
            (!full || namespaces_enter_user_range(attempt->user_fd, err));
 }
@@ -95,8 +93,8 @@ bool isolation_level_try(enum isolation_level level, const char *scratch, struct
     if (!namespaces_enter(level, geteuid(), getegid(), err) || !namespaces_enter_mounts(err))
         return false;
     if (unshare(CLONE_NEWPID))
-        return error_errno(err, errno, "process ids");
-    return capability_check_in_child(build_here, &attempt, err);
+        return error_errno(err, errno, "pid namespace");
+    return capability_check_in_child(build_root, &attempt, err);
 }
 
 static bool works(enum isolation_level level, const char *scratch, struct error *err)
@@ -104,10 +102,8 @@ static bool works(enum isolation_level level, const char *scratch, struct error 
     return level == ISOLATION_PLAIN || capability_check("level", level, scratch, err);
 }
 
-/* ---- the choice ---- */
-
-static bool probe_named(const char *wanted, const char *scratch, enum isolation_level *out,
-                        char **out_why, struct error *err)
+static bool choose_named(const char *wanted, const char *scratch, enum isolation_level *out,
+                         char **out_why, struct error *err)
 {
     struct error refused = {0};
     enum isolation_level level;
@@ -120,7 +116,7 @@ static bool probe_named(const char *wanted, const char *scratch, enum isolation_
         return error_set(err, ERR_UNAVAILABLE, "isolation", "level \"%s\" does not work here: %s",
                          wanted, refused.message);
     *out = level;
-    *out_why = mem_printf("%s: %s (asked for)", wanted, level_means[level]);
+    *out_why = mem_printf("%s: %s (asked for)", wanted, level_descriptions[level]);
     return true;
 }
 
@@ -133,7 +129,7 @@ bool isolation_level_choose(const char *wanted, const char *scratch, enum isolat
 
     mkdir(scratch, 0700);
     if (wanted && strcmp(wanted, "auto") != 0) {
-        bool ok = probe_named(wanted, scratch, out, out_why, err);
+        bool ok = choose_named(wanted, scratch, out, out_why, err);
         rmdir(scratch);
         return ok;
     }
@@ -146,7 +142,7 @@ bool isolation_level_choose(const char *wanted, const char *scratch, enum isolat
     }
     rmdir(scratch);
     *out = order[i];
-    *out_why = mem_printf("%s: %s%s", level_texts[order[i]], level_means[order[i]],
+    *out_why = mem_printf("%s: %s%s", level_texts[order[i]], level_descriptions[order[i]],
                           why.data ? why.data : "");
     return true;
 }

@@ -1,5 +1,6 @@
 /*
- * Mounts by descriptor. See mount_tree.h.
+ * Mounts by descriptor, on open_tree, move_mount, mount_setattr and fsopen. Paths below a root are
+ * opened by openat2 with RESOLVE_IN_ROOT, component by component where something is missing.
  */
 #include "node/sandbox/mount_tree.h"
 
@@ -15,23 +16,28 @@
 
 enum { PATH_BYTES = 4096 };
 
-int mount_tree_clone(int fd, bool recursive, bool read_only, struct error *err)
+/* AT_* flags of the system calls. */
+static unsigned recursion(unsigned flags)
 {
-    unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
-    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
-    int tree = open_tree(fd, "", flags | (recursive ? AT_RECURSIVE : 0));
+    return AT_EMPTY_PATH | (flags & MOUNT_TREE_RECURSIVE ? AT_RECURSIVE : 0);
+}
 
-    if (tree < 0) {
-        error_errno(err, errno, "cannot take a copy of the mount");
+int mount_tree_clone(int fd, unsigned flags, struct error *err)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    int tree_fd = open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | recursion(flags));
+
+    if (tree_fd < 0) {
+        error_errno(err, errno, "cannot copy the mount");
         return -1;
     }
-    if (read_only && mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0),
-                                   &attributes, sizeof attributes)) {
+    if (flags & MOUNT_TREE_READ_ONLY &&
+        mount_setattr(tree_fd, "", recursion(flags), &attributes, sizeof attributes)) {
         error_errno(err, errno, "cannot make a mount read-only");
-        close(tree);
+        close(tree_fd);
         return -1;
     }
-    return tree;
+    return tree_fd;
 }
 
 bool mount_tree_map_ids(int tree_fd, int user_fd, struct error *err)
@@ -49,7 +55,7 @@ bool mount_tree_detach(int tree_fd, struct error *err)
 
     return mount_setattr(tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
                          sizeof attributes) == 0 ||
-           error_errno(err, errno, "cannot part a mount from the machine's");
+           error_errno(err, errno, "cannot make a mount private");
 }
 
 int mount_tree_tmpfs(const char *mode, int64_t size_bytes, struct error *err)
@@ -88,11 +94,11 @@ static int open_inside(int root_fd, const char *path)
     return (int)syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof how);
 }
 
-static bool make_one(int parent_fd, const char *name, bool is_dir)
+static bool make_one(int parent_fd, const char *name, enum mount_point type)
 {
     int fd;
 
-    if (is_dir)
+    if (type == MOUNT_POINT_DIR)
         return mkdirat(parent_fd, name, 0755) == 0 || errno == EEXIST;
     fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd >= 0)
@@ -100,8 +106,8 @@ static bool make_one(int parent_fd, const char *name, bool is_dir)
     return fd >= 0 || errno == EEXIST;
 }
 
-/* `path` is cut after each component in turn. */
-static bool make_all(int root_fd, char *path, bool is_dir)
+/* Make the missing components of `path`, which is cut after each in turn and restored. */
+static bool make_all(int root_fd, char *path, enum mount_point type)
 {
     for (char *name = path + strspn(path, "/"); *name;) {
         char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/");
@@ -117,7 +123,7 @@ static bool make_all(int root_fd, char *path, bool is_dir)
         if (parent_fd < 0)
             return false;
         *end = 0;
-        made = make_one(parent_fd, name, *next || is_dir);
+        made = make_one(parent_fd, name, *next ? MOUNT_POINT_DIR : type);
         close(parent_fd);
         if (!made)
             return false;
@@ -127,27 +133,27 @@ static bool make_all(int root_fd, char *path, bool is_dir)
     return true;
 }
 
-/* A directory right below the root: no link is on the way. */
-static int make_first(int root_fd, const char *name)
+/* A short cut for a directory right below the root, to which no link leads: -1 if it exists. */
+static int make_top(int root_fd, const char *name)
 {
     return mkdirat(root_fd, name, 0755)
                ? -1
                : openat(root_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int mount_tree_make_point(int root_fd, const char *path, bool is_dir, struct error *err)
+int mount_tree_make_point(int root_fd, const char *path, enum mount_point type, struct error *err)
 {
     const char *name = path + strspn(path, "/");
     char copy[PATH_BYTES];
-    int fd = is_dir && *name && !strchr(name, '/') ? make_first(root_fd, name) : -1;
+    bool is_top = type == MOUNT_POINT_DIR && *name && !strchr(name, '/');
+    int fd = is_top ? make_top(root_fd, name) : -1;
 
     if (fd < 0)
         fd = open_inside(root_fd, path);
-
     if (fd < 0 && errno == ENOENT) {
         if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
             errno = ENAMETOOLONG;
-        else if (make_all(root_fd, copy, is_dir))
+        else if (make_all(root_fd, copy, type))
             fd = open_inside(root_fd, path);
     }
     if (fd < 0)
@@ -160,16 +166,16 @@ bool mount_tree_bind_path(const char *from, int at_fd, const char *name)
     return fchdir(at_fd) == 0 && mount(from, name, NULL, MS_BIND | MS_REC, NULL) == 0;
 }
 
-bool mount_tree_bind(int from_fd, bool recursive, int target_fd, struct error *err)
+bool mount_tree_bind(int from_fd, unsigned flags, int target_fd, struct error *err)
 {
-    int tree_fd = mount_tree_clone(from_fd, recursive, false, err);
+    int tree_fd = mount_tree_clone(from_fd, flags, err);
 
     return tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
 }
 
 int mount_tree_make_root(int fd, struct error *err)
 {
-    int tree_fd = mount_tree_clone(fd, false, false, err);
+    int tree_fd = mount_tree_clone(fd, 0, err);
 
     if (tree_fd < 0)
         return -1;

@@ -1,6 +1,12 @@
 /*
- * Namespaces and ids of this process.
+ * Moving this process into namespaces, and giving up its ids and capabilities.
+ *
+ * A user namespace is mapped by writing /proc/PID/uid_map and gid_map from outside or, for a single
+ * id, from inside. A range of ids needs a process that is already in the new namespace while root
+ * outside maps it: namespaces_user_range starts one, keeps a descriptor and kills it.
  */
+#include "node/sandbox/namespaces.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -16,7 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/isolation_level.h"
 #include "node/sandbox/spawn.h" /* ON_CHILD_STACK */
 
 static bool write_text(const char *path, const char *text, struct error *err)
@@ -58,7 +63,7 @@ bool namespaces_enter(enum isolation_level level, uid_t inside_uid, gid_t inside
     if (level == ISOLATION_USER && !namespaces_enter_user(inside_uid, inside_gid, err))
         return false;
     return unshare(CLONE_NEWUTS | CLONE_NEWIPC) == 0 ||
-           error_errno(err, errno, "namespaces of names and queues");
+           error_errno(err, errno, "uts and ipc namespaces");
 }
 
 bool namespaces_detach_mounts(struct error *err)
@@ -74,13 +79,11 @@ bool namespaces_enter_mounts(struct error *err)
     return namespaces_detach_mounts(err);
 }
 
-/* ---- a range of ids ---- */
-
 enum { STACK_BYTES = 4096 };
 
-/* The first process of the new namespace does nothing but be in it until it is killed. It lives in
- * our memory, on a stack of its own, so it costs next to nothing. */
-ON_CHILD_STACK static int live_there(void *unused)
+/* The first process of the new namespace only waits to be killed. It shares this process's memory
+ * and runs on a stack of its own, so nothing is copied for it. */
+ON_CHILD_STACK static int wait_to_be_killed(void *unused)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (;;)
@@ -116,10 +119,10 @@ int namespaces_user_range(unsigned base, struct error *err)
     pid_t pid;
 
     if (geteuid()) {
-        error_set(err, ERR_UNAVAILABLE, "", "a range of ids is for root to give");
+        error_set(err, ERR_UNAVAILABLE, "", "only root can map a range of ids");
         return -1;
     }
-    pid = clone(live_there, stack + sizeof stack, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+    pid = clone(wait_to_be_killed, stack + sizeof stack, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
     if (pid < 0)
         error_errno(err, errno, "user namespace");
     else if (map_range(pid, "uid_map", base, err) && map_range(pid, "gid_map", base, err))
@@ -140,21 +143,19 @@ bool namespaces_enter_user_range(int user_fd, struct error *err)
     return true;
 }
 
-/* ---- capabilities ---- */
-
-void namespaces_drop_capabilities(bool keep_few)
+void namespaces_drop_capabilities(bool keep_for_sshd)
 {
-    enum { CAP_WORDS = 64 };
-    static const unsigned few[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};
+    enum { CAPABILITY_BITS = 64 };
+    static const unsigned sshd_needs[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2] = {0};
     uint64_t kept = 0;
 
-    for (size_t i = 0; i < countof(few) && keep_few; i++)
-        kept |= UINT64_C(1) << few[i];
-    for (unsigned cap = 0; cap < CAP_WORDS; cap++)
+    for (size_t i = 0; i < countof(sshd_needs) && keep_for_sshd; i++)
+        kept |= UINT64_C(1) << sshd_needs[i];
+    for (unsigned cap = 0; cap < CAPABILITY_BITS; cap++)
         if (!(kept >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-            break; /* the kernel knows no more */
+            break; /* the kernel has no capability of that number */
     data[0].effective = data[0].permitted = (uint32_t)kept;
     data[1].effective = data[1].permitted = (uint32_t)(kept >> 32);
     syscall(SYS_capset, &header, data);

@@ -1,7 +1,6 @@
-/*
- * Requests to the routing socket. A request is a header, a struct of its kind and attributes, which
- * may nest; the kernel answers each with an error number, 0 for none.
- */
+/* Requests to the kernel's routing socket. A request is a header, a struct of its kind and
+ * attributes, which may nest. The kernel answers each request with an error number, 0 for
+ * success. */
 #include "node/sandbox/netlink.h"
 
 #include <errno.h>
@@ -13,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ROOM = 1024 }; /* names are short, and there are few attributes */
+enum { REQUEST_BYTES = 1024 }; /* names are short, attributes few */
 
 struct request {
     struct nlmsghdr header;
-    char room[ROOM];
+    char attributes[REQUEST_BYTES];
 };
 
 int netlink_open(struct error *err)
@@ -29,14 +28,12 @@ int netlink_open(struct error *err)
     return fd;
 }
 
-/* ---- building ---- */
-
 static void add_bytes(struct request *request, const void *bytes, size_t len)
 {
     size_t at = NLMSG_ALIGN(request->header.nlmsg_len);
 
     if (at + len > sizeof *request)
-        return; /* it will be refused as too short; names are bounded, so it does not happen */
+        return; /* the kernel refuses it as too short; bounded names never get here */
     if (len)
         memcpy((char *)request + at, bytes, len);
     request->header.nlmsg_len = (uint32_t)(at + len);
@@ -66,7 +63,7 @@ static void add_text(struct request *request, uint16_t type, const char *text)
     add(request, type, text, strlen(text) + 1);
 }
 
-/* What is added until nest_end is inside of it. */
+/* Attributes added until nest_end are inside of this one. */
 static size_t nest_begin(struct request *request, uint16_t type)
 {
     size_t at = NLMSG_ALIGN(request->header.nlmsg_len);
@@ -82,14 +79,12 @@ static void nest_end(struct request *request, size_t at)
     nest->rta_len = (uint16_t)(request->header.nlmsg_len - at);
 }
 
-/* ---- asking ---- */
-
-static bool ask(int fd, struct request *request, const char *what, struct error *err)
+static bool send_request(int fd, struct request *request, const char *what, struct error *err)
 {
     struct {
         struct nlmsghdr header;
         struct nlmsgerr answer;
-        char request[sizeof(struct request)]; /* the kernel repeats it */
+        char request[sizeof(struct request)]; /* the kernel sends it back */
     } reply;
     ssize_t n;
 
@@ -116,7 +111,7 @@ bool netlink_add_bridge(int fd, const char *name, struct error *err)
     info = nest_begin(&request, IFLA_LINKINFO);
     add_text(&request, IFLA_INFO_KIND, "bridge");
     nest_end(&request, info);
-    return ask(fd, &request, "cannot make a bridge", err);
+    return send_request(fd, &request, "cannot make a bridge", err);
 }
 
 bool netlink_add_pair(int fd, const char *name, const char *peer, int peer_ns_fd, struct error *err)
@@ -136,22 +131,31 @@ bool netlink_add_pair(int fd, const char *name, const char *peer, int peer_ns_fd
     nest_end(&request, other);
     nest_end(&request, data);
     nest_end(&request, info);
-    return ask(fd, &request, "cannot make a pair of interfaces", err);
+    return send_request(fd, &request, "cannot make a pair of interfaces", err);
 }
 
-bool netlink_up(int fd, const char *name, const char *bridge, struct error *err)
+static bool set_up(int fd, const char *name, unsigned master, struct error *err)
 {
     const struct ifinfomsg up = {
         .ifi_family = AF_UNSPEC, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
     struct request request = request_new(RTM_NEWLINK, 0, &up, sizeof up);
-    unsigned master = bridge ? if_nametoindex(bridge) : 0;
 
-    if (bridge && !master)
-        return error_errno(err, errno, "bridge %s", bridge);
     add_text(&request, IFLA_IFNAME, name);
     if (master)
         add(&request, IFLA_MASTER, &master, sizeof master);
-    return ask(fd, &request, "cannot switch on an interface", err);
+    return send_request(fd, &request, "cannot switch on an interface", err);
+}
+
+bool netlink_up(int fd, const char *name, struct error *err)
+{
+    return set_up(fd, name, 0, err);
+}
+
+bool netlink_up_on_bridge(int fd, const char *name, const char *bridge, struct error *err)
+{
+    unsigned master = if_nametoindex(bridge);
+
+    return master ? set_up(fd, name, master, err) : error_errno(err, errno, "bridge %s", bridge);
 }
 
 bool netlink_add_address(int fd, const char *name, in_addr_t address, unsigned prefix_bits,
@@ -164,5 +168,5 @@ bool netlink_add_address(int fd, const char *name, in_addr_t address, unsigned p
 
     add(&request, IFA_LOCAL, &address, sizeof address);
     add(&request, IFA_ADDRESS, &address, sizeof address);
-    return ask(fd, &request, "cannot give an interface its address", err);
+    return send_request(fd, &request, "cannot give an interface its address", err);
 }

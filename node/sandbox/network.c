@@ -1,6 +1,4 @@
-/*
- * The private network of pods. See network.h.
- */
+/* Setting up the private network, and moving a pod into it. */
 #include "node/sandbox/network.h"
 
 #include <arpa/inet.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "node/sandbox/capability_check.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/netlink.h"
 
 #define BRIDGE "pods"
@@ -20,7 +19,7 @@
 enum { PREFIX_BITS = 16, NAME_MAX_BYTES = 16 };
 static const char bridge_address[] = "10.127.0.1";
 
-/* Of the whole range, on this interface, every address is local: any can be bound. */
+/* On the loopback interface every address of the range is local, so any can be bound. */
 static const char service_addresses[] = "10.127.0.2";
 enum { SERVICE_BITS = 22 };
 
@@ -41,11 +40,10 @@ bool network_make(enum isolation_level level, struct error *err)
     if ((level == ISOLATION_USER && !namespaces_enter_user(0, 0, err)) || !unshare_network(err) ||
         (fd = netlink_open(err)) < 0)
         return false;
-    ok = netlink_up(fd, "lo", NULL, err) &&
+    ok = netlink_up(fd, "lo", err) &&
          netlink_add_address(fd, "lo", inet_addr(service_addresses), SERVICE_BITS, err) &&
          netlink_add_bridge(fd, BRIDGE, err) &&
-         netlink_add_address(fd, BRIDGE, address, PREFIX_BITS, err) &&
-         netlink_up(fd, BRIDGE, NULL, err);
+         netlink_add_address(fd, BRIDGE, address, PREFIX_BITS, err) && netlink_up(fd, BRIDGE, err);
     close(fd);
     return ok;
 }
@@ -72,8 +70,8 @@ bool network_hold(enum isolation_level level, struct network *out, struct error 
     return level != ISOLATION_USER || out->user_fd >= 0;
 }
 
-/* On the bridge's side. */
-static bool plug_in(in_addr_t ip, int pod_fd, struct error *err)
+/* Make the veth pair, and connect its outer end to the bridge. Runs in the bridge's namespace. */
+static bool connect_to_bridge(in_addr_t ip, int pod_fd, struct error *err)
 {
     char name[NAME_MAX_BYTES];
     int fd = netlink_open(err);
@@ -82,13 +80,14 @@ static bool plug_in(in_addr_t ip, int pod_fd, struct error *err)
     if (fd < 0)
         return false;
     snprintf(name, sizeof name, "p%04x", ntohl(ip) & 0xffff);
-    ok = netlink_add_pair(fd, name, INSIDE, pod_fd, err) && netlink_up(fd, name, BRIDGE, err);
+    ok = netlink_add_pair(fd, name, INSIDE, pod_fd, err) &&
+         netlink_up_on_bridge(fd, name, BRIDGE, err);
     close(fd);
     return ok;
 }
 
-/* Programs without capabilities may use all ports of their own network. Where that cannot be set,
- * they have those from 1024 on. */
+/* Let programs without capabilities bind ports below 1024 in their own network. Where that cannot
+ * be set, they have the ports from 1024 on. */
 static void open_low_ports(void)
 {
     int fd = open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
@@ -96,18 +95,17 @@ static void open_low_ports(void)
     if (fd < 0)
         return;
     if (write(fd, "0", 1) != 1) {
-        /* as said */
+        /* not allowed here */
     }
     close(fd);
 }
 
-/* On the pod's side. */
-static bool set_up(in_addr_t ip, struct error *err)
+/* Set up the inner end. Runs in the pod's namespace. */
+static bool configure_pod_end(in_addr_t ip, struct error *err)
 {
     int fd = netlink_open(err);
-    bool ok = fd >= 0 && netlink_up(fd, "lo", NULL, err) &&
-              netlink_add_address(fd, INSIDE, ip, PREFIX_BITS, err) &&
-              netlink_up(fd, INSIDE, NULL, err);
+    bool ok = fd >= 0 && netlink_up(fd, "lo", err) &&
+              netlink_add_address(fd, INSIDE, ip, PREFIX_BITS, err) && netlink_up(fd, INSIDE, err);
 
     if (fd >= 0)
         close(fd);
@@ -125,11 +123,11 @@ bool network_join(const struct network *network, in_addr_t ip, struct error *err
     if (!unshare_network(err) || (pod_fd = open_own("net", err)) < 0)
         return false;
     ok = setns(network->net_fd, CLONE_NEWNET) == 0 || error_errno(err, errno, "network of pods");
-    ok = ok && plug_in(ip, pod_fd, err);
+    ok = ok && connect_to_bridge(ip, pod_fd, err);
     if (ok && setns(pod_fd, CLONE_NEWNET))
         ok = error_errno(err, errno, "network of the pod");
     close(pod_fd);
-    return ok && set_up(ip, err);
+    return ok && configure_pod_end(ip, err);
 }
 
 bool network_has(const struct sockaddr *address)

@@ -1,5 +1,6 @@
 /*
- * A private layer over one directory. See overlay.h.
+ * Private overlays over one directory of the host: by overlayfs, or else by a mirror on a tmpfs, in
+ * which the children of the directory are bound one by one.
  */
 #include "node/sandbox/overlay.h"
 
@@ -17,9 +18,9 @@
 
 enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
 
-/* A directory with the looks of another one; existing is fine. What is root's on the host is the
- * owner's here. -1 with errno. */
-static int make_like(const struct layer *layer, int at_fd, const char *name, const char *host)
+/* Make a directory, unless it exists, with owner and mode of the host's `host`; what belongs to
+ * root there belongs to the overlay's owner here. Its descriptor; -1 with errno. */
+static int make_like(const struct overlay *overlay, int at_fd, const char *name, const char *host)
 {
     struct stat info;
     int fd;
@@ -31,9 +32,9 @@ static int make_like(const struct layer *layer, int at_fd, const char *name, con
         return -1;
     if (stat(host, &info) || !S_ISDIR(info.st_mode))
         info = (struct stat){.st_mode = 0755};
-    if (fchown(fd, info.st_uid ? info.st_uid : layer->owner,
-               info.st_gid ? info.st_gid : layer->owner)) {
-        /* an owner we cannot name: then it is ours */
+    if (fchown(fd, info.st_uid ? info.st_uid : overlay->owner,
+               info.st_gid ? info.st_gid : overlay->owner)) {
+        /* an id without a mapping: it stays ours */
     }
     fchmod(fd, info.st_mode & 07777);
     return fd;
@@ -48,14 +49,14 @@ static bool make_file(int at_fd, const char *name)
     return fd >= 0;
 }
 
-/* The point and its missing parents, each parent with the looks of the host's. */
-static bool make_point(const struct layer *layer, int top_fd, const struct overlay_point *point)
+/* Make the mount point and its missing parents, each parent like the host's. */
+static bool make_point(const struct overlay *overlay, int top_fd, const struct overlay_point *point)
 {
     char host[PATH_BYTES], name[NAME_MAX + 1];
     int fd = fcntl(top_fd, F_DUPFD_CLOEXEC, 0);
     bool ok = fd >= 0;
 
-    snprintf(host, sizeof host, "%s", layer->host);
+    snprintf(host, sizeof host, "%s", overlay->host);
     for (const char *at = point->path; ok && *at;) {
         size_t len = strcspn(at, "/"), host_len = strlen(host);
         const char *next = at + len + strspn(at + len, "/");
@@ -69,11 +70,11 @@ static bool make_point(const struct layer *layer, int top_fd, const struct overl
         }
         memcpy(name, at, len);
         name[len] = 0;
-        if (!*next && !point->is_dir) {
+        if (!*next && point->type == MOUNT_POINT_FILE) {
             ok = make_file(fd, name);
             break;
         }
-        inner = make_like(layer, fd, name, host);
+        inner = make_like(overlay, fd, name, host);
         close(fd);
         fd = inner;
         ok = fd >= 0;
@@ -84,39 +85,37 @@ static bool make_point(const struct layer *layer, int top_fd, const struct overl
     return ok;
 }
 
-static bool make_points(const struct layer *layer, int top_fd)
+static bool make_points(const struct overlay *overlay, int top_fd)
 {
-    for (size_t i = 0; i < layer->n_points; i++)
-        if (!make_point(layer, top_fd, &layer->points[i]))
+    for (size_t i = 0; i < overlay->n_points; i++)
+        if (!make_point(overlay, top_fd, &overlay->points[i]))
             return false;
     return true;
 }
 
-static bool make_links(const struct layer *layer, int top_fd)
+static bool make_links(const struct overlay *overlay, int top_fd)
 {
-    for (size_t i = 0; i < layer->n_links; i++)
-        if (symlinkat(layer->links[i].target, top_fd, layer->links[i].name) && errno != EEXIST)
+    for (size_t i = 0; i < overlay->n_links; i++)
+        if (symlinkat(overlay->links[i].target, top_fd, overlay->links[i].name) && errno != EEXIST)
             return false;
     return true;
 }
 
-/* ---- overlay ---- */
-
-/* What makes one, with the working directory above `upper` and `work`. */
-static bool set_overlay(int fs_fd, const struct layer *layer)
+/* The directories of overlayfs; the working directory holds `upper` and `work`. */
+static bool configure(int fs_fd, const struct overlay *overlay)
 {
-    return fsconfig(fs_fd, FSCONFIG_SET_STRING, "lowerdir", layer->host, 0) == 0 &&
+    return fsconfig(fs_fd, FSCONFIG_SET_STRING, "lowerdir", overlay->host, 0) == 0 &&
            fsconfig(fs_fd, FSCONFIG_SET_STRING, "upperdir", "upper", 0) == 0 &&
            fsconfig(fs_fd, FSCONFIG_SET_STRING, "workdir", "work", 0) == 0 &&
-           (!layer->user_namespace ||
+           (!overlay->user_namespace ||
             fsconfig(fs_fd, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) == 0) &&
            fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
 }
 
-static bool mount_overlay(const struct layer *layer, int scratch_fd, int target_fd)
+static bool mount_kernel_overlay(const struct overlay *overlay, int scratch_fd, int target_fd)
 {
     int fs_fd = fsopen("overlay", FSOPEN_CLOEXEC);
-    int tree_fd = fs_fd >= 0 && fchdir(scratch_fd) == 0 && set_overlay(fs_fd, layer)
+    int tree_fd = fs_fd >= 0 && fchdir(scratch_fd) == 0 && configure(fs_fd, overlay)
                       ? fsmount(fs_fd, FSMOUNT_CLOEXEC, 0)
                       : -1;
 
@@ -125,41 +124,42 @@ static bool mount_overlay(const struct layer *layer, int scratch_fd, int target_
     return tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, NULL);
 }
 
-static bool overlay(const struct layer *layer, int scratch_fd, int target_fd)
+static bool make_kernel_overlay(const struct overlay *overlay, int scratch_fd, int target_fd)
 {
-    int upper_fd = make_like(layer, scratch_fd, "upper", layer->host);
+    int upper_fd = make_like(overlay, scratch_fd, "upper", overlay->host);
     bool ok = upper_fd >= 0 && mkdirat(scratch_fd, "work", 0700) == 0 &&
-              make_links(layer, upper_fd) && make_points(layer, upper_fd);
+              make_links(overlay, upper_fd) && make_points(overlay, upper_fd);
 
     if (upper_fd >= 0)
         close(upper_fd);
-    return ok && !strpbrk(layer->host, ",:\\") && mount_overlay(layer, scratch_fd, target_fd);
+    return ok && !strpbrk(overlay->host, ",:\\") &&
+           mount_kernel_overlay(overlay, scratch_fd, target_fd);
 }
 
-/* ---- mirror ---- */
-
-static bool on_the_way(const struct layer *layer, const char *host)
+/* Is there a mount point below this directory of the host? */
+static bool leads_to_point(const struct overlay *overlay, const char *host)
 {
-    size_t top = strlen(layer->host) + 1, len = strlen(host);
+    size_t top = strlen(overlay->host) + 1, len = strlen(host);
 
-    for (size_t i = 0; i < layer->n_points; i++)
-        if (strncmp(layer->points[i].path, host + top, len - top) == 0 &&
-            layer->points[i].path[len - top] == '/')
+    for (size_t i = 0; i < overlay->n_points; i++)
+        if (strncmp(overlay->points[i].path, host + top, len - top) == 0 &&
+            overlay->points[i].path[len - top] == '/')
             return true;
     return false;
 }
 
-static bool replaced(const struct layer *layer, const char *host)
+static bool is_replaced_by_link(const struct overlay *overlay, const char *host)
 {
-    size_t top = strlen(layer->host) + 1;
+    size_t top = strlen(overlay->host) + 1;
 
-    for (size_t i = 0; i < layer->n_links; i++)
-        if (strcmp(layer->links[i].name, host + top) == 0)
+    for (size_t i = 0; i < overlay->n_links; i++)
+        if (strcmp(overlay->links[i].name, host + top) == 0)
             return true;
     return false;
 }
 
-/* Directories still to be mirrored; each child that leads to a mount point becomes another one. */
+/* Directories still to be mirrored. A child that leads to a mount point is added to the list,
+ * others are bound whole. */
 struct pending {
     struct pending *next;
     int to_fd;
@@ -177,8 +177,8 @@ static bool pending_add(struct pending **list, const char *host, int to_fd)
     return true;
 }
 
-static bool mirror_child(const struct layer *layer, const char *host, const char *name, int to_fd,
-                         struct pending **list)
+static bool mirror_child(const struct overlay *overlay, const char *host, const char *name,
+                         int to_fd, struct pending **list)
 {
     char link[PATH_BYTES];
     struct stat info;
@@ -187,7 +187,7 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
     bool ok;
 
     if (lstat(host, &info))
-        return true; /* gone meanwhile */
+        return true; /* removed since the directory was read */
     if (S_ISLNK(info.st_mode)) {
         n = readlink(host, link, sizeof link - 1);
         link[n > 0 ? n : 0] = 0;
@@ -195,8 +195,8 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
     }
     if (!S_ISDIR(info.st_mode))
         return make_file(to_fd, name) && mount_tree_bind_path(host, to_fd, name);
-    inner = make_like(layer, to_fd, name, host);
-    if (inner >= 0 && on_the_way(layer, host))
+    inner = make_like(overlay, to_fd, name, host);
+    if (inner >= 0 && leads_to_point(overlay, host))
         return pending_add(list, host, inner);
     ok = inner >= 0 && mount_tree_bind_path(host, to_fd, name);
     if (inner >= 0)
@@ -204,7 +204,7 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
     return ok;
 }
 
-static bool mirror_one(const struct layer *layer, const struct pending *pending,
+static bool mirror_one(const struct overlay *overlay, const struct pending *pending,
                        struct pending **list)
 {
     DIR *dir = opendir(pending->host);
@@ -212,7 +212,7 @@ static bool mirror_one(const struct layer *layer, const struct pending *pending,
     bool ok = true;
 
     if (!dir)
-        return errno == EACCES || errno == ENOENT;              /* what we may not see is empty */
+        return errno == EACCES || errno == ENOENT;              /* shown empty */
     for (struct dirent *entry; ok && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
         char child[PATH_BYTES];
 
@@ -220,53 +220,54 @@ static bool mirror_one(const struct layer *layer, const struct pending *pending,
             continue;
         if (snprintf(child, sizeof child, "%s/%s", pending->host, entry->d_name) <
                 (int)sizeof child &&
-            !replaced(layer, child))
-            ok = mirror_child(layer, child, entry->d_name, pending->to_fd, list);
+            !is_replaced_by_link(overlay, child))
+            ok = mirror_child(overlay, child, entry->d_name, pending->to_fd, list);
     }
     closedir(dir);
     return ok;
 }
 
-static bool mirror(const struct layer *layer, int to_fd)
+static bool mirror(const struct overlay *overlay, int to_fd)
 {
     struct pending *list = NULL;
-    bool ok = pending_add(&list, layer->host, fcntl(to_fd, F_DUPFD_CLOEXEC, 0));
+    bool ok = pending_add(&list, overlay->host, fcntl(to_fd, F_DUPFD_CLOEXEC, 0));
 
     while (list) {
         struct pending *pending = list;
 
         list = pending->next;
-        ok = ok && mirror_one(layer, pending, &list);
+        ok = ok && mirror_one(overlay, pending, &list);
         close(pending->to_fd);
         mem_free(pending);
     }
     return ok;
 }
 
-/* By the programs that will see it: those of an owner of his own are nobody here. */
-static bool is_readable(const struct layer *layer)
+/* Can the pod's programs read the directory? With ids of their own they have the rights of
+ * others. */
+static bool is_readable(const struct overlay *overlay)
 {
     const mode_t by_others = S_IROTH | S_IXOTH;
     struct stat info;
 
-    if (!layer->owner)
-        return access(layer->host, R_OK | X_OK) == 0;
-    return stat(layer->host, &info) == 0 && (info.st_mode & by_others) == by_others;
+    if (!overlay->owner)
+        return access(overlay->host, R_OK | X_OK) == 0;
+    return stat(overlay->host, &info) == 0 && (info.st_mode & by_others) == by_others;
 }
 
-bool overlay_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err)
+bool overlay_mount(const struct overlay *overlay, int scratch_fd, int target_fd, struct error *err)
 {
-    bool readable = is_readable(layer), ok;
+    bool readable = is_readable(overlay), ok;
     int mirror_fd;
 
-    if (readable && overlay(layer, scratch_fd, target_fd))
+    if (readable && make_kernel_overlay(overlay, scratch_fd, target_fd))
         return true;
-    mirror_fd = make_like(layer, scratch_fd, "mirror", readable ? layer->host : "");
-    ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
-         (!readable || mirror(layer, mirror_fd)) && make_points(layer, mirror_fd) &&
-         mount_tree_bind(mirror_fd, true, target_fd, NULL);
+    mirror_fd = make_like(overlay, scratch_fd, "mirror", readable ? overlay->host : "");
+    ok = mirror_fd >= 0 && make_links(overlay, mirror_fd) &&
+         (!readable || mirror(overlay, mirror_fd)) && make_points(overlay, mirror_fd) &&
+         mount_tree_bind(mirror_fd, MOUNT_TREE_RECURSIVE, target_fd, NULL);
     if (!ok)
-        error_errno(err, errno, "cannot make a private layer over %s", layer->host);
+        error_errno(err, errno, "cannot make a private overlay over %s", overlay->host);
     if (mirror_fd >= 0)
         close(mirror_fd);
     return ok;

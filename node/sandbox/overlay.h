@@ -1,34 +1,35 @@
 #pragma once
 /*
- * A private layer over one directory of the host: what is there is seen, what is missing can be
- * made, nothing of it reaches the host.
+ * A private overlay over one directory of the host: the container sees the directory's content and
+ * can add to it; nothing of that reaches the host.
  *
- * An overlay where the kernel lets us; otherwise a mirror: a directory on a tmpfs with each child
- * bound into it, and the same for those children that have a missing mount point below them.
+ * It is an overlayfs where the kernel allows one; otherwise a mirror: a directory on a tmpfs into
+ * which each child is bound, and recursively so for children with a missing mount point below.
  */
 #include <stddef.h>
 
 #include "base/error.h"
+#include "node/sandbox/mount_tree.h"
 
-struct overlay_point { /* a mount point below the directory */
-    const char *path;  /* relative to it */
-    bool is_dir;
+struct overlay_point {
+    const char *path; /* of a mount point, relative to the directory */
+    enum mount_point type;
 };
 
-struct overlay_link { /* a link that replaces whatever has its name */
+struct overlay_link { /* a symbolic link that replaces the entry of that name */
     const char *name, *target;
 };
 
-struct layer {
+struct overlay {
     const char *host; /* absolute path of the directory */
     const struct overlay_point *points;
     size_t n_points;
     const struct overlay_link *links;
     size_t n_links;
-    bool user_namespace;
-    unsigned owner; /* whose is what on the host is root's, user and group; 0 = root's, too */
+    bool user_namespace; /* made inside a user namespace */
+    unsigned owner;      /* uid and gid that own here what root owns on the host; 0 = root */
 };
 
-/** Build the layer with the help of the empty directory `scratch_fd` (on a tmpfs) and mount it at
+/** Build the overlay in the empty directory `scratch_fd` (on a tmpfs) and mount it at
  * `target_fd`. */
-bool overlay_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err);
+bool overlay_mount(const struct overlay *overlay, int scratch_fd, int target_fd, struct error *err);

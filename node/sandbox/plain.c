@@ -1,6 +1,4 @@
-/*
- * A sandbox at level plain. See plain.h.
- */
+/* The tree of links and the environment variables of a sandbox at level plain. */
 #include "node/sandbox/plain.h"
 
 #include <errno.h>
@@ -48,7 +46,7 @@ static bool link_mount(struct pod_sandbox *sandbox, int mnt_fd, const struct shi
 
     if (slash)
         *slash = 0;
-    fd = mount_tree_make_point(mnt_fd, slash ? path : "", true, err);
+    fd = mount_tree_make_point(mnt_fd, slash ? path : "", MOUNT_POINT_DIR, err);
     ok = fd >= 0 && (symlinkat(target, fd, name) == 0 || errno == EEXIST ||
                      error_errno(err, errno, "cannot link %s", mount->path));
     if (fd >= 0)
@@ -81,8 +79,7 @@ static void add_names(struct pod_sandbox *sandbox)
     const char *library = sandbox->hosts_as_addresses ? NULL : plain_name_library();
 
     add_env(sandbox, mem_printf("VC_HOSTS_FILE=%s/run/hosts", sandbox->dir));
-    add_env(sandbox,
-            mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", sandbox->dir)); /* for who preloads it */
+    add_env(sandbox, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", sandbox->dir));
     if (library)
         add_env(sandbox, mem_printf("LD_PRELOAD=%s", library));
 }

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A sandbox at level plain: no namespaces. The pod's volumes are directories; a tree of links mirrors
- * the mount paths, and variables in the environment say where it is.
+ * A sandbox at level plain: there are no namespaces, so the pod's volumes are directories. A tree
+ * of links mirrors the mount paths, and environment variables tell where the tree is.
  *
  *   VC_MOUNT_ROOT   $VC_MOUNT_ROOT/etc/volcano is what would be mounted at /etc/volcano
  *   VC_HOSTS_FILE   the hosts file
@@ -9,8 +9,9 @@
  */
 #include "node/sandbox/pod_sandbox.h"
 
-/** The library with which programs that are linked dynamically find the pod's names; NULL = this
- * machine has none. */
+/** The path of libnss_wrapper, with which dynamically linked programs find the names of the hosts
+ * file; NULL = this machine does not have it. */
 const char *plain_name_library(void);
 
+/** Make the tree of links, and add the variables to the sandbox's environment. */
 bool plain_make(struct pod_sandbox *sandbox, struct error *err);

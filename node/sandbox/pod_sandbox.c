@@ -1,5 +1,7 @@
 /*
- * The sandbox of a pod. See pod_sandbox.h.
+ * The sandbox of a pod: its namespaces, its files, its limits, and cleaning up after a killed shim.
+ *
+ * Containers are started by pod_sandbox_container.c.
  */
 #include "node/sandbox/pod_sandbox.h"
 
@@ -14,6 +16,7 @@
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,17 +24,22 @@
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/mount_tree.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/plain.h"
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/sshd.h"
 #include "node/sandbox/volumes.h"
 
-enum { LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
+enum {
+    LOW_PORT = 1024,
+    SSH_PORT = 22,
+    PROCESSES_MAX = 1024, /* L-37 */
+    REMOVE_TRIES = 50,
+    REMOVE_PAUSE_NS = 2000000,
+};
 
-/* ---- who we are inside ---- */
-
-/* Programs that expect to be root get to be it: those that are given files in its home directory,
- * bind low ports or are sshd. All others keep the user's own id. */
+/* At level user a pod has a single id. It is root for pods that expect to be: those with files in
+ * root's home directory, with low ports, or with sshd. Other pods keep the user's own id. */
 static bool runs_sshd(const struct shim_pod *pod)
 {
     for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
@@ -70,7 +78,7 @@ static bool wants_root(const struct shim_pod *pod)
     return false;
 }
 
-/* The declared ports; that of ssh is declared by whoever runs sshd. */
+/* Fill in the pod's address and ports; a pod that runs sshd has port 22 without declaring it. */
 static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_config *config,
                                 const struct sockaddr_bpf *bpf)
 {
@@ -87,10 +95,8 @@ static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_c
         rules->ip = ip.s_addr;
     rules->low_ports_move = sockaddr_low_ports_move();
     if (rules->ip && config->sockaddr_method == SOCKADDR_METHOD_BPF && sockaddr_bpf_is_open(bpf))
-        sandbox->bpf = bpf; /* without it, programs ask */
+        sandbox->bpf = bpf; /* else pod_sandbox_uses_notify */
 }
-
-/* ---- files ---- */
 
 static const char hosts_name[] = "run/hosts";
 
@@ -172,7 +178,7 @@ static bool make_identity(struct pod_sandbox *sandbox, struct error *err)
         return error_errno(err, errno, "cannot set the hostname %s", hostname);
     return write_small(sandbox, "run/hostname", line, err) &&
            (!pod->hosts ||
-            write_small(sandbox, hosts_name, pod->hosts, err)); /* nobody reads yet */
+            write_small(sandbox, hosts_name, pod->hosts, err)); /* no process reads it yet */
 }
 
 static bool make_sshd(struct pod_sandbox *sandbox, struct error *err)
@@ -182,7 +188,7 @@ static bool make_sshd(struct pod_sandbox *sandbox, struct error *err)
                      sandbox->pod->host_public, err);
 }
 
-/* Whoever has an address in the private network is in it. */
+/* A pod with an address in the private network moves into that network. */
 static bool enter_network(struct pod_sandbox *sandbox, const struct network *network,
                           struct error *err)
 {
@@ -196,12 +202,12 @@ static bool enter_network(struct pod_sandbox *sandbox, const struct network *net
     return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
 }
 
-/* What need not outlive the shim is in a file system in memory. Where that can be mounted nowhere
- * and still be shown to containers, the mounts of the machine need not be copied for the shim. */
-static int make_memory(const struct pod_sandbox *sandbox)
+/* A tmpfs that is mounted nowhere, if the kernel can copy such a mount into containers; else -1.
+ * With it, the shim needs no copy of the machine's mounts. */
+static int make_tmpfs(const struct pod_sandbox *sandbox)
 {
     int fd = sandbox->level == ISOLATION_USER ? -1 : mount_tree_tmpfs("0755", 0, NULL);
-    int copy_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, false, NULL);
+    int copy_fd = fd < 0 ? -1 : mount_tree_clone(fd, 0, NULL);
 
     if (copy_fd >= 0)
         close(copy_fd);
@@ -210,13 +216,14 @@ static int make_memory(const struct pod_sandbox *sandbox)
     return copy_fd < 0 ? -1 : fd;
 }
 
-/* Else it lies over the directory of pods: there, the descriptor alone leads to the disk. */
-static bool mount_memory(struct pod_sandbox *sandbox, struct error *err)
+/* Mount the tmpfs over the directory of pods, in a new mount namespace; only disk_fd leads to the
+ * disk below it. */
+static bool mount_tmpfs(struct pod_sandbox *sandbox, struct error *err)
 {
     sandbox->own_mounts = true;
     if (!namespaces_enter_mounts(err))
         return false;
-    close(sandbox->dirs.disk_fd); /* that one belongs to the mounts we have left */
+    close(sandbox->dirs.disk_fd); /* it refers to the mounts of the old namespace */
     sandbox->dirs.disk_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (sandbox->dirs.disk_fd < 0)
         return error_errno(err, errno, "%s", sandbox->dir);
@@ -226,10 +233,11 @@ static bool mount_memory(struct pod_sandbox *sandbox, struct error *err)
     return sandbox->dirs.own_fd >= 0 || error_errno(err, errno, "%s", sandbox->dir);
 }
 
-static bool enter(struct pod_sandbox *sandbox, const struct network *network, struct error *err)
+static bool enter_namespaces(struct pod_sandbox *sandbox, const struct network *network,
+                             struct error *err)
 {
     bool root = wants_root(sandbox->pod);
-    uid_t uid = root ? 0 : geteuid(); /* before another user namespace calls us something else */
+    uid_t uid = root ? 0 : geteuid(); /* read before a user namespace changes them */
     gid_t gid = root ? 0 : getegid();
 
     if (sandbox->level == ISOLATION_FULL &&
@@ -238,12 +246,12 @@ static bool enter(struct pod_sandbox *sandbox, const struct network *network, st
     if (!enter_network(sandbox, network, err) || !namespaces_enter(sandbox->level, uid, gid, err))
         return false;
     sandbox->dirs.may_mount = true;
-    sandbox->dirs.own_fd = make_memory(sandbox);
-    return sandbox->dirs.own_fd >= 0 || mount_memory(sandbox, err);
+    sandbox->dirs.own_fd = make_tmpfs(sandbox);
+    return sandbox->dirs.own_fd >= 0 || mount_tmpfs(sandbox, err);
 }
 
-/* At level plain, in a directory on disk. */
-static bool stay(struct pod_sandbox *sandbox, struct error *err)
+/* Make the directory on disk that holds the files at level plain. */
+static bool make_plain_dir(struct pod_sandbox *sandbox, struct error *err)
 {
     const char *uid = sandbox->pod->uid;
     int at_fd = sandbox->dirs.disk_fd;
@@ -276,7 +284,7 @@ struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const str
     sandbox->self_pidfd = pidfd_open(getpid(), 0);
     sandbox->user_fd = -1;
     sandbox->serves_ssh = pod_sandbox_serves_ssh(pod);
-    if ((mounts ? enter(sandbox, network, err) : stay(sandbox, err)) &&
+    if ((mounts ? enter_namespaces(sandbox, network, err) : make_plain_dir(sandbox, err)) &&
         make_directories(sandbox, err) && make_identity(sandbox, err) && make_sshd(sandbox, err) &&
         volumes_make(&sandbox->dirs, pod, err) && (mounts || plain_make(sandbox, err)))
         return sandbox;
@@ -312,8 +320,6 @@ bool pod_sandbox_has_sshd_files(const struct pod_sandbox *sandbox)
     return sandbox->pod->host_key && sandbox->pod->host_public && sandbox->level >= ISOLATION_USER;
 }
 
-/* ---- addresses ---- */
-
 bool pod_sandbox_uses_notify(const struct pod_sandbox *sandbox)
 {
     return sandbox->rules.ip && !sandbox->bpf;
@@ -327,9 +333,7 @@ uint16_t pod_sandbox_taken_port(const struct pod_sandbox *sandbox, unsigned inde
                                         : 0;
 }
 
-/* ---- limits ---- */
-
-/* Processes and threads of this user, as the kernel counts them for RLIMIT_NPROC. */
+/* The processes and threads of this user, as the kernel counts them for RLIMIT_NPROC. */
 static unsigned count_own(void)
 {
     DIR *proc = opendir("/proc");
@@ -351,7 +355,8 @@ static unsigned count_own(void)
     return count;
 }
 
-/* Before 5.14 all processes of the user count, wherever they are. */
+/* Does the kernel count the processes of each user namespace separately? Before 5.14 all processes
+ * of the user count, wherever they are. */
 static bool counts_by_namespace(void)
 {
     struct utsname kernel;
@@ -369,7 +374,7 @@ unsigned pod_sandbox_process_limit(const struct pod_sandbox *sandbox)
 {
     if (sandbox->level >= ISOLATION_USER && counts_by_namespace())
         return PROCESSES_MAX;
-    /* root's are not counted; others have as many as there are now, and the pod's share */
+    /* RLIMIT_NPROC does not bind root; other users get what runs now plus the pod's share */
     return sandbox->level == ISOLATION_PLAIN && geteuid() ? count_own() + PROCESSES_MAX : 0;
 }
 
@@ -380,11 +385,45 @@ bool pod_sandbox_limits_memory(const struct pod_sandbox *sandbox, unsigned index
 
 bool pod_sandbox_oom_killed(const struct pod_sandbox *sandbox, unsigned index)
 {
-    return sandbox->groups[index] && cgroup_was_oom(sandbox->groups[index]);
+    return sandbox->groups[index] && cgroup_oom_killed(sandbox->groups[index]);
 }
 
 void pod_sandbox_ended(struct pod_sandbox *sandbox, unsigned index)
 {
     cgroup_free(sandbox->groups[index]);
     sandbox->groups[index] = NULL;
+}
+
+/* Is the entry <uid> or <uid>.<volume> of one of these pods? No uid contains a dot. */
+static bool is_of_any(const char *name, const char *const *uids, size_t count)
+{
+    size_t len = strcspn(name, ".");
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, uids[i], len) == 0 && !uids[i][len])
+            return true;
+    return false;
+}
+
+/* Killed processes may still write while they end, so removing is retried. */
+static void remove_tree(int pods_fd, const char *name)
+{
+    const struct timespec pause = {0, REMOVE_PAUSE_NS};
+
+    for (unsigned tries = 0; !file_remove_tree(pods_fd, name, NULL) && tries < REMOVE_TRIES;
+         tries++)
+        nanosleep(&pause, NULL);
+}
+
+void pod_sandbox_remove_lost(int pods_fd, const char *const *uids, size_t count)
+{
+    int fd = openat(pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    cgroup_remove_lost(uids, count);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        if (entry->d_name[0] != '.' && is_of_any(entry->d_name, uids, count))
+            remove_tree(pods_fd, entry->d_name);
+    if (dir)
+        closedir(dir);
 }

@@ -1,6 +1,6 @@
 /*
- * Containers of a sandbox: their mounts, their first process, who their programs are. See
- * pod_sandbox.h.
+ * Starting containers in a pod's sandbox: their mounts, their process 1, the rights of their
+ * programs, their termination messages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,12 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/mount_tree.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/sandbox/sshd.h"
 
 enum { MESSAGE_MAX = 4096 };
 static const char default_message_path[] = "/dev/termination-log";
-
-/* ---- rights ---- */
 
 bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
                              struct spawn_plan *program, struct error *err)
@@ -31,7 +30,7 @@ bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
     if (sandbox->level == ISOLATION_FULL && !namespaces_enter_user_range(sandbox->user_fd, err))
         return false;
     if (!sandbox->pod->containers[index].cwd && access(program->cwd, X_OK))
-        program->cwd = "/"; /* that of the node: under a volume, or where these ids may not go */
+        program->cwd = "/"; /* the inherited one is covered by a volume, or closed to these ids */
     if (sandbox->level < ISOLATION_USER)
         return true;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -58,8 +57,6 @@ bool pod_sandbox_join(struct pod_sandbox *sandbox, unsigned index, pid_t init, b
     close(pidfd);
     return pod_sandbox_drop_rights(sandbox, index, program, err);
 }
-
-/* ---- termination messages ---- */
 
 static const char *message_path(const struct pod_sandbox *sandbox, unsigned index)
 {
@@ -92,9 +89,8 @@ char *pod_sandbox_termination_message(struct pod_sandbox *sandbox, unsigned inde
     return n > 0 ? mem_strdup(text) : NULL;
 }
 
-/* ---- containers ---- */
-
-/* `user_fd`: the namespace whose ids it shows; -1 = the host's. */
+/* Copy the mount at `fd` (consumed) for a container. `user_fd`: its ids are mapped into this user
+ * namespace; -1 = not mapped. */
 static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
                       struct rootfs_mount *out, struct error *err)
 {
@@ -104,8 +100,11 @@ static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
     if (fd < 0)
         return false;
     *out = (struct rootfs_mount){.path = path,
-                                 .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
-    out->tree_fd = mount_tree_clone(fd, true, read_only, err);
+                                 .type = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)
+                                             ? MOUNT_POINT_DIR
+                                             : MOUNT_POINT_FILE};
+    out->tree_fd =
+        mount_tree_clone(fd, MOUNT_TREE_RECURSIVE | (read_only ? MOUNT_TREE_READ_ONLY : 0), err);
     close(fd);
     if (out->tree_fd < 0)
         return false;
@@ -115,7 +114,7 @@ static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
     return ok;
 }
 
-/* Those first that others may lie over. */
+/* Add the files for sshd; volumes that follow may cover them. */
 static bool take_sshd_files(struct pod_sandbox *sandbox, struct rootfs_mount *mounts, size_t *count,
                             struct error *err)
 {
@@ -126,12 +125,12 @@ static bool take_sshd_files(struct pod_sandbox *sandbox, struct rootfs_mount *mo
     for (size_t i = 0; sshd_file(sandbox->level, i, &name, &path); i++, ++*count)
         if (!take_tree(openat(sandbox->dirs.own_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW), false,
                        sandbox->user_fd, path, &mounts[*count], err))
-            return error_prefix(err, "%s: ", path), false;
+            return (error_prefix(err, "%s: ", path), false);
     return true;
 }
 
-/* Is it shown by a mount that the machine has, too? */
-static bool is_the_machines(const struct pod_sandbox *sandbox, const struct shim_volume *volume)
+/* Is the volume on a mount that the machine's namespace has, too? */
+static bool is_shared_with_host(const struct pod_sandbox *sandbox, const struct shim_volume *volume)
 {
     return !sandbox->own_mounts && (volume->kind == SHIM_HOST_PATH || volumes_on_disk(volume));
 }
@@ -146,7 +145,7 @@ static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct root
     if (fd >= 0)
         fchmod(fd, 0666);
     if (!take_tree(fd, false, sandbox->user_fd, message_path(sandbox, index), &mounts[0], err))
-        return error_prefix(err, "termination message: "), false;
+        return (error_prefix(err, "termination message: "), false);
     ++*count;
     if (!take_sshd_files(sandbox, mounts, count, err))
         return false;
@@ -158,8 +157,9 @@ static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct root
                        volumes_read_only(sandbox->pod, mount),
                        volume->host_ids ? -1 : sandbox->user_fd, mount->path, &mounts[*count],
                        err) ||
-            (is_the_machines(sandbox, volume) && !mount_tree_detach(mounts[*count].tree_fd, err)))
-            return error_prefix(err, "%s: ", mount->path), false;
+            (is_shared_with_host(sandbox, volume) &&
+             !mount_tree_detach(mounts[*count].tree_fd, err)))
+            return (error_prefix(err, "%s: ", mount->path), false);
         ++*count;
     }
     return true;
@@ -168,14 +168,14 @@ static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct root
 static int run_tree(struct pod_sandbox *sandbox, struct error *err)
 {
     int fd = openat(sandbox->dirs.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, false, true, err);
+    int tree_fd = fd < 0 ? -1 : mount_tree_clone(fd, MOUNT_TREE_READ_ONLY, err);
 
     if (fd >= 0)
         close(fd);
     return tree_fd;
 }
 
-/* The directory of pods is <data>/node/pods (node/runtime/internal.h): the first of them. */
+/* The data directory (owned): the directory of pods is <data>/node/pods (node/runtime/internal.h). */
 static char *data_directory(const struct pod_sandbox *sandbox)
 {
     char *path = mem_strdup(sandbox->dir);
@@ -192,8 +192,9 @@ static char *data_directory(const struct pod_sandbox *sandbox)
     return path;
 }
 
-/* Where an rlimit bounds its processes, a group of theirs need not: that of whoever is neither the
- * machine's root nor has the rights of sshd, which becomes users that each have the whole share. */
+/* Make the container's groups. At level full an rlimit bounds its processes already, unless sshd
+ * may change to other ids, each of which would have the whole share; then a pids group is needed,
+ * too. */
 static struct cgroup *make_group(const struct pod_sandbox *sandbox, unsigned index)
 {
     struct shim_limits limits = sandbox->pod->containers[index].limits;
@@ -201,7 +202,13 @@ static struct cgroup *make_group(const struct pod_sandbox *sandbox, unsigned ind
     if (sandbox->level == ISOLATION_FULL && !sandbox->serves_ssh &&
         pod_sandbox_process_limit(sandbox))
         limits.processes = -1;
-    return cgroup_new(sandbox->pod->uid, index, &limits, sandbox->bpf, &sandbox->rules);
+    return cgroup_new(&(struct cgroup_spec){
+        .uid = sandbox->pod->uid,
+        .index = index,
+        .limits = limits,
+        .bpf = sandbox->bpf,
+        .rules = &sandbox->rules,
+    });
 }
 
 pid_t pod_sandbox_start(struct pod_sandbox *sandbox, unsigned index,
@@ -213,7 +220,7 @@ pid_t pod_sandbox_start(struct pod_sandbox *sandbox, unsigned index,
         mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct rootfs_plan root = {
         .scratch = sandbox->dir,
-        .part_mounts = !sandbox->own_mounts,
+        .detach_mounts = !sandbox->own_mounts,
         .mounts = mounts,
         .run_tree_fd = run_tree(sandbox, err),
         .hosts = sandbox->pod->hosts != NULL,

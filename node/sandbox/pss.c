@@ -1,6 +1,4 @@
-/*
- * Memory of a process tree. See pss.h.
- */
+/* Memory of a process tree, from smaps_rollup and the lists of children in /proc. */
 #include "node/sandbox/pss.h"
 
 #include <stdio.h>
@@ -24,7 +22,7 @@ static int64_t pss_of(pid_t pid)
     return line ? strtoll(line + 5, NULL, 10) * 1024 : 0;
 }
 
-/* Children are appended to the list that is being walked. */
+/* Append the children of a process to the list, which is being walked. */
 static void add_children(pid_t pid, pid_t **list, size_t *count, size_t *cap)
 {
     scoped_str path = mem_printf("/proc/%d/task/%d/children", (int)pid, (int)pid);

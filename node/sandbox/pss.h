@@ -1,10 +1,8 @@
 #pragma once
-/*
- * How much memory a process and all below it use: for containers whose limit no control group
- * enforces.
- */
+/* The memory used by a process tree, for containers whose limit no control group enforces. */
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Sum of the proportional set sizes, in bytes; processes that end meanwhile count nothing. */
+/** The sum of proportional set sizes of a process and its descendants, in bytes. Processes that end
+ * meanwhile count 0. */
 int64_t pss_of_tree(pid_t pid);

@@ -1,5 +1,11 @@
 /*
- * The file system a sandboxed container sees. See rootfs.h.
+ * Building a container's file system.
+ *
+ * 1. Resolve the mount points along the host's links, and decide whether a new root is needed.
+ * 2. Copy the mounts of host paths that our own file systems will cover but must stay visible.
+ * 3. Mount a tmpfs, the scratch: the private directories and overlays live on it.
+ * 4. Take the host's top-level entries: as they are, under an overlay, or bound into the new root.
+ * 5. Add /dev, /run, /proc, /tmp; attach the volumes; hide what the container must not see.
  */
 #include "node/sandbox/rootfs.h"
 
@@ -16,46 +22,43 @@
 
 #include "base/mem.h"
 #include "node/sandbox/dev.h"
-#include "node/sandbox/isolation_level.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/overlay.h"
 
-enum { KEEPS = 2 };
+enum { KEPT_PATHS = 2 };
 
-struct place {  /* where a mount goes */
-    char *path; /* owned */
+struct mount_target {
+    char *path; /* the mount's path with all links followed; owned */
     const struct rootfs_mount *mount;
 };
 
-/* A path of the host that must show through one of our own file systems. */
-struct keep {
+/* A path of the host that stays visible although a private file system covers it. */
+struct kept_path {
     char path[ROOTFS_PATH_MAX];
-    int tree_fd; /* -1 = not needed */
-    bool is_dir;
+    int tree_fd; /* -1 = nothing covers it */
+    enum mount_point type;
 };
 
 struct build {
     const struct rootfs_plan *plan;
-    struct place *places; /* by path, parents before what is in them */
-    bool new_root;
+    struct mount_target *targets; /* [plan->n_mounts], by path: parents before their children */
+    bool new_root;                /* the root is a tmpfs of ours; else the host's */
     int scratch_fd, base_fd;
-    struct keep keeps[KEEPS];
+    struct kept_path kept[KEPT_PATHS];
 };
 
-/* ---- what is needed ---- */
-
-/* Top-level directories that are not taken from the host as they are; the last one on request. */
-static const char *const own[] = {"proc", "sys", "dev", "run", "tmp"};
+/* Top-level directories that are private; /tmp, the last, only on request. */
+static const char *const private_tops[] = {"proc", "sys", "dev", "run", "tmp"};
 
 static size_t top_len(const char *path)
 {
     return strcspn(path + 1, "/");
 }
 
-static bool is_own(const struct rootfs_plan *plan, const char *name)
+static bool is_private(const struct rootfs_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < countof(own) - !plan->private_tmp; i++)
-        if (strcmp(own[i], name) == 0)
+    for (size_t i = 0; i < countof(private_tops) - !plan->private_tmp; i++)
+        if (strcmp(private_tops[i], name) == 0)
             return true;
     return false;
 }
@@ -69,40 +72,43 @@ static bool below(const char *path, const char *dir)
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const struct place *)a)->path, ((const struct place *)b)->path);
+    return strcmp(((const struct mount_target *)a)->path, ((const struct mount_target *)b)->path);
 }
 
-static bool place_all(struct build *build, struct error *err)
+static bool resolve_mounts(struct build *build, struct error *err)
 {
     const struct rootfs_plan *plan = build->plan;
 
-    build->places = mem_array(plan->n_mounts + 1, sizeof *build->places);
+    build->targets = mem_array(plan->n_mounts + 1, sizeof *build->targets);
     for (size_t i = 0; i < plan->n_mounts; i++) {
-        struct place *place = &build->places[i];
+        struct mount_target *target = &build->targets[i];
         char top[ROOTFS_PATH_MAX];
 
-        place->mount = &plan->mounts[i];
-        if (!rootfs_resolve(place->mount->path, top, err))
+        target->mount = &plan->mounts[i];
+        if (!rootfs_resolve(target->mount->path, top, err))
             return false;
-        place->path = mem_strdup(top);
-        if (!place->path[1] || below(place->path, "/proc") || below(place->path, "/sys"))
+        target->path = mem_strdup(top);
+        if (!target->path[1] || below(target->path, "/proc") || below(target->path, "/sys"))
             return error_set(err, ERR_INVALID, "", "nothing can be mounted at %s",
-                             place->mount->path);
-        snprintf(top, sizeof top, "%.*s", (int)top_len(place->path) + 1, place->path);
+                             target->mount->path);
+        snprintf(top, sizeof top, "%.*s", (int)top_len(target->path) + 1, target->path);
         build->new_root = build->new_root || access(top, F_OK) != 0;
     }
-    qsort(build->places, plan->n_mounts, sizeof *build->places, by_path);
+    qsort(build->targets, plan->n_mounts, sizeof *build->targets, by_path);
     return true;
 }
 
-static bool point_exists(const struct place *place)
+static enum mount_point type_of(const struct stat *info)
+{
+    return S_ISDIR(info->st_mode) ? MOUNT_POINT_DIR : MOUNT_POINT_FILE;
+}
+
+static bool target_exists(const struct mount_target *target)
 {
     struct stat info;
 
-    return stat(place->path, &info) == 0 && S_ISDIR(info.st_mode) == place->mount->is_dir;
+    return stat(target->path, &info) == 0 && type_of(&info) == target->mount->type;
 }
-
-/* ---- the parts ---- */
 
 static bool mount_scratch(struct build *build, struct error *err)
 {
@@ -132,64 +138,67 @@ static bool wants_overlay(const struct build *build, const char *top)
     if (build->plan->owner && strcmp(top, "/root") == 0)
         return true;
     for (size_t i = 0; i < build->plan->n_mounts; i++) {
-        const struct place *place = &build->places[i];
+        const struct mount_target *target = &build->targets[i];
 
-        if (below(place->path, top) && strcmp(place->path, top) != 0 && !point_exists(place))
+        if (below(target->path, top) && strcmp(target->path, top) != 0 && !target_exists(target))
             return true;
     }
     return false;
 }
 
-static void keep(const struct build *build, struct keep *keep, const char *path)
+/* Copy the mount at `path` if one of the private file systems will cover it. */
+static void keep_path(const struct build *build, struct kept_path *kept, const char *path)
 {
     char top[ROOTFS_PATH_MAX];
     struct stat info;
     int fd;
 
-    keep->tree_fd = -1;
-    if (!path || !rootfs_resolve(path, keep->path, NULL) || !keep->path[1])
+    kept->tree_fd = -1;
+    if (!path || !rootfs_resolve(path, kept->path, NULL) || !kept->path[1])
         return;
-    snprintf(top, sizeof top, "%.*s", (int)top_len(keep->path) + 1, keep->path);
-    if (!is_own(build->plan, top + 1) && !wants_overlay(build, top))
+    snprintf(top, sizeof top, "%.*s", (int)top_len(kept->path) + 1, kept->path);
+    if (!is_private(build->plan, top + 1) && !wants_overlay(build, top))
         return;
-    fd = open(keep->path, O_PATH | O_CLOEXEC);
+    fd = open(kept->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return;
-    keep->is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
-    keep->tree_fd = mount_tree_clone(fd, true, false, NULL);
+    kept->type = fstat(fd, &info) == 0 ? type_of(&info) : MOUNT_POINT_FILE;
+    kept->tree_fd = mount_tree_clone(fd, MOUNT_TREE_RECURSIVE, NULL);
     close(fd);
 }
 
-static bool mount_overlay_over(struct build *build, const char *top, struct error *err)
+/* Mount a private overlay over a top-level directory, with the mount points missing below it. */
+static bool mount_top_overlay(struct build *build, const char *top, struct error *err)
 {
     static const struct overlay_link links[] = {{"hosts", "/run/pod/hosts"},
                                                 {"hostname", "/run/pod/hostname"}};
     size_t n = build->plan->n_mounts;
     struct overlay_point *points = mem_array(n + 1, sizeof *points);
     bool etc = build->plan->hosts && strcmp(top, "/etc") == 0;
-    struct layer layer = {top,
-                          points,
-                          0,
-                          links,
-                          etc ? countof(links) : 0,
-                          build->plan->user_namespace,
-                          build->plan->owner};
-    char name[NAME_MAX + 8];
+    struct overlay overlay = {
+        .host = top,
+        .points = points,
+        .links = links,
+        .n_links = etc ? countof(links) : 0,
+        .user_namespace = build->plan->user_namespace,
+        .owner = build->plan->owner,
+    };
+    char name[NAME_MAX + 16];
     int scratch_fd, target_fd = -1;
     bool ok;
 
     for (size_t i = 0; i < n; i++) {
-        const struct place *place = &build->places[i];
+        const struct mount_target *target = &build->targets[i];
 
-        if (below(place->path, top) && strcmp(place->path, top) != 0)
-            points[layer.n_points++] =
-                (struct overlay_point){place->path + strlen(top) + 1, place->mount->is_dir};
+        if (below(target->path, top) && strcmp(target->path, top) != 0)
+            points[overlay.n_points++] =
+                (struct overlay_point){target->path + strlen(top) + 1, target->mount->type};
     }
-    snprintf(name, sizeof name, "layer.%s", top + 1);
+    snprintf(name, sizeof name, "overlay.%.*s", NAME_MAX, top + 1);
     scratch_fd = scratch_dir(build, name, err);
     if (scratch_fd >= 0)
-        target_fd = mount_tree_make_point(build->base_fd, top, true, err);
-    ok = target_fd >= 0 && overlay_mount(&layer, scratch_fd, target_fd, err);
+        target_fd = mount_tree_make_point(build->base_fd, top, MOUNT_POINT_DIR, err);
+    ok = target_fd >= 0 && overlay_mount(&overlay, scratch_fd, target_fd, err);
     if (scratch_fd >= 0)
         close(scratch_fd);
     if (target_fd >= 0)
@@ -198,15 +207,16 @@ static bool mount_overlay_over(struct build *build, const char *top, struct erro
     return ok;
 }
 
-/* Something of the host's root directory into the new root, which nobody else sees yet. */
-static bool bind_host(struct build *build, const char *name, bool is_dir, struct error *err)
+/* Bind an entry of the host's root directory into the new root. */
+static bool bind_host(struct build *build, const char *name, enum mount_point type,
+                      struct error *err)
 {
     char from[NAME_MAX + 2];
     int fd = -1;
     bool ok;
 
     snprintf(from, sizeof from, "/%s", name);
-    if (is_dir)
+    if (type == MOUNT_POINT_DIR)
         ok = mkdirat(build->base_fd, name, 0755) == 0;
     else
         ok =
@@ -219,7 +229,7 @@ static bool bind_host(struct build *build, const char *name, bool is_dir, struct
     return ok;
 }
 
-/* Some file systems do not say it in the directory. */
+/* The DT_* type of a path, for file systems whose directories do not tell it. */
 static bool find_type(const char *path, unsigned *out)
 {
     struct stat info;
@@ -230,8 +240,8 @@ static bool find_type(const char *path, unsigned *out)
     return true;
 }
 
-/* One entry of the host's root directory, into the new root or in place. */
-static bool take_entry(struct build *build, const struct dirent *entry, struct error *err)
+/* Take one entry of the host's root directory: into the new root, or in place. */
+static bool take_top_entry(struct build *build, const struct dirent *entry, struct error *err)
 {
     const char *name = entry->d_name;
     char path[NAME_MAX + 2], link[ROOTFS_PATH_MAX];
@@ -239,10 +249,10 @@ static bool take_entry(struct build *build, const struct dirent *entry, struct e
     ssize_t n;
 
     snprintf(path, sizeof path, "/%s", name);
-    if (is_own(build->plan, name) || (type == DT_UNKNOWN && !find_type(path, &type)))
+    if (is_private(build->plan, name) || (type == DT_UNKNOWN && !find_type(path, &type)))
         return true;
     if (type == DT_DIR && wants_overlay(build, path))
-        return mount_overlay_over(build, path, err);
+        return mount_top_overlay(build, path, err);
     if (!build->new_root)
         return true;
     if (type == DT_LNK) {
@@ -253,7 +263,7 @@ static bool take_entry(struct build *build, const struct dirent *entry, struct e
     }
     if (type != DT_DIR && type != DT_REG)
         return true;
-    return bind_host(build, name, type == DT_DIR, err);
+    return bind_host(build, name, type == DT_DIR ? MOUNT_POINT_DIR : MOUNT_POINT_FILE, err);
 }
 
 static bool take_host(struct build *build, struct error *err)
@@ -264,26 +274,26 @@ static bool take_host(struct build *build, struct error *err)
     for (struct dirent *entry;
          ok && dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            ok = take_entry(build, entry, err);
+            ok = take_top_entry(build, entry, err);
     if (dir)
         closedir(dir);
     return ok;
 }
 
-/* Where something of ours is mounted: in the host's tree it is there. */
-static bool own_point(struct build *build, const char *name, struct error *err)
+/* Make the mount point of a private directory; the host's tree already has it. */
+static bool make_point(struct build *build, const char *name, struct error *err)
 {
     return !build->new_root || mkdirat(build->base_fd, name, 0755) == 0 ||
            error_errno(err, errno, "cannot make the mount point /%s", name);
 }
 
-/* A directory of the scratch, where something of the same name is. */
-static bool show_own(struct build *build, int fd, const char *name, bool recursive,
-                     struct error *err)
+/* Show a directory of the scratch at the top-level entry `name`; `flags` of mount_tree_flags. */
+static bool show_scratch(struct build *build, int fd, const char *name, unsigned flags,
+                         struct error *err)
 {
     int target_fd = openat(build->base_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool ok = target_fd >= 0 ? mount_tree_bind(fd, recursive, target_fd, err)
-                             : error_errno(err, errno, "its mount point");
+    bool ok = target_fd >= 0 ? mount_tree_bind(fd, flags, target_fd, err)
+                             : error_errno(err, errno, "mount point");
 
     if (target_fd >= 0)
         close(target_fd);
@@ -292,42 +302,43 @@ static bool show_own(struct build *build, int fd, const char *name, bool recursi
     return ok;
 }
 
-/* A directory in memory; they share one file system. */
-static bool own_directory(struct build *build, const char *name, mode_t mode, struct error *err)
+/* An empty directory on the scratch, shown at the top-level entry `name`. */
+static bool make_private_dir(struct build *build, const char *name, mode_t mode, struct error *err)
 {
     unsigned owner = build->plan->owner;
     int fd = scratch_dir(build, name, err);
     bool ok = fd >= 0 && ((fchmod(fd, mode) == 0 && (!owner || fchown(fd, owner, owner) == 0)) ||
                           error_errno(err, errno, "cannot make a private /%s", name));
 
-    ok = ok && own_point(build, name, err) && show_own(build, fd, name, false, err);
+    ok = ok && make_point(build, name, err) && show_scratch(build, fd, name, 0, err);
     if (fd >= 0)
         close(fd);
     return ok;
 }
 
-static bool own_proc(struct build *build, struct error *err)
+static bool make_proc(struct build *build, struct error *err)
 {
-    return own_point(build, "proc", err) &&
+    return make_point(build, "proc", err) &&
            mount_tree_mount("proc", build->base_fd, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL,
                             err);
 }
 
-static bool own_dev(struct build *build, struct error *err)
+static bool make_dev(struct build *build, struct error *err)
 {
     int fd = scratch_dir(build, "dev", err);
-    bool ok = fd >= 0 && dev_fill(fd, build->plan->owner, err) && own_point(build, "dev", err) &&
-              show_own(build, fd, "dev", true, err);
+    bool ok = fd >= 0 && dev_fill(fd, build->plan->owner, err) && make_point(build, "dev", err) &&
+              show_scratch(build, fd, "dev", MOUNT_TREE_RECURSIVE, err);
 
     if (fd >= 0)
         close(fd);
     return ok;
 }
 
-static bool attach(struct build *build, const char *path, bool is_dir, int tree_fd,
+/* Attach a tree at a path of the new file system; the tree is consumed. */
+static bool attach(struct build *build, const char *path, enum mount_point type, int tree_fd,
                    struct error *err)
 {
-    int target_fd = mount_tree_make_point(build->base_fd, path, is_dir, err);
+    int target_fd = mount_tree_make_point(build->base_fd, path, type, err);
     bool ok;
 
     if (target_fd < 0) {
@@ -341,33 +352,33 @@ static bool attach(struct build *build, const char *path, bool is_dir, int tree_
     return ok;
 }
 
-static bool own_directories(struct build *build, struct error *err)
+static bool make_private_dirs(struct build *build, struct error *err)
 {
     const struct rootfs_plan *plan = build->plan;
 
-    return own_dev(build, err) && own_directory(build, "run", 0755, err) && own_proc(build, err) &&
-           attach(build, "/run/pod", true, plan->run_tree_fd, err) &&
-           (!plan->private_tmp || own_directory(build, "tmp", 01777, err)) &&
-           (!build->new_root || bind_host(build, "sys", true, err));
+    return make_dev(build, err) && make_private_dir(build, "run", 0755, err) &&
+           make_proc(build, err) &&
+           attach(build, "/run/pod", MOUNT_POINT_DIR, plan->run_tree_fd, err) &&
+           (!plan->private_tmp || make_private_dir(build, "tmp", 01777, err)) &&
+           (!build->new_root || bind_host(build, "sys", MOUNT_POINT_DIR, err));
 }
 
 static bool attach_volumes(struct build *build, struct error *err)
 {
-    for (size_t i = 0; i < KEEPS; i++)
-        if (build->keeps[i].tree_fd >= 0 &&
-            !attach(build, build->keeps[i].path, build->keeps[i].is_dir, build->keeps[i].tree_fd,
-                    err))
+    for (size_t i = 0; i < KEPT_PATHS; i++)
+        if (build->kept[i].tree_fd >= 0 &&
+            !attach(build, build->kept[i].path, build->kept[i].type, build->kept[i].tree_fd, err))
             return false;
     for (size_t i = 0; i < build->plan->n_mounts; i++) {
-        const struct place *place = &build->places[i];
+        const struct mount_target *target = &build->targets[i];
 
-        if (!attach(build, place->path, place->mount->is_dir, place->mount->tree_fd, err))
+        if (!attach(build, target->path, target->mount->type, target->mount->tree_fd, err))
             return false;
     }
     return true;
 }
 
-/* What is ours alone, credentials and the API's socket among it, is not there for the container. */
+/* Cover the data directory, which holds credentials and the API's socket, by an empty one. */
 static bool hide(struct build *build, struct error *err)
 {
     const char *path = build->plan->hidden;
@@ -379,11 +390,11 @@ static bool hide(struct build *build, struct error *err)
         (build->plan->cwd && rootfs_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
         return true;
     target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (target_fd < 0) /* it lies in what is not taken from the host */
+    if (target_fd < 0) /* it is not in this file system */
         return true;
     empty_fd = scratch_dir(build, "hidden", err);
     if (empty_fd >= 0)
-        tree_fd = mount_tree_clone(empty_fd, false, true, err);
+        tree_fd = mount_tree_clone(empty_fd, MOUNT_TREE_READ_ONLY, err);
     ok = tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
     if (empty_fd >= 0)
         close(empty_fd);
@@ -391,7 +402,7 @@ static bool hide(struct build *build, struct error *err)
     return ok;
 }
 
-static bool begin_base(struct build *build, struct error *err)
+static bool open_base(struct build *build, struct error *err)
 {
     int fd;
 
@@ -407,7 +418,7 @@ static bool begin_base(struct build *build, struct error *err)
     return build->base_fd >= 0;
 }
 
-static bool enter_base(struct build *build, struct error *err)
+static bool enter_root(struct build *build, struct error *err)
 {
     if (build->new_root &&
         (fchdir(build->base_fd) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH)))
@@ -421,19 +432,19 @@ bool rootfs_build(const struct rootfs_plan *plan, struct error *err)
     bool ok;
 
     umask(0);
-    for (size_t i = 0; i < KEEPS; i++)
-        build.keeps[i].tree_fd = -1;
-    ok = (!plan->part_mounts || namespaces_detach_mounts(err)) && place_all(&build, err);
+    for (size_t i = 0; i < KEPT_PATHS; i++)
+        build.kept[i].tree_fd = -1;
+    ok = (!plan->detach_mounts || namespaces_detach_mounts(err)) && resolve_mounts(&build, err);
     if (ok) {
-        keep(&build, &build.keeps[0], plan->cwd);
-        keep(&build, &build.keeps[1], "/etc/resolv.conf");
+        keep_path(&build, &build.kept[0], plan->cwd);
+        keep_path(&build, &build.kept[1], "/etc/resolv.conf");
     }
-    ok = ok && mount_scratch(&build, err) && begin_base(&build, err) && take_host(&build, err) &&
-         own_directories(&build, err) && attach_volumes(&build, err) && hide(&build, err) &&
-         enter_base(&build, err);
-    for (size_t i = 0; build.places && i < plan->n_mounts; i++)
-        mem_free(build.places[i].path);
-    mem_free(build.places);
+    ok = ok && mount_scratch(&build, err) && open_base(&build, err) && take_host(&build, err) &&
+         make_private_dirs(&build, err) && attach_volumes(&build, err) && hide(&build, err) &&
+         enter_root(&build, err);
+    for (size_t i = 0; build.targets && i < plan->n_mounts; i++)
+        mem_free(build.targets[i].path);
+    mem_free(build.targets);
     if (build.scratch_fd >= 0)
         close(build.scratch_fd);
     if (build.base_fd >= 0)

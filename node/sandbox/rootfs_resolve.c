@@ -1,8 +1,8 @@
 /*
- * Mount paths as the host's links lead them: /var/run/x is /run/x where /var/run is a link.
+ * Following the host's links in mount paths: /var/run/x is /run/x where /var/run is a link.
  *
- * Only the plan of the mounts is made from the result; the mounts themselves are made by descriptor
- * (mount_tree.h), so a link that changes meanwhile leads nowhere else.
+ * The result only serves to plan the mounts. The mounts themselves are made by descriptor
+ * (mount_tree.h), so a link that changes after this cannot lead one elsewhere.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool too_long(const char *path, struct error *err)
     return error_set(err, ERR_INVALID, "", "the path %s is too long", path);
 }
 
-/* `rest` becomes target, "/", what was left. */
+/* Set `rest` to TARGET/LEFT; false when that is too long. */
 static bool put_before(char rest[ROOTFS_PATH_MAX], const char *target, const char *left)
 {
     char joined[ROOTFS_PATH_MAX];

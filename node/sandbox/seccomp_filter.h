@@ -1,7 +1,6 @@
 #pragma once
-/*
- * Words for seccomp filters.
- */
+/* Macros for writing seccomp filters. A filter checks the architecture first; on machines that are
+ * not listed here it matches nothing, and all calls go on. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,7 +11,7 @@
 #elif defined(__aarch64__)
 #define SECCOMP_OWN_ARCH AUDIT_ARCH_AARCH64
 #else
-#define SECCOMP_OWN_ARCH 0 /* no filter matches: everything goes on */
+#define SECCOMP_OWN_ARCH 0 /* matches no architecture */
 #endif
 
 #define SECCOMP_LOAD(member)                                                                       \

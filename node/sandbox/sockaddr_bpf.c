@@ -31,8 +31,6 @@ enum {
     RANGE_BYTES = 2,    /* of an address that name the pods' range */
 };
 
-/* ---- writing ---- */
-
 enum label { TO_HIT, TO_SET, TO_RANGE, TO_OTHERS, TO_PASS, LABELS };
 
 struct code {
@@ -115,8 +113,6 @@ static void resolve(struct code *c)
     for (int i = 0; i < c->n_jumps; i++)
         c->words[c->jumps[i].at].off = (int16_t)(c->labels[c->jumps[i].to] - c->jumps[i].at - 1);
 }
-
-/* ---- the programs ---- */
 
 #define CONTEXT(member) offsetof(struct bpf_sock_addr, member)
 #define CONTEXT_V6(i)   (CONTEXT(user_ip6) + 4 * (size_t)(i))
@@ -331,8 +327,6 @@ static const struct {
     [SOCKADDR_BPF_SEND4]    = {BPF_CGROUP_UDP4_SENDMSG,  write_send4},
 };
 /* clang-format on */
-
-/* ---- the kernel ---- */
 
 static int bpf_call(enum bpf_cmd command, union bpf_attr *attributes)
 {

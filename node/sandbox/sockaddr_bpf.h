@@ -4,8 +4,8 @@
  * the addresses of bind, connect and datagrams on their way (machine/sockaddr_rules.h says which;
  * IPv6 datagrams stay as they are, for the kernel does not take a mapped address instead). They
  * cost programs nothing, open declared ports below 1024, and go with the group. They are the same
- * for all pods, for loading takes long: what is a pod's own lies in a storage_key of its group. Takes
- * root, and a directory of the unified hierarchy; the other way is notify.h.
+ * for all pods, for loading takes long: what is a pod's own lies in a storage_key of its group.
+ * Takes root, and a directory of the unified hierarchy; the other way is notify.h.
  */
 #include "base/error.h"
 #include "node/machine/sockaddr_rules.h"

@@ -60,8 +60,6 @@ bool sockaddr_notify_works(void)
            WEXITSTATUS(status) == 0;
 }
 
-/* ---- the asker ---- */
-
 /* pidfd_open wants the leader of a thread's group. */
 static pid_t leader_of(pid_t thread)
 {
@@ -116,8 +114,6 @@ static const struct asked_call *call_of(const struct seccomp_notif *asked)
         i++;
     return &asked_calls[i];
 }
-
-/* ---- the answer ---- */
 
 static void go_on(int listener_fd, uint64_t id)
 {

@@ -1,8 +1,6 @@
-/*
- * Starting a program. The child borrows the parent's memory until it has called exec (or has a
- * copy, clone_born); the parent sleeps that long. So the child only makes system calls and writes
- * into the result.
- */
+/* Starting a program. The child borrows the parent's memory until it calls exec, and the parent
+ * sleeps that long. Therefore the child only makes system calls and writes into the result. A child
+ * that is to start in a control group has a copy of the memory instead (clone_into_group). */
 #include "node/sandbox/spawn.h"
 
 #include <assert.h>
@@ -28,7 +26,7 @@ static const char working_directory[] = "working directory", interpreter[] = "in
 struct child {
     const struct spawn_plan *plan;
     struct spawn_result *result;
-    bool in_unified; /* in the plan's group, see cgroup_clone */
+    bool in_unified; /* already in the plan's group, see cgroup_join */
 };
 
 ON_CHILD_STACK static const char *search_path(char *const *env)
@@ -44,9 +42,9 @@ ON_CHILD_STACK static enum spawn_failure failure_of(int error)
     return error == ENOENT || error == ENOTDIR ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE;
 }
 
-/* Looks argv[0] up in PATH of `env` and becomes it. Returns only on failure, with errno set.
+/* Look argv[0] up in the PATH of `env` and exec it. Returns only on failure, with errno set.
  * Async-signal-safe. */
-ON_CHILD_STACK static enum spawn_failure become_program(char *const *argv, char *const *env)
+ON_CHILD_STACK static enum spawn_failure exec_program(char *const *argv, char *const *env)
 {
     char candidate[PATH_BYTES];
     size_t name_len = strlen(argv[0]);
@@ -70,11 +68,11 @@ ON_CHILD_STACK static enum spawn_failure become_program(char *const *argv, char 
         memcpy(candidate + dir_len + 1, argv[0], name_len + 1);
         execve(candidate, argv, env);
         if (errno == EACCES && access(candidate, F_OK))
-            continue; /* a directory of PATH that we may not search */
+            continue; /* a directory of PATH that may not be searched */
         if (errno != ENOENT && errno != ENOTDIR) {
             refused = errno;
             if (errno != EACCES)
-                break; /* it is there: found, and cannot be run */
+                break; /* the program exists and cannot be run */
         }
         if (dir[strcspn(dir, ":")] == 0)
             break;
@@ -92,7 +90,7 @@ ON_CHILD_STACK static int fail(struct spawn_result *result, enum spawn_failure f
     _exit(spawn_exit_code(failure));
 }
 
-/* The kernel says the same of a program that is not there and of one whose interpreter is not. */
+/* exec fails with ENOENT both when the program and when its interpreter is missing: tell which. */
 ON_CHILD_STACK static const char *what_is_missing(const char *program)
 {
     int error = errno;
@@ -110,7 +108,7 @@ ON_CHILD_STACK static int run_child(void *arg)
     enum spawn_failure failure;
     sigset_t none;
 
-    if (plan->ask) { /* into the table we still share, which is how the parent gets it */
+    if (plan->notify) { /* the parent gets the listener through the shared table */
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         child->result->listener_fd = sockaddr_notify_install();
         unshare(CLONE_FILES);
@@ -132,28 +130,29 @@ ON_CHILD_STACK static int run_child(void *arg)
         return fail(child->result, SPAWN_SETUP, working_directory);
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
-    failure = become_program(plan->argv, plan->env);
+    failure = exec_program(plan->argv, plan->env);
     return fail(child->result, failure, what_is_missing(plan->argv[0]));
 }
 
 static void *child_stack(void)
 {
-    static char *stack; /* one child at a time lives on it: the parent sleeps meanwhile */
+    static char *stack; /* one child at a time uses it: the parent sleeps meanwhile */
 
     if (!stack) {
         char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
         assert(memory != MAP_FAILED);
-        mprotect(memory, PATH_BYTES, PROT_NONE); /* an overflow stops instead of writing on */
+        mprotect(memory, PATH_BYTES, PROT_NONE); /* an overflow faults */
         stack = memory;
     }
     return stack + STACK_BYTES;
 }
 
-/* A group of the unified hierarchy is one to be in_unified in, for which there is no call that borrows
- * memory: the child has a copy, but for the result. */
-static pid_t clone_born(const struct spawn_plan *plan, uint64_t flags, struct spawn_result *result)
+/* Start the child inside the group of the unified hierarchy. No system call does that with borrowed
+ * memory: the child has a copy, and the result is in shared memory. */
+static pid_t clone_into_group(const struct spawn_plan *plan, uint64_t flags,
+                              struct spawn_result *result)
 {
     struct spawn_result *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -175,9 +174,9 @@ struct spawn_result spawn_program(const struct spawn_plan *plan)
 {
     struct spawn_result result = {.pid = -1, .listener_fd = -1, .failure = SPAWN_OK};
     struct child child = {.plan = plan, .result = &result};
-    int flags = CLONE_VFORK | (plan->ask ? CLONE_FILES : 0);
+    int flags = CLONE_VFORK | (plan->notify ? CLONE_FILES : 0);
     pid_t pid = plan->group && plan->group->unified_fd >= 0
-                    ? clone_born(plan, (uint64_t)flags, &result)
+                    ? clone_into_group(plan, (uint64_t)flags, &result)
                     : clone(run_child, child_stack(), flags | CLONE_VM | SIGCHLD, &child);
 
     if (pid < 0) {

@@ -1,6 +1,4 @@
-/*
- * What sshd needs in a sandbox. See sshd.h.
- */
+/* Host keys, an account and a seccomp filter for sshd in a sandbox. */
 #include "node/sandbox/sshd.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/sandbox/hostkey.h" /* HOSTKEY_NAME */
+#include "node/sandbox/hostkey.h"
 #include "node/sandbox/seccomp_filter.h"
 
 enum { ACCOUNTS_MAX = 4 << 20 };
@@ -23,7 +21,7 @@ enum { ACCOUNTS_MAX = 4 << 20 };
 static const struct {
     const char *name, *path;
     mode_t mode;
-    bool single_id; /* needed only there */
+    bool single_id; /* only at level user */
 } files[SSHD_FILES_MAX] = {
     {"sshd.key", "/etc/ssh/" HOSTKEY_NAME,        0600, false},
     {"sshd.pub", "/etc/ssh/" HOSTKEY_NAME ".pub", 0644, false},
@@ -53,7 +51,7 @@ static bool write_one(int own_fd, size_t i, const char *text, size_t len, struct
     return ok;
 }
 
-/* The accounts of the host; that of sshd is the one id there is. */
+/* The host's accounts, with sshd's replaced by one that has the single id. */
 static bool write_accounts(int own_fd, size_t i, struct error *err)
 {
     static const char name[] = "sshd:";
@@ -87,7 +85,7 @@ void sshd_pretend_groups(void)
         SECCOMP_SKIP_UNLESS(SECCOMP_OWN_ARCH, 3),
         SECCOMP_LOAD_CALL,
         SECCOMP_SKIP_UNLESS(SYS_setgroups, 1),
-        SECCOMP_RETURN(SECCOMP_RET_ERRNO), /* with 0: done */
+        SECCOMP_RETURN(SECCOMP_RET_ERRNO), /* errno 0: success */
         SECCOMP_RETURN(SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {countof(code), (struct sock_filter *)(size_t)code};

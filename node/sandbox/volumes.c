@@ -1,6 +1,4 @@
-/*
- * The volumes of a pod. See volumes.h.
- */
+/* Making, updating, measuring and opening the volumes of a pod. */
 #include "node/sandbox/volumes.h"
 
 #include <dirent.h>
@@ -22,7 +20,7 @@
 
 enum { NAME_BYTES = 96, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
 
-static bool path_ok(const char *path)
+static bool is_file_path(const char *path)
 {
     if (!*path || *path == '/' || strlen(path) >= PATH_BYTES)
         return false;
@@ -31,16 +29,16 @@ static bool path_ok(const char *path)
 
         if (!len || len > NAME_MAX || (len == 1 && at[0] == '.') ||
             (len >= 2 && strncmp(at, "..", 2) == 0))
-            return false; /* ".." and names that begin with it are ours */
+            return false; /* names that begin with ".." are reserved for ..data and its versions */
         at += len;
         at += *at == '/';
     }
     return path[strlen(path) - 1] != '/';
 }
 
-/* One that whoever the pod's programs become may enter, whatever our umask: what they may read is
- * said by the modes of files. Its descriptor; -1 with errno. */
-static int enter_directory(int at_fd, const char *name)
+/* Make a directory, unless it exists, that all programs of the pod may enter, whatever the umask;
+ * the modes of files decide what they may read. Its descriptor; -1 with errno. */
+static int make_directory(int at_fd, const char *name)
 {
     bool made = mkdirat(at_fd, name, 0755) == 0;
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -51,7 +49,7 @@ static int enter_directory(int at_fd, const char *name)
     return -1;
 }
 
-/* The file below `fd`, with its directories. */
+/* Write a file below `fd`, and make its directories. */
 static bool write_file(int fd, const struct shim_file *file, struct error *err)
 {
     int at_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), file_fd = -1;
@@ -66,12 +64,12 @@ static bool write_file(int fd, const struct shim_file *file, struct error *err)
         name[len] = 0;
         if (!at[len])
             break;
-        inner = enter_directory(at_fd, name);
+        inner = make_directory(at_fd, name);
         close(at_fd);
         at_fd = inner;
         at += len + 1;
     }
-    if (at_fd >= 0) /* of several of a name, in a projected volume, the last one counts */
+    if (at_fd >= 0) /* of several files with one name, in a projected volume, the last counts */
         file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_fd >= 0)
         ok = file_write_all(file_fd, file->bytes, file->len) &&
@@ -95,11 +93,11 @@ static bool link_first(int vol_fd, const char *path, struct error *err)
            error_errno(err, errno, "cannot link %s", name);
 }
 
-/* The files below a directory of their own, which is `name`, and a link that leads there. */
+/* Write the files below a new directory `name`, and make the symbolic link `link` to it. */
 static bool make_files(int vol_fd, const char *name, const char *link,
                        const struct shim_volume *volume, struct error *err)
 {
-    int data_fd = enter_directory(vol_fd, name);
+    int data_fd = make_directory(vol_fd, name);
     bool ok = data_fd >= 0 && symlinkat(name, vol_fd, link) == 0;
 
     if (!ok)
@@ -107,7 +105,7 @@ static bool make_files(int vol_fd, const char *name, const char *link,
     for (uint32_t i = 0; ok && i < volume->n_files; i++) {
         const struct shim_file *file = &volume->files[i];
 
-        ok = path_ok(file->path)
+        ok = is_file_path(file->path)
                  ? write_file(data_fd, file, err)
                  : error_set(err, ERR_INVALID, "", "not a file name: \"%s\"", file->path);
     }
@@ -125,7 +123,7 @@ static bool link_all(int vol_fd, const struct shim_volume *volume, struct error 
     return ok;
 }
 
-/* Links to what is not among the files any more. */
+/* Remove links whose file the volume no longer has. */
 static void unlink_stale(int vol_fd)
 {
     int fd = fcntl(vol_fd, F_DUPFD_CLOEXEC, 0);
@@ -141,7 +139,8 @@ static void unlink_stale(int vol_fd)
         closedir(dir);
 }
 
-static bool is_bound_from_within(const struct shim_pod *pod, uint32_t index)
+/* Does a mount of the pod show a subPath of the volume? */
+static bool has_sub_path_mount(const struct shim_pod *pod, uint32_t index)
 {
     for (uint32_t c = 0; c < pod->n_init + pod->n_main; c++)
         for (uint32_t m = 0; m < pod->containers[c].n_mounts; m++) {
@@ -165,7 +164,7 @@ bool volumes_update(const struct volume_dirs *dirs, const struct shim_pod *pod, 
     fd = openat(dirs->own_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     n = fd < 0 ? -1 : readlinkat(fd, "..data", before, sizeof before - 1);
     if (n < 3 || strspn(before + 2, "0123456789") != (size_t)n - 2) {
-        error_set(err, ERR_INTERNAL, "", "the volume's files are not where we put them");
+        error_set(err, ERR_INTERNAL, "", "the volume's files are not where they were written");
         if (fd >= 0)
             close(fd);
         return false;
@@ -176,7 +175,7 @@ bool volumes_update(const struct volume_dirs *dirs, const struct shim_pod *pod, 
          link_all(fd, volume, err);
     if (ok) {
         unlink_stale(fd);
-        ok = is_bound_from_within(pod, index) || file_remove_tree(fd, before, err);
+        ok = has_sub_path_mount(pod, index) || file_remove_tree(fd, before, err);
     } else {
         unlinkat(fd, "..next", 0);
         file_remove_tree(fd, after, NULL);
@@ -190,9 +189,9 @@ bool volumes_on_disk(const struct shim_volume *volume)
     return volume->kind == SHIM_EMPTY_DIR && !volume->memory;
 }
 
-/* Its name, and the directory it is in. */
-static int place_of(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
-                    char name[NAME_BYTES])
+/* The volume's name, and the descriptor of the directory it is in. */
+static int locate(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
+                  char name[NAME_BYTES])
 {
     bool on_disk = volumes_on_disk(&pod->volumes[index]);
 
@@ -203,8 +202,8 @@ static int place_of(const struct volume_dirs *dirs, const struct shim_pod *pod, 
     return on_disk ? dirs->disk_fd : dirs->own_fd;
 }
 
-static bool mount_memory(int at_fd, const char *name, const struct shim_volume *volume,
-                         struct error *err)
+static bool mount_tmpfs(int at_fd, const char *name, const struct shim_volume *volume,
+                        struct error *err)
 {
     int target_fd = openat(at_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     int tree_fd = target_fd < 0 ? -1 : mount_tree_tmpfs("0777", volume->size_bytes, err);
@@ -220,7 +219,7 @@ static bool make_one(const struct volume_dirs *dirs, const struct shim_pod *pod,
 {
     const struct shim_volume *volume = &pod->volumes[index];
     char name[NAME_BYTES];
-    int at_fd = place_of(dirs, pod, index, name), fd;
+    int at_fd = locate(dirs, pod, index, name), fd;
     bool ok;
 
     if (volume->kind == SHIM_HOST_PATH)
@@ -229,7 +228,7 @@ static bool make_one(const struct volume_dirs *dirs, const struct shim_pod *pod,
         return error_errno(err, errno, "cannot make the volume");
     if (volume->kind == SHIM_EMPTY_DIR && volume->size_bytes > 0 && volume->memory &&
         dirs->may_mount)
-        return mount_memory(at_fd, name, volume, err);
+        return mount_tmpfs(at_fd, name, volume, err);
     fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES_VOLUME ? 0755 : 0777) == 0;
     if (!ok)
@@ -257,14 +256,12 @@ void volumes_remove(const struct volume_dirs *dirs, const struct shim_pod *pod)
 
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         if (volumes_on_disk(&pod->volumes[i]) || !dirs->may_mount) {
-            int at_fd = place_of(dirs, pod, i, name);
+            int at_fd = locate(dirs, pod, i, name);
 
-            if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* most are left empty */
+            if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* usually it is empty already */
                 file_remove_tree(at_fd, name, NULL);
         }
 }
-
-/* ---- size on disk ---- */
 
 static bool is_limited(const struct shim_volume *volume)
 {
@@ -279,7 +276,8 @@ bool volumes_limited(const struct shim_pod *pod)
     return false;
 }
 
-/* Blocks of a tree, up to a limit; the descriptor is consumed. Links are not followed. */
+/* The disk space of a tree in bytes; stops counting beyond `limit`. The descriptor is consumed.
+ * Links are not followed. */
 static int64_t tree_bytes(int fd, int64_t limit, unsigned depth)
 {
     DIR *dir = fdopendir(fd);
@@ -318,7 +316,7 @@ const struct shim_volume *volumes_overfull(const struct volume_dirs *dirs,
 
         if (!is_limited(volume))
             continue;
-        at_fd = place_of(dirs, pod, i, name);
+        at_fd = locate(dirs, pod, i, name);
         fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (fd >= 0 && tree_bytes(fd, volume->size_bytes, 0) > volume->size_bytes)
             return volume;
@@ -334,7 +332,7 @@ static int open_beneath(int fd, const char *path)
     return (int)syscall(SYS_openat2, fd, path, &how, sizeof how);
 }
 
-/* A subPath of a writable volume is made when it is missing, as the kubelet does. */
+/* Open a subPath. A missing one is made in a writable volume, as the kubelet does. */
 static int open_sub_path(int fd, const struct shim_volume *volume, const char *path,
                          struct error *err)
 {
@@ -346,7 +344,7 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     }
     inner = open_beneath(fd, path);
     if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES_VOLUME && !volume->read_only)
-        inner = mount_tree_make_point(fd, path, true, err);
+        inner = mount_tree_make_point(fd, path, MOUNT_POINT_DIR, err);
     else if (inner < 0 && (errno == EXDEV || errno == ELOOP))
         error_set(err, ERR_INVALID, "",
                   "subPath \"%s\": a link there leads out of the volume, or in a circle", path);
@@ -359,11 +357,11 @@ static int open_own(const struct volume_dirs *dirs, const struct shim_pod *pod, 
                     struct error *err)
 {
     char name[NAME_BYTES];
-    int at_fd = place_of(dirs, pod, index, name);
+    int at_fd = locate(dirs, pod, index, name);
     int fd = openat(at_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0)
-        error_errno(err, errno, "its directory");
+        error_errno(err, errno, "directory of the volume");
     return fd;
 }
 

@@ -356,7 +356,7 @@ void container_spawn_plan(struct container *c, char marker[MARKER_MAX], struct s
         .files = shim->nofile_limit,
         .mark = pod_mark_limit(c->pod->spec.uid),
         .processes = shim->sandbox ? pod_sandbox_process_limit(shim->sandbox) : 0,
-        .ask = shim->sandbox && pod_sandbox_uses_notify(shim->sandbox),
+        .notify = shim->sandbox && pod_sandbox_uses_notify(shim->sandbox),
     };
 }
 

@@ -28,13 +28,13 @@ static bool group_name(const struct shim *shim, char out[64])
 
 const struct cgroup *pids_limit_group(struct shim *shim)
 {
-    struct shim_limits limits = {.processes = shim->shared ? SHARED_PROCESSES_MAX : 0};
     char name[64];
 
     if (shim->pids_limit_tried || geteuid() != 0 || !group_name(shim, name))
         return shim->pids_group;
     shim->pids_limit_tried = true;
-    shim->pids_group = cgroup_new(name, 0, &limits, NULL, NULL);
+    shim->pids_group = cgroup_new(&(struct cgroup_spec){
+        .uid = name, .limits = {.processes = shim->shared ? SHARED_PROCESSES_MAX : 0}});
     return shim->pids_group;
 }
 

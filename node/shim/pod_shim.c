@@ -25,7 +25,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup_find.h"
+#include "node/sandbox/cgroup.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/lost_pod.h"
 #include "node/shim/shim.h"
@@ -286,7 +286,7 @@ static pid_t fork_pod_shim(struct shim *shim, struct pod *pod, int socket_fd)
     if (!open_pods_dir(shim))
         return -1;
     open_network(shim);
-    cgroup_find(); /* once: the child inherits the result, as it does those below */
+    cgroup_find_parents(); /* once: the child inherits the result, as it does those below */
     sockaddr_low_ports_move();
     open_sockaddr_bpf(shim);
     pid = fork();

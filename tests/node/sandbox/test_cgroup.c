@@ -1,5 +1,6 @@
 /*
- * node/sandbox/cgroup: who is in which group, and how he gets there. As root, where there are some.
+ * node/sandbox/cgroup: how processes get into control groups, and which groups are removed. Needs
+ * root and control groups; the cases that cannot run here are skipped.
  */
 #include "tests/unit.h"
 
@@ -13,12 +14,11 @@
 
 #include "base/file.h"
 #include "node/sandbox/cgroup.h"
-#include "node/sandbox/cgroup_find.h"
 #include "node/sandbox/spawn.h"
 
 enum { TEXT_MAX = 64 << 10 };
 
-/* Hierarchies in which this process is in a group of that name. */
+/* The number of hierarchies in which this process is in a group of that name. */
 static int count_joined(const char *name)
 {
     scoped(buf) struct buf text = {0};
@@ -33,7 +33,7 @@ static int count_joined(const char *name)
 
 struct outcome {
     bool in_unified;
-    int before, after; /* it has joined */
+    int before, after; /* groups of the process before and after cgroup_join */
 };
 
 static struct outcome outcome_of(const struct cgroup *group, const char *name)
@@ -55,18 +55,18 @@ static struct outcome outcome_of(const struct cgroup *group, const char *name)
 }
 
 /* covers: see local-runtime.md 6.4 */
-static void processes_are_born_in_the_unified_group_and_join_the_others(void **state)
+static void processes_start_in_the_unified_group_and_join_the_others(void **state)
 {
     static const struct {
         const char *name;
         int64_t processes; /* see shim_limits */
-        bool sockaddr_bpf;
+        bool bpf;
     } cases[] = {
-        {"limited and sockaddr_bpf", 0, true},
+        {"limited, with BPF", 0, true},
         {"limited", 0, false},
-        {"bounded by other means, sockaddr_bpf", -1, true},
+        {"limited otherwise, with BPF", -1, true},
     };
-    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    const struct sockaddr_rules rules = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
     struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
     bool memory, cpu, processes;
 
@@ -78,9 +78,12 @@ static void processes_are_born_in_the_unified_group_and_join_the_others(void **s
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("test-%d-%zu", (int)getpid(), i);
         scoped_str name = mem_printf("jobflow-%s-0", uid);
-        const struct shim_limits limits = {.processes = cases[i].processes};
-        struct cgroup *group =
-            cgroup_new(uid, 0, &limits, cases[i].sockaddr_bpf ? &bpf : NULL, &some);
+        struct cgroup *group = cgroup_new(&(struct cgroup_spec){
+            .uid = uid,
+            .limits = {.processes = cases[i].processes},
+            .bpf = cases[i].bpf ? &bpf : NULL,
+            .rules = &rules,
+        });
         struct outcome out;
 
         check(cases[i].name, group);
@@ -94,9 +97,9 @@ static void processes_are_born_in_the_unified_group_and_join_the_others(void **s
     sockaddr_bpf_close(&bpf);
 }
 
-/* Whoever starts them sleeps until they are programs, or are known not to be.
+/* spawn_program returns after exec has succeeded or failed.
  * covers: see local-runtime.md 6.4 */
-static void programs_are_born_there_too_and_failures_are_told(void **state)
+static void programs_start_in_the_unified_group_and_failures_are_reported(void **state)
 {
     static const struct {
         const char *program;
@@ -107,9 +110,8 @@ static void programs_are_born_there_too_and_failures_are_told(void **state)
         {"no-such-program", SPAWN_NOT_FOUND, false},
         {"/etc/passwd", SPAWN_NOT_EXECUTABLE, false},
     };
-    const struct sockaddr_rules some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
-    const struct shim_limits none = {.processes = -1};
-    scoped_str uid = mem_printf("in_unified-%d", (int)getpid());
+    const struct sockaddr_rules rules = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    scoped_str uid = mem_printf("program-%d", (int)getpid());
     struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
     struct cgroup *group;
 
@@ -117,7 +119,8 @@ static void programs_are_born_there_too_and_failures_are_told(void **state)
         print_message("skipped: no BPF programs on groups here\n");
         return;
     }
-    group = cgroup_new(uid, 0, &none, &bpf, &some);
+    group = cgroup_new(&(struct cgroup_spec){
+        .uid = uid, .limits = {.processes = -1}, .bpf = &bpf, .rules = &rules});
     check("a group of the unified hierarchy", group && group->unified_fd >= 0);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf text = {0};
@@ -147,32 +150,36 @@ static void programs_are_born_there_too_and_failures_are_told(void **state)
     sockaddr_bpf_close(&bpf);
 }
 
-static void nothing_is_made_for_whom_nothing_is_limited(void **state)
+static void no_group_is_made_without_limits(void **state)
 {
-    const struct shim_limits limits = {.processes = -1};
+    const struct cgroup_spec spec = {.uid = "nothing", .limits = {.processes = -1}};
     bool in_unified = true;
     pid_t pid;
 
-    check("no group", !cgroup_new("nothing", 0, &limits, NULL, NULL));
+    check("no group", !cgroup_new(&spec));
     pid = cgroup_clone(NULL, 0, &in_unified);
     if (pid == 0)
         _exit(0);
     check_int("reaped", waitpid(pid, NULL, 0), pid);
-    check("not in_unified in one", !in_unified);
+    check("the child is in no group", !in_unified);
 }
 
-/* One made by a process that is dead by now; `out_member` (may be NULL) lives in it, until it is
- * killed, and keeps nothing but that. */
+static struct cgroup *group_new(const char *name)
+{
+    return cgroup_new(&(struct cgroup_spec){.uid = name, .limits = {.processes = 16}});
+}
+
+/* Make a group in a process that has ended when this returns. `out_member`, unless NULL, becomes a
+ * process in the group, which runs until it is killed and holds no lock on the group. */
 static void make_and_die(const char *name, pid_t *out_member)
 {
-    const struct shim_limits limits = {.processes = 16};
     int wait_status, ends[2];
     pid_t maker, member = 0;
 
     check_int("pipe", pipe2(ends, O_CLOEXEC), 0);
     maker = fork();
     if (maker == 0) {
-        struct cgroup *group = cgroup_new(name, 0, &limits, NULL, NULL);
+        struct cgroup *group = group_new(name);
 
         member = group && out_member ? fork() : 0;
         if (group && out_member && !member) {
@@ -196,20 +203,19 @@ static void make_and_die(const char *name, pid_t *out_member)
 
 static bool has_group(const char *name)
 {
-    const struct cgroup_parents *parents = cgroup_find();
-    const char *parent = parents->old[CGROUP_PIDS];
+    const struct cgroup_parents *parents = cgroup_find_parents();
+    const char *parent = parents->v1[CGROUP_PIDS];
     scoped_str dir = mem_printf("%s/jobflow-%s-0", parent ? parent : parents->unified, name);
 
     return access(dir, F_OK) == 0;
 }
 
 /* covers: local-runtime.md LRT-44; see 6.4 */
-static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state)
+static void an_empty_group_is_removed_when_its_maker_is_dead(void **state)
 {
     scoped_str empty = mem_printf("empty-%d", (int)getpid());
     scoped_str inhabited = mem_printf("inhabited-%d", (int)getpid());
     scoped_str held = mem_printf("held-%d", (int)getpid());
-    const struct shim_limits limits = {.processes = 16};
     bool memory, cpu, processes;
     struct cgroup *group;
     pid_t member;
@@ -222,27 +228,27 @@ static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     make_and_die(empty, NULL);
     make_and_die(inhabited, &member);
-    group = cgroup_new(held, 0, &limits, NULL, NULL);
-    check("the others are there", has_group(inhabited) && has_group(held));
+    group = group_new(held);
+    check("the other groups exist", has_group(inhabited) && has_group(held));
     cgroup_remove_orphaned();
-    check("nobody's is gone", !has_group(empty));
-    check("one with a process in it stays", has_group(inhabited));
-    check("so does one whose maker lives", has_group(held));
+    check("the empty group is removed", !has_group(empty));
+    check("a group with a process stays", has_group(inhabited));
+    check("a group whose maker lives stays", has_group(held));
     check_int("killed", kill(member, SIGKILL), 0);
     check_int("reaped", waitpid(member, NULL, 0), member);
     cgroup_free(group);
-    check("gone with its maker's leave", !has_group(held));
+    check("its maker removes it", !has_group(held));
     cgroup_remove_orphaned();
-    check("gone with its last process", !has_group(inhabited));
+    check("removed after its last process", !has_group(inhabited));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_are_born_in_the_unified_group_and_join_the_others),
-        cmocka_unit_test(programs_are_born_there_too_and_failures_are_told),
-        cmocka_unit_test(nothing_is_made_for_whom_nothing_is_limited),
-        cmocka_unit_test(a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it),
+        cmocka_unit_test(processes_start_in_the_unified_group_and_join_the_others),
+        cmocka_unit_test(programs_start_in_the_unified_group_and_failures_are_reported),
+        cmocka_unit_test(no_group_is_made_without_limits),
+        cmocka_unit_test(an_empty_group_is_removed_when_its_maker_is_dead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
-/*
- * node/sandbox: paths, layers, volumes' paths. What mounts is done in a child with namespaces of
- * its own, at whatever level works for whoever runs this.
- */
+/* node/sandbox: mount paths, overlays, file names of volumes, levels of isolation, BPF programs,
+ * host keys. Code that mounts runs in a child with namespaces of its own, at whichever level works
+ * here. */
 #include "tests/unit.h"
 
 #include <arpa/inet.h>
@@ -19,6 +18,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/hostkey.h"
 #include "node/sandbox/isolation_level.h"
+#include "node/sandbox/namespaces.h"
 #include "node/sandbox/overlay.h"
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/sockaddr_bpf.h"
@@ -49,8 +49,6 @@ static char *make_dir(const char *parent, const char *name)
     check_ok(path, file_mkdirs(path, 0755, &err), err);
     return path;
 }
-
-/* ---- paths ---- */
 
 /* covers: reliability.md SEC-18; see 4.3 */
 static void paths_follow_the_links_of_the_host(void **state)
@@ -85,10 +83,8 @@ static void paths_follow_the_links_of_the_host(void **state)
     check_str("beyond", out, "/");
 }
 
-/* ---- layers ---- */
-
-/* Names with a comma are never given to an overlay. */
-struct layer_case {
+/* overlayfs is not tried for a directory with a comma in its name. */
+struct overlay_case {
     const char *name, *dir;
 };
 
@@ -101,11 +97,12 @@ static bool enter(void)
            namespaces_enter_mounts(&err);
 }
 
-static void in_the_layer(const struct layer_case *c, const char *top, const char *host)
+static void check_in_overlay(const struct overlay_case *c, const char *top, const char *host)
 {
-    static const struct overlay_point points[] = {{"sub/new/point", true}, {"fresh.txt", false}};
+    static const struct overlay_point points[] = {{"sub/new/point", MOUNT_POINT_DIR},
+                                                  {"fresh.txt", MOUNT_POINT_FILE}};
     static const struct overlay_link links[] = {{"replaced", "elsewhere"}};
-    struct layer layer = {host, points, countof(points), links, countof(links), geteuid() != 0};
+    struct overlay overlay = {host, points, countof(points), links, countof(links), geteuid() != 0};
     scoped_str scratch = make_dir(top, "scratch");
     struct error err = {0};
     char target[64];
@@ -115,7 +112,7 @@ static void in_the_layer(const struct layer_case *c, const char *top, const char
     check_int("tmpfs", mount("tmpfs", scratch, "tmpfs", 0, NULL), 0);
     scratch_fd = open(scratch, O_RDONLY | O_DIRECTORY);
     target_fd = open(host, O_PATH | O_DIRECTORY);
-    check_ok(c->name, overlay_mount(&layer, scratch_fd, target_fd, &err), err);
+    check_ok(c->name, overlay_mount(&overlay, scratch_fd, target_fd, &err), err);
 
     scoped_str point = mem_printf("%s/sub/new/point", host);
     scoped_str fresh = mem_printf("%s/fresh.txt", host);
@@ -134,13 +131,13 @@ static void in_the_layer(const struct layer_case *c, const char *top, const char
 }
 
 /* covers: see 4.3 LRT-03 */
-static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
+static void an_overlay_shows_the_host_and_keeps_changes_private(void **state)
 {
-    static const struct layer_case cases[] = {{"overlay or mirror", "plain"},
-                                              {"mirror", "with,comma"}};
+    static const struct overlay_case cases[] = {{"overlay or mirror", "plain"},
+                                                {"mirror", "with,comma"}};
 
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped_str name = mem_printf("layer-%zu", i);
+        scoped_str name = mem_printf("overlay-%zu", i);
         scoped_str top = test_path(name);
         scoped_str host = make_dir(top, cases[i].dir);
         scoped_str deep = make_dir(host, "sub/deep");
@@ -154,12 +151,12 @@ static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
         if (pid == 0) {
             if (!enter())
                 _exit(77);
-            in_the_layer(&cases[i], top, host);
+            check_in_overlay(&cases[i], top, host);
             _exit(0);
         }
         waitpid(pid, &status, 0);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-            print_message("skipped: no namespaces for us here\n");
+            print_message("skipped: this user may not make namespaces here\n");
             return;
         }
         check_int(cases[i].name, status, 0);
@@ -174,10 +171,8 @@ static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
     }
 }
 
-/* ---- volumes ---- */
-
 /* covers: reliability.md SEC-19 FT-22 FZ-17 */
-static void names_of_files_stay_in_their_volume(void **state)
+static void file_names_stay_in_their_volume(void **state)
 {
     static const struct {
         const char *path;
@@ -198,19 +193,19 @@ static void names_of_files_stay_in_their_volume(void **state)
             .name = "v", .kind = SHIM_FILES_VOLUME, .files = &file, .n_files = 1};
         struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
         struct shim_mount mount = {.path = "/m", .sub_path = cases[i].path};
-        struct volume_dirs where = {dir_fd, dir_fd, false};
+        struct volume_dirs dirs = {dir_fd, dir_fd, false};
         struct error err = {0};
         int fd;
 
-        check_int(cases[i].path, volumes_make(&where, &pod, &err), cases[i].ok);
+        check_int(cases[i].path, volumes_make(&dirs, &pod, &err), cases[i].ok);
         if (cases[i].ok) {
-            fd = volumes_open(&where, &pod, &mount, &err);
+            fd = volumes_open(&dirs, &pod, &mount, &err);
             check(cases[i].path, fd >= 0);
             close(fd);
         } else {
             check_int(cases[i].path, err.code, ERR_INVALID);
         }
-        volumes_remove(&where, &pod);
+        volumes_remove(&dirs, &pod);
     }
     close(dir_fd);
 }
@@ -224,7 +219,7 @@ static void a_sub_path_never_leads_out_of_its_volume(void **state)
     scoped_str link = mem_printf("%s/link", volume_dir);
     struct shim_volume volume = {.name = "v", .kind = SHIM_HOST_PATH, .host_path = volume_dir};
     struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
-    struct volume_dirs where = {open(dir, O_RDONLY | O_DIRECTORY), -1, false};
+    struct volume_dirs dirs = {open(dir, O_RDONLY | O_DIRECTORY), -1, false};
     static const char *const paths[] = {"link", "link/new", "../outside"};
     struct error err = {0};
 
@@ -232,11 +227,9 @@ static void a_sub_path_never_leads_out_of_its_volume(void **state)
     check_int("link", symlink("../outside", link), 0);
     for (size_t i = 0; i < countof(paths); i++)
         check_int(paths[i],
-                  volumes_open(&where, &pod, &(struct shim_mount){.sub_path = paths[i]}, &err), -1);
-    close(where.disk_fd);
+                  volumes_open(&dirs, &pod, &(struct shim_mount){.sub_path = paths[i]}, &err), -1);
+    close(dirs.disk_fd);
 }
-
-/* ---- levels ---- */
 
 #ifdef __SANITIZE_THREAD__
 static const bool has_thread_of_sanitizer = true;
@@ -244,13 +237,13 @@ static const bool has_thread_of_sanitizer = true;
 static const bool has_thread_of_sanitizer = false;
 #endif
 
-static void a_level_is_found_or_refused_with_a_reason(void **state)
+static void a_level_is_chosen_or_refused_with_a_reason(void **state)
 {
     const struct {
         const char *wanted;
         enum error_code code;
     } cases[] = {{"everything", ERR_INVALID},
-                 /* ranges of ids are root's, and only a process of one thread gets any */
+                 /* level full needs root and a process of one thread */
                  {"full", geteuid() || has_thread_of_sanitizer ? ERR_UNAVAILABLE : ERR_NONE}};
     scoped_str scratch = test_path("probe");
     enum isolation_level level;
@@ -275,10 +268,8 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
     print_message("here: %s\n", why);
 }
 
-/* ---- addresses and keys ---- */
-
 /* covers: local-runtime.md; see 3.3 */
-static void a_pod_without_ports_is_hooked_like_others(void **state)
+static void bpf_programs_are_attached_for_a_pod_without_ports(void **state)
 {
     const struct sockaddr_rules none = {.ip = htonl(0x7f0a0402)};
     struct sockaddr_bpf bpf = SOCKADDR_BPF_NONE;
@@ -288,9 +279,9 @@ static void a_pod_without_ports_is_hooked_like_others(void **state)
     if (!cgroup_check_sockaddr_bpf())
         skip(); /* not root, or no unified hierarchy */
     check_ok("loaded", sockaddr_bpf_open(&bpf, &err), err);
-    group = cgroup_new("no-ports", 0, &(struct shim_limits){0}, &bpf, &none);
-    check("sockaddr_bpf", group && group->sockaddr_bpf);
-    check_int("nothing was wanted", sockaddr_bpf_taken_port(&bpf, group->storage_key), 0);
+    group = cgroup_new(&(struct cgroup_spec){.uid = "no-ports", .bpf = &bpf, .rules = &none});
+    check("attached", group && group->sockaddr_bpf);
+    check_int("no port was tried", sockaddr_bpf_taken_port(&bpf, group->storage_key), 0);
     cgroup_free(group);
     sockaddr_bpf_close(&bpf);
 }
@@ -343,15 +334,15 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_follow_the_links_of_the_host),
-        cmocka_unit_test(a_layer_shows_the_host_and_keeps_what_is_new_to_itself),
-        cmocka_unit_test(names_of_files_stay_in_their_volume),
+        cmocka_unit_test(an_overlay_shows_the_host_and_keeps_changes_private),
+        cmocka_unit_test(file_names_stay_in_their_volume),
         cmocka_unit_test(a_sub_path_never_leads_out_of_its_volume),
-        cmocka_unit_test(a_pod_without_ports_is_hooked_like_others),
+        cmocka_unit_test(bpf_programs_are_attached_for_a_pod_without_ports),
         cmocka_unit_test(a_host_key_reads_as_one_pair),
-        cmocka_unit_test(a_level_is_found_or_refused_with_a_reason),
+        cmocka_unit_test(a_level_is_chosen_or_refused_with_a_reason),
     };
 
-    int code = shim_main(argc, argv); /* levels are tried by a process of ours */
+    int code = shim_main(argc, argv); /* runs the checks of isolation levels */
 
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

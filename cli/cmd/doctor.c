@@ -24,7 +24,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/engine/engine.h"
 #include "cli/preflight/fit.h"
-#include "node/runtime/name_service.h"
+#include "node/runtime/name_library.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"

@@ -131,26 +131,23 @@ static void add_variables(struct kubelet_pod *pod, const struct pod_container *c
 
 static void track_variables(struct kubelet_pod *pod, const struct pod_spec *spec)
 {
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        add_variables(pod, &spec->init_containers.items[i]);
-    for (size_t i = 0; i < spec->containers.count; i++)
-        add_variables(pod, &spec->containers.items[i]);
-    if (kubelet_hosts_as_addresses(
-            pod)) /* a variable may contain the address of a pod that is started again */
+    for (size_t i = 0; i < runtime_container_count(spec); i++)
+        add_variables(pod, runtime_container_at(spec, i));
+    /* A variable may contain the address of a pod that is started again. */
+    if (kubelet_hosts_as_addresses(pod))
         sources_of(pod)->variables = true;
 }
 
-static void refresh_programs(struct kubelet_pod *pod, const struct value_source *source,
-                             const struct pod_container *containers, size_t n, uint32_t first)
+static void refresh_programs(struct kubelet_pod *pod, const struct value_source *source)
 {
     struct runtime *runtime = pod->kubelet->runtime;
     const struct runtime_pod shown = kubelet_runtime_pod(pod);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < runtime_container_count(source->spec); i++) {
         struct runtime_container now = {0};
 
-        if (kubelet_env(source, &containers[i], &now) == RESOLVED)
-            runtime->ops->set_program(runtime, &shown, first + (uint32_t)i, &now);
+        if (kubelet_env(source, runtime_container_at(source->spec, i), &now) == RESOLVED)
+            runtime->ops->set_program(runtime, &shown, (uint32_t)i, &now);
     }
 }
 
@@ -274,15 +271,11 @@ static void refresh(struct kubelet_pod *pod)
     scoped(arena) struct arena *arena = arena_new(0);
     struct resolve_problem problem = {0};
     const struct value_source source = kubelet_value_source(pod, arena, &problem);
-    const struct pod_spec *spec = source.spec;
     struct runtime_volume *volumes;
     size_t n;
 
-    if (pod->sources->variables) {
-        refresh_programs(pod, &source, spec->init_containers.items, spec->init_containers.count, 0);
-        refresh_programs(pod, &source, spec->containers.items, spec->containers.count,
-                         (uint32_t)spec->init_containers.count);
-    }
+    if (pod->sources->variables)
+        refresh_programs(pod, &source);
     if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != RESOLVED)
         return;
     for (size_t i = 0; i < n; i++)

@@ -56,11 +56,8 @@ static bool needs_address(const struct kubelet *k, const struct object *pod)
         return false;
     if (needs_hosts(k, spec) || services_need_address(k, pod))
         return true;
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        if (container_needs_address(&spec->init_containers.items[i]))
-            return true;
-    for (size_t i = 0; i < spec->containers.count; i++)
-        if (container_needs_address(&spec->containers.items[i]))
+    for (size_t i = 0; i < runtime_container_count(spec); i++)
+        if (container_needs_address(runtime_container_at(spec, i)))
             return true;
     return false;
 }

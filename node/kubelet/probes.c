@@ -319,33 +319,25 @@ void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
         }
 }
 
-static bool any_probe(const struct pod_container *c)
+static bool has_any_probe(const struct pod_container *c)
 {
     return c->startup || c->liveness || c->readiness;
-}
-
-static const struct pod_container *spec_at(const struct pod_spec *spec, size_t index)
-{
-    return index < spec->init_containers.count
-               ? &spec->init_containers.items[index]
-               : &spec->containers.items[index - spec->init_containers.count];
 }
 
 static size_t count_probed(const struct pod_spec *spec)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        n += any_probe(&spec->init_containers.items[i]);
-    for (size_t i = 0; i < spec->containers.count; i++)
-        n += any_probe(&spec->containers.items[i]);
+    for (size_t i = 0; i < runtime_container_count(spec); i++)
+        n += has_any_probe(runtime_container_at(spec, i));
     return n;
 }
 
 static void fill(struct container_probes *c, struct pod_probes *probes, const struct pod_spec *spec,
                  size_t index)
 {
-    *c = (struct container_probes){.of_pod = probes, .spec = spec_at(spec, index), .index = index};
+    *c = (struct container_probes){
+        .of_pod = probes, .spec = runtime_container_at(spec, index), .index = index};
     for (enum handler_use use = 0; use < PROBES_N; use++) {
         struct probe *probe = &c->probes[use];
         const json_t *doc = handler_doc(c->spec, use);
@@ -355,20 +347,20 @@ static void fill(struct container_probes *c, struct pod_probes *probes, const st
         probe->rule = probe_rule_of(doc);
         probe->next.fire = try_now;
         probe->attempt.done = attempt_done;
-        handler_read(c->spec, doc, probes->arena, &probe->handler,
-                     NULL); /* handlers_check has accepted it */
+        /* It succeeds: handlers_check has accepted the pod. */
+        handler_read(c->spec, doc, probes->arena, &probe->handler, NULL);
     }
 }
 
-static struct pod_probes *probing_new(struct kubelet_pod *pod, size_t n)
+static struct pod_probes *pod_probes_new(struct kubelet_pod *pod, size_t n)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
     struct pod_probes *probes = mem_alloc(sizeof *probes + n * sizeof probes->containers[0]);
 
     probes->pod = pod;
     probes->arena = arena_new(0);
-    for (size_t i = 0; i < spec->init_containers.count + spec->containers.count; i++)
-        if (any_probe(spec_at(spec, i)))
+    for (size_t i = 0; i < runtime_container_count(spec); i++)
+        if (has_any_probe(runtime_container_at(spec, i)))
             fill(&probes->containers[probes->n++], probes, spec, i);
     return probes;
 }
@@ -457,7 +449,7 @@ void kubelet_probes_update(struct kubelet_pod *pod, struct pod_status *status)
         size_t n = count_probed(pod_spec_of(pod->object));
 
         if (n)
-            pod->probes = probing_new(pod, n);
+            pod->probes = pod_probes_new(pod, n);
     }
     if (!pod->probes)
         return;

@@ -19,12 +19,9 @@ static bool has_program(const struct pod_container *container)
 
 static const char *idle_container(const struct pod_spec *spec)
 {
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        if (!has_program(&spec->init_containers.items[i]))
-            return spec->init_containers.items[i].name;
-    for (size_t i = 0; i < spec->containers.count; i++)
-        if (!has_program(&spec->containers.items[i]))
-            return spec->containers.items[i].name;
+    for (size_t i = 0; i < runtime_container_count(spec); i++)
+        if (!has_program(runtime_container_at(spec, i)))
+            return runtime_container_at(spec, i)->name;
     return NULL;
 }
 
@@ -151,10 +148,8 @@ static void warn_security_context(const struct kubelet_pod *pod)
     const struct pod_spec *spec = pod_spec_of(pod->object);
     bool warned = false;
 
-    for (size_t i = 0; i < spec->init_containers.count && !warned; i++)
-        warned = warn_ignored_user(pod, &spec->init_containers.items[i]);
-    for (size_t i = 0; i < spec->containers.count && !warned; i++)
-        warned = warn_ignored_user(pod, &spec->containers.items[i]);
+    for (size_t i = 0; i < runtime_container_count(spec) && !warned; i++)
+        warned = warn_ignored_user(pod, runtime_container_at(spec, i));
 }
 
 static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, struct arena *arena)

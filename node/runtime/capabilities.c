@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "node/runtime/internal.h"
-#include "node/runtime/name_service.h"
+#include "node/runtime/name_library.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"

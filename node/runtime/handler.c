@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
+#include "node/runtime/runtime.h"
 
 const json_t *handler_doc(const struct pod_container *container, enum handler_use use)
 {
@@ -171,11 +172,8 @@ bool handlers_check(const struct pod_spec *spec, struct error *err)
     struct arena *arena = NULL;
     bool ok = true;
 
-    for (size_t i = 0; ok && i < spec->init_containers.count + spec->containers.count; i++) {
-        const struct pod_container *c =
-            i < spec->init_containers.count
-                ? &spec->init_containers.items[i]
-                : &spec->containers.items[i - spec->init_containers.count];
+    for (size_t i = 0; ok && i < runtime_container_count(spec); i++) {
+        const struct pod_container *c = runtime_container_at(spec, i);
 
         if (!container_has_handlers(c))
             continue;

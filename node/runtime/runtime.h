@@ -69,6 +69,19 @@ struct runtime_pod {
     size_t n_volumes;
 };
 
+/** The containers of a pod in the order of this interface's indexes: init containers first. */
+static inline size_t runtime_container_count(const struct pod_spec *spec)
+{
+    return spec->init_containers.count + spec->containers.count;
+}
+static inline const struct pod_container *runtime_container_at(const struct pod_spec *spec,
+                                                               size_t index)
+{
+    return index < spec->init_containers.count
+               ? &spec->init_containers.items[index]
+               : &spec->containers.items[index - spec->init_containers.count];
+}
+
 /* The state of a pod. Pointers inside are borrowed for the call. Container statuses are in spec
  * order. */
 struct runtime_report {

@@ -443,7 +443,7 @@ static void sim_start(struct runtime *rt, const struct runtime_pod *started)
 {
     struct sim *sim = sim_of(rt);
     const struct pod_spec *spec = started->spec;
-    size_t n = spec->init_containers.count + spec->containers.count;
+    size_t n = runtime_container_count(spec);
 
     if (find_pod(sim, started->uid))
         return;
@@ -459,8 +459,7 @@ static void sim_start(struct runtime *rt, const struct runtime_pod *started)
         struct sim_container *c = &pod->containers[i];
 
         c->pod = pod;
-        c->spec = i < pod->n_init ? &spec->init_containers.items[i]
-                                  : &spec->containers.items[i - pod->n_init];
+        c->spec = runtime_container_at(spec, i);
         c->status = &pod->statuses[i];
         c->status->name = c->spec->name;
         c->status->image = c->spec->image;

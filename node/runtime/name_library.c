@@ -6,7 +6,7 @@
  * would. PyTorch first asks for IPv6 with mapped IPv4 addresses, and retries forever when that
  * fails.
  */
-#include "node/runtime/name_service.h"
+#include "node/runtime/name_library.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /*
- * node/runtime/name_service.c: a library that answers wrongly is not given to programs.
+ * node/runtime/name_library.c: a library that answers wrongly is not given to programs.
  */
 #include "tests/unit.h"
 
-#include "node/runtime/name_service.h"
+#include "node/runtime/name_library.h"
 #include "node/sandbox/plain.h"
 
 static void one_that_does_not_answer_is_found_out(void **state)

@@ -7,7 +7,7 @@
  *
  * HTTP, gRPC and TCP probes are sent from here to the pod's own address (SEC-13); the container's
  * shim runs exec probes. Each run of a container starts with fresh probes. When a probe changes
- * something, the last status is written again, and kubelet_write_report asks this file which
+ * something, the last status is written again, and kubelet_write_report senders this file which
  * containers are ready.
  */
 #include <stdio.h>
@@ -92,7 +92,7 @@ static struct probe_http_client *client_of(const struct probe *probe)
     return k->http;
 }
 
-static bool ask_http(struct probe *probe)
+static bool send_http(struct probe *probe)
 {
     struct probe_http http = probe->handler.http;
     struct probe_address address;
@@ -105,7 +105,7 @@ static bool ask_http(struct probe *probe)
     return probe_http_start(client_of(probe), &probe->attempt, &http, &address);
 }
 
-static bool ask_grpc(struct probe *probe)
+static bool send_grpc(struct probe *probe)
 {
     const struct probe_grpc grpc = {.service = probe->handler.service,
                                     .timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S)};
@@ -119,7 +119,7 @@ static bool ask_grpc(struct probe *probe)
     return probe_grpc_start(client_of(probe), &probe->attempt, &grpc, &address);
 }
 
-static bool ask_tcp(struct probe *probe)
+static bool connect_tcp(struct probe *probe)
 {
     const struct probe_tcp tcp = {.timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S)};
     struct probe_address address;
@@ -130,7 +130,7 @@ static bool ask_tcp(struct probe *probe)
     return probe_tcp_start(loop_of(probe), &probe->attempt, &tcp, &address);
 }
 
-static bool ask_program(struct probe *probe)
+static bool run_program(struct probe *probe)
 {
     static uint64_t last_id; /* begins at the clock: answers from before a restart match no try */
     struct kubelet_pod *pod = probe->container->of_pod->pod;
@@ -149,14 +149,14 @@ static bool ask_program(struct probe *probe)
     return true;
 }
 
-static void tried(struct probe *probe, bool passed);
+static void count_try(struct probe *probe, bool passed);
 
 static void try_now(struct timer *timer)
 {
-    static bool (*const asks[])(struct probe *) = {[HANDLER_EXEC] = ask_program,
-                                                   [HANDLER_HTTP] = ask_http,
-                                                   [HANDLER_TCP] = ask_tcp,
-                                                   [HANDLER_GRPC] = ask_grpc};
+    static bool (*const senders[])(struct probe *) = {[HANDLER_EXEC] = run_program,
+                                                      [HANDLER_HTTP] = send_http,
+                                                      [HANDLER_TCP] = connect_tcp,
+                                                      [HANDLER_GRPC] = send_grpc};
     struct probe *probe = container_of(timer, struct probe, next);
 
     timer_start(loop_of(probe), &probe->next, probe->rule.period_ms);
@@ -166,49 +166,50 @@ static void try_now(struct timer *timer)
         probe->exec_id = 0;
         snprintf(probe->why, sizeof probe->why, "no answer within %lld ms",
                  (long long)probe->rule.timeout_ms);
-        tried(probe, false);
-    } else if (!asks[probe->handler.kind](probe)) {
+        count_try(probe, false);
+    } else if (!senders[probe->handler.kind](probe)) {
         snprintf(probe->why, sizeof probe->why, "cannot be asked: a path or header is not allowed");
-        tried(probe, false);
+        count_try(probe, false);
     }
 }
 
 static void attempt_done(struct probe_attempt *attempt, bool passed)
 {
-    tried(container_of(attempt, struct probe, attempt), passed);
+    count_try(container_of(attempt, struct probe, attempt), passed);
 }
 
-static bool has(const struct container_probes *c, enum handler_use use)
+static bool has_probe(const struct container_probes *c, enum handler_use use)
 {
     return c->probes[use].handler.kind != HANDLER_NONE;
 }
 
 static bool has_started(const struct container_probes *c)
 {
-    return !has(c, STARTUP_PROBE) || c->probes[STARTUP_PROBE].streak.good;
+    return !has_probe(c, STARTUP_PROBE) || c->probes[STARTUP_PROBE].streak.good;
 }
 
 static bool is_ready(const struct container_probes *c)
 {
-    return has_started(c) && (!has(c, READINESS_PROBE) || c->probes[READINESS_PROBE].streak.good);
+    return has_started(c) &&
+           (!has_probe(c, READINESS_PROBE) || c->probes[READINESS_PROBE].streak.good);
 }
 
-static void begin(struct container_probes *c, enum handler_use use)
+static void start_probe(struct container_probes *c, enum handler_use use)
 {
     struct probe *probe = &c->probes[use];
     int64_t ran_ms = loop_wall_ms(loop_of(probe)) - c->started_ms;
 
-    if (has(c, use))
+    if (has_probe(c, use))
         timer_start(loop_of(probe), &probe->next, probe_first_ms(&probe->rule, ran_ms));
 }
 
-static void begin_after_startup(struct container_probes *c)
+static void start_later_probes(struct container_probes *c)
 {
-    begin(c, LIVENESS_PROBE);
-    begin(c, READINESS_PROBE);
+    start_probe(c, LIVENESS_PROBE);
+    start_probe(c, READINESS_PROBE);
 }
 
-static void end(struct container_probes *c)
+static void stop_probes(struct container_probes *c)
 {
     for (enum handler_use use = 0; use < PROBES_N; use++)
         cancel(&c->probes[use]);
@@ -280,7 +281,7 @@ static void report_started(const struct container_probes *c)
                                                    (uint32_t)c->index);
 }
 
-static void tried(struct probe *probe, bool passed)
+static void count_try(struct probe *probe, bool passed)
 {
     struct container_probes *c = probe->container;
     bool turned = probe_streak_count(&probe->streak, &probe->rule, passed);
@@ -293,7 +294,7 @@ static void tried(struct probe *probe, bool passed)
         end_container(probe);
     } else if (passed && probe->use == STARTUP_PROBE) {
         cancel(probe);
-        begin_after_startup(c);
+        start_later_probes(c);
         report_started(c);
     }
     write_again(c->of_pod);
@@ -314,7 +315,7 @@ void kubelet_exec_done(void *ctx, const struct runtime_exec_result *executed)
             probe->exec_id = 0;
             snprintf(probe->why, sizeof probe->why, "%s ended with %d: %.200s",
                      probe->handler.argv[0], executed->code, executed->text);
-            tried(probe, executed->code == 0);
+            count_try(probe, executed->code == 0);
             return;
         }
 }
@@ -333,8 +334,8 @@ static size_t count_probed(const struct pod_spec *spec)
     return n;
 }
 
-static void fill(struct container_probes *c, struct pod_probes *probes, const struct pod_spec *spec,
-                 size_t index)
+static void init_container(struct container_probes *c, struct pod_probes *probes,
+                           const struct pod_spec *spec, size_t index)
 {
     *c = (struct container_probes){
         .of_pod = probes, .spec = runtime_container_at(spec, index), .index = index};
@@ -361,7 +362,7 @@ static struct pod_probes *pod_probes_new(struct kubelet_pod *pod, size_t n)
     probes->arena = arena_new(0);
     for (size_t i = 0; i < runtime_container_count(spec); i++)
         if (has_any_probe(runtime_container_at(spec, i)))
-            fill(&probes->containers[probes->n++], probes, spec, i);
+            init_container(&probes->containers[probes->n++], probes, spec, i);
     return probes;
 }
 
@@ -372,7 +373,7 @@ void kubelet_probes_stop(struct kubelet_pod *pod)
     if (!probes)
         return;
     for (size_t i = 0; i < probes->n; i++)
-        end(&probes->containers[i]);
+        stop_probes(&probes->containers[i]);
     blob_unref(probes->last);
     arena_free(probes->arena);
     mem_free(probes);
@@ -402,7 +403,7 @@ static void run_began(struct container_probes *c, const struct container_status 
                    before->restart_count != status->restart_count || before->starting_up))
         before = NULL;
 
-    end(c);
+    stop_probes(c);
     c->running = true;
     c->run = status->restart_count;
     c->started_ms = status->started_ms;
@@ -410,20 +411,20 @@ static void run_began(struct container_probes *c, const struct container_status 
         c->probes[use].streak = (struct probe_streak){.good = use == LIVENESS_PROBE || before};
     c->probes[READINESS_PROBE].streak.good = before && before->ready;
     if (!has_started(c)) {
-        begin(c, STARTUP_PROBE);
+        start_probe(c, STARTUP_PROBE);
         return;
     }
-    begin_after_startup(c);
-    if (has(c, STARTUP_PROBE))
+    start_later_probes(c);
+    if (has_probe(c, STARTUP_PROBE))
         report_started(c); /* the shim may not know it: the kubelet was restarted meanwhile */
 }
 
-static void see_container(struct container_probes *c, struct container_status *status)
+static void update_container(struct container_probes *c, struct container_status *status)
 {
     bool runs = status->state == CONTAINER_RUNNING;
 
     if (!runs && c->running)
-        end(c);
+        stop_probes(c);
     else if (runs && (!c->running || c->run != status->restart_count))
         run_began(c, status);
     if (!runs)
@@ -458,9 +459,9 @@ void kubelet_probes_update(struct kubelet_pod *pod, struct pod_status *status)
         struct container_probes *c = &pod->probes->containers[i];
 
         if (c->index < n_init)
-            see_container(c, &status->init_containers.items[c->index]);
+            update_container(c, &status->init_containers.items[c->index]);
         else if (c->index - n_init < status->containers.count)
-            see_container(c, &status->containers.items[c->index - n_init]);
+            update_container(c, &status->containers.items[c->index - n_init]);
     }
     for (size_t i = 0; i < status->containers.count; i++)
         status->ready = status->ready && status->containers.items[i].ready;

@@ -80,7 +80,7 @@ static const struct {
 /* clang-format on */
 
 static const char *verb_of(enum api_method method, const struct authz_attributes *attributes,
-                           bool watch)
+                           const struct request_target *target)
 {
     switch (method) {
     case API_POST:
@@ -97,7 +97,7 @@ static const char *verb_of(enum api_method method, const struct authz_attributes
     case API_OTHER:
         break;
     }
-    if (watch)
+    if (request_query_bool(target, "watch"))
         return "watch";
     return attributes->name ? "get" : "list";
 }
@@ -143,7 +143,7 @@ void authz_attributes_of(const struct request_target *target, enum api_method me
         out->name = *segment++;
     if (segment < end)
         out->subresource = *segment;
-    out->verb = verb_of(method, out, request_query_bool(target, "watch"));
+    out->verb = verb_of(method, out, target);
 }
 
 static bool is_reading(const char *verb)

@@ -201,14 +201,14 @@ static bool files_are_scarce(struct connection *connection)
 /* The log text of the limit that a new connection exceeds, or NULL. The unix socket is not bounded
  * by peer: the owner's own commands use it. */
 static const char *limit_exceeded(const struct listener *listener, struct connection *connection,
-                                  bool owner)
+                                  enum io_socket socket)
 {
     if (listener->count > listener->options.connections_max)
         return "too many connections";
     if (files_are_scarce(connection))
         return "too many open files";
-    if (!owner && count_peer(listener, connection_peer_name(connection)) >
-                      listener->options.connections_per_peer)
+    if (socket == IO_TCP && count_peer(listener, connection_peer_name(connection)) >
+                                listener->options.connections_per_peer)
         return "too many connections of one address";
     return NULL;
 }
@@ -235,7 +235,7 @@ static void on_connection(uv_stream_t *server, int status)
     if (!known) {
         log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if ((excess = limit_exceeded(listener, connection, sock->socket == IO_UNIX))) {
+    } else if ((excess = limit_exceeded(listener, connection, sock->socket))) {
         log_warn(excess, kv_str("peer", connection_peer_name(connection)),
                  kv_int("connections", (int64_t)listener->count));
         metric_add(listener->refused, 1);

@@ -18,12 +18,12 @@ static bool is_type(const char *content_type, const char *type)
     return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
 }
 
-static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error_list *duplicates,
+static json_t *parse_yaml(const struct api_call *call, struct error_list *duplicates,
                           struct error *err)
 {
     scoped(yaml_reader) struct yaml_reader *reader =
         yaml_reader_new(call->request->body, call->request->body_len,
-                        is_flow ? &yaml_limits_flow : &yaml_limits_body);
+                        call->route.kind == &kind_job_flow ? &yaml_limits_flow : &yaml_limits_body);
     scoped(json) json_t *first = NULL;
     json_t *next = NULL;
 
@@ -67,7 +67,7 @@ static json_t *parse(const struct api_call *call, struct error_list *duplicates,
         return protobuf_parse(call->request->body, len, err);
     if (type &&
         (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
-        return parse_yaml(call, limits == &json_limits_flow, duplicates, err);
+        return parse_yaml(call, duplicates, err);
     return json_parse_lenient(call->request->body ? call->request->body : "", len, limits,
                               duplicates, err);
 }

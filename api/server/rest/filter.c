@@ -8,6 +8,7 @@
 
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 
 enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 /* L-31 */ };
@@ -237,31 +238,15 @@ void filter_release(struct filter *filter)
     *filter = (struct filter){0};
 }
 
-static const char *member_at(const json_t *doc, const char *path)
-{
-    char member[64];
-
-    for (; doc; path++) {
-        size_t n = strcspn(path, ".");
-
-        snprintf(member, sizeof member, "%.*s", (int)n, path);
-        doc = json_object_get(doc, member);
-        path += n;
-        if (!*path)
-            break;
-    }
-    return json_string_value(doc);
-}
-
 static bool term_holds(const struct filter_term *term, const struct object *object, json_t **body)
 {
     const char *value;
 
     if (!term->field->read && !*body)
         *body = object_body_json(object);
-    value = term->field->read
-                ? term->field->read(object)
-                : member_at(*body, term->field->at ? term->field->at : term->field->path);
+    value = term->field->read ? term->field->read(object)
+                              : json_string_value(doc_at(
+                                    *body, term->field->at ? term->field->at : term->field->path));
     return (strcmp(value ? value : "", term->value) == 0) != term->differs;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 
@@ -71,8 +72,7 @@ static void fill_event_time(const json_t *doc, json_t *shown)
     for (size_t i = 0; !time && i < countof(places); i++)
         time = json_string_value(json_object_get(doc, places[i]));
     if (!time)
-        time = json_string_value(
-            json_object_get(json_object_get(doc, "metadata"), "creationTimestamp"));
+        time = doc_text(doc, "metadata.creationTimestamp");
     if (!time || !time_parse(time, &ms, NULL) || json_object_get(shown, "eventTime"))
         return;
     time_format_micro(ms * 1000000, text);

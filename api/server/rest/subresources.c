@@ -7,6 +7,7 @@
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
 #include "base/jsonw.h"
 
 struct api_stream *verb_stream_unsupported(const struct api_call *call)
@@ -92,8 +93,7 @@ static bool set_scale(const struct api_call *call, json_t *doc, const json_t *bo
                       struct error *err)
 {
     const json_t *wanted = json_object_get(json_object_get(body, "spec"), "replicas");
-    const char *revision =
-        json_string_value(json_object_get(json_object_get(body, "metadata"), "resourceVersion"));
+    const char *revision = doc_text(body, "metadata.resourceVersion");
     json_t *spec = json_object_get(doc, "spec"), *task = only_task(call, doc, err);
     json_int_t before;
 
@@ -149,7 +149,7 @@ struct api_stream *verb_bind(const struct api_call *call)
     pod = body ? find_object(call, &err) : NULL;
     if (!pod)
         return reply_error(call, &err);
-    node = json_string_value(json_object_get(json_object_get(body, "target"), "name"));
+    node = doc_text(body, "target.name");
     if (!node || !*node) {
         error_set(&err, ERR_INVALID, "target.name", "Required value");
         return reply_error(call, &err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/server/rest/internal.h"
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 
 static bool check_kind(const struct kind *kind, json_t *doc, struct error *err)
@@ -230,8 +231,7 @@ static bool creates_missing(const struct route *route)
 
 static bool has_revision(const json_t *doc)
 {
-    const char *revision =
-        json_string_value(json_object_get(json_object_get(doc, "metadata"), "resourceVersion"));
+    const char *revision = doc_text(doc, "metadata.resourceVersion");
 
     return revision && *revision && strcmp(revision, "0") != 0;
 }

@@ -8,6 +8,7 @@
 
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/kinds/scheduling/podgroup.h"
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 
@@ -30,13 +31,6 @@ const json_t *cell_status(struct cell_row *row)
     if (!row->status)
         row->status = object_status_json(row->object);
     return row->status;
-}
-
-const char *cell_member(const json_t *doc, const char *first, const char *second)
-{
-    const json_t *value = json_object_get(doc, first);
-
-    return json_string_value(second ? json_object_get(value, second) : value);
 }
 
 void cell_name(struct jsonw *w, struct cell_row *row)
@@ -180,24 +174,9 @@ static void data_count(struct jsonw *w, struct cell_row *row)
                            json_object_size(json_object_get(cell_body(row), "binaryData"))));
 }
 
-static void secret_type(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "type", NULL), "Opaque");
-}
-
 static void account_secrets(struct jsonw *w, struct cell_row *row)
 {
     jsonw_int(w, (int64_t)json_array_size(json_object_get(cell_body(row), "secrets")));
-}
-
-static void service_type(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "type"), "ClusterIP");
-}
-
-static void service_cluster_ip(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "clusterIP"), "<none>");
 }
 
 void cell_none(struct jsonw *w, struct cell_row *row)
@@ -215,7 +194,7 @@ static void service_ports(struct jsonw *w, struct cell_row *row)
 
     json_array_foreach(json_object_get(spec, "ports"), i, port)
     {
-        const char *protocol = cell_member(port, "protocol", NULL);
+        const char *protocol = doc_text(port, "protocol");
 
         buf_printf(&text, "%s%" JSON_INTEGER_FORMAT, i ? "," : "",
                    json_integer_value(json_object_get(port, "port")));
@@ -242,20 +221,9 @@ static void service_selector(struct jsonw *w, struct cell_row *row)
 
 static void pvc_status(struct jsonw *w, struct cell_row *row)
 {
-    cell_write_or(w,
-                  object_deleting(row->object) ? "Terminating"
-                                               : cell_member(cell_status(row), "phase", NULL),
-                  "Pending");
-}
-
-static void pvc_volume(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "volumeName"), "");
-}
-
-static void pvc_capacity(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_status(row), "capacity", "storage"), "");
+    cell_write_or(
+        w, object_deleting(row->object) ? "Terminating" : doc_text(cell_status(row), "phase"),
+        "Pending");
 }
 
 static void pvc_access_modes(struct jsonw *w, struct cell_row *row)
@@ -280,16 +248,6 @@ static void pvc_access_modes(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text.data ? text.data : "");
 }
 
-static void pvc_storage_class(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "storageClassName"), "");
-}
-
-static void pvc_volume_mode(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "volumeMode"), "Filesystem");
-}
-
 static void node_status(struct jsonw *w, struct cell_row *row)
 {
     bool cordoned =
@@ -301,19 +259,14 @@ static void node_status(struct jsonw *w, struct cell_row *row)
 
     json_array_foreach(json_object_get(cell_status(row), "conditions"), i, condition)
     {
-        const char *type = cell_member(condition, "type", NULL);
-        const char *value = cell_member(condition, "status", NULL);
+        const char *type = doc_text(condition, "type");
+        const char *value = doc_text(condition, "status");
 
         if (type && value && strcmp(type, "Ready") == 0)
             text = strcmp(value, "True") == 0 ? "Ready" : "NotReady";
     }
     whole = mem_printf("%s%s", text, cordoned ? ",SchedulingDisabled" : "");
     jsonw_str(w, whole);
-}
-
-static void node_version(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_status(row), "nodeInfo", "kubeletVersion"), "");
 }
 
 static void node_address(struct jsonw *w, struct cell_row *row, const char *wanted)
@@ -323,10 +276,10 @@ static void node_address(struct jsonw *w, struct cell_row *row, const char *want
 
     json_array_foreach(json_object_get(cell_status(row), "addresses"), i, address)
     {
-        const char *type = cell_member(address, "type", NULL);
+        const char *type = doc_text(address, "type");
 
         if (type && strcmp(type, wanted) == 0) {
-            cell_write_or(w, cell_member(address, "address", NULL), "<none>");
+            cell_write_or(w, doc_text(address, "address"), "<none>");
             return;
         }
     }
@@ -341,26 +294,6 @@ static void node_internal_ip(struct jsonw *w, struct cell_row *row)
 static void node_external_ip(struct jsonw *w, struct cell_row *row)
 {
     node_address(w, row, "ExternalIP");
-}
-
-static void node_info(struct jsonw *w, struct cell_row *row, const char *member)
-{
-    cell_write_or(w, cell_member(cell_status(row), "nodeInfo", member), "<unknown>");
-}
-
-static void node_os_image(struct jsonw *w, struct cell_row *row)
-{
-    node_info(w, row, "osImage");
-}
-
-static void node_kernel(struct jsonw *w, struct cell_row *row)
-{
-    node_info(w, row, "kernelVersion");
-}
-
-static void node_runtime(struct jsonw *w, struct cell_row *row)
-{
-    node_info(w, row, "containerRuntimeVersion");
 }
 
 static void template_origin(struct jsonw *w, struct cell_row *row)
@@ -384,16 +317,6 @@ static void priority_value(struct jsonw *w, struct cell_row *row)
 static void priority_default(struct jsonw *w, struct cell_row *row)
 {
     jsonw_bool(w, json_is_true(json_object_get(cell_body(row), "globalDefault")));
-}
-
-static void priority_preemption(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "preemptionPolicy", NULL), "");
-}
-
-static void lease_holder(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "spec", "holderIdentity"), "");
 }
 
 /* kube-apiserver shows a time here, not an age. */
@@ -420,7 +343,7 @@ static const struct cell_column cells_config_map[] = {
 };
 static const struct cell_column cells_secret[] = {
     {"Name", "string",  0, cell_name},
-    {"Type", "string",  0, secret_type},
+    {"Type", "string",  0, NULL, "type", "Opaque"},
     {"Data", "string", 0, data_count},
     {"Age",  "string",    0, cell_age},
     {0},
@@ -433,8 +356,8 @@ static const struct cell_column cells_service_account[] = {
 };
 static const struct cell_column cells_service[] = {
     {"Name",        "string", 0, cell_name},
-    {"Type",        "string", 0, service_type},
-    {"Cluster-IP",  "string", 0, service_cluster_ip},
+    {"Type",        "string", 0, NULL, "spec.type", "ClusterIP"},
+    {"Cluster-IP",  "string", 0, NULL, "spec.clusterIP", "<none>"},
     {"External-IP", "string", 0, cell_none},
     {"Port(s)",     "string", 0, service_ports},
     {"Age",         "string",   0, cell_age},
@@ -444,12 +367,12 @@ static const struct cell_column cells_service[] = {
 static const struct cell_column cells_pvc[] = {
     {"Name",         "string", 0, cell_name},
     {"Status",       "string", 0, pvc_status},
-    {"Volume",       "string", 0, pvc_volume},
-    {"Capacity",     "string", 0, pvc_capacity},
+    {"Volume",       "string", 0, NULL, "spec.volumeName", ""},
+    {"Capacity",     "string", 0, NULL, "status.capacity.storage", ""},
     {"Access Modes", "string", 0, pvc_access_modes},
-    {"StorageClass", "string", 0, pvc_storage_class},
+    {"StorageClass", "string", 0, NULL, "spec.storageClassName", ""},
     {"Age",          "string",   0, cell_age},
-    {"VolumeMode",   "string", 1, pvc_volume_mode},
+    {"VolumeMode",   "string", 1, NULL, "spec.volumeMode", "Filesystem"},
     {0},
 };
 static const struct cell_column cells_node[] = {
@@ -457,12 +380,12 @@ static const struct cell_column cells_node[] = {
     {"Status",            "string", 0, node_status},
     {"Roles",             "string", 0, cell_none},
     {"Age",               "string",   0, cell_age},
-    {"Version",           "string", 0, node_version},
+    {"Version",           "string", 0, NULL, "status.nodeInfo.kubeletVersion", ""},
     {"Internal-IP",       "string", 1, node_internal_ip},
     {"External-IP",       "string", 1, node_external_ip},
-    {"OS-Image",          "string", 1, node_os_image},
-    {"Kernel-Version",    "string", 1, node_kernel},
-    {"Container-Runtime", "string", 1, node_runtime},
+    {"OS-Image",          "string", 1, NULL, "status.nodeInfo.osImage", "<unknown>"},
+    {"Kernel-Version",    "string", 1, NULL, "status.nodeInfo.kernelVersion", "<unknown>"},
+    {"Container-Runtime", "string", 1, NULL, "status.nodeInfo.containerRuntimeVersion", "<unknown>"},
     {0},
 };
 static const struct cell_column cells_priority_class[] = {
@@ -470,7 +393,7 @@ static const struct cell_column cells_priority_class[] = {
     {"Value",            "integer", 0, priority_value},
     {"Global-Default",   "boolean", 0, priority_default},
     {"Age",              "string",  0, cell_age},
-    {"PreemptionPolicy", "string",  0, priority_preemption},
+    {"PreemptionPolicy", "string",  0, NULL, "preemptionPolicy", ""},
     {0},
 };
 static const struct cell_column cells_job_flow[] = {
@@ -491,7 +414,7 @@ static const struct cell_column cells_job_template[] = {
 };
 static const struct cell_column cells_lease[] = {
     {"Name",   "string", 0, cell_name},
-    {"Holder", "string", 0, lease_holder},
+    {"Holder", "string", 0, NULL, "spec.holderIdentity", ""},
     {"Age",    "string",   0, cell_age},
     {0},
 };

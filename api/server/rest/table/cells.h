@@ -20,9 +20,11 @@ typedef void (*cell_fn)(struct jsonw *w, struct cell_row *row); /* writes one JS
 
 struct cell_column {
     const char *title;
-    const char *type; /* string, integer, boolean, date */
-    int priority;     /* 1: only with -o wide */
-    cell_fn write;
+    const char *type;      /* string, integer, boolean, date */
+    int priority;          /* 1: only with -o wide */
+    cell_fn write;         /* NULL: the cell is the text at `path` */
+    const char *path;      /* dotted path in the object */
+    const char *otherwise; /* for a text that is absent or empty */
 };
 
 /** Columns of a kind, ended by a zero row; NULL when the kind declares printer columns
@@ -40,6 +42,3 @@ void cell_none(struct jsonw *w, struct cell_row *row); /* "<none>" */
 /** Writes the time since `at_ms`: "12s"; "<unknown>" for 0. */
 void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms);
 void cell_write_or(struct jsonw *w, const char *text, const char *otherwise); /* for NULL and "" */
-
-/** The text at member `first` or, unless `second` is NULL, at `first.second`; NULL if absent. */
-const char *cell_member(const json_t *doc, const char *first, const char *second);

@@ -4,6 +4,8 @@
  */
 #include "api/server/rest/table/cells.h"
 
+#include "api/types/text/doc.h"
+
 enum { SHOWN = 3 };
 
 /* A list that shows its first entries and counts the others. */
@@ -42,7 +44,7 @@ static void add_addresses(struct short_list *short_list, const json_t *subset, j
 
         if (!text)
             continue;
-        buf_printf(text, "%s%s", comma(text), cell_member(address, "ip", NULL));
+        buf_printf(text, "%s%s", comma(text), doc_text(address, "ip"));
         if (port)
             buf_printf(text, ":%" JSON_INTEGER_FORMAT,
                        json_integer_value(json_object_get(port, "port")));
@@ -63,11 +65,6 @@ static void endpoints_all(struct jsonw *w, struct cell_row *row)
             add_addresses(&short_list, subset, port);
     }
     write_short_list(w, &short_list, "<none>");
-}
-
-static void slice_type(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "addressType", NULL), "");
 }
 
 static void slice_ports(struct jsonw *w, struct cell_row *row)
@@ -113,7 +110,7 @@ const struct cell_column cells_endpoints[] = {
 };
 const struct cell_column cells_endpoint_slice[] = {
     {"Name",        "string", 0, cell_name},
-    {"AddressType", "string", 0, slice_type},
+    {"AddressType", "string", 0, NULL, "addressType", ""},
     {"Ports",       "string", 0, slice_ports},
     {"Endpoints",   "string", 0, slice_endpoints},
     {"Age",         "string", 0, cell_age},

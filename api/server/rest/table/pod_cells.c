@@ -8,6 +8,7 @@
 
 #include "api/server/rest/table/cells.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
 #include "base/timefmt.h"
 
 static void pod_ready(struct jsonw *w, struct cell_row *row)
@@ -107,16 +108,24 @@ static void pod_status(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text);
 }
 
+/* The statuses of the init containers, followed by those of the containers; NULL at the end. */
+static const struct container_status *container_at(const struct pod_status *status, size_t i)
+{
+    if (i < status->init_containers.count)
+        return &status->init_containers.items[i];
+    i -= status->init_containers.count;
+    return i < status->containers.count ? &status->containers.items[i] : NULL;
+}
+
 static void pod_restarts(struct jsonw *w, struct cell_row *row)
 {
     const struct pod_status *status = pod_status_of(row->object);
+    const struct container_status *container;
     char text[24];
     int sum = 0;
 
-    for (size_t i = 0; i < status->init_containers.count; i++)
-        sum += status->init_containers.items[i].restart_count;
-    for (size_t i = 0; i < status->containers.count; i++)
-        sum += status->containers.items[i].restart_count;
+    for (size_t i = 0; (container = container_at(status, i)); i++)
+        sum += container->restart_count;
     snprintf(text, sizeof text, "%d", sum);
     jsonw_str(w, text);
 }
@@ -135,13 +144,12 @@ static void pod_node(struct jsonw *w, struct cell_row *row)
 static void pod_cpu_time(struct jsonw *w, struct cell_row *row)
 {
     const struct pod_status *status = pod_status_of(row->object);
+    const struct container_status *container;
     int64_t sum_ms = 0;
     char text[32];
 
-    for (size_t i = 0; i < status->init_containers.count; i++)
-        sum_ms += status->init_containers.items[i].cpu_ms;
-    for (size_t i = 0; i < status->containers.count; i++)
-        sum_ms += status->containers.items[i].cpu_ms;
+    for (size_t i = 0; (container = container_at(status, i)); i++)
+        sum_ms += container->cpu_ms;
     snprintf(text, sizeof text, "%lld.%02llds", (long long)(sum_ms / 1000),
              (long long)(sum_ms % 1000 / 10));
     jsonw_str(w, sum_ms ? text : "<none>");
@@ -150,15 +158,13 @@ static void pod_cpu_time(struct jsonw *w, struct cell_row *row)
 static void pod_memory_peak(struct jsonw *w, struct cell_row *row)
 {
     const struct pod_status *status = pod_status_of(row->object);
+    const struct container_status *container;
     int64_t peak = 0;
     char text[32];
 
-    for (size_t i = 0; i < status->init_containers.count; i++)
-        if (status->init_containers.items[i].memory_peak_bytes > peak)
-            peak = status->init_containers.items[i].memory_peak_bytes;
-    for (size_t i = 0; i < status->containers.count; i++)
-        if (status->containers.items[i].memory_peak_bytes > peak)
-            peak = status->containers.items[i].memory_peak_bytes;
+    for (size_t i = 0; (container = container_at(status, i)); i++)
+        if (container->memory_peak_bytes > peak)
+            peak = container->memory_peak_bytes;
     snprintf(text, sizeof text, "%lldMi", (long long)((peak + (1 << 20) - 1) >> 20));
     jsonw_str(w, peak ? text : "<none>");
 }
@@ -181,12 +187,12 @@ const struct cell_column cells_pod[] = {
 };
 
 /* The first of these times that is present, else the event's creation time. */
-static int64_t event_time(struct cell_row *row, const char *const (*members)[2], size_t n)
+static int64_t event_time(struct cell_row *row, const char *const *paths, size_t n)
 {
     int64_t at_ms;
 
     for (size_t i = 0; i < n; i++) {
-        const char *text = cell_member(cell_body(row), members[i][0], members[i][1]);
+        const char *text = doc_text(cell_body(row), paths[i]);
 
         if (text && time_parse(text, &at_ms, NULL))
             return at_ms;
@@ -196,33 +202,23 @@ static int64_t event_time(struct cell_row *row, const char *const (*members)[2],
 
 static void event_last_seen(struct jsonw *w, struct cell_row *row)
 {
-    static const char *const members[][2] = {
-        {"series", "lastObservedTime"}, {"lastTimestamp"}, {"firstTimestamp"}, {"eventTime"}};
+    static const char *const paths[] = {"series.lastObservedTime", "lastTimestamp",
+                                        "firstTimestamp", "eventTime"};
 
-    cell_write_age(w, event_time(row, members, countof(members)), row->now_ms);
+    cell_write_age(w, event_time(row, paths, countof(paths)), row->now_ms);
 }
 
 static void event_first_seen(struct jsonw *w, struct cell_row *row)
 {
-    static const char *const members[][2] = {{"firstTimestamp"}, {"eventTime"}};
+    static const char *const paths[] = {"firstTimestamp", "eventTime"};
 
-    cell_write_age(w, event_time(row, members, countof(members)), row->now_ms);
-}
-
-static void event_type(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "type", NULL), "");
-}
-
-static void event_reason(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "reason", NULL), "");
+    cell_write_age(w, event_time(row, paths, countof(paths)), row->now_ms);
 }
 
 static void event_object(struct jsonw *w, struct cell_row *row)
 {
-    const char *kind = cell_member(cell_body(row), "involvedObject", "kind");
-    const char *name = cell_member(cell_body(row), "involvedObject", "name");
+    const char *kind = doc_text(cell_body(row), "involvedObject.kind");
+    const char *name = doc_text(cell_body(row), "involvedObject.name");
     char text[512];
 
     snprintf(text, sizeof text, "%s/%s", kind ? kind : "", name ? name : "");
@@ -232,23 +228,13 @@ static void event_object(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text);
 }
 
-static void event_subobject(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "involvedObject", "fieldPath"), "");
-}
-
 static void event_source(struct jsonw *w, struct cell_row *row)
 {
-    const char *component = cell_member(cell_body(row), "source", "component");
+    const char *component = doc_text(cell_body(row), "source.component");
 
     if (!component)
-        component = cell_member(cell_body(row), "reportingComponent", NULL);
+        component = doc_text(cell_body(row), "reportingComponent");
     cell_write_or(w, component, "");
-}
-
-static void event_message(struct jsonw *w, struct cell_row *row)
-{
-    cell_write_or(w, cell_member(cell_body(row), "message", NULL), "");
 }
 
 static void event_count(struct jsonw *w, struct cell_row *row)
@@ -262,12 +248,12 @@ static void event_count(struct jsonw *w, struct cell_row *row)
 const struct cell_column cells_event[] = {
     /* clang-format off */
     {"Last Seen",  "string",  0, event_last_seen},
-    {"Type",       "string",  0, event_type},
-    {"Reason",     "string",  0, event_reason},
+    {"Type",       "string",  0, NULL, "type", ""},
+    {"Reason",     "string",  0, NULL, "reason", ""},
     {"Object",     "string",  0, event_object},
-    {"Subobject",  "string",  1, event_subobject},
+    {"Subobject",  "string",  1, NULL, "involvedObject.fieldPath", ""},
     {"Source",     "string",  1, event_source},
-    {"Message",    "string",  0, event_message},
+    {"Message",    "string",  0, NULL, "message", ""},
     {"First Seen", "string",  1, event_first_seen},
     {"Count",      "integer", 1, event_count},
     {"Name",       "string",  1, cell_name},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/server/rest/table/cells.h"
+#include "api/types/text/doc.h"
 #include "base/timefmt.h"
 
 static void write_definition(struct jsonw *w, const char *name, const char *type, int priority,
@@ -39,19 +40,11 @@ static void write_definitions(struct jsonw *w, const struct kind *kind)
 /* The value at a dotted path of the object, or NULL. */
 static const json_t *value_at(struct cell_row *row, const char *path)
 {
-    bool in_status = strncmp(path, "status.", 7) == 0;
-    const json_t *value = in_status ? cell_status(row) : cell_body(row);
-    char member[64];
+    static const char status[] = "status.";
+    const size_t n = sizeof status - 1;
 
-    path += in_status ? 7 : 0;
-    while (value && *path) {
-        size_t n = strcspn(path, ".");
-
-        snprintf(member, sizeof member, "%.*s", (int)n, path);
-        value = json_object_get(value, member);
-        path += n + (path[n] == '.');
-    }
-    return value;
+    return strncmp(path, status, n) == 0 ? doc_at(cell_status(row), path + n)
+                                         : doc_at(cell_body(row), path);
 }
 
 static void write_value(struct jsonw *w, const struct column *column, const json_t *value,
@@ -78,7 +71,10 @@ static void write_cells(struct jsonw *w, const struct object *object, int64_t no
     const struct cell_column *cells = cells_of(object->kind);
 
     for (const struct cell_column *cell = cells; cell && cell->title; cell++)
-        cell->write(w, &row);
+        if (cell->write)
+            cell->write(w, &row);
+        else
+            cell_write_or(w, json_string_value(value_at(&row, cell->path)), cell->otherwise);
     if (cells)
         return;
     cell_name(w, &row);

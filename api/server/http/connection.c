@@ -9,7 +9,7 @@
 #include "api/server/message/request_head.h"
 #include "base/mem.h"
 
-static struct connection *of_io(struct connection_io *io)
+static struct connection *connection_of(struct connection_io *io)
 {
     return container_of(io, struct connection, io);
 }
@@ -103,7 +103,7 @@ static void on_deadline(struct timer *timer)
 
 static void on_closed(struct connection_io *io)
 {
-    struct connection *c = of_io(io);
+    struct connection *c = connection_of(io);
 
     request_release(c);
     identity_unref(c->certificate);
@@ -180,7 +180,7 @@ void connection_advance(struct connection *c)
 /* The client sends no more. It may still wait for its responses, except for a long-running one. */
 static void on_end(struct connection_io *io)
 {
-    struct connection *c = of_io(io);
+    struct connection *c = connection_of(io);
 
     io_read_stop(io);
     c->peer_ended = true;
@@ -191,12 +191,12 @@ static void on_end(struct connection_io *io)
 
 static void on_failed(struct connection_io *io)
 {
-    connection_close(of_io(io));
+    connection_close(connection_of(io));
 }
 
 static void on_received(struct connection_io *io)
 {
-    struct connection *c = of_io(io);
+    struct connection *c = connection_of(io);
 
     c->has_received = true;
     if (c->state == LINGERING) {
@@ -214,7 +214,7 @@ static void on_received(struct connection_io *io)
 /* The kernel has taken some or all of the bytes in flight. */
 static void on_written(struct connection_io *io)
 {
-    struct connection *c = of_io(io);
+    struct connection *c = connection_of(io);
 
     connection_progress(c);
     if (c->first && c->first->blobs.n && !c->first->batch_entry.link)

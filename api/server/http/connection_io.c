@@ -20,7 +20,7 @@ struct write {
     size_t len;
 };
 
-static struct connection_io *of(uv_handle_t *handle)
+static struct connection_io *io_of(uv_handle_t *handle)
 {
     return handle->data;
 }
@@ -220,7 +220,7 @@ static void receive_tls(struct connection_io *io, size_t n)
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
-    struct connection_io *io = of((uv_handle_t *)stream);
+    struct connection_io *io = io_of((uv_handle_t *)stream);
 
     if (n == UV_EOF) {
         io->events->ended(io);
@@ -270,7 +270,7 @@ void io_end(struct connection_io *io)
 
 static void on_closed(uv_handle_t *handle)
 {
-    struct connection_io *io = of(handle);
+    struct connection_io *io = io_of(handle);
 
     tls_free(io->tls);
     io->events->closed(io);

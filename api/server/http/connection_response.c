@@ -23,7 +23,7 @@
 
 enum { BLOBS_IN_FLIGHT_MAX = 64 << 10 };
 
-static struct exchange *of(const struct api_response *response)
+static struct exchange *exchange_of(const struct api_response *response)
 {
     return container_of((struct api_response *)(size_t)response, struct exchange, response);
 }
@@ -195,7 +195,7 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
 static void on_head(struct api_response *response, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
 
     begin_head(x, status, content_type);
     if (!has_header(headers, n_headers, "Cache-Control:"))
@@ -207,7 +207,7 @@ static void on_head(struct api_response *response, int status, const char *conte
 
 static void on_blob(struct api_response *response, struct blob *blob)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
 
     mem_grow(x->blobs.at, x->blobs.n, x->blobs.cap);
     x->blobs.at[x->blobs.n++] = blob_ref(blob);
@@ -223,7 +223,7 @@ static void on_blob(struct api_response *response, struct blob *blob)
  * an empty chunk would end the response. */
 static void on_data(struct api_response *response, const void *bytes, size_t len)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
 
     if (!len)
         return;
@@ -242,7 +242,7 @@ static void on_data(struct api_response *response, const void *bytes, size_t len
 
 static void on_object(struct api_response *response, const struct object *object)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
     const char *ns = object_namespace(object);
 
     buf_clear(&x->object);
@@ -252,7 +252,7 @@ static void on_object(struct api_response *response, const struct object *object
 
 static void on_end(struct api_response *response)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
     bool begun = x->progress != RESPONSE_NOT_BEGUN;
 
     x->stream = NULL;
@@ -267,7 +267,7 @@ static void on_end(struct api_response *response)
 
 static void on_abort(struct api_response *response)
 {
-    struct exchange *x = of(response);
+    struct exchange *x = exchange_of(response);
 
     x->stream = NULL;
     watch_batcher_remove(&x->batch_entry);
@@ -277,7 +277,7 @@ static void on_abort(struct api_response *response)
 
 static size_t on_backlog(const struct api_response *response)
 {
-    const struct exchange *x = of(response);
+    const struct exchange *x = exchange_of(response);
 
     return x->connection->io.in_flight + x->out.len + x->blobs.bytes;
 }

@@ -23,14 +23,14 @@ struct backup {
     bool copying;
 };
 
-static struct backup *of(struct api_stream *stream)
+static struct backup *backup_of(struct api_stream *stream)
 {
     return container_of(stream, struct backup, stream);
 }
 
 static void release(struct api_stream *stream)
 {
-    struct backup *backup = of(stream);
+    struct backup *backup = backup_of(stream);
 
     if (backup->copying)
         store_copy_cancel(stream->api->store);
@@ -84,7 +84,7 @@ static ssize_t read_some(int fd, char *out, size_t size)
 
 static void run(struct api_stream *stream)
 {
-    struct backup *backup = of(stream);
+    struct backup *backup = backup_of(stream);
     char piece[16 << 10];
     size_t sent = 0;
     ssize_t n = 1;

@@ -69,7 +69,7 @@ static void restore_spec(const struct api_call *call, const struct object *job,
 
 struct api_stream *verb_template(const struct api_call *call)
 {
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
     struct error err = {0};
     const struct object *job = find_source(call, &err);
     scoped(json) json_t *doc = NULL, *job_template = NULL;
@@ -79,9 +79,9 @@ struct api_stream *verb_template(const struct api_call *call)
     doc = object_to_json(job);
     job_template = call->api->conversions.to_template(doc);
     restore_spec(call, job, job_template);
-    json_text(job_template, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+    json_text(job_template, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 static bool check_members(const json_t *body, struct error *err)

@@ -50,7 +50,7 @@ static struct api_stream *answer_health(const struct api_call *call)
     const char *page = call->target.segments[0];
     bool live_only = strcmp(page, "livez") == 0, healthy = true;
     bool verbose = request_query(&call->target, "verbose") != NULL;
-    struct reply with = {.content_type = "text/plain; charset=utf-8"};
+    struct reply reply = {.content_type = "text/plain; charset=utf-8"};
     scoped(buf) struct buf details = {0};
 
     for (size_t i = 0; i < countof(checks); i++) {
@@ -64,36 +64,38 @@ static struct api_stream *answer_health(const struct api_call *call)
         else
             buf_printf(&details, "[-]%s failed: %s\n", checks[i].name, err.message);
     }
-    with.status = healthy ? 200 : 500;
+    reply.status = healthy ? 200 : 500;
     if (verbose || !healthy)
-        buf_printf(&with.body, "%s%s check %s\n", details.data, page,
+        buf_printf(&reply.body, "%s%s check %s\n", details.data, page,
                    healthy ? "passed" : "failed");
     else
-        buf_str(&with.body, "ok");
-    return reply_send(call, &with, STREAM_NOW);
+        buf_str(&reply.body, "ok");
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 static struct api_stream *answer_version(const struct api_call *call)
 {
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
 
-    buf_str(&with.body, "{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n"
-                        "  \"gitVersion\": \"v1.32.0+jobflow-" JOBFLOW_VERSION "\",\n"
-                        "  \"gitCommit\": \"" JOBFLOW_COMMIT "\",\n  \"gitTreeState\": \"clean\",\n"
-                        "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"
-                        "  \"compiler\": \"cc\",\n  \"platform\": \"linux/amd64\"");
+    buf_str(&reply.body,
+            "{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n"
+            "  \"gitVersion\": \"v1.32.0+jobflow-" JOBFLOW_VERSION "\",\n"
+            "  \"gitCommit\": \"" JOBFLOW_COMMIT "\",\n  \"gitTreeState\": \"clean\",\n"
+            "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"
+            "  \"compiler\": \"cc\",\n  \"platform\": \"linux/amd64\"");
     if (call->api->is_daemon)
-        buf_str(&with.body, ",\n  \"jobflowMode\": \"serve\"");
-    buf_str(&with.body, "\n}\n");
-    return reply_send(call, &with, STREAM_NOW);
+        buf_str(&reply.body, ",\n  \"jobflowMode\": \"serve\"");
+    buf_str(&reply.body, "\n}\n");
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 static struct api_stream *answer_metrics(const struct api_call *call)
 {
-    struct reply with = {.status = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+    struct reply reply = {.status = 200,
+                          .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 
-    metrics_write(loop_metrics(call->api->loop), &with.body);
-    return reply_send(call, &with, STREAM_NOW);
+    metrics_write(loop_metrics(call->api->loop), &reply.body);
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 static const struct {

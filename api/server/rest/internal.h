@@ -96,7 +96,7 @@ struct reply {
     const char *headers[4];      /* further headers, "Name: value"; borrowed */
     enum error_code code;        /* decides about Retry-After */
 };
-struct api_stream *reply_send(const struct api_call *call, struct reply *with,
+struct api_stream *reply_send(const struct api_call *call, struct reply *reply,
                               enum stream_start when);
 struct api_stream *reply_object(const struct api_call *call, int status,
                                 const struct object *object, struct error_list *warnings);

@@ -22,14 +22,14 @@ struct log_stream {
     bool has_head, done, follows;
 };
 
-static struct log_stream *of(struct api_stream *stream)
+static struct log_stream *log_of(struct api_stream *stream)
 {
     return container_of(stream, struct log_stream, stream);
 }
 
 static void release(struct api_stream *stream)
 {
-    struct log_stream *log = of(stream);
+    struct log_stream *log = log_of(stream);
 
     if (log->follows && --stream->api->followers == 0)
         store_watch_close(take(stream->api->pods));
@@ -108,7 +108,7 @@ static void send_text(struct log_stream *log)
 
 static void run(struct api_stream *stream)
 {
-    struct log_stream *log = of(stream);
+    struct log_stream *log = log_of(stream);
 
     send_text(log);
     if (log->done)
@@ -124,7 +124,7 @@ static void on_poll(struct timer *timer)
 
 static void finish(struct api_stream *stream)
 {
-    struct log_stream *log = of(stream);
+    struct log_stream *log = log_of(stream);
 
     if (!log->has_head)
         send_text(log);
@@ -143,9 +143,9 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
     const struct api *api = ctx;
 
     for (struct api_stream *stream = api->streams; stream; stream = stream->next)
-        if (stream->ops == &follow_ops && strcmp(of(stream)->uid, object_uid(pod)) == 0 &&
-            is_complete(of(stream), pod)) {
-            timer_stop(api->loop, &of(stream)->poll);
+        if (stream->ops == &follow_ops && strcmp(log_of(stream)->uid, object_uid(pod)) == 0 &&
+            is_complete(log_of(stream), pod)) {
+            timer_stop(api->loop, &log_of(stream)->poll);
             loop_post(api->loop, &stream->task);
         }
     return true;

@@ -19,29 +19,29 @@ struct reply_stream {
     size_t n_headers;
 };
 
-static struct reply_stream *of(struct api_stream *stream)
+static struct reply_stream *reply_of(struct api_stream *stream)
 {
     return container_of(stream, struct reply_stream, stream);
 }
 
 static void release(struct api_stream *stream)
 {
-    struct reply_stream *reply = of(stream);
+    struct reply_stream *pending = reply_of(stream);
 
-    for (size_t i = 0; i < reply->n_headers; i++)
-        mem_free(reply->headers[i]);
-    buf_release(&reply->body);
-    mem_free(reply->content_type);
-    mem_free(reply);
+    for (size_t i = 0; i < pending->n_headers; i++)
+        mem_free(pending->headers[i]);
+    buf_release(&pending->body);
+    mem_free(pending->content_type);
+    mem_free(pending);
 }
 
 static void run(struct api_stream *stream)
 {
-    struct reply_stream *reply = of(stream);
+    struct reply_stream *pending = reply_of(stream);
 
-    stream->response->head(stream->response, reply->status, reply->content_type,
-                           (const char *const *)reply->headers, reply->n_headers);
-    stream->response->data(stream->response, reply->body.data, reply->body.len);
+    stream->response->head(stream->response, pending->status, pending->content_type,
+                           (const char *const *)pending->headers, pending->n_headers);
+    stream->response->data(stream->response, pending->body.data, pending->body.len);
     stream_end(stream);
 }
 
@@ -72,72 +72,73 @@ static char *warning_header(const struct error *warning)
     return buf_take(&out);
 }
 
-static void add_header(struct reply_stream *reply, const char *header)
+static void add_header(struct reply_stream *pending, const char *header)
 {
-    if (reply->n_headers < HEADERS_MAX)
-        reply->headers[reply->n_headers++] = mem_strdup(header);
+    if (pending->n_headers < HEADERS_MAX)
+        pending->headers[pending->n_headers++] = mem_strdup(header);
 }
 
 /* Codes a long body with gzip if the client accepts it. */
-static void code_body(struct reply_stream *reply, const struct api_call *call)
+static void code_body(struct reply_stream *pending, const struct api_call *call)
 {
     scoped(gzip) struct gzip *gzip = NULL;
     struct buf coded = {0};
 
-    if (call->request->method != API_GET || reply->body.len <= GZIP_FROM_BYTES ||
+    if (call->request->method != API_GET || pending->body.len <= GZIP_FROM_BYTES ||
         !gzip_is_accepted(call->request->accept_encoding))
         return;
     gzip = gzip_new();
-    gzip_add(gzip, reply->body.data, reply->body.len, GZIP_LAST, &coded);
-    buf_release(&reply->body);
-    reply->body = coded;
+    gzip_add(gzip, pending->body.data, pending->body.len, GZIP_LAST, &coded);
+    buf_release(&pending->body);
+    pending->body = coded;
     for (size_t i = 0; i < countof(gzip_headers); i++)
-        add_header(reply, gzip_headers[i]);
+        add_header(pending, gzip_headers[i]);
 }
 
-static void add_headers(struct reply_stream *reply, const struct reply *with)
+static void add_headers(struct reply_stream *pending, const struct reply *reply)
 {
-    int retry_s = status_retry_after_s(with->code);
+    int retry_s = status_retry_after_s(reply->code);
 
-    for (size_t i = 0; i < countof(with->headers); i++)
-        if (with->headers[i])
-            reply->headers[reply->n_headers++] = mem_strdup(with->headers[i]);
+    for (size_t i = 0; i < countof(reply->headers); i++)
+        if (reply->headers[i])
+            pending->headers[pending->n_headers++] = mem_strdup(reply->headers[i]);
     if (retry_s)
-        reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
-    for (size_t i = 0; with->warnings && i < with->warnings->count; i++)
-        if (reply->n_headers < HEADERS_MAX)
-            reply->headers[reply->n_headers++] = warning_header(&with->warnings->items[i]);
+        pending->headers[pending->n_headers++] = mem_printf("Retry-After: %d", retry_s);
+    for (size_t i = 0; reply->warnings && i < reply->warnings->count; i++)
+        if (pending->n_headers < HEADERS_MAX)
+            pending->headers[pending->n_headers++] = warning_header(&reply->warnings->items[i]);
 }
 
-struct api_stream *reply_send(const struct api_call *call, struct reply *with,
+struct api_stream *reply_send(const struct api_call *call, struct reply *reply,
                               enum stream_start when)
 {
-    struct reply_stream *reply = mem_alloc(sizeof *reply);
+    struct reply_stream *pending = mem_alloc(sizeof *pending);
 
-    reply->status = with->status;
-    reply->content_type = mem_strdup(with->content_type ? with->content_type : "application/json");
-    reply->body = with->body;
-    with->body = (struct buf){0};
-    add_headers(reply, with);
-    code_body(reply, call);
-    stream_start(&reply->stream, call, &ops, when);
-    return &reply->stream;
+    pending->status = reply->status;
+    pending->content_type =
+        mem_strdup(reply->content_type ? reply->content_type : "application/json");
+    pending->body = reply->body;
+    reply->body = (struct buf){0};
+    add_headers(pending, reply);
+    code_body(pending, call);
+    stream_start(&pending->stream, call, &ops, when);
+    return &pending->stream;
 }
 
 struct api_stream *reply_object(const struct api_call *call, int status,
                                 const struct object *object, struct error_list *warnings)
 {
-    struct reply with = {.status = status, .warnings = warnings};
+    struct reply reply = {.status = status, .warnings = warnings};
     bool changes = call->request->method != API_GET && call->request->method != API_HEAD;
 
     if (changes && call->response->object)
         call->response->object(call->response, object);
     if (call->route.alias)
-        group_alias_write(call->route.alias, object, &with.body);
+        group_alias_write(call->route.alias, object, &reply.body);
     else
-        object_write(object, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+        object_write(object, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 /* A failure that reveals stored state may be about a write that is accepted and not durable yet, so
@@ -162,11 +163,11 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
                                  const struct status_subject *about)
 {
     enum error_code code = status_code(errors, about);
-    struct reply with = {.status = error_http_status(code), .code = code};
+    struct reply reply = {.status = error_http_status(code), .code = code};
 
-    status_write_failure(errors, about, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, failure_start(code));
+    status_write_failure(errors, about, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, failure_start(code));
 }
 
 struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)
@@ -203,20 +204,20 @@ struct api_stream *reply_option_error(const struct api_call *call, const char *o
 struct api_stream *reply_deleted(const struct api_call *call, const char *uid)
 {
     const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
 
-    status_write_deleted(&about, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+    status_write_deleted(&about, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 struct api_stream *reply_success(const struct api_call *call, int status)
 {
-    struct reply with = {.status = status};
+    struct reply reply = {.status = status};
 
-    status_write_success(status, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+    status_write_success(status, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 const struct object *find_object(const struct api_call *call, struct error *err)

@@ -172,7 +172,7 @@ static struct api_stream *respond(const struct api_call *call, const struct revi
     struct error err = {0};
     scoped(json) json_t *body = body_parse(call, NULL, &err), *status = json_object(),
                         *version = NULL;
-    struct reply with = {.status = 201};
+    struct reply reply = {.status = 201};
 
     if (body && !json_is_object(body))
         error_set(&err, ERR_BAD_REQUEST, "", "the body must be a %s", review->kind);
@@ -185,9 +185,9 @@ static struct api_stream *respond(const struct api_call *call, const struct revi
     if (!json_object_get(body, "metadata"))
         json_object_set_new(body, "metadata", json_object());
     json_object_set(body, "status", status);
-    json_text(body, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_NOW);
+    json_text(body, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 struct api_stream *page_review(const struct api_call *call)

@@ -453,7 +453,7 @@ static bool take_token(const struct api_call *call, const struct object *flow, u
 
 struct api_stream *verb_steps(const struct api_call *call)
 {
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
     struct error err = {0};
     const struct object *flow = find_object(call, &err);
     struct steps steps;
@@ -468,7 +468,7 @@ struct api_stream *verb_steps(const struct api_call *call)
     if (limit == 0)
         limit = PAGE_DEFAULT;
     steps_init(&steps, call, flow);
-    write_list(&steps, from, limit < PAGE_MAX ? limit : PAGE_MAX, &with.body);
+    write_list(&steps, from, limit < PAGE_MAX ? limit : PAGE_MAX, &reply.body);
     steps_release(&steps);
-    return reply_send(call, &with, STREAM_DURABLE);
+    return reply_send(call, &reply, STREAM_DURABLE);
 }

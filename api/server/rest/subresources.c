@@ -47,10 +47,10 @@ static void write_selector(struct jsonw *w, const struct object *job)
 static struct api_stream *reply_scale(const struct api_call *call, const struct object *job,
                                       struct error_list *warnings)
 {
-    struct reply with = {.status = 200, .warnings = warnings};
+    struct reply reply = {.status = 200, .warnings = warnings};
     const struct job_spec *spec = job_spec_of(job);
     const struct job_status *status = job_status_of(job);
-    struct jsonw w = jsonw_to(&with.body);
+    struct jsonw w = jsonw_to(&reply.body);
     int64_t replicas = 0;
     char revision[24];
 
@@ -75,8 +75,8 @@ static struct api_stream *reply_scale(const struct api_call *call, const struct 
     write_selector(&w, job);
     jsonw_close(&w);
     jsonw_close(&w);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 struct api_stream *verb_scale_get(const struct api_call *call)

@@ -224,7 +224,7 @@ struct api_stream *verb_delete_collection(const struct api_call *call)
     scoped(filter) struct filter filter = {0};
     scoped(json) json_t *options = NULL;
     struct selection selection = {.filter = &filter};
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
     struct error_list errors = {0};
     struct error err = {0};
     struct registry_delete how;
@@ -235,10 +235,10 @@ struct api_stream *verb_delete_collection(const struct api_call *call)
     if (!filter_parse(&call->target, call->route.kind, NULL, call->arena, &filter, &err))
         return reply_error(call, &err);
     store_each(call->api->store, call->route.kind, ns, select_object, &selection);
-    if (delete_all(call, &selection, &how, &with.body, &errors)) {
-        stream = reply_send(call, &with, STREAM_DURABLE);
+    if (delete_all(call, &selection, &how, &reply.body, &errors)) {
+        stream = reply_send(call, &reply, STREAM_DURABLE);
     } else {
-        buf_release(&with.body);
+        buf_release(&reply.body);
         stream = reply_errors(call, &errors);
         error_list_release(&errors);
     }

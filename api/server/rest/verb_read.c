@@ -17,16 +17,16 @@ enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
 
 struct api_stream *verb_get(const struct api_call *call)
 {
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
     struct render render;
     struct error err = {0};
     const struct object *object = find_object(call, &err);
 
     if (!object || !render_init(&render, call, &err))
         return reply_error(call, &err);
-    render_object(&render, object, TABLE_COLUMNS, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_DURABLE);
+    render_object(&render, object, TABLE_COLUMNS, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_DURABLE);
 }
 
 struct list_query {
@@ -214,14 +214,14 @@ static void write_head(struct list_stream *list, const struct api_call *call,
         list->head.remaining = total > given ? total - given : 1;
 }
 
-static struct list_stream *of(struct api_stream *stream)
+static struct list_stream *list_of(struct api_stream *stream)
 {
     return container_of(stream, struct list_stream, stream);
 }
 
 static void release(struct api_stream *stream)
 {
-    struct list_stream *list = of(stream);
+    struct list_stream *list = list_of(stream);
 
     for (size_t i = list->next; i < list->count; i++)
         object_unref(list->items[i]);
@@ -267,7 +267,7 @@ static bool begin(struct list_stream *list, struct buf *out)
 
 static void run(struct api_stream *stream)
 {
-    struct list_stream *list = of(stream);
+    struct list_stream *list = list_of(stream);
     scoped(buf) struct buf piece = {0}, coded = {0};
     bool last = list->begun ? write_piece(list, PIECE_BYTES, &piece) : begin(list, &piece);
 

@@ -42,14 +42,14 @@ struct watch {
 static const char *const change_names[] = {
     [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
 
-static struct watch *of(struct api_stream *stream)
+static struct watch *watch_of(struct api_stream *stream)
 {
     return container_of(stream, struct watch, stream);
 }
 
 static void release(struct api_stream *stream)
 {
-    struct watch *watch = of(stream);
+    struct watch *watch = watch_of(stream);
 
     store_watch_close(watch->source);
     timer_stop(stream->api->loop, &watch->deadline);
@@ -250,7 +250,7 @@ static void send_snapshot(struct watch *watch)
 
 static void run(struct api_stream *stream)
 {
-    struct watch *watch = of(stream);
+    struct watch *watch = watch_of(stream);
 
     if (!watch->has_head)
         stream->response->head(stream->response, 200, "application/json", NULL, 0);

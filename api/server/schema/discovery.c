@@ -289,7 +289,7 @@ static const struct api_group *find_group(const char *name, const char *version)
 
 static struct api_stream *send_root(const struct api_call *call, enum discovery_root root)
 {
-    struct reply with = {.status = 200, .headers = {"Vary: Accept"}};
+    struct reply reply = {.status = 200, .headers = {"Vary: Accept"}};
     struct media media;
     struct error err = {0};
     char type[96];
@@ -299,29 +299,29 @@ static struct api_stream *send_root(const struct api_call *call, enum discovery_
     if (media.form == MEDIA_DISCOVERY) {
         snprintf(type, sizeof type, "application/json;g=apidiscovery.k8s.io;v=%s;as=%s",
                  media.version, "APIGroupDiscoveryList");
-        with.content_type = arena_strdup(call->arena, type);
-        write_aggregated(root, media.version, &with.body);
+        reply.content_type = arena_strdup(call->arena, type);
+        write_aggregated(root, media.version, &reply.body);
     } else if (root == ROOT_API) {
-        write_core_versions(&with.body);
+        write_core_versions(&reply.body);
     } else {
-        write_groups(&with.body);
+        write_groups(&reply.body);
     }
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_NOW);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 static struct api_stream *send_group(const struct api_call *call, const struct api_group *group,
                                      void (*write)(const struct api_group *group, struct buf *out))
 {
-    struct reply with = {.status = 200};
+    struct reply reply = {.status = 200};
     struct media media;
     struct error err = {0};
 
     if (!accept_negotiate(call->request->accept, ACCEPT_PLAIN, &media, &err))
         return reply_error(call, &err);
-    write(group, &with.body);
-    buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_NOW);
+    write(group, &reply.body);
+    buf_char(&reply.body, '\n');
+    return reply_send(call, &reply, STREAM_NOW);
 }
 
 struct api_stream *page_discovery(const struct api_call *call)

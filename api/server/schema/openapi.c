@@ -93,11 +93,11 @@ static const struct openapi *documents_of(struct api *api)
 }
 
 static struct api_stream *send_text(const struct api_call *call, const struct buf *text,
-                                    struct reply *with)
+                                    struct reply *reply)
 {
-    with->status = 200;
-    buf_add(&with->body, text->data, text->len);
-    return reply_send(call, with, STREAM_NOW);
+    reply->status = 200;
+    buf_add(&reply->body, text->data, text->len);
+    return reply_send(call, reply, STREAM_NOW);
 }
 
 /* kubectl before 1.29 accepts only protobuf and cannot parse a content type with an '@'. */
@@ -106,13 +106,13 @@ static struct api_stream *send_v2(const struct api_call *call)
     const struct openapi *openapi = documents_of(call->api);
     const char *accept = call->request->accept;
     bool protobuf = accept && strstr(accept, "com.github.proto-openapi.spec.v2");
-    struct reply with = {
+    struct reply reply = {
         .content_type =
             protobuf ? "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" : NULL,
         .headers = {"Vary: Accept"},
     };
 
-    return send_text(call, protobuf ? &openapi->v2_protobuf : &openapi->v2, &with);
+    return send_text(call, protobuf ? &openapi->v2_protobuf : &openapi->v2, &reply);
 }
 
 static char *expires(const struct api_call *call)
@@ -130,13 +130,13 @@ static struct api_stream *send_document(const struct api_call *call,
 {
     const char *hash = request_query(&call->target, "hash");
     scoped_str etag = mem_printf("ETag: \"%s\"", document->hash);
-    struct reply with = {.headers = {"Vary: Accept", etag}};
+    struct reply reply = {.headers = {"Vary: Accept", etag}};
 
     if (hash && strcmp(hash, document->hash) == 0) {
-        with.headers[2] = "Cache-Control: public, immutable";
-        with.headers[3] = expires(call);
+        reply.headers[2] = "Cache-Control: public, immutable";
+        reply.headers[3] = expires(call);
     }
-    return send_text(call, &document->text, &with);
+    return send_text(call, &document->text, &reply);
 }
 
 static struct api_stream *send_v3(const struct api_call *call)
@@ -144,12 +144,12 @@ static struct api_stream *send_v3(const struct api_call *call)
     const struct openapi *openapi = documents_of(call->api);
     const char *const *segment = call->target.segments;
     scoped(buf) struct buf path = {0};
-    struct reply with = {.headers = {"Vary: Accept"}};
+    struct reply reply = {.headers = {"Vary: Accept"}};
 
     for (size_t i = 2; i < call->target.n_segments; i++)
         buf_printf(&path, "%s%s", i > 2 ? "/" : "", segment[i]);
     if (!path.len)
-        return send_text(call, &openapi->root, &with);
+        return send_text(call, &openapi->root, &reply);
     for (size_t i = 0; i < openapi->n_groups; i++)
         if (strcmp(openapi->groups[i].path, path.data) == 0)
             return send_document(call, &openapi->groups[i]);

@@ -75,6 +75,8 @@ struct api_call {
 
 enum stream_start { STREAM_NOW, STREAM_DURABLE };
 
+/* rest/stream.c: streams */
+
 /** Fills in and registers a stream. Its first run comes in a task: with STREAM_DURABLE after
  * everything accepted so far is committed. */
 void stream_start(struct api_stream *stream, const struct api_call *call,

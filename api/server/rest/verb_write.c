@@ -134,8 +134,9 @@ static void append_all(const struct error_list *from, struct error_list *to)
     to->dropped += from->dropped;
 }
 
-/* True when strict errors refuse the write. Otherwise they become warnings, if those are wanted. */
-static bool has_strict_failure(struct write *write)
+/* Applies fieldValidation to the strict errors: true when they refuse the write; otherwise they
+ * become warnings, unless the client wants none. */
+static bool refuse_or_warn(struct write *write)
 {
     if (write->how.unknown == UNKNOWN_ERROR)
         return write->strict.count > 0;
@@ -185,7 +186,7 @@ static json_t *parse_object(struct api_call *call, struct write *write, struct e
 {
     scoped(json) json_t *doc = body_parse(call, &write->strict, err);
 
-    if (has_strict_failure(write))
+    if (refuse_or_warn(write))
         write->how.dry_run = REGISTRY_DRY_RUN;
     if (doc && call->route.alias)
         group_alias_to_stored(call->route.alias, doc);
@@ -351,7 +352,7 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
         return reply_error(call, &err);
     if (type == PATCH_JSON)
         add_unread_members(body, &write->strict);
-    if (has_strict_failure(write))
+    if (refuse_or_warn(write))
         return reply_patch_errors(call, write, &write->strict);
     if (call->route.alias && type == PATCH_JSON)
         group_alias_patch_to_stored(call->route.alias, body);
@@ -386,7 +387,7 @@ static json_t *parse_config(struct api_call *call, struct write *write, struct e
 
     if (!config)
         return NULL;
-    if (has_strict_failure(write)) {
+    if (refuse_or_warn(write)) {
         error_set(err, ERR_BAD_REQUEST, "", "error strict decoding YAML: %s",
                   write->strict.items[0].message);
         return NULL;

@@ -218,7 +218,7 @@ static void tokens_are_kept_as_hashes_and_found_again(void **state)
     check_ok("read", bearer_tokens_load(&read, path, &err), err);
     found = bearer_tokens_find(&read, editor, BEARER_TEXT, 4999);
     check("found", found != NULL);
-    check_str("who", found->name, "ci");
+    check_str("name", found->name, "ci");
     check_int("rights", identity_role(found->identity, "b"), ROLE_EDITOR);
     check_int("nowhere else", identity_role(found->identity, "c"), ROLE_NONE);
     check("expired", !bearer_tokens_find(&read, editor, BEARER_TEXT, 5000));
@@ -334,8 +334,8 @@ static void a_wrong_credential_is_never_anonymous(void **state)
                  "401");
     check_sender(&fixture, "the socket's owner", (struct credentials){.socket = owner}, NULL,
                  "admin");
-    check_sender(&fixture, "who shows a token is its user", (struct credentials){.socket = owner},
-                 good, "ci");
+    check_sender(&fixture, "a token takes precedence over the socket",
+                 (struct credentials){.socket = owner}, good, "ci");
     check_sender(&fixture, "… also when it is wrong", (struct credentials){.socket = owner},
                  "Bearer x", "401");
     fixture_stop(&fixture);

@@ -190,7 +190,7 @@ static void ask(struct fixture *fixture, int status, const char *method, const c
 
 struct watched {
     struct mirror mirror;
-    struct buf told;
+    struct buf events;
     int failed;
 };
 
@@ -200,7 +200,7 @@ static void on_changed(struct mirror *mirror, enum mirror_change change, const s
     static const char signs[] = {'+', '~', '-'};
     struct watched *watched = container_of(mirror, struct watched, mirror);
 
-    buf_printf(&watched->told, "%c%s ", signs[change], object_name(object));
+    buf_printf(&watched->events, "%c%s ", signs[change], object_name(object));
 }
 
 static void on_failed(struct mirror *mirror, const struct error *err)
@@ -210,8 +210,8 @@ static void on_failed(struct mirror *mirror, const struct error *err)
 
 static void check_events(const char *name, struct watched *watched, const char *want)
 {
-    check_str(name, watched->told.data ? watched->told.data : "", want);
-    buf_clear(&watched->told);
+    check_str(name, watched->events.data ? watched->events.data : "", want);
+    buf_clear(&watched->events);
 }
 
 static void what_happens_on_the_server_is_mirrored(void **state)
@@ -237,7 +237,7 @@ static void what_happens_on_the_server_is_mirrored(void **state)
     check_events("hours later", &watched, "-c ");
     check_int("nothing went wrong", watched.failed, 0);
     mirror_stop(&watched.mirror);
-    buf_release(&watched.told);
+    buf_release(&watched.events);
     fixture_stop(&fixture);
 }
 
@@ -269,7 +269,7 @@ static void a_mirror_that_has_fallen_behind_finds_its_way_back(void **state)
     loop_advance(fixture.api.loop, 60000);
     check_events("as it is, and what vanished", &watched, "~a +c -b ");
     mirror_stop(&watched.mirror);
-    buf_release(&watched.told);
+    buf_release(&watched.events);
     fixture_stop(&fixture);
 }
 

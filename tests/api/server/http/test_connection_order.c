@@ -213,7 +213,7 @@ static void unread_watches_share_their_waiting_events(void **state)
             loop_settle(first->fixture.loop);
         while (http_fixture_read(&watchers[i]) &&
                count(watchers[i].in.data, "\"type\":\"ADDED\"") < EVENTS);
-        check_int("told of all", count(watchers[i].in.data, "\"type\":\"ADDED\""), EVENTS);
+        check_int("received all", count(watchers[i].in.data, "\"type\":\"ADDED\""), EVENTS);
         check("in order",
               strstr(watchers[i].in.data, "\"e0\"") < strstr(watchers[i].in.data, "\"e29\""));
     }

@@ -316,7 +316,7 @@ static void client_side_apply_is_no_conflict_for_kubectl(void **state)
               ask(&fixture, &capture, "PATCH", CM "?fieldManager=kubectl", APPLY,
                   CONFIG("{'a':'9','b':'9'}")),
               409);
-    check_int("of somebody else",
+    check_int("of another manager",
               ask(&fixture, &capture, "PATCH", CM "?fieldManager=m", APPLY, CONFIG("{'b':'8'}")),
               409);
     api_fixture_stop(&fixture);

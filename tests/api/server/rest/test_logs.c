@@ -80,7 +80,7 @@ static void logs_are_read_and_followed_to_the_end(void **state)
     log.text = "a and b";
     api_free(take(fixture.api));
     check("ended", capture.ended);
-    check_str("said when all ends", capture.body.data, "a and b");
+    check_str("sent at the end", capture.body.data, "a and b");
     api_fixture_stop(&fixture);
 }
 

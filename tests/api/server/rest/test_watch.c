@@ -52,8 +52,8 @@ static int64_t revision_of(const char *line)
 }
 
 /* Checks that the watch received the history after `since` and nothing else. */
-static void check_told(const struct api_capture *capture, const struct history *history,
-                       int64_t since)
+static void check_events(const struct api_capture *capture, const struct history *history,
+                         int64_t since)
 {
     size_t n = 0;
 
@@ -111,7 +111,7 @@ static void a_watch_receives_every_change_after_its_revision(void **state)
     }
     for (int i = STALLED; i < WATCHES; i++) {
         check("goes on", !taps[i].ended);
-        check_told(&taps[i], &history, since[i]);
+        check_events(&taps[i], &history, since[i]);
     }
     for (int i = 0; i < WATCHES; i++)
         api_capture_release(&taps[i]);

@@ -1,10 +1,11 @@
 /*
- * A bump allocator: a chain of zeroed chunks, the arena itself at the start of the first.
+ * A bump allocator: a chain of zeroed chunks. The arena itself lies at the start of the first
+ * chunk.
  *
- * Chunks double up to CHUNK_MAX; what does not fit into the current chunk and is large gets a chunk
- * of its own, while the current one's room stays in use. Under the address sanitizer a poisoned gap
- * follows each allocation, so running over the end of one is seen although the chunk is one block
- * to malloc.
+ * Chunks double in size up to CHUNK_MAX. An allocation that is large and does not fit into the
+ * current chunk gets a chunk of its own; the current chunk stays in use. Under the address
+ * sanitizer a poisoned gap follows each allocation, so that an overrun is detected although malloc
+ * sees one block.
  */
 #include "base/arena.h"
 
@@ -40,7 +41,7 @@ struct chunk {
 } __attribute__((aligned(ALIGN)));
 
 struct arena {
-    struct chunk *chunks; /* one of them holds the arena */
+    struct chunk *chunks; /* the arena lies in one of them */
     char *at, *end;       /* room left in the chunk in use */
     size_t chunk_size;    /* of the next chunk */
 } __attribute__((aligned(ALIGN)));

@@ -1,5 +1,5 @@
 /*
- * The decoder looks at four characters at a time and accepts padding only at the end, as Go's
+ * The decoder processes four characters at a time and accepts padding only at the end, as Go's
  * encoding/base64 does.
  */
 #include "base/base64.h"

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Base64 as Kubernetes takes it (RFC 4648, padded; line breaks within the text are passed over, as
- * Go's decoder does).
+ * Base64 as Kubernetes reads it: RFC 4648 with padding. Line breaks inside the text are skipped, as
+ * Go's decoder does.
  */
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * A growing byte buffer, always NUL-terminated after `len` (once something was appended).
+ * A growing byte buffer. Once something has been appended, a NUL always follows the last byte.
  */
 #include <stdint.h>
 
@@ -13,12 +13,12 @@ struct buf {
     size_t cap;
 };
 
-void buf_release(struct buf *buf); /* back to empty */
+void buf_release(struct buf *buf); /* leaves the buffer empty and usable */
 SCOPED_DEFINE(buf, struct buf, buf_release)
 
-void buf_grow(struct buf *buf, size_t extra); /* use buf_reserve */
+void buf_grow(struct buf *buf, size_t extra); /* called by buf_reserve only */
 
-/** Room for `extra` more bytes and the NUL. */
+/** Ensures room for `extra` more bytes and the NUL. */
 static inline void buf_reserve(struct buf *buf, size_t extra)
 {
     if (buf->cap - buf->len <= extra)
@@ -32,11 +32,12 @@ static inline void buf_char(struct buf *buf, char c)
 }
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_str(struct buf *buf, const char *text);
-/** A short form for people: at most `max` bytes, cut between characters, then "…". */
+/** Appends a short form for people: at most `max` bytes, cut between characters, followed by "…".
+ */
 void buf_str_short(struct buf *buf, const char *text, size_t max);
 void buf_int(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
-void buf_clear(struct buf *buf); /* keeps the memory */
+void buf_clear(struct buf *buf); /* sets the length to 0; the memory stays allocated */
 
-/** The bytes as an owned, NUL-terminated string; the buffer is empty afterwards. Never NULL. */
+/** Returns the bytes as an owned, NUL-terminated string and leaves the buffer empty. Never NULL. */
 char *buf_take(struct buf *buf);

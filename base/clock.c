@@ -1,7 +1,6 @@
 /*
- * Time, identity and chance.
- *
- * The virtual clock's times are atomic: workers may read them while the loop moves time.
+ * Time, unique ids and random numbers. The times of the virtual clock are atomic, because workers
+ * may read them while the loop moves time.
  */
 #include "base/clock.h"
 
@@ -19,7 +18,8 @@ enum { NS_PER_MS = 1000000 };
 struct clock {
     bool is_virtual;
     _Atomic int64_t wall_ns, mono_ns; /* virtual only */
-    _Atomic int64_t lead_ns;          /* real only: what its wall shows more than the kernel's */
+    _Atomic int64_t lead_ns;          /* real only: how far its wall time is ahead of the
+                                       * kernel's */
     uint64_t random[4];               /* virtual only: xoshiro256** */
 };
 
@@ -51,7 +51,7 @@ struct clock *clock_virtual_new(int64_t start_at_ms, uint64_t seed)
 
     clock->is_virtual = true;
     clock->wall_ns = start_at_ms * NS_PER_MS;
-    clock->mono_ns = 1000 * (int64_t)NS_PER_MS; /* not zero: zero often means "never" */
+    clock->mono_ns = 1000 * (int64_t)NS_PER_MS; /* not zero, because zero often means "never" */
     for (size_t i = 0; i < 4; i++)
         clock->random[i] = splitmix(&seed);
     return clock;
@@ -99,8 +99,8 @@ int64_t clock_mono_ns(const struct clock *clock)
     return kernel_ns(CLOCK_MONOTONIC);
 }
 
-/* Kernel randomness, fetched in blocks; each word is wiped when it is handed out. A forked child
- * must exec. */
+/* Random numbers of the kernel, read in blocks. Each word is wiped when it is handed out. A forked
+ * child must call exec, or it would repeat them. */
 static uint64_t kernel_random(void)
 {
     static _Thread_local uint64_t words[32];

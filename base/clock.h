@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Time, identity and chance: the only source of all three (nothing else calls time(), rand() or
- * uuid code).
+ * Time, unique ids and random numbers. This is the only source of all three: no other file calls
+ * time(), rand() or a uuid library.
  *
- * The real clock reads the kernel. The virtual clock moves only when told (tests and `--runtime
- * sim`) and draws its random numbers from a seed, so that a run repeats exactly.
+ * The real clock reads the kernel. The virtual clock moves only when it is told to. Tests and
+ * `--runtime sim` use it. It draws its random numbers from a seed, so that a run repeats exactly.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 struct clock;
 
 struct clock *clock_real(void); /* shared, never freed */
-/** Who looks at what a simulation has left sees it from its end on: the wall of the real clock
- * shows `ms` more in this process. */
+/** Sets the wall time of the real clock `ms` ahead in this process. A command that reads what a
+ * simulation left behind uses it to see the objects as of the end of the simulation. */
 void clock_real_lead_ms(int64_t ms);
 struct clock *clock_virtual_new(int64_t start_at_ms, uint64_t seed); /* owned */
 void clock_free(struct clock *clock); /* NULL and the real one are fine */
@@ -29,6 +29,11 @@ enum { CLOCK_UUID_LEN = 36 };
 /* random (version 4), lower case */
 void clock_uuid(struct clock *clock, char out[CLOCK_UUID_LEN + 1]);
 
-void clock_jump_ms(struct clock *clock, int64_t ms);    /* virtual only: the wall is set anew */
-void clock_advance_ms(struct clock *clock, int64_t ms); /* virtual only; moves both times */
+void clock_jump_ms(struct clock *clock, int64_t ms);    /* virtual only: sets the wall time, as
+                                                         * an administrator does; durations and
+                                                         * timers are not affected */
+void clock_advance_ms(struct clock *clock, int64_t ms); /* virtual only: moves wall and monotonic
+                                                         * time. Code under a loop uses
+                                                         * loop_advance, which fires the timers
+                                                         * on the way. */
 void clock_advance_ns(struct clock *clock, int64_t ns);

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Compiler facts: attributes and the three macros everybody needs.
+ * Attributes of the compiler and the macros that every file may use.
  */
 #include <stddef.h>
 

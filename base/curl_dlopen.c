@@ -1,11 +1,12 @@
 /*
  * libcurl, loaded when the first transfer is made.
  *
- * It brings two dozen libraries with it (Kerberos, LDAP, SSH, GnuTLS, …), which would be mapped and
- * bound at every start of the program: for each command, for each supervisor of a pod, and for a
- * daemon that never calls anybody, where they are a third of what it keeps resident. So the program
- * is not linked against it. The functions here have the names and types of its header; they look up
- * the real ones on their first call and pass on what they are given. On the loop thread only.
+ * libcurl depends on two dozen libraries (Kerberos, LDAP, SSH, GnuTLS, …). Linked normally, they
+ * would be mapped at every start of a command or supervisor, and would be a third of the resident
+ * memory of a daemon that makes no outgoing calls. The program is therefore not linked against
+ * libcurl. The functions here have the names and types of libcurl's header; they look up the real
+ * functions at their first call and pass their arguments on. They are called on the loop thread
+ * only.
  */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
@@ -57,7 +58,7 @@ static const struct library *curl(void)
     return &loaded;
 }
 
-/* A name in parentheses is the function, never a macro of the header's. */
+/* A name in parentheses is the function, never a macro of the header. */
 #define PASS_ON(type, name, parameters, arguments)                                                 \
     type(name) parameters                                                                          \
     {                                                                                              \
@@ -86,8 +87,8 @@ PASS_ON(CURLUcode, curl_url_get,             (CURLU *url, CURLUPart what, char *
 PASS_ON(CURLUcode, curl_url_set,             (CURLU *url, CURLUPart what, const char *part, unsigned flags), (url, what, part, flags))
 /* clang-format on */
 
-/* What an option takes is said by the thousands of its number: objects and functions are pointers,
- * the others are passed as they are wide. */
+/* The thousands of an option's number say which type its value has: objects and functions are
+ * pointers, the others are integers of their width. */
 CURLcode(curl_easy_setopt)(CURL *easy, CURLoption option, ...)
 {
     va_list value;
@@ -121,7 +122,7 @@ CURLMcode(curl_multi_setopt)(CURLM *multi, CURLMoption option, ...)
     return result;
 }
 
-/* All it gives, it gives through a pointer. */
+/* All results are returned through one pointer. */
 CURLcode(curl_easy_getinfo)(CURL *easy, CURLINFO what, ...)
 {
     va_list value;

@@ -1,6 +1,7 @@
 /*
- * Kahn's algorithm. What it cannot order is where the cycles are: every vertex left has a
- * predecessor that is left, too, so walking backwards must meet itself.
+ * Kahn's algorithm. The vertices that it cannot order contain the cycles: each of them has a
+ * predecessor that is not ordered either, so a walk along predecessors must return to a vertex it
+ * has visited.
  */
 #include "base/dag.h"
 
@@ -25,7 +26,7 @@ void dag_init(struct dag *dag, uint32_t vertices, const struct dag_edge *edges, 
         dag->first[v + 1] += dag->first[v];
     for (size_t i = 0; i < count; i++)
         dag->next[dag->first[edges[i].from]++] = edges[i].to;
-    /* Filling moved every row's begin to its end, which is the next row's begin. */
+    /* Filling has moved each row's begin to its end, which is the begin of the next row. */
     for (uint32_t v = vertices; v > 0; v--)
         dag->first[v] = dag->first[v - 1];
     dag->first[0] = 0;
@@ -82,7 +83,8 @@ static void rotate_lowest_first(uint32_t *ring, size_t count)
     reverse(ring, count);
 }
 
-/* Walk predecessors from `start` until a vertex comes again; the ring is what lies between. */
+/* Walks along predecessors from `start` until a vertex comes again. The cycle is the part between
+ * the two visits. */
 static size_t collect_ring(const uint32_t *before, uint32_t start, uint32_t vertices,
                            uint32_t *ring)
 {

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * A directed graph in compressed rows, its topological order, and one cycle when there is none.
+ * A directed graph in compressed rows, its topological order, and one cycle if it has any.
  *
- * An edge a → b says that b waits for a. Vertices are positions in a list the caller keeps.
- * Repeated edges and edges of a vertex to itself are allowed; the latter are cycles. Nothing here
- * recurses, everything is O(vertices + edges).
+ * An edge a → b says that b waits for a. Vertices are positions in a list that the caller keeps.
+ * Repeated edges are allowed. An edge from a vertex to itself is a cycle. No function recurses;
+ * each is O(vertices + edges).
  */
 #include <stdbool.h>
 #include <stddef.h>

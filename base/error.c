@@ -1,5 +1,5 @@
 /*
- * Errors as values. Formatting goes through a local buffer, for the arguments may point into the
+ * Errors as values. Text is formatted in a local buffer, because the arguments may point into the
  * error itself.
  */
 #include "base/error.h"
@@ -107,7 +107,7 @@ bool error_errno(struct error *err, int errno_value, const char *format, ...)
     if (!err)
         return false;
 
-    int value = errno_value < 0 ? -errno_value : errno_value; /* libuv hands out negative ones */
+    int value = errno_value < 0 ? -errno_value : errno_value; /* libuv's codes are negative */
     const char *text = strerrordesc_np(value);
     char message[SCRATCH];
     va_list args;
@@ -116,7 +116,7 @@ bool error_errno(struct error *err, int errno_value, const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
 
-    /* The reason must survive a long name before it. */
+    /* A buffer of its own, so that a long name before the reason does not cut it off. */
     char reason[128];
     int reason_len = text ? snprintf(reason, sizeof reason, ": %s", text)
                           : snprintf(reason, sizeof reason, ": error %d", value);
@@ -141,7 +141,7 @@ void error_prefix(struct error *err, const char *format, ...)
     if (len < 0)
         return;
 
-    /* Half of the room belongs to what went wrong. */
+    /* Half of the room is kept for the reason. */
     size_t inner = strlen(err->message);
     size_t kept = inner < ERROR_MESSAGE_MAX / 2 ? inner : ERROR_MESSAGE_MAX / 2;
     size_t used = utf8_cut(message, strlen(message), ERROR_MESSAGE_MAX - 1 - kept);
@@ -156,7 +156,7 @@ static struct error *list_slot(struct error_list *list)
         list->dropped++;
         return NULL;
     }
-    /* Full at 0, 4, 8, 16, 32, 64: the capacity needs no field of its own. */
+    /* The capacity is 0, 4, 8, 16, 32, 64: it follows from the count and needs no field. */
     if (!list->count || (list->count >= 4 && !(list->count & (list->count - 1)))) {
         size_t cap = list->count ? list->count * 2 : 4;
 
@@ -186,7 +186,7 @@ void error_list_add(struct error_list *list, enum error_code code, const char *f
 
 void error_list_append(struct error_list *list, const struct error *err)
 {
-    struct error copy = *err; /* it may live in the list that is about to move */
+    struct error copy = *err; /* a copy, because `err` may lie in the list that moves now */
     struct error *slot = list_slot(list);
 
     if (slot)

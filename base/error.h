@@ -1,9 +1,10 @@
 #pragma once
 /*
- * Errors as values: what a program can act on (code), where (field), and for people why (message).
+ * Errors as values. Each has a code that a program can act on, the field it is about, and a message
+ * for people.
  *
- * A `struct error` lives on the caller's stack and is the last parameter; it is written only on
- * failure, and NULL is allowed where the reason does not matter. Validators collect several into an
+ * A `struct error` lives on the caller's stack and is the last parameter. It is written only on
+ * failure; NULL is allowed where the reason does not matter. Validators collect several in an
  * error_list.
  */
 #include <stdbool.h>
@@ -11,8 +12,8 @@
 
 #include "base/compiler.h"
 
-/* name, HTTP status, Kubernetes Status reason. UNDECLARED: an applied configuration that says what
- * the schema has no place for, which kube-apiserver answers so. */
+/* Name, HTTP status, reason of a Kubernetes Status. UNDECLARED is for an applied configuration with
+ * a field that the schema does not have; kube-apiserver answers it with 500 and no reason. */
 /* clang-format off */
 #define ERROR_CODES(X)                                     \
     X(NONE,              200, "")                          \
@@ -48,7 +49,8 @@ enum { ERROR_FIELD_MAX = 256, ERROR_MESSAGE_MAX = 1024 };
 struct error {
     enum error_code code;
     char field[ERROR_FIELD_MAX];     /* JSON path, may be empty: spec.tasks[0].name */
-    char message[ERROR_MESSAGE_MAX]; /* lower case, for people, names the value and the way out */
+    char message[ERROR_MESSAGE_MAX]; /* for people, in lower case; names the value and says what
+                                      * to do */
 };
 
 int error_http_status(enum error_code code);
@@ -85,8 +87,8 @@ void error_list_append(struct error_list *list, const struct error *err);
 void error_list_release(struct error_list *list); /* leaves it empty and usable */
 
 /**
- * True when the list is empty. Else false, with the list folded into one error: a single finding as
- * it is; several as "field: message" joined by "; ", with the code of the first, no field, and a
- * count of those that had no room.
+ * Returns true when the list is empty. Otherwise returns false and folds the list into one error. A
+ * single finding is copied. Several are joined as "field: message; …", with the code of the first,
+ * no field, and the number of findings that were dropped.
  */
 bool error_list_ok(const struct error_list *list, struct error *err);

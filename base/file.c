@@ -1,6 +1,6 @@
 /*
- * Reading with a bound, replacing a file durably (temporary file, sync, rename, sync of the
- * directory), and removing trees by descriptor.
+ * Bounded reads, durable replacement of a file (temporary file, sync, rename, sync of the
+ * directory), and removal of trees by descriptor.
  */
 #include "base/file.h"
 
@@ -28,7 +28,7 @@ static inline UNUSED void close_fd(int *fd)
 
 bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err)
 {
-    /* Not blocking: opening a pipe or a device by mistake must not hang. */
+    /* O_NONBLOCK: opening a pipe or a device by mistake must not hang. */
     scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
@@ -45,7 +45,7 @@ bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *
         return error_errno(err, errno, "%s", shown_name);
     if (!S_ISREG(info.st_mode))
         return error_set(err, ERR_INTERNAL, "", "%s: not a regular file", shown_name);
-    /* The size is a hint only: files in /proc have none, others grow. */
+    /* The size is only a hint: files in /proc report 0, others grow. */
     if (info.st_size > 0 && (size_t)info.st_size <= max_bytes)
         buf_reserve(out, (size_t)info.st_size + 1);
     return file_read_stream(fd, shown_name, max_bytes, out, err);
@@ -124,7 +124,8 @@ bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t m
     if (fd < 0)
         return error_errno(err, errno, "%s", path);
 
-    /* fchmod: the mode asked for, whatever the umask. A close can report what a write did not. */
+    /* fchmod sets the requested mode whatever the umask is. close can report an error that write
+     * did not. */
     bool written = !fchmod(fd, mode) && file_write_all(fd, bytes, len) && !fsync(fd);
     int reason = errno;
 
@@ -160,7 +161,7 @@ bool file_mkdirs(const char *path, mode_t mode, struct error *err)
         if (*partial && mkdir(partial, mode) && errno != EEXIST) {
             int reason = errno;
 
-            /* A read-only or foreign parent may exist all the same. */
+            /* The directory may exist although its parent cannot be written. */
             if (stat(partial, &info))
                 return error_errno(err, reason, "%s", partial);
         }
@@ -178,17 +179,17 @@ bool file_mkdirs(const char *path, mode_t mode, struct error *err)
 /*
  * Removing a tree.
  *
- * Every step is relative to a descriptor of the parent and never follows a link, so somebody who
- * moves things about meanwhile cannot lead us out of the tree. A directory on another mount than
- * the tree's is left alone and reported. Descriptors are bounded: what lies deeper than DEPTH_MAX
- * is first moved up to the tree's root.
+ * Every step is relative to a descriptor of the parent directory and never follows a link, so
+ * another process that moves directories meanwhile cannot redirect it outside the tree. A directory
+ * on another mount is kept and reported. The number of descriptors is bounded: directories deeper
+ * than DEPTH_MAX are first moved to the root of the tree.
  */
 enum { DEPTH_MAX = 64 };
 
 struct removal {
     int root_fd;
     uint64_t mount;
-    bool has_mount_id; /* Linux 5.8; before, devices are compared */
+    bool has_mount_id; /* false before Linux 5.8; devices are compared then */
     unsigned moved;
     struct error *err;
     bool ok;
@@ -213,8 +214,8 @@ static bool mount_of(int fd, uint64_t *out_mount, bool *out_has_id)
     return true;
 }
 
-/* Open a directory for emptying. One of ours that its owner may not read or write is opened up
- * first. */
+/* Opens a directory to empty it. If its owner may not read or write it, and the owner is this user,
+ * its mode is changed first. */
 static int open_dir(int parent_fd, const char *name)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -235,12 +236,14 @@ static int open_dir(int parent_fd, const char *name)
         struct stat info;
 
         if (!fstat(fd, &info) && (info.st_mode & S_IRWXU) != S_IRWXU)
-            fchmod(fd, info.st_mode | S_IRWXU); /* best effort: the unlink says what is wrong */
+            fchmod(fd, info.st_mode | S_IRWXU); /* best effort: if it fails, the unlink reports
+                                                 * why */
     }
     return fd;
 }
 
-/* What its owner has declared unchangeable; whoever could, was root, as we are then. */
+/* Clears the immutable flag. Only root can set it, and this code runs as root wherever it finds
+ * one. */
 static bool thaw(int fd)
 {
     int flags;
@@ -251,7 +254,8 @@ static bool thaw(int fd)
     return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 }
 
-/* Others cannot be. They are not opened: a device might do something. */
+/* The same for an entry. Only directories and regular files have the flag; others are not opened,
+ * because opening a device can have effects. */
 static bool thaw_entry(int dir_fd, const char *name)
 {
     struct stat info;
@@ -265,7 +269,7 @@ static bool thaw_entry(int dir_fd, const char *name)
     return fd >= 0 && thaw(fd);
 }
 
-/* unlinkat, of what is unchangeable, too, or lies in such a directory of the tree. */
+/* unlinkat, also for entries that are immutable or lie in an immutable directory of the tree. */
 static int unlink_any(int dir_fd, const char *name, int flags, bool in_tree)
 {
     bool thawed;
@@ -359,7 +363,8 @@ bool file_remove_tree(int dir_fd, const char *name, struct error *err)
     if (root_fd < 0)
         return errno == ENOENT || error_errno(err, errno, "remove %s", name);
 
-    /* of a mere name it is dir_fd: ".." may lead into a mount that lies over it */
+    /* For a name without a slash the parent is dir_fd: ".." could lead into a mount that lies over
+     * it. */
     bool path = strchr(name, '/') != NULL;
     scoped_fd parent_fd = path ? openat(root_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -369,7 +374,7 @@ bool file_remove_tree(int dir_fd, const char *name, struct error *err)
     if (outside != removal.mount)
         return error_errno(err, EXDEV, "remove %s", name);
 
-    /* Each pass may have moved deeper parts up; they are emptied by the next. */
+    /* Each pass may move deeper directories to the root; the next pass empties them. */
     unsigned moved;
 
     do {

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * Files: bounded reads, writes that are complete and durable when they return, and removal of trees
- * that cannot be led astray by links.
+ * that follows no symbolic link.
  */
 #include <sys/types.h>
 
@@ -15,11 +15,11 @@
 bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err);
 bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                   struct error *err);
-/** The same for what may be no regular file: a pipe, a terminal. Reads to its end. */
+/** The same for a file that may not be regular, such as a pipe or a terminal. Reads to its end. */
 bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                       struct error *err);
 
-/** Write it all, however often the system takes a part. False with errno. */
+/** Writes all bytes, in as many calls as the system needs. False with errno set. */
 bool file_write_all(int fd, const void *bytes, size_t len);
 
 /** Write a temporary file in the same directory, sync, rename over `path`, sync the directory. */
@@ -29,6 +29,7 @@ bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t m
 /** Create `path` and its missing parents with `mode`. An existing directory is fine. */
 bool file_mkdirs(const char *path, mode_t mode, struct error *err);
 
-/** Remove a tree (or file) by descriptors: never a link's target, never another mount (SEC-21).
- * `name` is below `dir_fd`, or a path as openat takes it. Absent is fine. */
+/** Removes a tree or a file by descriptors. It never follows a link and never crosses into another
+ * mount (SEC-21). `name` is relative to `dir_fd`, or any path that openat accepts. A missing name
+ * is no error. */
 bool file_remove_tree(int dir_fd, const char *name, struct error *err);

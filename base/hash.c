@@ -1,5 +1,6 @@
 /*
- * Hashes: XXH3, with a seed of this process for tables and without one for what is stored or shown.
+ * Hashes by XXH3. The seeded form is for tables; the form without a seed is for hashes that are
+ * stored or shown.
  */
 #include "base/hash.h"
 

@@ -1,9 +1,9 @@
 #pragma once
 /*
- * Hexadecimal digits, whatever the locale says.
+ * Hexadecimal digits, independent of the locale.
  */
 
-/** What a digit stands for, of either case; -1 when it is none. */
+/** Returns the value of a digit in either case, or -1 for any other character. */
 static inline int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -1,6 +1,6 @@
 /*
- * libcurl's callbacks on the loop: its sockets become poll handles, its deadline one timer;
- * transfers that ended are handed back after each pass.
+ * libcurl's callbacks on the loop. A socket of libcurl becomes a poll handle, its deadline a timer.
+ * Transfers that ended are handed to their owners after each pass.
  */
 #include "base/http_multi.h"
 
@@ -11,17 +11,15 @@ struct http_multi {
     CURLM *curl;
     uv_timer_t timer;
     bool closing;
-    int open_handles; /* of libuv; the memory goes with the last */
+    int open_handles; /* of libuv; the memory is freed with the last one */
 };
 
-/* One socket curl waits for. */
+/* One socket that libcurl waits for. */
 struct socket_poll {
     uv_poll_t poll;
     curl_socket_t socket;
     struct http_multi *multi;
 };
-
-/* ---- ends ---- */
 
 static void collect(struct http_multi *multi)
 {
@@ -41,8 +39,6 @@ static void collect(struct http_multi *multi)
         transfer->done(transfer, result);
     }
 }
-
-/* ---- sockets ---- */
 
 static void on_ready(uv_poll_t *poll, int status, int events)
 {

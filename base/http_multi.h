@@ -1,9 +1,9 @@
 #pragma once
 /*
- * libcurl's multi interface driven by the loop: curl names the sockets it waits for, libuv watches
- * them, and whoever added a transfer is told of its end.
+ * libcurl's multi interface on the loop. libcurl names the sockets it waits for, libuv watches
+ * them, and the owner of a transfer is called when it ends.
  *
- * Only headers of HTTP clients include this one: it shows libcurl.
+ * Only headers of HTTP clients include this header, because it includes libcurl's.
  */
 #include <curl/curl.h>
 
@@ -11,19 +11,21 @@
 
 struct http_multi;
 
-/* Embedded in what belongs to a transfer. */
+/* A member of the struct that owns a transfer. */
 struct http_transfer {
-    CURL *easy; /* the owner's; set up before it is added */
-    /** The transfer has ended and is taken out: the owner may free it, or add it once more. */
+    CURL *easy; /* owned by the caller; configured before the transfer is added */
+    /** Called after the transfer has ended and was removed. The owner may free it or add it again. */
     void (*done)(struct http_transfer *transfer, CURLcode result);
 };
 
 struct http_multi *http_multi_new(struct loop *loop);
-/** A handle for a transfer (owned); libcurl is loaded with the first one. */
+/** Returns an owned handle for a transfer. The first call loads libcurl. */
 CURL *http_multi_easy(struct http_multi *multi);
-/** Every transfer must be out. Memory goes with the loop's next passes. NULL is fine. */
+/** All transfers must have been removed. Memory is freed in later passes of the loop. NULL is fine.
+ */
 void http_multi_free(struct http_multi *multi);
 
 void http_multi_add(struct http_multi *multi, struct http_transfer *transfer);
-/** No `done` follows. Not from a callback of curl's (data, header). */
+/** Removes a transfer without calling `done`. Must not be called from a data or header callback of
+ * libcurl. */
 void http_multi_remove(struct http_multi *multi, struct http_transfer *transfer);

@@ -1,40 +1,46 @@
 #pragma once
 /*
- * Finding one's way in compact JSON text without a tree of it: a large document is read once, and
- * of most of it only where it stands.
+ * Finds values in compact JSON text without building a tree. A large document is read once, and
+ * most of its parts are only skipped.
  *
- * For text that is known to be valid, such as stored bodies and answers of a server. In any other,
- * or one with blanks between tokens, nothing is found, and nothing beyond the final NUL is read.
+ * The text must be known to be valid and without white space between tokens, such as stored bodies
+ * and responses of a server. In any other text nothing is found; the functions never read past the
+ * final NUL.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member of an object: its key as it is written, without the quotes, and its value. */
+/* A member of an object: its key as written, without quotes, and its value. */
 struct jsonscan_member {
-    const char *key, *value, *end; /* end: behind the value */
+    const char *key, *value, *end; /* `end` is the first byte after the value */
     size_t key_len;
 };
 
-/** Behind the value that begins at `value`: at the comma or bracket that ends it, or at the NUL. */
+/** Returns the first byte after the value that begins at `value`: a comma, a closing bracket or the
+ * NUL. */
 const char *jsonscan_skip(const char *value);
 
 /**
- * Members one by one: `*at` begins at the brace of an object, and is moved on. False at the end.
+ * Returns the members of an object one by one. `*at` first points to the opening brace; each call
+ * moves it forward. False after the last member.
  */
 bool jsonscan_next_member(const char **at, struct jsonscan_member *out);
-/** The same without its end, for who goes through the value himself and sets `at` behind it. */
+/** The same without `end`, for a caller that walks through the value itself and then sets its
+ * position to the byte after it. */
 bool jsonscan_next_key(const char *at, struct jsonscan_member *out);
 bool jsonscan_key_is(const struct jsonscan_member *member, const char *key);
-/** The value of a member of the object that begins at `object`; NULL when there is none of that
- * name, or no object. */
+/** Returns the value of a member of the object that begins at `object`. NULL if there is no such
+ * member or no object. */
 const char *jsonscan_member(const char *object, const char *key);
 
-/** Elements one by one: `*at` begins at the bracket of a list, and is moved on. The element, whose
- * end `*at` is; NULL at the end. */
+/** Returns the elements of a list one by one. `*at` first points to the opening bracket; each call
+ * moves it to the end of the returned element. NULL after the last element. */
 const char *jsonscan_next_element(const char **at);
 
-/** The characters of a string without escapes that begins at `value`; NULL for anything else. */
+/** Returns the characters of the string that begins at `value`. NULL if it has escapes or is no
+ * string. */
 const char *jsonscan_string(const char *value, size_t *out_len);
-/** The time in a string that begins at `value`, which may be NULL; false when there is none. */
+/** Reads the time in the string that begins at `value`. False if `value` is NULL or holds no time.
+ */
 bool jsonscan_time(const char *value, int64_t *out_ms);

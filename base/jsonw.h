@@ -2,9 +2,9 @@
 /*
  * Writes compact JSON text into a buffer, without building a tree first.
  *
- * Commas are placed by the writer. Strings are escaped as RFC 8259 asks; bytes that are no UTF-8
- * become U+FFFD. The `_opt` calls leave the member out when the value is NULL, empty or zero, which
- * is how Kubernetes objects are written (omitempty).
+ * The writer places the commas. Strings are escaped as RFC 8259 requires; bytes that are not UTF-8
+ * become U+FFFD. The `_opt` functions omit the member when the value is NULL, empty or zero, as
+ * Kubernetes does (omitempty).
  */
 #include <stdbool.h>
 
@@ -17,17 +17,18 @@ struct jsonw {
 
 struct jsonw jsonw_to(struct buf *out);
 
-void jsonw_open(struct jsonw *w);  /* { as a value */
-void jsonw_close(struct jsonw *w); /* } */
+void jsonw_open(struct jsonw *w);  /* writes { */
+void jsonw_close(struct jsonw *w); /* writes } */
 void jsonw_open_list(struct jsonw *w);
 void jsonw_close_list(struct jsonw *w);
 void jsonw_key(struct jsonw *w, const char *key);
 
-void jsonw_str(struct jsonw *w, const char *value); /* NULL: null */
+void jsonw_str(struct jsonw *w, const char *value); /* NULL is written as null */
 void jsonw_strn(struct jsonw *w, const char *value, size_t len);
 void jsonw_int(struct jsonw *w, int64_t value);
 void jsonw_bool(struct jsonw *w, bool value);
-void jsonw_raw(struct jsonw *w, const char *json, size_t len); /* a finished JSON value */
+void jsonw_raw(struct jsonw *w, const char *json, size_t len); /* writes a complete JSON value as
+                                                                * it is */
 
 void jsonw_member_open(struct jsonw *w, const char *key);
 void jsonw_member_open_list(struct jsonw *w, const char *key);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Structured log lines: a fixed event text, then pairs with stable keys. One line, at most 8 KiB,
- * control bytes escaped (SEC-31).
+ * Structured log lines: a fixed event text, then pairs with stable keys. A line has at most 8 KiB;
+ * control bytes are escaped (SEC-31).
  *
  *   log_info("job phase changed", kv_str("job", key), kv_str("from", a), kv_str("to", b));
  */
@@ -13,7 +13,7 @@ enum log_format { LOG_TEXT, LOG_JSON };
 
 struct log_kv {
     const char *key;
-    const char *str; /* NULL: the number counts */
+    const char *str; /* NULL: the pair is a number */
     int64_t num;
 };
 
@@ -26,7 +26,8 @@ static inline struct log_kv kv_int(const char *key, int64_t value)
     return (struct log_kv){key, 0, value};
 }
 
-void log_to(int fd, enum log_level level, enum log_format format); /* default: stderr, WARN, text */
+void log_to(int fd, enum log_level level, enum log_format format); /* without this call: stderr,
+                                                                    * WARN, text */
 bool log_enabled(enum log_level level);
 void log_event(enum log_level level, const char *event, const struct log_kv *pairs, unsigned count);
 

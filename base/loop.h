@@ -2,17 +2,17 @@
 /*
  * The event loop: one thread that owns all state.
  *
- * Built on libuv. A *turn* is: callbacks of sockets, timers and threads; then every task posted by
- * them and by each other, until none is left (or a slice of 10 ms is used up); then the end-of-turn
- * hooks, in which the store seals what the turn wrote into one commit. State therefore changes in
- * turns, and a turn is the unit of durability.
+ * It is built on libuv. A *turn* has three parts. First the callbacks of sockets, timers and
+ * threads run. Then the tasks run that these callbacks and other tasks have posted, until none is
+ * left or 10 ms have passed. Then the end-of-turn hooks run, in which the store seals what the turn
+ * has written into one commit. State changes in turns only, and a turn is the unit of durability.
  *
- * Rules: a callback runs once, on the loop, never inside the call that submitted it. Tasks and
- * timers are structs inside the asker's struct and stay alive until they have run or were stopped.
+ * A callback runs once, on the loop, and never inside the call that submitted it. Tasks and timers
+ * are structs inside the struct of their owner and stay alive until they have run or were stopped.
  *
  * With a virtual clock the loop moves time to the next timer as soon as nothing else can happen: no
- * task posted, no hold taken (loop_hold, taken by whoever waits for a thread or a process), so
- * hours pass in milliseconds and every run is the same.
+ * task is posted and no hold is taken. A *hold* (loop_hold) is taken while the loop waits for a
+ * thread or a process. Hours pass in milliseconds, and every run is the same.
  */
 #include <stdbool.h>
 #include <uv.h>
@@ -47,31 +47,35 @@ struct timer {
 };
 
 struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or real */
-/** Everything must be stopped: no task, timer, hold or handle left. Work on the pool is waited for,
- * and its `done` called. */
+/** Everything must be stopped: no task, timer, hold or handle is left. The call waits for work on
+ * the pool and calls its `done`. */
 void loop_free(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
 struct clock *loop_clock(const struct loop *loop);
-struct metrics *loop_metrics(const struct loop *loop); /* the figures of this process */
+struct metrics *loop_metrics(const struct loop *loop); /* the metrics of this process */
 bool loop_is_virtual(const struct loop *loop);
 
 int64_t loop_wall_ms(const struct loop *loop);
 int64_t loop_mono_ns(const struct loop *loop);
-/** How long until the wall shows `due_ms`, the end of a wait of `whole_ms`; not negative, and no
- * longer than the whole wait, however far back the wall was set (D-12). */
+/** Returns how long it takes until the wall time is `due_ms`, where a wait of `whole_ms` ends. The
+ * result is between 0 and `whole_ms`, also if the wall time was set back (D-12). */
 int64_t loop_left_ms(const struct loop *loop, int64_t due_ms, int64_t whole_ms);
 
-void loop_post(struct loop *loop, struct task *task);   /* no-op while already posted; FIFO */
-void loop_cancel(struct loop *loop, struct task *task); /* no-op when not posted; O(posted) */
+void loop_post(struct loop *loop, struct task *task);   /* first in, first out; no-op for a task
+                                                         * that is posted already */
+void loop_cancel(struct loop *loop, struct task *task); /* no-op for a task that is not posted;
+                                                         * O(number of posted tasks) */
 
-void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms); /* re-arms; <0 is 0 */
+void timer_start(struct loop *loop, struct timer *timer,
+                 int64_t delay_ms); /* restarts a timer that is
+                                                                             * started; a negative delay is 0 */
 void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns);
-void timer_stop(struct loop *loop, struct timer *timer); /* no-op when idle */
+void timer_stop(struct loop *loop, struct timer *timer); /* no-op for a timer that is not started */
 bool timer_armed(const struct timer *timer);
 
 /**
- * Called after the tasks of a turn; hooks run in the order added. May post tasks: they run in the
- * next turn, which comes before the loop sleeps.
+ * A function that is called after the tasks of each turn. Hooks run in the order in which they were
+ * added. A hook may post tasks; they run in the next turn, which begins before the loop sleeps.
  */
 struct turn_hook {
     void (*end)(struct turn_hook *hook);
@@ -81,16 +85,16 @@ void loop_on_turn_end(struct loop *loop, struct turn_hook *hook);
 void loop_off_turn_end(struct loop *loop, struct turn_hook *hook);
 
 /**
- * Something outside the loop is under way whose result will wake it: virtual time stands still,
- * idle is not idle. Whoever waits for a socket under virtual time takes one too: bytes still in the
- * kernel cannot be seen from here.
+ * Takes a hold: something outside the loop is under way and will wake it. Virtual time stands still
+ * until the hold is dropped. Under virtual time a wait for a socket needs a hold as well, because
+ * the loop cannot see bytes that are still in the kernel.
  */
 void loop_hold(struct loop *loop);
 void loop_unhold(struct loop *loop);
 
 /**
- * Work on the thread pool: `run` on a worker (touches only its own struct), `done` on the loop.
- * Takes a hold until `done` is called.
+ * Work on the thread pool. `run` is called on a worker and touches only its own struct; `done` is
+ * called on the loop. The work holds the loop until `done` is called.
  */
 struct pool_work {
     void (*run)(struct pool_work *work);
@@ -101,33 +105,35 @@ struct pool_work {
 void loop_work(struct loop *loop, struct pool_work *work);
 
 /**
- * Wake the loop from another thread and run `task` there, with `on_mail` as its function. `task` is
- * borrowed until the mail is closed. A thread that will send something takes a hold before it
- * starts, or virtual time runs away from it.
+ * Wakes the loop from another thread and runs `task` there, with `on_mail` as its function. `task`
+ * is borrowed until the mail is closed. A hold must be taken before the thread starts, or virtual
+ * time moves on without it.
  */
 struct loop_mail;
 struct loop_mail *loop_mail_new(struct loop *loop, task_fn on_mail, struct task *task);
-void loop_mail_send(struct loop_mail *mail);  /* any thread; several sends may fold into one run */
-void loop_mail_close(struct loop_mail *mail); /* on the loop; freed when libuv is done with it */
+void loop_mail_send(struct loop_mail *mail);  /* from any thread; several calls may cause one run */
+void loop_mail_close(struct loop_mail *mail); /* on the loop; the mail is freed when libuv has
+                                               * closed its handle */
 
 void loop_run(struct loop *loop); /* until loop_stop */
 void loop_stop(struct loop *loop);
 
 /**
- * Virtual clock: post `task` whenever nothing can happen any more: no timer is armed, no hold
- * taken, nothing posted or ready. A real loop would sleep for ever. NULL: no longer.
+ * Virtual clock: posts `task` whenever nothing can happen any more: no timer is started, no hold is
+ * taken, nothing is posted or ready. A real loop would sleep for ever. NULL ends this.
  */
 void loop_on_idle(struct loop *loop, struct task *task);
 
-/** Tests: run turns until nothing is posted, held or ready, without moving virtual time. */
+/** For tests: runs turns until nothing is posted, held or ready. Virtual time does not move. */
 void loop_settle(struct loop *loop);
 /**
- * Tests: settle, then move virtual time forward by `ms`, firing timers in order and settling after
- * each instant. Timers of the same instant fire in one turn, in the order they were armed.
+ * For tests that need time to pass: settles, then moves virtual time forward by `ms`. Timers fire
+ * in order, and the loop settles after each instant. Timers of one instant fire in one turn, in the
+ * order in which they were started.
  */
 void loop_advance(struct loop *loop, int64_t ms);
 /**
- * Tests: settle and jump from timer to timer until none is left (true) or the next one is more than
- * `limit_ms` of virtual time away from the start (false).
+ * For tests: settles and jumps from timer to timer. Returns true when no timer is left, false when
+ * the next one is more than `limit_ms` of virtual time after the beginning.
  */
 bool loop_drain(struct loop *loop, int64_t limit_ms);

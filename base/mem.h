@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Allocation that ends the process when memory runs out: the store is durable and every start is a
- * recovery, so no caller carries that branch.
+ * Memory allocation that ends the process when memory runs out. The store is durable and every
+ * start is a recovery, so callers need no code for that case.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 
 MUST_USE void *mem_alloc(size_t bytes); /* zeroed */
 MUST_USE void *mem_array(size_t count, size_t bytes_each);
-/** The same for what is read and written all over: in huge pages, if it fills some and the system
- * has them. */
+/** The same for memory that is accessed at random. It uses huge pages if the array fills at least
+ * one and the system provides them. */
 MUST_USE void *mem_array_wide(size_t count, size_t bytes_each);
 MUST_USE void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
 MUST_USE char *mem_strdup(const char *text);        /* NULL stays NULL */
@@ -19,7 +19,8 @@ MUST_USE char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
 void mem_free(void *ptr);
 NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */
 
-/** Room for one more in a `type *items; size_t count, cap` vector. Doubles. */
+/** Ensures room for one more item in a vector declared as `type *items; size_t count, cap`. The
+ * capacity doubles. */
 #define mem_grow(items, count, cap)                                                                \
     do {                                                                                           \
         if ((count) == (cap)) {                                                                    \

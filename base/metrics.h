@@ -1,17 +1,18 @@
 #pragma once
 /*
- * Figures of this process for /metrics: counters, gauges and histograms with labels.
+ * The metrics of this process, served at /metrics: counters, gauges and histograms with labels.
  *
- * To add one: 1. a `static const struct metric_def` beside the code that counts; 2. at its start
- * `metrics_family(loop_metrics(loop), &def)`, and `metric_of` for each series it knows; 3. where it
- * happens, `metric_add` (counter), `metric_set` (gauge) or `metric_observe` (histogram).
+ * To add one: (1) write a `static const struct metric_def` beside the code that counts; (2) at its
+ * start call `metrics_family(loop_metrics(loop), &def)`, and `metric_of` for each series that is
+ * known; (3) where the event happens, call `metric_add` (counter), `metric_set` (gauge) or
+ * `metric_observe` (histogram).
  *
- * A *family* has a name and label names; a *series* is a family with label values. Counting in a
- * series one holds is O(1) and allocates nothing; finding one by its values is one look-up. What
- * somebody else keeps anyway is fetched when it is asked for, by a `metrics_source`.
+ * A *family* has a name and label names. A *series* is a family with label values. Counting in a
+ * series is O(1) and allocates nothing; finding a series by its values is one look-up. Values that
+ * other code keeps anyway are read when metrics are written, by a `metrics_source`.
  *
- * Families have a bounded number of series: what comes beyond is counted in one series whose values
- * are all "other", so that a million objects are no million lines.
+ * A family has a bounded number of series. Values beyond the bound are counted in one series whose
+ * labels are all "other", so that a million objects do not make a million lines.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,9 +28,10 @@ struct metric_def {
     const char *help;
     enum metric_type type;
     const char *labels[METRIC_LABELS_MAX]; /* names; NULL after the last */
-    const double *ends;                    /* histogram: [n_ends] upper ends, ascending */
+    const double *ends;                    /* histogram: [n_ends] upper bounds of the buckets,
+                                            * ascending */
     size_t n_ends;
-    size_t max_series; /* 0 = METRIC_SERIES_DEFAULT; "other" comes on top */
+    size_t max_series; /* 0 means METRIC_SERIES_DEFAULT; the series "other" is not counted */
 };
 
 struct metrics;
@@ -39,28 +41,29 @@ struct metric; /* one series */
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics); /* with all families and series; NULL is fine */
 
-/** The family of `def`, which must stay; made when it is first asked for. Valid as long as
- * `metrics`. */
+/** Returns the family of `def`, created at the first call. `def` must stay valid. The family is
+ * valid as long as `metrics`. */
 struct metric_family *metrics_family(struct metrics *metrics, const struct metric_def *def);
-/** The series with these values, one per label name in their order (NULL without labels); made when
- * it is first asked for. Valid until it is dropped; "other" always. Never NULL. */
+/** Returns the series with these label values, in the order of the label names; NULL without
+ * labels. The first call creates it. It is valid until it is dropped; "other" is never dropped.
+ * Never NULL. */
 struct metric *metric_of(struct metric_family *family, const char *const values[]);
-/** The thing that the series was about is no more. Nothing happens when there is none. */
+/** Removes a series whose object no longer exists. No-op if there is none. */
 void metric_drop(struct metric_family *family, const char *const values[]);
 
 void metric_add(struct metric *metric, double by); /* counters only grow, gauges may shrink */
-/** A gauge's value; also a counter's that is kept elsewhere. */
+/** Sets a gauge, or a counter whose value is kept elsewhere. */
 void metric_set(struct metric *metric, double value);
 void metric_observe(struct metric *metric, double value); /* O(log buckets) */
 
-/** Somebody whose figures are fetched: `refresh` sets them, called before each writing. */
+/** Code that keeps values itself. `refresh` sets its series and is called before each writing. */
 struct metrics_source {
     void (*refresh)(struct metrics_source *source);
     struct metrics_source *next, **link; /* private */
 };
 void metrics_source_add(struct metrics *metrics, struct metrics_source *source); /* borrowed */
-void metrics_source_remove(struct metrics_source *source); /* or never added */
+void metrics_source_remove(struct metrics_source *source); /* also allowed if it was never added */
 
-/** Append everything in Prometheus' text form 0.0.4: families in the order they were made, series
- * too. */
+/** Appends everything in Prometheus' text format 0.0.4, in the order in which families and series
+ * were created. */
 void metrics_write(struct metrics *metrics, struct buf *out);

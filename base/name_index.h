@@ -1,11 +1,11 @@
 #pragma once
 /*
- * Names to positions, for finding duplicates and resolving references while validating.
+ * Maps names to positions, to find duplicates and to resolve references while validating.
  *
- * An open-addressing table sized once for the names that will come; names are borrowed. Of many
- * names the table is larger than the caches, and a look-up is two trips to memory: the slot, and
- * the name it points to. Those of many look-ups are on their way at the same time when they are
- * asked for together (name_index_put_all, name_index_get_all).
+ * It is an open-addressing table, sized once for the expected number of names. Names are borrowed.
+ * With many names the table does not fit into the processor's caches, and a look-up reads memory
+ * twice: the slot, and the name it points to. The `_all` functions look up many names together, so
+ * that these reads overlap.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #define NAME_NONE UINT32_MAX
 
-enum { NAMES_TOGETHER = 32 }; /* what is worth asking for together */
+enum { NAMES_TOGETHER = 32 }; /* names that are looked up together */
 
 struct name_slot {
     const char *name;
@@ -27,25 +27,25 @@ struct name_index {
 };
 
 void name_index_init(struct name_index *index,
-                     size_t names); /* `names` is the most that will be put */
+                     size_t names); /* `names` is the largest number of names that will be put */
 void name_index_release(struct name_index *index);
 SCOPED_DEFINE(name_index, struct name_index, name_index_release)
 
-/** Let `name` mean `position`. Returns what it meant before, or NAME_NONE. */
+/** Maps `name` to `position`. Returns its former position, or NAME_NONE. */
 uint32_t name_index_put(struct name_index *index, const char *name, uint32_t position);
 uint32_t name_index_get(const struct name_index *index, const char *name); /* or NAME_NONE */
 
-/** A name that is not ended by a NUL. */
+/** A name that is not terminated by a NUL. */
 struct name_part {
     const char *text;
     size_t len;
 };
 
-/** The same for names[0] … names[count - 1], in this order: they mean `first`, `first` + 1, …; what
- * each meant before is written to `before` [count]. */
+/** The same for names[0] … names[count - 1] in this order, with positions `first`, `first` + 1, …
+ * The former position of each is written to `before` [count]. */
 void name_index_put_all(struct name_index *index, const char *const *names, size_t count,
                         uint32_t first, uint32_t *before);
-/** … and what each means, to `positions` [count]. */
+/** Writes the position of each name to `positions` [count]. */
 void name_index_get_all(const struct name_index *index, const char *const *names, size_t count,
                         uint32_t *positions);
 void name_index_get_parts(const struct name_index *index, const struct name_part *parts,

@@ -1,10 +1,11 @@
 #pragma once
 /*
- * The event loop of a shim: descriptors and alarms of one thread, on epoll, without allocation per
- * event.
+ * The event loop of a shim: file descriptors and alarms of one thread, on epoll, without memory
+ * allocation for each event.
  *
- * A turn is: wait, run what is ready, ring due alarms, then `settle`. Sources and alarms are
- * structs inside their owners. A source may be removed while a turn runs, also by another source.
+ * A turn waits, runs the sources that are ready, rings the alarms that are due and then calls
+ * `settle`. Sources and alarms are structs inside their owners. A source may be removed during a
+ * turn, also by another source.
  */
 #include <stdbool.h>
 #include <stddef.h>

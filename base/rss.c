@@ -26,7 +26,7 @@ static int give_back(struct dl_phdr_info *object, size_t size, void *ctx)
     return 0;
 }
 
-void resident_give_back(void)
+void rss_give_back(void)
 {
     dl_iterate_phdr(give_back, NULL);
 }

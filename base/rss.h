@@ -1,12 +1,12 @@
 #pragma once
 /*
- * What a process at rest keeps in memory for itself.
+ * Memory that an idle process keeps resident.
  */
 
 /**
- * Give back the code that was run and will not soon be again (starting, loading certificates, a
- * burst of requests): the pages of the program and its libraries that are as the files have them
- * leave the resident set, and come back from the page cache, some microseconds each, when they are
- * used next. Any thread. Breakpoints that a debugger has set are lost with them.
+ * Gives back the pages of code that ran and will not run again soon, such as start-up code or the
+ * loading of certificates. Pages of the program and its libraries that equal their files leave the
+ * resident set. The next use reads them from the page cache again, which takes microseconds. May be
+ * called by any thread. Breakpoints that a debugger has set are lost.
  */
-void resident_give_back(void);
+void rss_give_back(void);

@@ -26,7 +26,7 @@
         release_fn(variable);                                                                      \
     }
 
-/** The pointer's value; the variable becomes NULL. */
+/** Returns the pointer and sets the variable to NULL. */
 #define take(pointer)                                                                              \
     __extension__({                                                                                \
         __typeof__(pointer) taken_ = (pointer);                                                    \

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Bytes that must not be seen: private keys. A type of its own, which no writer of logs, events or
- * errors takes, and which is wiped before its memory goes. Ref: spec/reliability.md SEC-30.
+ * Bytes that must not be shown, such as private keys. No writer of logs, events or errors accepts
+ * this type, and its memory is wiped before it is freed. Ref: spec/reliability.md SEC-30.
  */
 #include "base/buf.h"
 
@@ -9,10 +9,10 @@ struct secret {
     struct buf bytes;
 };
 
-/** Append. The old place is wiped when the bytes have to move. */
+/** Appends. If the bytes have to move, their old place is wiped. */
 void secret_add(struct secret *secret, const void *bytes, size_t len);
-void secret_release(struct secret *secret); /* back to empty */
+void secret_release(struct secret *secret); /* wipes and leaves it empty */
 SCOPED_DEFINE(secret, struct secret, secret_release)
 
-/** Wipe what a buffer holds, and release it: for what a secret was turned into. */
+/** Wipes and releases a buffer, for text that was made from a secret. */
 void secret_wipe(struct buf *buf);

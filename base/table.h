@@ -2,10 +2,9 @@
 /*
  * A hash table of pointers: open addressing with linear probing, at most three quarters full.
  *
- * A look-up reads one place of the table and the item it finds there, nothing in between, which is
- * what counts where a table is larger than the caches; the items need no handle for it. The caller
- * works the hash out (hash_bytes) and says what is equal; the whole hash is kept, so items that
- * differ are rarely looked at.
+ * A look-up reads one slot of the table and the item that it points to. That matters where a table
+ * is larger than the processor's caches. Items need no handle. The caller computes the hash
+ * (hash_bytes) and compares keys; the whole hash is stored, so different items are rarely compared.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,13 +20,13 @@ struct table {
     size_t mask, count;
 };
 
-void table_release(struct table *table); /* forgets the items */
+void table_release(struct table *table); /* frees the slots; items belong to the caller */
 
 /** Whether `item` has this key. */
 typedef bool (*table_same_fn)(const void *item, const void *key);
-/** The item of this hash and key, or NULL. */
+/** Returns the item with this hash and key, or NULL. */
 void *table_find(const struct table *table, uint64_t hash, table_same_fn same, const void *key);
-/** Add an item (borrowed, not NULL) whose key is not there. */
+/** Adds an item (borrowed, not NULL) whose key is not in the table. */
 void table_add(struct table *table, uint64_t hash, void *item);
-/** Take an item out; false when it is not there. */
+/** Removes an item. False if it is not in the table. */
 bool table_remove(struct table *table, uint64_t hash, const void *item);

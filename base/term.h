@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What standard output is: a terminal or not, how wide, whether colours are welcome (NO_COLOR,
- * TERM=dumb).
+ * Properties of an output stream: whether it is a terminal, how wide it is, and whether colours are
+ * wanted (NO_COLOR, TERM=dumb).
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,11 +22,11 @@ enum color {
 struct term {
     bool is_tty;
     bool colors;
-    bool utf8; /* the locale's characters; without, only ASCII is drawn */
+    bool utf8; /* whether the locale has Unicode; otherwise only ASCII is printed */
     int columns, rows;
 };
 
-void term_look(struct term *term, FILE *stream);                   /* again after SIGWINCH */
+void term_look(struct term *term, FILE *stream); /* call it again after SIGWINCH */
 const char *term_color(const struct term *term, enum color color); /* "" without colours */
 const char *term_reset(const struct term *term);
 
@@ -34,8 +34,9 @@ const char *term_reset(const struct term *term);
 int term_text_width(const char *text);
 /** Print `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
 void term_print_cell(FILE *out, const char *text, int width);
-/** The same into a buffer, for what is drawn: in ASCII where `term` knows no more. */
+/** The same into a buffer. Drawing characters become ASCII where `term` has no Unicode. */
 void term_write_cell(const struct term *term, const char *text, int width, struct buf *out);
-/** Append a line of a program's output as a terminal may see it: no control characters but tabs and
- * colours, of what overwrites itself by carriage returns only the last. */
+/** Appends a line of a program's output in a form that is safe for a terminal: control characters
+ * are removed, except tabs and colours. If the line overwrites itself with carriage returns, only
+ * the last text is kept. */
 void term_write_line(const char *line, size_t len, struct buf *out);

@@ -1,10 +1,11 @@
 #pragma once
 /*
- * A work queue: which keys need another look. One entry per key however often it is added, handled
- * once at a time, first in first out, with a per-key back-off for those that failed (5 ms doubling
- * to 60 s, L-41).
+ * A work queue: keys that must be processed again.
  *
- * The entry is a struct inside the record it is about, so adding allocates nothing and costs O(1).
+ * A key has one entry, however often it is added, and is processed by one call at a time, first in
+ * first out. A key that failed is added again after a back-off of 5 ms that doubles up to 60 s
+ * (L-41). The entry is a struct inside the record that the key stands for, so adding allocates
+ * nothing and costs O(1).
  */
 #include "base/loop.h"
 
@@ -22,10 +23,10 @@ struct work {
 };
 
 void work_init(struct work *work, struct loop *loop, work_fn handle);
-/* A wake-up that was asked for is never lost: adding at once leaves a delay that is under way
- * armed. */
+/* Adding a key at once keeps a delayed wake-up that was requested earlier. */
 void work_add(struct work *work);                   /* soon, in this turn */
 void work_add_after(struct work *work, int64_t ms); /* keeps an earlier wake-up */
 void work_add_backoff(struct work *work);           /* after 5 ms · 2^failures, at most 60 s */
-void work_forget(struct work *work);                /* success: the next failure starts at 5 ms */
-void work_stop(struct work *work);                  /* before its memory goes */
+void work_forget(struct work *work);                /* after success: the next failure waits 5 ms
+                                                     * again */
+void work_stop(struct work *work);                  /* must be called before its memory is freed */

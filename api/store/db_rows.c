@@ -256,5 +256,5 @@ void db_rest(struct db *db)
 {
     sqlite3_db_release_memory(db->sqlite);
     malloc_trim(0); /* what the load before has left in pieces */
-    resident_give_back();
+    rss_give_back();
 }

@@ -15,7 +15,7 @@ static void on_timer(struct timer *timer)
     if (rest->asked)
         timer_start(rest->loop, timer, QUIET_MS);
     else
-        resident_give_back();
+        rss_give_back();
     rest->asked = false;
 }
 

@@ -31,7 +31,7 @@ static void code_that_was_run_goes_and_comes_back(void **state)
 
     if (before < 0)
         skip();
-    resident_give_back();
+    rss_give_back();
     after = file_pages();
     assert_true(after < before);
     text = json_dumps(doc, JSON_COMPACT);

@@ -1,6 +1,6 @@
 /*
- * FZ-14: whatever arrives on a shim's socket or lies in its record file or logs: every getter is
- * total, and what it takes can be put again and taken with the same result.
+ * FZ-14: any bytes on the socket of a shim, in its record file or in a log are read without harm. A
+ * message that is accepted can be written and read again with the same result.
  *
  * The first byte chooses: frames, a record file, a log header.
  */

@@ -1,5 +1,5 @@
 /*
- * Lives of a node. See node_restarts.h.
+ * Nodes that are killed and started again. See node_restarts.h.
  */
 #include "tests/support/node_restarts.h"
 
@@ -8,20 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void life(const char *dir, void (*act)(struct bed *bed))
+void node_run(const char *dir, void (*act)(struct pods_fixture *fixture))
 {
     pid_t pid = fork();
     int status;
 
     if (pid == 0) {
-        act(bed_new(dir, NULL));
+        act(pods_new(dir, NULL));
         kill(getpid(), SIGKILL);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
 }
 
-char *life_directory(const char *name)
+char *node_directory(const char *name)
 {
     char *dir = test_path(name);
 
@@ -29,68 +29,68 @@ char *life_directory(const char *name)
     return dir;
 }
 
-pid_t life_shim(const char *dir)
+pid_t shim_pid(const char *dir)
 {
     int pids[4];
 
-    check_int("one shim", bed_shims(dir, pids, countof(pids)), 1);
+    check_int("one shim", shims_of(dir, pids, countof(pids)), 1);
     return pids[0];
 }
 
-void life_shims_leave(const char *dir)
+void wait_for_shims_to_end(const char *dir)
 {
     int pids[8];
 
-    for (int i = 0; i < LIMIT_MS / POLL_MS && bed_shims(dir, pids, countof(pids)); i++)
+    for (int i = 0; i < LIMIT_MS / POLL_MS && shims_of(dir, pids, countof(pids)); i++)
         usleep(POLL_MS * 1000);
-    check_int("shims left", bed_shims(dir, pids, countof(pids)), 0);
+    check_int("shims left", shims_of(dir, pids, countof(pids)), 0);
 }
 
-void life_finish(struct bed *bed, const char *dir)
+void node_finish(struct pods_fixture *fixture, const char *dir)
 {
-    bed_free(bed);
-    life_shims_leave(dir);
+    pods_free(fixture);
+    wait_for_shims_to_end(dir);
 }
 
-void life_wait_for_end(long pid)
+void wait_for_end(long pid)
 {
-    for (int i = 0; i < LIMIT_MS / POLL_MS && bed_alive(pid); i++)
+    for (int i = 0; i < LIMIT_MS / POLL_MS && process_alive(pid); i++)
         usleep(POLL_MS * 1000);
-    check("the process has ended", !bed_alive(pid));
+    check("the process has ended", !process_alive(pid));
 }
 
-void life_kill_shim(const char *dir)
+void kill_shim(const char *dir)
 {
-    pid_t shim = life_shim(dir);
+    pid_t shim = shim_pid(dir);
 
     kill(shim, SIGKILL);
-    life_wait_for_end(shim);
+    wait_for_end(shim);
 }
 
-void life_release(struct bed *bed, const char *uid)
+void release_pod(struct pods_fixture *fixture, const char *uid)
 {
-    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), uid);
 }
 
-void life_start(struct bed *bed, const char *uid, const char *script)
+void start_shell_pod(struct pods_fixture *fixture, const char *uid, const char *script)
 {
-    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    pods_start(fixture, &(struct test_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
 }
 
-void life_check_lost(struct bed *bed, const char *uid)
+void check_lost(struct pods_fixture *fixture, const char *uid)
 {
-    const struct pod_status *status = bed_final(bed, uid, LIMIT_MS);
+    const struct pod_status *status = pods_final(fixture, uid, LIMIT_MS);
 
     check(uid, status);
     check_int(uid, status->phase, POD_FAILED);
     check_str(uid, status->reason, "SupervisorLost");
     check_int(uid, status->containers.items[0].exit_code, 137);
     check_str(uid, status->containers.items[0].reason, "ContainerStatusUnknown");
-    life_release(bed, uid);
+    release_pod(fixture, uid);
 }
 
-void life_start_long(struct bed *bed)
+void start_long_pod(struct pods_fixture *fixture)
 {
-    life_start(bed, "long", "exec sleep 300");
-    check("runs", bed_phase(bed, "long", POD_RUNNING, LIMIT_MS));
+    start_shell_pod(fixture, "long", "exec sleep 300");
+    check("runs", pods_phase(fixture, "long", POD_RUNNING, LIMIT_MS));
 }

@@ -28,7 +28,7 @@ struct seen {
     bool found;
 };
 
-struct bed {
+struct pods_fixture {
     struct loop *loop;
     struct runtime *rt;
     struct seen *pods;
@@ -36,43 +36,44 @@ struct bed {
     struct timer limit;
     bool late, ready;
     const char *waits_for;  /* uid */
-    bool waits_final, came; /* the report that is waited for; others may have come since */
+    bool waits_final, came; /* the report that is waited for, and whether it has come */
     enum pod_phase waits_phase;
     int executed; /* code */
     char *executed_text;
 };
 
-static struct seen *seen_of(struct bed *bed, const char *uid)
+static struct seen *seen_of(struct pods_fixture *fixture, const char *uid)
 {
     struct seen *seen;
 
-    HASH_FIND_STR(bed->pods, uid, seen);
+    HASH_FIND_STR(fixture->pods, uid, seen);
     if (!seen) {
         seen = mem_alloc(sizeof *seen);
         snprintf(seen->uid, sizeof seen->uid, "%s", uid);
-        HASH_ADD_STR(bed->pods, uid, seen);
+        HASH_ADD_STR(fixture->pods, uid, seen);
     }
     return seen;
 }
 
-static bool arrived(struct bed *bed)
+static bool arrived(struct pods_fixture *fixture)
 {
     struct seen *seen;
 
-    if (!bed->waits_for)
+    if (!fixture->waits_for)
         return false;
-    seen = seen_of(bed, bed->waits_for);
+    seen = seen_of(fixture, fixture->waits_for);
     return seen->reports &&
-           (bed->waits_final ? seen->status.final : seen->status.status.phase == bed->waits_phase);
+           (fixture->waits_final ? seen->status.final
+                                 : seen->status.status.phase == fixture->waits_phase);
 }
 
 static void on_report(void *ctx, const struct runtime_report *report)
 {
-    struct bed *bed = ctx;
-    struct seen *seen = seen_of(bed, report->uid);
+    struct pods_fixture *fixture = ctx;
+    struct seen *seen = seen_of(fixture, report->uid);
     struct frame frame;
 
-    if (!bed->ready) {
+    if (!fixture->ready) {
         fprintf(stderr, "a report of %s came before the end of adopt\n", report->uid);
         abort();
     }
@@ -85,41 +86,41 @@ static void on_report(void *ctx, const struct runtime_report *report)
     shim_get_status(&frame.fields, seen->arena, &seen->status);
     seen->reports++;
     seen->finals += report->final;
-    if (arrived(bed)) {
-        bed->came = true;
-        loop_stop(bed->loop);
+    if (arrived(fixture)) {
+        fixture->came = true;
+        loop_stop(fixture->loop);
     }
 }
 
 static void on_executed(void *ctx, const struct runtime_exec_result *executed)
 {
-    struct bed *bed = ctx;
+    struct pods_fixture *fixture = ctx;
 
-    bed->executed = executed->code;
-    bed->executed_text = mem_strdup(executed->text);
-    loop_stop(bed->loop);
+    fixture->executed = executed->code;
+    fixture->executed_text = mem_strdup(executed->text);
+    loop_stop(fixture->loop);
 }
 
-int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text,
-             const char *const *argv)
+int pods_exec(struct pods_fixture *fixture, const char *uid, int64_t limit_ms, char **out_text,
+              const char *const *argv)
 {
     struct runtime_exec exec = {.uid = uid, .id = 7, .argv = argv, .limit_ms = limit_ms};
 
     while (argv[exec.n_argv])
         exec.n_argv++;
-    bed->rt->ops->exec(bed->rt, &exec);
-    bed->late = false;
-    timer_start(bed->loop, &bed->limit, 60000);
-    while (!bed->executed_text && !bed->late)
-        loop_run(bed->loop);
-    timer_stop(bed->loop, &bed->limit);
-    if (bed->late) {
+    fixture->rt->ops->exec(fixture->rt, &exec);
+    fixture->late = false;
+    timer_start(fixture->loop, &fixture->limit, 60000);
+    while (!fixture->executed_text && !fixture->late)
+        loop_run(fixture->loop);
+    timer_stop(fixture->loop, &fixture->limit);
+    if (fixture->late) {
         fprintf(stderr, "nobody told how the program ended\n");
         abort();
     }
-    *out_text = bed->executed_text;
-    bed->executed_text = NULL;
-    return bed->executed;
+    *out_text = fixture->executed_text;
+    fixture->executed_text = NULL;
+    return fixture->executed;
 }
 
 static void on_found(void *ctx, const char *uid)
@@ -129,73 +130,71 @@ static void on_found(void *ctx, const char *uid)
 
 static void on_adopted(struct task *task)
 {
-    struct bed *bed = container_of(task, struct bed, adopted);
+    struct pods_fixture *fixture = container_of(task, struct pods_fixture, adopted);
 
-    bed->ready = true;
-    loop_stop(bed->loop);
+    fixture->ready = true;
+    loop_stop(fixture->loop);
 }
 
 static void on_limit(struct timer *timer)
 {
-    struct bed *bed = container_of(timer, struct bed, limit);
+    struct pods_fixture *fixture = container_of(timer, struct pods_fixture, limit);
 
-    bed->late = true;
-    loop_stop(bed->loop);
+    fixture->late = true;
+    loop_stop(fixture->loop);
 }
 
-struct bed *bed_new(const char *dir, const struct runtime_host_options *options)
+struct pods_fixture *pods_new(const char *dir, const struct runtime_host_options *options)
 {
-    struct bed *bed = mem_alloc(sizeof *bed);
+    struct pods_fixture *fixture = mem_alloc(sizeof *fixture);
     struct runtime_host_options own = {.restart_backoff_ms = 20};
     struct error err = {0};
 
     if (options)
         own = *options;
     own.directory = dir;
-    bed->loop = loop_new(clock_real());
-    bed->adopted.run = on_adopted;
-    bed->limit.fire = on_limit;
-    bed->rt = runtime_host_new(bed->loop, &own, on_report, bed, &err);
-    if (!bed->rt) {
+    fixture->loop = loop_new(clock_real());
+    fixture->adopted.run = on_adopted;
+    fixture->limit.fire = on_limit;
+    fixture->rt = runtime_host_new(fixture->loop, &own, on_report, fixture, &err);
+    if (!fixture->rt) {
         fprintf(stderr, "runtime: %s\n", err.message);
         abort();
     }
-    bed->rt->exec_done = on_executed;
-    bed->rt->ops->adopt(bed->rt, on_found, &bed->adopted);
-    while (!bed->ready)
-        loop_run(bed->loop);
-    return bed;
+    fixture->rt->exec_done = on_executed;
+    fixture->rt->ops->adopt(fixture->rt, on_found, &fixture->adopted);
+    while (!fixture->ready)
+        loop_run(fixture->loop);
+    return fixture;
 }
 
-void bed_free(struct bed *bed)
+void pods_free(struct pods_fixture *fixture)
 {
     struct seen *seen, *next;
 
-    timer_stop(bed->loop, &bed->limit);
-    bed->rt->ops->free(bed->rt);
-    loop_settle(bed->loop);
-    loop_free(bed->loop);
-    HASH_ITER(hh, bed->pods, seen, next)
+    timer_stop(fixture->loop, &fixture->limit);
+    fixture->rt->ops->free(fixture->rt);
+    loop_settle(fixture->loop);
+    loop_free(fixture->loop);
+    HASH_ITER(hh, fixture->pods, seen, next)
     {
-        HASH_DEL(bed->pods, seen);
+        HASH_DEL(fixture->pods, seen);
         arena_free(seen->arena);
         buf_release(&seen->frame);
         mem_free(seen);
     }
-    mem_free(bed);
+    mem_free(fixture);
 }
 
-struct runtime *bed_runtime(struct bed *bed)
+struct runtime *pods_runtime(struct pods_fixture *fixture)
 {
-    return bed->rt;
+    return fixture->rt;
 }
 
-struct loop *bed_loop(struct bed *bed)
+struct loop *pods_loop(struct pods_fixture *fixture)
 {
-    return bed->loop;
+    return fixture->loop;
 }
-
-/* ---- pods ---- */
 
 struct built {
     struct pod_spec spec;
@@ -217,12 +216,12 @@ static json_t *json_of(const char *text)
     return copy ? json_loads(copy, 0, NULL) : NULL;
 }
 
-static size_t fill(struct built *built, size_t at, const struct bed_container *rows)
+static size_t fill(struct built *built, size_t at, const struct test_container *rows)
 {
     size_t n = 0;
 
     for (; n < 4 && rows[n].argv[0]; n++, at++) {
-        const struct bed_container *row = &rows[n];
+        const struct test_container *row = &rows[n];
         struct pod_container *spec = &built->specs[at];
         struct runtime_container *c = &built->containers[at];
 
@@ -231,7 +230,7 @@ static size_t fill(struct built *built, size_t at, const struct bed_container *r
         spec->working_dir = row->cwd;
         spec->restart_policy = row->sidecar ? "Always" : NULL;
         spec->mounts.items = (struct volume_mount *)(size_t)row->mounts;
-        while (spec->mounts.count < BED_MOUNTS_MAX && row->mounts[spec->mounts.count].name)
+        while (spec->mounts.count < TEST_POD_MOUNTS_MAX && row->mounts[spec->mounts.count].name)
             spec->mounts.count++;
         built->ports[at].port = row->port;
         spec->ports.items = &built->ports[at];
@@ -247,13 +246,13 @@ static size_t fill(struct built *built, size_t at, const struct bed_container *r
         while (c->n_env < countof(row->env) && row->env[c->n_env].name)
             c->n_env++;
         c->argv = row->argv;
-        while (c->n_argv < BED_ARGS_MAX && row->argv[c->n_argv])
+        while (c->n_argv < TEST_POD_ARGS_MAX && row->argv[c->n_argv])
             c->n_argv++;
     }
     return n;
 }
 
-void bed_start(struct bed *bed, const struct bed_pod *row)
+void pods_start(struct pods_fixture *fixture, const struct test_pod *row)
 {
     struct built built = {0};
     size_t n_init = fill(&built, 0, row->init), n_main = fill(&built, n_init, row->main);
@@ -264,111 +263,112 @@ void bed_start(struct bed *bed, const struct bed_pod *row)
         built.spec.active_deadline_s = (struct opt_i64){true, row->deadline_s};
     if (row->grace_s)
         built.spec.grace_s = (struct opt_i64){true, row->grace_s};
-    bed->rt->ops->start(bed->rt, &(struct runtime_pod){
-                                     .uid = row->uid,
-                                     .ns = "default",
-                                     .name = row->uid,
-                                     .spec = &built.spec,
-                                     .hostname = row->hostname ? row->hostname : row->uid,
-                                     .pod_ip = row->ip ? row->ip : "",
-                                     .hosts = row->hosts,
-                                     .init = built.containers,
-                                     .containers = built.containers + n_init,
-                                     .n_init = n_init,
-                                     .n_containers = n_main,
-                                     .volumes = row->volumes,
-                                     .n_volumes = row->n_volumes,
-                                 });
+    fixture->rt->ops->start(fixture->rt, &(struct runtime_pod){
+                                             .uid = row->uid,
+                                             .ns = "default",
+                                             .name = row->uid,
+                                             .spec = &built.spec,
+                                             .hostname = row->hostname ? row->hostname : row->uid,
+                                             .pod_ip = row->ip ? row->ip : "",
+                                             .hosts = row->hosts,
+                                             .init = built.containers,
+                                             .containers = built.containers + n_init,
+                                             .n_init = n_init,
+                                             .n_containers = n_main,
+                                             .volumes = row->volumes,
+                                             .n_volumes = row->n_volumes,
+                                         });
     for (size_t i = 0; i < countof(built.lifecycles); i++) {
         json_decref(built.lifecycles[i]);
         json_decref(built.startups[i]);
     }
 }
 
-static const struct pod_status *wait_for(struct bed *bed, const char *uid, int64_t limit_ms)
+static const struct pod_status *wait_for(struct pods_fixture *fixture, const char *uid,
+                                         int64_t limit_ms)
 {
-    bed->waits_for = uid;
-    bed->late = false;
-    bed->came = arrived(bed);
-    timer_start(bed->loop, &bed->limit, limit_ms);
-    while (!bed->late && !bed->came)
-        loop_run(bed->loop);
-    timer_stop(bed->loop, &bed->limit);
-    bed->waits_for = NULL;
-    return bed->came ? &seen_of(bed, uid)->status.status : NULL;
+    fixture->waits_for = uid;
+    fixture->late = false;
+    fixture->came = arrived(fixture);
+    timer_start(fixture->loop, &fixture->limit, limit_ms);
+    while (!fixture->late && !fixture->came)
+        loop_run(fixture->loop);
+    timer_stop(fixture->loop, &fixture->limit);
+    fixture->waits_for = NULL;
+    return fixture->came ? &seen_of(fixture, uid)->status.status : NULL;
 }
 
-const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t limit_ms)
+const struct pod_status *pods_final(struct pods_fixture *fixture, const char *uid, int64_t limit_ms)
 {
-    bed->waits_final = true;
-    return wait_for(bed, uid, limit_ms);
+    fixture->waits_final = true;
+    return wait_for(fixture, uid, limit_ms);
 }
 
-const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_phase phase,
-                                   int64_t limit_ms)
+const struct pod_status *pods_phase(struct pods_fixture *fixture, const char *uid,
+                                    enum pod_phase phase, int64_t limit_ms)
 {
-    bed->waits_final = false;
-    bed->waits_phase = phase;
-    return wait_for(bed, uid, limit_ms);
+    fixture->waits_final = false;
+    fixture->waits_phase = phase;
+    return wait_for(fixture, uid, limit_ms);
 }
 
-void bed_run(struct bed *bed, int64_t ms)
+void pods_run(struct pods_fixture *fixture, int64_t ms)
 {
-    bed->late = false;
-    timer_start(bed->loop, &bed->limit, ms);
-    while (!bed->late)
-        loop_run(bed->loop);
+    fixture->late = false;
+    timer_start(fixture->loop, &fixture->limit, ms);
+    while (!fixture->late)
+        loop_run(fixture->loop);
 }
 
-bool bed_printed(struct bed *bed, const char *uid, const char *text, int64_t limit_ms)
+bool pods_printed(struct pods_fixture *fixture, const char *uid, const char *text, int64_t limit_ms)
 {
     for (int64_t waited_ms = 0; waited_ms < limit_ms; waited_ms += 10) {
-        scoped_str log = bed_log(bed, uid, NULL);
+        scoped_str log = pods_log(fixture, uid, NULL);
 
         if (log && strstr(log, text))
             return true;
-        bed_run(bed, 10);
+        pods_run(fixture, 10);
     }
     return false;
 }
 
-unsigned bed_reports(struct bed *bed, const char *uid)
+unsigned pods_reports(struct pods_fixture *fixture, const char *uid)
 {
-    return seen_of(bed, uid)->reports;
+    return seen_of(fixture, uid)->reports;
 }
 
-unsigned bed_finals(struct bed *bed, const char *uid)
+unsigned pods_finals(struct pods_fixture *fixture, const char *uid)
 {
-    return seen_of(bed, uid)->finals;
+    return seen_of(fixture, uid)->finals;
 }
 
-bool bed_found(struct bed *bed, const char *uid)
+bool pods_found(struct pods_fixture *fixture, const char *uid)
 {
-    return seen_of(bed, uid)->found;
+    return seen_of(fixture, uid)->found;
 }
 
-char *bed_log(struct bed *bed, const char *uid, const char *container)
+char *pods_log(struct pods_fixture *fixture, const char *uid, const char *container)
 {
     struct log_query all = {.container = container, .tail_lines = -1, .limit_bytes = -1};
     struct buf out = {0};
     int64_t offset = 0;
 
-    bed->rt->ops->read_log(bed->rt, uid, &all, &offset, &out, NULL);
+    fixture->rt->ops->read_log(fixture->rt, uid, &all, &offset, &out, NULL);
     return buf_take(&out);
 }
 
-int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_log)
+int pods_shell(struct pods_fixture *fixture, const char *uid, const char *script, char **out_log)
 {
     const struct pod_status *status;
 
-    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
-    status = bed_final(bed, uid, 60000);
+    pods_start(fixture, &(struct test_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    status = pods_final(fixture, uid, 60000);
     if (out_log)
-        *out_log = bed_log(bed, uid, NULL);
+        *out_log = pods_log(fixture, uid, NULL);
     return status && status->containers.count ? status->containers.items[0].exit_code : -1;
 }
 
-size_t bed_shims(const char *dir, int *pids, size_t max)
+size_t shims_of(const char *dir, int *pids, size_t max)
 {
     scoped_str shared = mem_printf("%s/node/shims/", dir);
     scoped_str own = mem_printf("%s/node/" PODS_DIRECTORY, dir);
@@ -394,7 +394,7 @@ size_t bed_shims(const char *dir, int *pids, size_t max)
     return n;
 }
 
-long bed_number(const char *text, const char *name)
+long number_in_text(const char *text, const char *name)
 {
     size_t len = strlen(name);
 
@@ -405,7 +405,7 @@ long bed_number(const char *text, const char *name)
     return -1;
 }
 
-bool bed_alive(long pid)
+bool process_alive(long pid)
 {
     scoped_str path = mem_printf("/proc/%ld/stat", pid);
     scoped(buf) struct buf stat = {0};
@@ -417,7 +417,7 @@ bool bed_alive(long pid)
     return state && strncmp(state, ") Z", 3) != 0;
 }
 
-char *bed_host(const char *script)
+char *host_shell(const char *script)
 {
     char *const argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, (char *)(size_t)script, NULL};
     posix_spawn_file_actions_t files;
@@ -443,7 +443,7 @@ char *bed_host(const char *script)
     return buf_take(&out);
 }
 
-const char *bed_program(void)
+const char *test_program(void)
 {
     static char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -452,7 +452,7 @@ const char *bed_program(void)
     return path;
 }
 
-bool bed_level_works(const char *level, struct error *err)
+bool isolation_level_works(const char *level, struct error *err)
 {
     scoped_str dir = test_path("probe");
     struct loop *loop = loop_new(clock_real());

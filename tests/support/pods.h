@@ -1,6 +1,6 @@
 #pragma once
 /*
- * A runtime with real processes in a fresh data directory, and pods for it in one line.
+ * A fixture: a runtime with real processes on a data directory, and pods for it in one line.
  *
  * The test program is its own shim: its main begins with
  *
@@ -8,15 +8,15 @@
  */
 #include "node/runtime/runtime.h"
 
-enum { BED_ARGS_MAX = 12, BED_MOUNTS_MAX = 8 };
+enum { TEST_POD_ARGS_MAX = 12, TEST_POD_MOUNTS_MAX = 8 };
 
-/* A container; the zero value of everything else is what most tests want. */
-struct bed_container {
+/* A container. Zeroed members stand for what most tests want. */
+struct test_container {
     const char *name; /* NULL: c<index> */
-    const char *argv[BED_ARGS_MAX];
+    const char *argv[TEST_POD_ARGS_MAX];
     const char *cwd;
     struct runtime_env env[4];
-    struct volume_mount mounts[BED_MOUNTS_MAX];
+    struct volume_mount mounts[TEST_POD_MOUNTS_MAX];
     int32_t port;
     const char *memory_limit;
     const char *message_policy; /* terminationMessagePolicy */
@@ -25,59 +25,62 @@ struct bed_container {
     bool sidecar;
 };
 
-struct bed_pod {
+struct test_pod {
     const char *uid;
     const char *restart; /* NULL: Never */
     int64_t deadline_s, grace_s;
-    struct bed_container init[4], main[4];
+    struct test_container init[4], main[4];
     const char *hostname, *ip, *hosts;
     const struct runtime_volume *volumes;
     size_t n_volumes;
 };
 
-struct bed;
+struct pods_fixture;
 
-struct bed *bed_new(const char *dir, const struct runtime_host_options *options); /* NULL: none */
-/** The node ends (and the shims stay); the next bed_new on the directory is its next life. */
-void bed_free(struct bed *bed);
-struct runtime *bed_runtime(struct bed *bed);
-struct loop *bed_loop(struct bed *bed);
+struct pods_fixture *pods_new(const char *dir,
+                              const struct runtime_host_options *options); /* NULL: none */
+/** End the node; its shims stay. The next pods_new on the directory is the node after a restart. */
+void pods_free(struct pods_fixture *fixture);
+struct runtime *pods_runtime(struct pods_fixture *fixture);
+struct loop *pods_loop(struct pods_fixture *fixture);
 
-void bed_start(struct bed *bed, const struct bed_pod *pod);
-/** Run the loop until the pod's last report is final, or `limit_ms` is over (then NULL). The
- * status is good until the next report of the pod. */
-const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t limit_ms);
-/** The same until its phase is `phase`. */
-const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_phase phase,
-                                   int64_t limit_ms);
-/** Run a program beside the first container: its code (-1: it was not run to its end); what it
- * printed to `*out_text` (owned). */
-int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text,
-             const char *const *argv);
+void pods_start(struct pods_fixture *fixture, const struct test_pod *pod);
+/** Run the loop until the pod's last report is final. NULL when that takes longer than `limit_ms`.
+ * The status is valid until the next report of the pod. */
+const struct pod_status *pods_final(struct pods_fixture *fixture, const char *uid,
+                                    int64_t limit_ms);
+/** Likewise, until its phase is `phase`. */
+const struct pod_status *pods_phase(struct pods_fixture *fixture, const char *uid,
+                                    enum pod_phase phase, int64_t limit_ms);
+/** Run a program beside the first container. Returns its exit code, -1 when it was not run to its
+ * end; its output goes to `*out_text` (owned). */
+int pods_exec(struct pods_fixture *fixture, const char *uid, int64_t limit_ms, char **out_text,
+              const char *const *argv);
 /** Run the loop for a while. */
-void bed_run(struct bed *bed, int64_t ms);
-/** Until there is such a text in its log; false when that takes longer. */
-bool bed_printed(struct bed *bed, const char *uid, const char *text, int64_t limit_ms);
-/** Reports of the pod so far, final ones among them; was it found by adopt? */
-unsigned bed_reports(struct bed *bed, const char *uid);
-unsigned bed_finals(struct bed *bed, const char *uid);
-bool bed_found(struct bed *bed, const char *uid);
+void pods_run(struct pods_fixture *fixture, int64_t ms);
+/** Run the loop until the log holds the text. False when that takes longer than `limit_ms`. */
+bool pods_printed(struct pods_fixture *fixture, const char *uid, const char *text,
+                  int64_t limit_ms);
+/** Number of reports of the pod, and of final ones; was it found by adopt? */
+unsigned pods_reports(struct pods_fixture *fixture, const char *uid);
+unsigned pods_finals(struct pods_fixture *fixture, const char *uid);
+bool pods_found(struct pods_fixture *fixture, const char *uid);
 /** The whole log of a container, owned. */
-char *bed_log(struct bed *bed, const char *uid, const char *container);
-/** Run `sh -c script` as the only container to its end: its exit code; the log to `*out_log`
- * (owned) unless NULL. */
-int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_log);
+char *pods_log(struct pods_fixture *fixture, const char *uid, const char *container);
+/** Run `sh -c script` as the only container to its end. Returns its exit code; the log goes to
+ * `*out_log` (owned) unless NULL. */
+int pods_shell(struct pods_fixture *fixture, const char *uid, const char *script, char **out_log);
 
-/** Does a level of isolation work for whoever runs this? `err` says why not. */
-bool bed_level_works(const char *level, struct error *err);
+/** Does a level of isolation work for this user on this machine? `err` says why not. */
+bool isolation_level_works(const char *level, struct error *err);
 /** The path of the test program itself, to be run in a pod. */
-const char *bed_program(void);
+const char *test_program(void);
 
-/** Process ids of the shims that live on this data directory; how many. */
-size_t bed_shims(const char *dir, int *pids, size_t max);
-/** A line of output "name=value" as a number; -1 when it is not there. */
-long bed_number(const char *text, const char *name);
-/** Does the process exist, and is it more than a zombie (pid 1 of a container may never reap)? */
-bool bed_alive(long pid);
-/** What a shell script run by the test itself prints (owned). */
-char *bed_host(const char *script);
+/** Process ids of the shims on a data directory. Returns their number. */
+size_t shims_of(const char *dir, int *pids, size_t max);
+/** The number in a line "name=value"; -1 when there is no such line. */
+long number_in_text(const char *text, const char *name);
+/** Does the process exist, and not as a zombie? (Process 1 of a container may never reap.) */
+bool process_alive(long pid);
+/** Run a shell script outside of any pod. Returns its output (owned). */
+char *host_shell(const char *script);

@@ -1,5 +1,6 @@
 /*
- * Levels, lives and what tests of boxed pods share.
+ * Levels of isolation, starts of the node, and helpers for tests of sandboxed pods. See
+ * sandboxed_pods.h.
  */
 #include "tests/support/sandboxed_pods.h"
 
@@ -12,13 +13,13 @@
 #include "node/shim/entry.h"
 
 const char *level;
-struct bed *bed;
+struct pods_fixture *fixture;
 char *data_dir;
 
 static const struct runtime_file etc_files[] = {{"a.conf", "alpha\n", 6, 0644},
                                                 {"deep/b.conf", "beta\n", 5, 0600}};
 static const struct runtime_file ssh_files[] = {{"id_rsa", "private\n", 8, 0600}};
-const struct runtime_volume box_volumes[BOX_VOLUMES] = {
+const struct runtime_volume test_volumes[TEST_VOLUMES] = {
     {.name = "etc", .kind = VOLUME_FILES, .files = etc_files, .n_files = 2},
     {.name = "ssh", .kind = VOLUME_FILES, .memory = true, .files = ssh_files, .n_files = 1},
     {.name = "data", .kind = VOLUME_EMPTY_DIR},
@@ -45,32 +46,32 @@ bool is_plain(void)
     return strcmp(level, "plain") == 0;
 }
 
-int boxes_begin(void **state)
+int sandboxed_pods_begin(void **state)
 {
     scoped_str name = mem_printf("boxed-%s", level);
     struct runtime_host_options options = {.isolation = level, .restart_backoff_ms = 20};
 
     data_dir = test_path(name);
-    bed = bed_new(data_dir, &options);
+    fixture = pods_new(data_dir, &options);
     return 0;
 }
 
-int boxes_end(void **state)
+int sandboxed_pods_end(void **state)
 {
-    bed_free(bed);
+    pods_free(fixture);
     mem_free(data_dir);
     return 0;
 }
 
-int run(struct bed_pod *pod, char **out_log)
+int run(struct test_pod *pod, char **out_log)
 {
     const struct pod_status *status;
 
-    bed_start(bed, pod);
-    status = bed_final(bed, pod->uid, LIMIT_MS);
+    pods_start(fixture, pod);
+    status = pods_final(fixture, pod->uid, LIMIT_MS);
     check(pod->uid, status);
     if (out_log)
-        *out_log = bed_log(bed, pod->uid, NULL);
+        *out_log = pods_log(fixture, pod->uid, NULL);
     if (status->message)
         print_message("%s: %s: %s\n", pod->uid, status->reason, status->message);
     if (!status->containers.count || status->containers.items[0].state != CONTAINER_TERMINATED)
@@ -82,18 +83,18 @@ int run(struct bed_pod *pod, char **out_log)
 
 void release(const char *uid)
 {
-    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), uid);
 }
 
 long number_in_log(const char *uid, const char *name)
 {
     for (int tries = 0; tries < 500; tries++) {
-        scoped_str log = bed_log(bed, uid, NULL);
-        long number = log ? bed_number(log, name) : -1;
+        scoped_str log = pods_log(fixture, uid, NULL);
+        long number = log ? number_in_text(log, name) : -1;
 
         if (number >= 0)
             return number;
-        bed_run(bed, 20);
+        pods_run(fixture, 20);
     }
     return -1;
 }
@@ -110,18 +111,17 @@ void nothing_is_left_of_pods_that_were_released(void **state)
     size_t n = 2;
 
     for (int tries = 0; tries < 100 && (n > 1 || !left || *left); tries++) {
-        bed_run(bed, 100);
-        n = bed_shims(data_dir, pids, countof(pids));
+        pods_run(fixture, 100);
+        n = shims_of(data_dir, pids, countof(pids));
         mem_free(left);
-        left = bed_host(script);
+        left = host_shell(script);
     }
     check("shims", n <= 1);
     check_str("directories and mounts", left, "");
 }
 
-/* Where a supervisor is this program itself it has the thread that ThreadSanitizer runs beside it,
- * and only a process of one thread may enter a user namespace: there is nothing to test at that
- * level. */
+/* Under ThreadSanitizer the shim is this program and has a thread of the sanitizer. A process with
+ * two threads cannot enter a user namespace, so there is nothing to test at that level. */
 static bool can_have_level(const char *name)
 {
 #ifdef __SANITIZE_THREAD__
@@ -131,15 +131,15 @@ static bool can_have_level(const char *name)
 #endif
 }
 
-int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
-               const struct box_mode *modes)
+int sandboxed_pods_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
+                        const struct pod_program *modes)
 {
     static const char *const levels[] = {"full", "mounts", "user", "plain"};
     int code = shim_main(argc, argv), failed = 0;
 
     if (code >= 0)
         return code;
-    for (const struct box_mode *mode = modes; argc > 1 && mode && mode->name; mode++)
+    for (const struct pod_program *mode = modes; argc > 1 && mode && mode->name; mode++)
         if (strcmp(argv[1], mode->name) == 0)
             return mode->run(argv + 2);
     for (size_t i = 0; i < countof(levels); i++) {
@@ -149,8 +149,9 @@ int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t cou
         if (!can_have_level(level))
             print_message(
                 "skipped: level %s, for a program under ThreadSanitizer has two threads\n", level);
-        else if (bed_level_works(level, &err))
-            failed += _cmocka_run_group_tests(level, tests, count, boxes_begin, boxes_end);
+        else if (isolation_level_works(level, &err))
+            failed += _cmocka_run_group_tests(level, tests, count, sandboxed_pods_begin,
+                                              sandboxed_pods_end);
         else
             print_message("skipped: %s\n", err.message);
     }

@@ -1,50 +1,50 @@
 #pragma once
 /*
- * Boxed pods with real processes, at every level of isolation that works for whoever runs this.
+ * Sandboxed pods with real processes, at every level of isolation that works for this user.
  *
- * One set of tests runs once for each level, in a data directory of its own, and ends by looking
- * for what was left behind. The test program is its own shim, and what its pods run.
+ * One set of tests runs once for each level, in a data directory of its own, and ends by checking
+ * that nothing is left behind. The test program is also its own shim, and the program of its pods.
  */
 #include "tests/support/pods.h"
 #include "tests/unit.h"
 
 enum { LIMIT_MS = 60000 };
 
-extern const char *level; /* of the tests that run */
-extern struct bed *bed;
+extern const char *level; /* at which the tests run now */
+extern struct pods_fixture *fixture;
 extern char *data_dir;
 
-/* What the test program does as a program of a pod: `argv[1]` is the name, `run` gets the rest. */
-struct box_mode {
+/* The test program as program of a pod: argv[1] is the name, `run` gets the other arguments. */
+struct pod_program {
     const char *name;
     int (*run)(char **args);
 };
 
-/** The whole of main: shim, mode (a table ended by a zeroed row, or NULL), or `tests` at each
- * level. */
-int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
-               const struct box_mode *modes);
-/** A node's life on the data directory of the level; for tests that are about more than one. */
-int boxes_begin(void **state);
-int boxes_end(void **state);
+/** The whole main function: runs as a shim, as one of `programs` (ended by a zeroed row; or NULL),
+ * or runs `tests` at each level. */
+int sandboxed_pods_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
+                        const struct pod_program *programs);
+/** Start and end the node on the data directory of the level; for tests that restart it. */
+int sandboxed_pods_begin(void **state);
+int sandboxed_pods_end(void **state);
 
-extern const struct runtime_volume box_volumes[];
-enum { BOX_VOLUMES = 4 };
-#define THE_VOLUMES .volumes = box_volumes, .n_volumes = BOX_VOLUMES
-#define THE_HOSTS                                                                                  \
+extern const struct runtime_volume test_volumes[];
+enum { TEST_VOLUMES = 4 };
+#define WITH_TEST_VOLUMES .volumes = test_volumes, .n_volumes = TEST_VOLUMES
+#define WITH_TEST_HOSTS                                                                            \
     .hosts = "127.0.0.1 localhost\n127.10.4.2 j-0.j.default j-0\n", .hostname = "j-0",             \
     .ip = "127.10.4.2"
 
-bool is_plain(void); /* no private view of anything */
+bool is_plain(void); /* the level has no private mounts or names */
 /** Run a pod to its end: the exit code of its first container, -1 when there is none. */
-int run(struct bed_pod *pod, char **out_log);
+int run(struct test_pod *pod, char **out_log);
 void release(const char *uid);
-/** A number the pod prints ("name=5"), waited for; -1 when it does not come. */
+/** Wait for a number that the pod prints ("name=5"); -1 when it does not come. */
 long number_in_log(const char *uid, const char *name);
-/** A directory of the host that pods reach and may write to, whoever they are; owned. */
+/** A directory of the host that pods may write to, whatever their user is; owned. */
 char *shared_new(void);
 void shared_free(char *dir);
 SCOPED_DEFINE_PTR(shared, char *, shared_free)
 
-/** The last test of each set. */
+/** The last test of each set: no file, process or control group of a released pod is left. */
 void nothing_is_left_of_pods_that_were_released(void **state);

@@ -1,5 +1,6 @@
 /*
- * node/runtime/adopt.c and the shim's records: what is left of pods when the node or a shim dies.
+ * node/runtime/adopt.c and the records of shims: pods are found again after the node or a shim has
+ * died.
  */
 #include "tests/unit.h"
 
@@ -18,142 +19,142 @@
 
 enum { PODS = 100 };
 
-static void start_many(struct bed *bed)
+static void start_many(struct pods_fixture *fixture)
 {
     for (int i = 0; i < PODS; i++) {
         scoped_str uid = mem_printf("many-%d", i);
         scoped_str script =
             mem_printf("echo begin %d; sleep 1.%d; echo end %d; exit %d", i, i % 10, i, i);
 
-        life_start(bed, uid, script);
+        start_shell_pod(fixture, uid, script);
     }
-    check("last one runs", bed_phase(bed, "many-99", POD_RUNNING, LIMIT_MS));
+    check("last one runs", pods_phase(fixture, "many-99", POD_RUNNING, LIMIT_MS));
 }
 
 /* covers: local-runtime.md LRT-30; reliability.md P-08 INV-N1 INV-N2 INV-N7 */
 static void pods_outlive_the_node_and_are_found_with_codes_and_logs(void **state)
 {
-    scoped_str dir = life_directory("many");
-    struct bed *bed;
+    scoped_str dir = node_directory("many");
+    struct pods_fixture *fixture;
 
-    life(dir, start_many);
-    bed = bed_new(dir, NULL);
+    node_run(dir, start_many);
+    fixture = pods_new(dir, NULL);
     for (int i = 0; i < PODS; i++) {
         scoped_str uid = mem_printf("many-%d", i);
         scoped_str want = mem_printf("begin %d\nend %d\n", i, i);
         const struct pod_status *status;
         scoped_str log = NULL;
 
-        check(uid, bed_found(bed, uid));
-        status = bed_final(bed, uid, LIMIT_MS);
+        check(uid, pods_found(fixture, uid));
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(uid, status);
         check_int(uid, status->containers.items[0].exit_code, i);
-        check_int(uid, bed_finals(bed, uid), 1);
-        log = bed_log(bed, uid, NULL);
+        check_int(uid, pods_finals(fixture, uid), 1);
+        log = pods_log(fixture, uid, NULL);
         check_str(uid, log, want);
-        life_release(bed, uid);
+        release_pod(fixture, uid);
     }
-    life_finish(bed, dir);
+    node_finish(fixture, dir);
 }
 
-static void start_short(struct bed *bed)
+static void start_short(struct pods_fixture *fixture)
 {
-    life_start(bed, "short", "sleep 0.2; exit 7");
-    check("runs", bed_phase(bed, "short", POD_RUNNING, LIMIT_MS));
+    start_shell_pod(fixture, "short", "sleep 0.2; exit 7");
+    check("runs", pods_phase(fixture, "short", POD_RUNNING, LIMIT_MS));
 }
 
-/* A shim without anything that runs leaves; what it knew stays in its records.
+/* A shim whose pods have ended ends too; its records stay.
  * covers: local-runtime.md LRT-31; reliability.md P-08 */
-static void an_end_nobody_was_there_for_is_told_with_its_time_until_released(void **state)
+static void an_end_while_no_node_runs_is_reported_with_its_time_until_released(void **state)
 {
-    scoped_str dir = life_directory("short");
-    struct bed *bed;
+    scoped_str dir = node_directory("short");
+    struct pods_fixture *fixture;
     int64_t left_ms;
 
-    life(dir, start_short);
-    life_shims_leave(dir);
+    node_run(dir, start_short);
+    wait_for_shims_to_end(dir);
     left_ms = clock_wall_ms(clock_real());
-    usleep(200000); /* so that the time of the end is not the time at which it is found */
+    usleep(200000); /* the pod must end well before the next node finds it */
     for (int lives = 0; lives < 2; lives++) {
         const struct pod_status *status;
 
-        bed = bed_new(dir, NULL);
-        check("found", bed_found(bed, "short"));
-        status = bed_final(bed, "short", LIMIT_MS);
+        fixture = pods_new(dir, NULL);
+        check("found", pods_found(fixture, "short"));
+        status = pods_final(fixture, "short", LIMIT_MS);
         check("told", status);
         check_int("code", status->containers.items[0].exit_code, 7);
         check("when it was", status->containers.items[0].finished_ms <= left_ms);
         if (lives == 1)
-            life_release(bed, "short");
-        bed_run(bed, 50);
-        bed_free(bed);
+            release_pod(fixture, "short");
+        pods_run(fixture, 50);
+        pods_free(fixture);
     }
-    bed = bed_new(dir, NULL);
-    check("released", !bed_found(bed, "short"));
-    life_finish(bed, dir);
+    fixture = pods_new(dir, NULL);
+    check("released", !pods_found(fixture, "short"));
+    node_finish(fixture, dir);
 }
 
-static long pid_printed(struct bed *bed, const char *uid)
+static long pid_printed(struct pods_fixture *fixture, const char *uid)
 {
     for (int i = 0; i < LIMIT_MS / POLL_MS; i++) {
-        scoped_str log = bed_log(bed, uid, NULL);
-        long pid = bed_number(log, "pid");
+        scoped_str log = pods_log(fixture, uid, NULL);
+        long pid = number_in_text(log, "pid");
 
         if (pid > 0)
             return pid;
-        bed_run(bed, POLL_MS);
+        pods_run(fixture, POLL_MS);
     }
     return -1;
 }
 
 /* covers: local-runtime.md LRT-32; reliability.md P-09 FT-09 INV-N3 */
-static void a_killed_shim_loses_what_ran_and_nothing_else(void **state)
+static void a_killed_shim_loses_running_pods_and_no_others(void **state)
 {
-    scoped_str dir = life_directory("killed");
-    struct bed *bed = bed_new(dir, NULL);
+    scoped_str dir = node_directory("killed");
+    struct pods_fixture *fixture = pods_new(dir, NULL);
     long pid, changed;
 
-    life_start(bed, "done", "exit 9");
-    check("ends", bed_final(bed, "done", LIMIT_MS));
-    life_start(bed, "runs", "setsid sh -c 'echo pid=$$; exec sleep 300'");
-    life_start(bed, "changed", "env -i setsid sh -c 'echo pid=$$; exec sleep 300' & wait");
-    pid = pid_printed(bed, "runs");
-    changed = pid_printed(bed, "changed");
-    check("runs", bed_alive(pid) && bed_alive(changed));
-    kill(life_shim(dir), SIGKILL);
-    life_check_lost(bed, "runs");
-    life_check_lost(bed, "changed");
-    life_wait_for_end(pid);
-    life_wait_for_end(changed);
-    check_int("told once", bed_finals(bed, "done"), 1);
-    check_int("the next pod gets a new shim", bed_shell(bed, "next", "exit 3", NULL), 3);
-    life_release(bed, "done");
-    life_release(bed, "next");
-    life_finish(bed, dir);
+    start_shell_pod(fixture, "done", "exit 9");
+    check("ends", pods_final(fixture, "done", LIMIT_MS));
+    start_shell_pod(fixture, "runs", "setsid sh -c 'echo pid=$$; exec sleep 300'");
+    start_shell_pod(fixture, "changed", "env -i setsid sh -c 'echo pid=$$; exec sleep 300' & wait");
+    pid = pid_printed(fixture, "runs");
+    changed = pid_printed(fixture, "changed");
+    check("runs", process_alive(pid) && process_alive(changed));
+    kill(shim_pid(dir), SIGKILL);
+    check_lost(fixture, "runs");
+    check_lost(fixture, "changed");
+    wait_for_end(pid);
+    wait_for_end(changed);
+    check_int("told once", pods_finals(fixture, "done"), 1);
+    check_int("the next pod gets a new shim", pods_shell(fixture, "next", "exit 3", NULL), 3);
+    release_pod(fixture, "done");
+    release_pod(fixture, "next");
+    node_finish(fixture, dir);
 }
 
-static void start_two_and_kill_the_shim(struct bed *bed)
+static void start_two_and_kill_the_shim(struct pods_fixture *fixture)
 {
-    life_start(bed, "done", "exit 9");
-    check("ends", bed_final(bed, "done", LIMIT_MS));
-    life_start(bed, "runs", "exec sleep 300");
-    check("runs", bed_phase(bed, "runs", POD_RUNNING, LIMIT_MS));
+    start_shell_pod(fixture, "done", "exit 9");
+    check("ends", pods_final(fixture, "done", LIMIT_MS));
+    start_shell_pod(fixture, "runs", "exec sleep 300");
+    check("runs", pods_phase(fixture, "runs", POD_RUNNING, LIMIT_MS));
 }
 
 /* covers: reliability.md P-09 FT-09 */
-static void a_shim_killed_while_the_node_is_down_is_known_by_its_records(void **state)
+static void pods_of_a_shim_killed_while_the_node_is_down_are_known_from_its_records(void **state)
 {
-    scoped_str dir = life_directory("both");
-    struct bed *bed;
+    scoped_str dir = node_directory("both");
+    struct pods_fixture *fixture;
 
-    life(dir, start_two_and_kill_the_shim);
-    life_kill_shim(dir);
-    bed = bed_new(dir, NULL);
-    check("found", bed_found(bed, "done") && bed_found(bed, "runs"));
-    check_int("code", bed_final(bed, "done", LIMIT_MS)->containers.items[0].exit_code, 9);
-    life_check_lost(bed, "runs");
-    life_release(bed, "done");
-    life_finish(bed, dir);
+    node_run(dir, start_two_and_kill_the_shim);
+    kill_shim(dir);
+    fixture = pods_new(dir, NULL);
+    check("found", pods_found(fixture, "done") && pods_found(fixture, "runs"));
+    check_int("code", pods_final(fixture, "done", LIMIT_MS)->containers.items[0].exit_code, 9);
+    check_lost(fixture, "runs");
+    release_pod(fixture, "done");
+    node_finish(fixture, dir);
 }
 
 static void write_records_of_another_boot(const char *dir, pid_t victim)
@@ -190,149 +191,149 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
 /* covers: local-runtime.md LRT-33; reliability.md D-10 FT-10 INV-N4 */
 static void records_of_another_boot_lose_pods_and_kill_nothing(void **state)
 {
-    scoped_str dir = life_directory("reboot");
+    scoped_str dir = node_directory("reboot");
     pid_t victim = fork();
     const struct pod_status *status;
-    struct bed *bed;
+    struct pods_fixture *fixture;
 
-    if (victim == 0) { /* a process of this boot that carries the same mark */
+    if (victim == 0) { /* a process of this boot with the same mark */
         execle("/bin/sleep", "sleep", "300", NULL,
                (char *[]){(char[]){"JOBFLOW_POD_UID=runs"}, NULL});
         _exit(1);
     }
     write_records_of_another_boot(dir, victim);
-    bed = bed_new(dir, NULL);
-    check("flag", bed_runtime(bed)->machine_restarted);
-    status = bed_final(bed, "runs", LIMIT_MS);
+    fixture = pods_new(dir, NULL);
+    check("flag", pods_runtime(fixture)->machine_restarted);
+    status = pods_final(fixture, "runs", LIMIT_MS);
     check("told", status);
     check_str("reason", status->reason, "NodeRestarted");
     check_int("code", status->containers.items[0].exit_code, 137);
     check_int("what had ended is believed",
-              bed_final(bed, "done", LIMIT_MS)->containers.items[0].exit_code, 6);
+              pods_final(fixture, "done", LIMIT_MS)->containers.items[0].exit_code, 6);
     check_int("nothing was killed", kill(victim, 0), 0);
     kill(victim, SIGKILL);
     waitpid(victim, NULL, 0);
-    life_release(bed, "runs");
-    life_release(bed, "done");
-    life_finish(bed, dir);
-    bed = bed_new(dir, NULL);
-    check("flag once", !bed_runtime(bed)->machine_restarted);
-    check("directory is gone", !bed_found(bed, "done"));
-    life_finish(bed, dir);
+    release_pod(fixture, "runs");
+    release_pod(fixture, "done");
+    node_finish(fixture, dir);
+    fixture = pods_new(dir, NULL);
+    check("flag once", !pods_runtime(fixture)->machine_restarted);
+    check("directory is gone", !pods_found(fixture, "done"));
+    node_finish(fixture, dir);
 }
 
 static const char *stopped_dir;
 
-static void start_behind_a_stopped_shim(struct bed *bed)
+static void start_behind_a_stopped_shim(struct pods_fixture *fixture)
 {
-    check_int("first", bed_shell(bed, "first", "exit 0", NULL), 0);
-    life_release(bed, "first");
-    bed_run(bed, 50);
-    kill(life_shim(stopped_dir), SIGSTOP);
-    life_start(bed, "sent", "echo ran; exit 5");
-    bed_run(bed, 50);
+    check_int("first", pods_shell(fixture, "first", "exit 0", NULL), 0);
+    release_pod(fixture, "first");
+    pods_run(fixture, 50);
+    kill(shim_pid(stopped_dir), SIGSTOP);
+    start_shell_pod(fixture, "sent", "echo ran; exit 5");
+    pods_run(fixture, 50);
 }
 
 /* covers: local-runtime.md LRT-34; reliability.md D-09 INV-N1 */
 static void a_start_on_its_way_when_the_node_died_happens_once(void **state)
 {
-    scoped_str dir = life_directory("on-its-way");
+    scoped_str dir = node_directory("on-its-way");
     scoped_str log = NULL;
-    struct bed *bed;
+    struct pods_fixture *fixture;
     pid_t waker;
 
     stopped_dir = dir;
-    life(dir, start_behind_a_stopped_shim);
+    node_run(dir, start_behind_a_stopped_shim);
     waker = fork();
-    if (waker == 0) { /* the shim goes on when the new node has already asked */
+    if (waker == 0) { /* the shim continues after the new node has sent LIST */
         usleep(200000);
-        kill(life_shim(dir), SIGCONT);
+        kill(shim_pid(dir), SIGCONT);
         _exit(0);
     }
-    bed = bed_new(dir, NULL);
+    fixture = pods_new(dir, NULL);
     waitpid(waker, NULL, 0);
-    check("found", bed_found(bed, "sent"));
-    check_int("code", bed_final(bed, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
-    log = bed_log(bed, "sent", NULL);
+    check("found", pods_found(fixture, "sent"));
+    check_int("code", pods_final(fixture, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
+    log = pods_log(fixture, "sent", NULL);
     check_str("log", log, "ran\n");
-    life_release(bed, "sent");
-    life_finish(bed, dir);
+    release_pod(fixture, "sent");
+    node_finish(fixture, dir);
 }
 
 /* covers: local-runtime.md LRT-34; reliability.md D-09 */
 static void a_start_that_never_arrived_is_not_found_and_may_be_given_again(void **state)
 {
-    scoped_str dir = life_directory("never");
-    struct bed *bed;
+    scoped_str dir = node_directory("never");
+    struct pods_fixture *fixture;
 
     stopped_dir = dir;
-    life(dir, start_behind_a_stopped_shim);
-    life_kill_shim(dir);
-    bed = bed_new(dir, NULL);
-    check("not found", !bed_found(bed, "sent"));
-    check_int("started", bed_shell(bed, "sent", "exit 4", NULL), 4);
-    life_release(bed, "sent");
-    life_finish(bed, dir);
+    node_run(dir, start_behind_a_stopped_shim);
+    kill_shim(dir);
+    fixture = pods_new(dir, NULL);
+    check("not found", !pods_found(fixture, "sent"));
+    check_int("started", pods_shell(fixture, "sent", "exit 4", NULL), 4);
+    release_pod(fixture, "sent");
+    node_finish(fixture, dir);
 }
 
 static void a_start_given_to_a_dying_shim_goes_to_the_next_one(void **state)
 {
-    scoped_str dir = life_directory("dying");
-    struct bed *bed = bed_new(dir, NULL);
+    scoped_str dir = node_directory("dying");
+    struct pods_fixture *fixture = pods_new(dir, NULL);
     pid_t shim;
 
-    check_int("first", bed_shell(bed, "first", "exit 0", NULL), 0);
-    shim = life_shim(dir);
+    check_int("first", pods_shell(fixture, "first", "exit 0", NULL), 0);
+    shim = shim_pid(dir);
     kill(shim, SIGSTOP);
-    life_start(bed, "sent", "exit 5");
-    bed_run(bed, 50);
+    start_shell_pod(fixture, "sent", "exit 5");
+    pods_run(fixture, 50);
     kill(shim, SIGKILL);
-    check_int("code", bed_final(bed, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
-    check_int("told once", bed_finals(bed, "sent"), 1);
-    life_release(bed, "first");
-    life_release(bed, "sent");
-    life_finish(bed, dir);
+    check_int("code", pods_final(fixture, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
+    check_int("told once", pods_finals(fixture, "sent"), 1);
+    release_pod(fixture, "first");
+    release_pod(fixture, "sent");
+    node_finish(fixture, dir);
 }
 
 /* covers: reliability.md INV-R1 */
 static void a_shim_without_pods_ends_with_its_node(void **state)
 {
-    scoped_str dir = life_directory("idle");
-    struct bed *bed = bed_new(dir, NULL);
+    scoped_str dir = node_directory("idle");
+    struct pods_fixture *fixture = pods_new(dir, NULL);
 
-    check_int("ran", bed_shell(bed, "one", "exit 0", NULL), 0);
-    life_release(bed, "one");
-    bed_run(bed, 50);
-    life_finish(bed, dir);
+    check_int("ran", pods_shell(fixture, "one", "exit 0", NULL), 0);
+    release_pod(fixture, "one");
+    pods_run(fixture, 50);
+    node_finish(fixture, dir);
 }
 
 /* covers: reliability.md INV-N3 */
-static void pods_nobody_can_find_any_more_are_ended(void **state)
+static void pods_whose_shim_directory_is_removed_are_ended(void **state)
 {
-    scoped_str dir = life_directory("forsaken");
+    scoped_str dir = node_directory("forsaken");
     scoped_str node = mem_printf("%s/node", dir);
     struct error err = {0};
     pid_t shim;
 
-    life(dir, life_start_long);
-    shim = life_shim(dir);
+    node_run(dir, start_long_pod);
+    shim = shim_pid(dir);
     check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
-    life_wait_for_end(shim); /* and its pod with it */
+    wait_for_end(shim); /* and its pod with it */
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_outlive_the_node_and_are_found_with_codes_and_logs),
-        cmocka_unit_test(an_end_nobody_was_there_for_is_told_with_its_time_until_released),
-        cmocka_unit_test(a_killed_shim_loses_what_ran_and_nothing_else),
-        cmocka_unit_test(a_shim_killed_while_the_node_is_down_is_known_by_its_records),
+        cmocka_unit_test(an_end_while_no_node_runs_is_reported_with_its_time_until_released),
+        cmocka_unit_test(a_killed_shim_loses_running_pods_and_no_others),
+        cmocka_unit_test(pods_of_a_shim_killed_while_the_node_is_down_are_known_from_its_records),
         cmocka_unit_test(records_of_another_boot_lose_pods_and_kill_nothing),
         cmocka_unit_test(a_start_on_its_way_when_the_node_died_happens_once),
         cmocka_unit_test(a_start_that_never_arrived_is_not_found_and_may_be_given_again),
         cmocka_unit_test(a_start_given_to_a_dying_shim_goes_to_the_next_one),
         cmocka_unit_test(a_shim_without_pods_ends_with_its_node),
-        cmocka_unit_test(pods_nobody_can_find_any_more_are_ended),
+        cmocka_unit_test(pods_whose_shim_directory_is_removed_are_ended),
     };
     int code = shim_main(argc, argv);
 

@@ -1,5 +1,6 @@
 /*
- * node/runtime/id_ranges.c: what is given out stays so, whatever happens to the file's end.
+ * node/runtime/id_ranges.c: a namespace keeps its range of ids, even when the end of the file is
+ * damaged.
  */
 #include "tests/unit.h"
 
@@ -45,7 +46,7 @@ static void append(const char *dir, const char *text)
 }
 
 /* covers: reliability.md SEC-24 */
-static void every_namespace_has_its_own_and_keeps_it(void **state)
+static void every_namespace_has_its_own_range_and_keeps_it(void **state)
 {
     enum { N = 3000 };
     struct id_ranges *ranges = open_in(*state, 7);
@@ -61,7 +62,7 @@ static void every_namespace_has_its_own_and_keeps_it(void **state)
     }
     check_int("asked again", id_ranges_of(ranges, "team-0", NULL), first[0]);
     id_ranges_free(ranges);
-    ranges = open_in(*state, 99); /* another seed changes nothing of it */
+    ranges = open_in(*state, 99); /* another seed changes no given range */
     for (int i = N; i-- > 0;) {
         snprintf(ns, sizeof ns, "team-%d", i);
         check_int(ns, id_ranges_of(ranges, ns, NULL), first[i]);
@@ -72,7 +73,7 @@ static void every_namespace_has_its_own_and_keeps_it(void **state)
     mem_free(first);
 }
 
-static void a_line_cut_short_was_given_to_nobody(void **state)
+static void an_incomplete_line_gives_no_range(void **state)
 {
     struct id_ranges *ranges = open_in(*state, 0);
     uint32_t a = id_ranges_of(ranges, "a", NULL), b;
@@ -89,7 +90,7 @@ static void a_line_cut_short_was_given_to_nobody(void **state)
     id_ranges_free(ranges);
 }
 
-static void lines_that_say_nothing_or_the_same_twice_are_passed_over(void **state)
+static void malformed_and_repeated_lines_are_skipped(void **state)
 {
     struct id_ranges *ranges;
     uint32_t a;
@@ -105,12 +106,11 @@ static void lines_that_say_nothing_or_the_same_twice_are_passed_over(void **stat
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_namespace_has_its_own_and_keeps_it, fresh_dir,
+        cmocka_unit_test_setup_teardown(every_namespace_has_its_own_range_and_keeps_it, fresh_dir,
                                         remove_dir),
-        cmocka_unit_test_setup_teardown(a_line_cut_short_was_given_to_nobody, fresh_dir,
+        cmocka_unit_test_setup_teardown(an_incomplete_line_gives_no_range, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(malformed_and_repeated_lines_are_skipped, fresh_dir,
                                         remove_dir),
-        cmocka_unit_test_setup_teardown(lines_that_say_nothing_or_the_same_twice_are_passed_over,
-                                        fresh_dir, remove_dir),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

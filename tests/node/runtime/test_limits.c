@@ -1,5 +1,5 @@
 /*
- * Boxed pods that take more than they may have.
+ * Sandboxed pods that exceed their limits of memory, processes or disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "node/sandbox/cgroup.h"
 #include "tests/support/sandboxed_pods.h"
 
-/* As many processes as it gets; all of them wait. */
+/* Forks as many processes as it can; all of them wait. */
 static int bomb_mode(char **args)
 {
     int forked = 0;
@@ -22,11 +22,11 @@ static int bomb_mode(char **args)
     return 0;
 }
 
-/* 200 MiB, and then wait. */
+/* Touches 200 MiB, and then waits. */
 static int eat_mode(char **args)
 {
     enum { EATEN = 200 << 20, PAGE = 4096 };
-    volatile char *food = malloc(EATEN); /* or the compiler would not eat at all */
+    volatile char *food = malloc(EATEN); /* volatile: or the compiler leaves the writes out */
 
     for (int i = 0; food && i < EATEN; i += PAGE)
         food[i] = 1;
@@ -36,17 +36,17 @@ static int eat_mode(char **args)
 }
 
 /* covers: local-runtime.md LRT-42 */
-static void too_much_memory_is_told_as_such(void **state)
+static void too_much_memory_is_reported_as_oom_killed(void **state)
 {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    struct bed_pod pod = {"hog", THE_HOSTS,
-                          .main = {{.argv = {self, "eat"}, .memory_limit = "60Mi"}}};
+    struct test_pod pod = {"hog", WITH_TEST_HOSTS,
+                           .main = {{.argv = {self, "eat"}, .memory_limit = "60Mi"}}};
     const struct pod_status *status;
 
     self[n > 0 ? n : 0] = 0;
-    bed_start(bed, &pod);
-    status = bed_final(bed, "hog", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "hog", LIMIT_MS);
     check("ends", status);
     check_int("code", status->containers.items[0].exit_code, 137);
     check_str("reason", status->containers.items[0].reason, "OOMKilled");
@@ -55,10 +55,10 @@ static void too_much_memory_is_told_as_such(void **state)
 }
 
 /* covers: see 6.3 */
-static void what_is_killed_has_used_what_it_used(void **state)
+static void usage_of_a_killed_program_is_reported(void **state)
 {
-    struct bed_pod pod = {
-        "killed", THE_HOSTS,
+    struct test_pod pod = {
+        "killed", WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c",
                            "trap '' TERM; (trap '' TERM; i=0; while [ $i -lt 300000 ]; do "
                            "i=$((i+1)); done; echo worked; while :; do sleep 1; done) & wait; "
@@ -66,16 +66,16 @@ static void what_is_killed_has_used_what_it_used(void **state)
     const struct pod_status *status;
     bool worked = false;
 
-    bed_start(bed, &pod);
+    pods_start(fixture, &pod);
     for (int waited_ms = 0; !worked && waited_ms < LIMIT_MS; waited_ms += 20) {
-        scoped_str log = bed_log(bed, "killed", NULL);
+        scoped_str log = pods_log(fixture, "killed", NULL);
 
         worked = log && strstr(log, "worked");
-        bed_run(bed, 20);
+        pods_run(fixture, 20);
     }
     check("worked", worked);
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "killed", 10);
-    status = bed_final(bed, "killed", LIMIT_MS);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "killed", 10);
+    status = pods_final(fixture, "killed", LIMIT_MS);
     check("ends", status);
     check_int("code", status->containers.items[0].exit_code, 137);
     check_int("signal", status->containers.items[0].signal, SIGKILL);
@@ -92,14 +92,14 @@ static bool limits_processes(void)
 }
 
 /* covers: local-runtime.md LRT-43 */
-static void processes_without_end_end_with_the_pods_share(void **state)
+static void processes_without_end_are_bounded_by_the_pods_share(void **state)
 {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    struct bed_pod bomb = {"bomb", THE_HOSTS,
-                           .main = {{.argv = {self, "bomb"}, .memory_limit = "1Gi"}}};
-    struct bed_pod good = {"neighbour", THE_VOLUMES,
-                           .main = {{.argv = {"/bin/sh", "-c", "for i in 1 2 3; do true; done"}}}};
+    struct test_pod bomb = {"bomb", WITH_TEST_HOSTS,
+                            .main = {{.argv = {self, "bomb"}, .memory_limit = "1Gi"}}};
+    struct test_pod good = {"neighbour", WITH_TEST_VOLUMES,
+                            .main = {{.argv = {"/bin/sh", "-c", "for i in 1 2 3; do true; done"}}}};
     long forked;
 
     if (!geteuid() && !limits_processes()) {
@@ -107,15 +107,15 @@ static void processes_without_end_end_with_the_pods_share(void **state)
         return;
     }
     self[n > 0 ? n : 0] = 0;
-    bed_start(bed, &bomb);
-    check("runs", bed_phase(bed, "bomb", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &bomb);
+    check("runs", pods_phase(fixture, "bomb", POD_RUNNING, LIMIT_MS));
     check_int("a neighbour is unharmed", run(&good, NULL), 0);
     release("neighbour");
     forked = number_in_log("bomb", "forked");
     check("it got some", forked > 100);
     check("and no more", forked <= 1024);
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "bomb", 0);
-    check("ends", bed_final(bed, "bomb", LIMIT_MS));
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "bomb", 0);
+    check("ends", pods_final(fixture, "bomb", LIMIT_MS));
     release("bomb");
 }
 
@@ -124,7 +124,7 @@ static void a_volume_that_outgrows_its_limit_ends_the_pod(void **state)
     static const struct runtime_volume small[] = {
         {.name = "small", .kind = VOLUME_EMPTY_DIR, .size_bytes = 1 << 20},
         {.name = "fast", .kind = VOLUME_EMPTY_DIR, .memory = true, .size_bytes = 1 << 20}};
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "glutton",
         .volumes = small,
         .n_volumes = countof(small),
@@ -136,13 +136,13 @@ static void a_volume_that_outgrows_its_limit_ends_the_pod(void **state)
     const struct pod_status *status;
     scoped_str log = NULL;
 
-    bed_start(bed, &pod);
-    status = bed_final(bed, "glutton", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "glutton", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_FAILED);
     check_str("reason", status->reason, "Evicted");
     check_has("which", status->message, "EmptyDir volume \"small\" exceeds the limit");
-    log = bed_log(bed, "glutton", NULL);
+    log = pods_log(fixture, "glutton", NULL);
     check_int("memory is bounded by the kernel", strstr(log, "fits") != NULL, is_plain());
     release("glutton");
 }
@@ -150,8 +150,8 @@ static void a_volume_that_outgrows_its_limit_ends_the_pod(void **state)
 static void a_program_that_closes_its_output_goes_on(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
-        "mute", THE_HOSTS,
+    struct test_pod pod = {
+        "mute", WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c", "echo before; exec >&- 2>&-; sleep 0.2; exit 6"}}}};
 
     check_int("its own end", run(&pod, &log), 6);
@@ -162,14 +162,14 @@ static void a_program_that_closes_its_output_goes_on(void **state)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_much_memory_is_told_as_such),
-        cmocka_unit_test(what_is_killed_has_used_what_it_used),
-        cmocka_unit_test(processes_without_end_end_with_the_pods_share),
+        cmocka_unit_test(too_much_memory_is_reported_as_oom_killed),
+        cmocka_unit_test(usage_of_a_killed_program_is_reported),
+        cmocka_unit_test(processes_without_end_are_bounded_by_the_pods_share),
         cmocka_unit_test(a_volume_that_outgrows_its_limit_ends_the_pod),
         cmocka_unit_test(a_program_that_closes_its_output_goes_on),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
-    static const struct box_mode modes[] = {{"bomb", bomb_mode}, {"eat", eat_mode}, {0}};
+    static const struct pod_program modes[] = {{"bomb", bomb_mode}, {"eat", eat_mode}, {0}};
 
-    return boxes_main(argc, argv, tests, countof(tests), modes);
+    return sandboxed_pods_main(argc, argv, tests, countof(tests), modes);
 }

@@ -6,15 +6,15 @@
 #include "node/runtime/name_library.h"
 #include "node/sandbox/plain.h"
 
-static void one_that_does_not_answer_is_found_out(void **state)
+static void a_library_that_does_not_answer_is_refused(void **state)
 {
     check_str("no library", name_library_fault("/nonexistent/libnames.so"), "does not find names");
     check_str("one that knows no hosts file", name_library_fault("libc.so.6"),
               "does not find names");
 }
 
-/* The one of Debian 12 does not map addresses; there may be better ones. */
-static void what_is_installed_is_used_if_it_has_no_fault(void **state)
+/* The library of Debian 12 does not map addresses; those of other systems may. */
+static void the_installed_library_is_used_if_it_works(void **state)
 {
     const char *why, *path = name_library_probe(&why);
 
@@ -29,8 +29,8 @@ static void what_is_installed_is_used_if_it_has_no_fault(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_does_not_answer_is_found_out),
-        cmocka_unit_test(what_is_installed_is_used_if_it_has_no_fault),
+        cmocka_unit_test(a_library_that_does_not_answer_is_refused),
+        cmocka_unit_test(the_installed_library_is_used_if_it_works),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * Pods in a network of their own, with real processes, as whoever runs this.
+ * Pods in the private network, with real processes and the rights of the user who runs the tests.
  */
 #include "tests/unit.h"
 
@@ -14,24 +14,22 @@
 
 enum { LIMIT_MS = 60000 };
 
-static struct bed *bed;
+static struct pods_fixture *fixture;
 
 static int set_up(void **state)
 {
     struct runtime_host_options options = {.network = "private", .restart_backoff_ms = 20};
     scoped_str dir = test_path("network");
 
-    bed = bed_new(dir, &options);
+    fixture = pods_new(dir, &options);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    bed_free(bed);
+    pods_free(fixture);
     return 0;
 }
-
-/* ---- the test program is server and client, too ---- */
 
 static int listen_mode(const char *port)
 {
@@ -71,24 +69,24 @@ static int ask_mode(const char *ip, const char *port)
     char answer[64];
 
     while (!ask(socket(AF_INET, SOCK_STREAM, 0), ip, port, answer, sizeof answer))
-        usleep(10000); /* the server is on its way */
+        usleep(10000); /* the server is still starting */
     dprintf(STDOUT_FILENO, "%s", answer);
     return 0;
 }
 
 static void start_server(const char *uid, const char *ip, const char *port)
 {
-    bed_start(bed,
-              &(struct bed_pod){uid, .ip = ip, .hostname = uid, .hosts = "127.0.0.1 localhost\n",
-                                .main = {{.argv = {bed_program(), "listen", port}}}});
-    check(uid, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
+    pods_start(fixture,
+               &(struct test_pod){uid, .ip = ip, .hostname = uid, .hosts = "127.0.0.1 localhost\n",
+                                  .main = {{.argv = {test_program(), "listen", port}}}});
+    check(uid, pods_phase(fixture, uid, POD_RUNNING, LIMIT_MS));
 }
 
 static void end(const char *uid)
 {
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, 0);
-    check(uid, bed_final(bed, uid, LIMIT_MS));
-    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), uid, 0);
+    check(uid, pods_final(fixture, uid, LIMIT_MS));
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), uid);
 }
 
 /* covers: local-runtime.md LRT-08 */
@@ -96,26 +94,26 @@ static void
 pods_reach_one_another_by_their_addresses_and_have_all_ports_for_themselves(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod client = {"client", .ip = "10.127.4.9",
-                             .main = {{.argv = {bed_program(), "ask", "10.127.4.2", "80"}}}};
+    struct test_pod client = {"client", .ip = "10.127.4.9",
+                              .main = {{.argv = {test_program(), "ask", "10.127.4.2", "80"}}}};
     const struct pod_status *status;
 
     start_server("one", "10.127.4.1", "80");
     start_server("two", "10.127.4.2", "80");
-    bed_start(bed, &client);
-    status = bed_final(bed, "client", LIMIT_MS);
+    pods_start(fixture, &client);
+    status = pods_final(fixture, "client", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
-    log = bed_log(bed, "client", NULL);
+    log = pods_log(fixture, "client", NULL);
     check_str("who is asked sees who asks", log, "hello 10.127.4.9\n");
-    bed_runtime(bed)->ops->release(bed_runtime(bed), "client");
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "client");
     end("one");
     end("two");
 }
 
 static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
 {
-    struct runtime *rt = bed_runtime(bed);
+    struct runtime *rt = pods_runtime(fixture);
     struct sockaddr_in pod = {.sin_family = AF_INET}, other = {.sin_family = AF_INET};
     char answer[64] = "";
 
@@ -127,7 +125,7 @@ static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
 
         check("a socket", fd >= 0);
         if (!ask(fd, "10.127.4.3", "8080", answer, sizeof answer))
-            bed_run(bed, 10);
+            pods_run(fixture, 10);
     }
     check_str("it answers", answer, "hello 10.127.0.1\n");
     check_int("elsewhere any socket will do",
@@ -138,38 +136,38 @@ static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
 static void a_pod_sees_its_own_interfaces_and_no_way_out(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "inside", .ip = "10.127.4.5",
         .main = {{.argv = {"/bin/sh", "-c",
                            "tail -n +2 /proc/net/route | cut -f1-2; "
                            "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ' | sort"}}}};
 
-    bed_start(bed, &pod);
-    check("ends", bed_final(bed, "inside", LIMIT_MS));
-    log = bed_log(bed, "inside", NULL);
+    pods_start(fixture, &pod);
+    check("ends", pods_final(fixture, "inside", LIMIT_MS));
+    log = pods_log(fixture, "inside", NULL);
     check_str("one route, to the pods", log, "eth0\t00007F0A\neth0\nlo\n");
-    bed_runtime(bed)->ops->release(bed_runtime(bed), "inside");
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "inside");
 }
 
 static void pods_and_their_network_outlive_the_node(void **state)
 {
-    struct bed_pod client = {"later", .ip = "10.127.4.8",
-                             .main = {{.argv = {bed_program(), "ask", "10.127.4.4", "80"}}}};
+    struct test_pod client = {"later", .ip = "10.127.4.8",
+                              .main = {{.argv = {test_program(), "ask", "10.127.4.4", "80"}}}};
     const struct pod_status *status;
 
     start_server("server", "10.127.4.4", "80");
     tear_down(state);
     set_up(state);
-    check("found", bed_found(bed, "server"));
-    bed_start(bed, &client);
-    status = bed_final(bed, "later", LIMIT_MS);
+    check("found", pods_found(fixture, "server"));
+    pods_start(fixture, &client);
+    status = pods_final(fixture, "later", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
-    bed_runtime(bed)->ops->release(bed_runtime(bed), "later");
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "later");
     end("server");
 }
 
-static void a_network_that_cannot_be_is_refused_with_the_reason(void **state)
+static void a_network_that_cannot_be_made_is_refused_with_the_reason(void **state)
 {
     scoped_str dir = test_path("refused");
     struct loop *loop = loop_new(clock_real());
@@ -191,8 +189,8 @@ static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void 
 {
     scoped_str dir = test_path("shared");
     scoped_str log = NULL;
-    struct bed_pod pod = {"low", .ip = "127.10.4.2",
-                          .main = {{.argv = {bed_program(), "listen", "80"}, .port = 80}}};
+    struct test_pod pod = {"low", .ip = "127.10.4.2",
+                           .main = {{.argv = {test_program(), "listen", "80"}, .port = 80}}};
     const struct pod_status *status;
     FILE *first = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
     char line[32];
@@ -206,16 +204,16 @@ static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void 
         print_message("skipped: port 80 is open to this user\n");
         return;
     }
-    bed = bed_new(dir, &(struct runtime_host_options){.isolation = "auto"});
-    bed_start(bed, &pod);
-    status = bed_final(bed, "low", LIMIT_MS);
+    fixture = pods_new(dir, &(struct runtime_host_options){.isolation = "auto"});
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "low", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_FAILED);
-    log = bed_log(bed, "low", NULL);
+    log = pods_log(fixture, "low", NULL);
     check_has("the program says so", log, "bind: Permission denied");
     check_has("told", status->containers.items[0].message, "port 80: permission denied");
-    bed_runtime(bed)->ops->release(bed_runtime(bed), "low");
-    bed_free(bed);
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "low");
+    pods_free(fixture);
 }
 
 int main(int argc, char **argv)
@@ -228,7 +226,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(pods_and_their_network_outlive_the_node),
     };
     const struct CMUnitTest anywhere[] = {
-        cmocka_unit_test(a_network_that_cannot_be_is_refused_with_the_reason),
+        cmocka_unit_test(a_network_that_cannot_be_made_is_refused_with_the_reason),
         cmocka_unit_test(a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told),
     };
     int code = shim_main(argc, argv);

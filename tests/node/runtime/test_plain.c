@@ -1,5 +1,5 @@
 /*
- * node/runtime/host.c and the shim, with real processes: pods without a box of their own.
+ * node/runtime/host.c and the shared shim, with real processes: plain pods.
  */
 #include "tests/unit.h"
 
@@ -12,19 +12,19 @@
 
 enum { LIMIT_MS = 60000 };
 
-static struct bed *bed;
+static struct pods_fixture *fixture;
 
 static int set_up(void **state)
 {
     scoped_str dir = test_path("bare");
 
-    bed = bed_new(dir, NULL);
+    fixture = pods_new(dir, NULL);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    bed_free(bed);
+    pods_free(fixture);
     return 0;
 }
 
@@ -70,12 +70,12 @@ static void exit_codes_and_signals_are_reported_as_they_were(void **state)
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("exit-%zu", i);
-        struct bed_pod pod = {uid};
+        struct test_pod pod = {uid};
         const struct pod_status *status;
 
         memcpy(pod.main[0].argv, cases[i].argv, sizeof cases[i].argv);
-        bed_start(bed, &pod);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture, &pod);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
         check_int(cases[i].name, status->phase, cases[i].phase);
 
@@ -88,39 +88,39 @@ static void exit_codes_and_signals_are_reported_as_they_were(void **state)
         check(cases[i].name, c->finished_ms >= c->started_ms && c->started_ms > 0);
         if (cases[i].message)
             check_has(cases[i].name, c->message, cases[i].message);
-        check_int(cases[i].name, bed_finals(bed, uid), 1);
-        bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+        check_int(cases[i].name, pods_finals(fixture, uid), 1);
+        pods_runtime(fixture)->ops->release(pods_runtime(fixture), uid);
     }
 }
 
 static const struct pod_status *run_shell(const char *uid, const char *script)
 {
-    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
-    return bed_final(bed, uid, LIMIT_MS);
+    pods_start(fixture, &(struct test_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    return pods_final(fixture, uid, LIMIT_MS);
 }
 
 /* covers: reliability.md SEC-25 */
-static void a_program_starts_with_three_descriptors_and_nothing_of_ours(void **state)
+static void a_program_starts_with_three_descriptors_and_inherits_nothing_else(void **state)
 {
     scoped_str log = NULL;
 
-    check_int(
-        "ls",
-        bed_shell(bed, "clean",
+    check_int("ls",
+              pods_shell(
+                  fixture, "clean",
                   "ls /proc/self/fd | tr '\\n' ' '; echo; grep -E 'Sig(Blk|Ign)' /proc/self/status;"
                   " umask; readlink /proc/self/fd/0; ulimit -c; env | grep -c SHOULD_NOT",
                   &log),
-        1); /* grep -c finds none */
+              1); /* grep -c finds none */
     check_str("log", log,
               "0 1 2 3 \n" /* 3: ls itself reads the directory */
               "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n/dev/null\n0\n0\n");
 }
 
 /* covers: see 4.5 */
-static void the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins(void **state)
+static void the_environment_is_the_base_and_the_containers_own_and_the_last_value_wins(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "env",
         .hostname = NULL,
         .main = {{.argv = {"sh", "-c",
@@ -130,14 +130,14 @@ static void the_environment_is_a_base_and_the_containers_own_of_which_the_last_w
                   .cwd = "/usr"}},
     };
 
-    bed_start(bed, &pod);
-    check("ends", bed_final(bed, "env", LIMIT_MS));
-    log = bed_log(bed, "env", NULL);
+    pods_start(fixture, &pod);
+    check("ends", pods_final(fixture, "env", LIMIT_MS));
+    log = pods_log(fixture, "env", NULL);
     check_str("log", log, "A=2 B=x=y\n/\nenv env\n");
 }
 
 /* covers: reliability.md INV-N3; local-runtime.md LRT-26 LRT-29 */
-static void what_a_program_leaves_behind_is_killed_with_it(void **state)
+static void processes_that_a_program_leaves_behind_are_killed_with_it(void **state)
 {
     scoped_str log = NULL;
     const struct pod_status *status =
@@ -147,18 +147,18 @@ static void what_a_program_leaves_behind_is_killed_with_it(void **state)
 
     check("ends", status);
     check_int("code", status->containers.items[0].exit_code, 4);
-    log = bed_log(bed, "left", NULL);
+    log = pods_log(fixture, "left", NULL);
     for (unsigned i = 0; i < 2; i++) {
-        long pid = bed_number(log, i ? "b" : "a");
+        long pid = number_in_text(log, i ? "b" : "a");
 
         check("printed", pid > 0);
-        check("gone", !bed_alive(pid));
+        check("gone", !process_alive(pid));
     }
 }
 
 /* One that was forked twice, in another session and environment, while another pod runs under the
  * same supervisor. covers: reliability.md INV-N3 */
-static void a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it(void **state)
+static void a_daemon_with_another_environment_is_killed_with_its_pod(void **state)
 {
     scoped_str fifo = test_path("began");
     scoped_str script = mem_printf("(env -i setsid sh -c 'echo pid=$$; echo > %s; exec sleep 300' "
@@ -169,21 +169,21 @@ static void a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it(void **stat
     long pid;
 
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    bed_start(bed, &(struct bed_pod){"neighbour", .main = {{.argv = {"/bin/sleep", "300"}}}});
-    check("runs", bed_phase(bed, "neighbour", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &(struct test_pod){"neighbour", .main = {{.argv = {"/bin/sleep", "300"}}}});
+    check("runs", pods_phase(fixture, "neighbour", POD_RUNNING, LIMIT_MS));
     status = run_shell("daemon", script);
     check_int("code", status->containers.items[0].exit_code, 4);
-    log = bed_log(bed, "daemon", NULL);
-    pid = bed_number(log, "pid");
+    log = pods_log(fixture, "daemon", NULL);
+    pid = number_in_text(log, "pid");
     check("it has printed", pid > 0);
-    check("it is gone when its pod is", !bed_alive(pid));
-    check_int("the neighbour is not", bed_finals(bed, "neighbour"), 0);
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "neighbour", 0);
-    check("ends", bed_final(bed, "neighbour", LIMIT_MS));
+    check("it is gone when its pod is", !process_alive(pid));
+    check_int("the neighbour is not", pods_finals(fixture, "neighbour"), 0);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "neighbour", 0);
+    check("ends", pods_final(fixture, "neighbour", LIMIT_MS));
 }
 
 /* covers: local-runtime.md LRT-25 LRT-26; reliability.md INV-N4 */
-static void stop_asks_first_and_kills_after_the_grace_period(void **state)
+static void stop_sends_term_and_kills_after_the_grace_period(void **state)
 {
     enum { FOR_EVER_MS = 100 * LIMIT_MS };
     static const struct {
@@ -207,16 +207,16 @@ static void stop_asks_first_and_kills_after_the_grace_period(void **state)
         const struct pod_status *status;
         int64_t begun;
 
-        bed_start(bed,
-                  &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}});
-        check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
-        check("the trap is set", bed_printed(bed, uid, "up", LIMIT_MS));
-        begun = loop_mono_ns(bed_loop(bed));
-        bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture,
+                   &(struct test_pod){uid, .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}});
+        check(cases[i].name, pods_phase(fixture, uid, POD_RUNNING, LIMIT_MS));
+        check("the trap is set", pods_printed(fixture, uid, "up", LIMIT_MS));
+        begun = loop_mono_ns(pods_loop(fixture));
+        pods_runtime(fixture)->ops->stop(pods_runtime(fixture), uid, cases[i].grace_ms);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
 
-        int64_t took_ms = (loop_mono_ns(bed_loop(bed)) - begun) / 1000000;
+        int64_t took_ms = (loop_mono_ns(pods_loop(fixture)) - begun) / 1000000;
 
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
@@ -224,13 +224,13 @@ static void stop_asks_first_and_kills_after_the_grace_period(void **state)
     }
 }
 
-static void a_pod_nobody_knows_is_reported_as_such_when_stopped(void **state)
+static void an_unknown_pod_is_reported_as_not_found_when_stopped(void **state)
 {
     const struct pod_status *status;
 
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "stranger", 1000);
-    check_int("not inside the call", bed_finals(bed, "stranger"), 0);
-    status = bed_final(bed, "stranger", LIMIT_MS);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "stranger", 1000);
+    check_int("not inside the call", pods_finals(fixture, "stranger"), 0);
+    status = pods_final(fixture, "stranger", LIMIT_MS);
     check("told", status);
     check_int("phase", status->phase, POD_FAILED);
     check_str("reason", status->reason, "NotFound");
@@ -239,16 +239,16 @@ static void a_pod_nobody_knows_is_reported_as_such_when_stopped(void **state)
 /* covers: reliability.md INV-N1 */
 static void a_uid_is_started_once(void **state)
 {
-    struct bed_pod pod = {"once", .main = {{.argv = {"sh", "-c", "echo ran"}}}};
+    struct test_pod pod = {"once", .main = {{.argv = {"sh", "-c", "echo ran"}}}};
     scoped_str log = NULL;
 
-    bed_start(bed, &pod);
-    bed_start(bed, &pod);
-    check("ends", bed_final(bed, "once", LIMIT_MS));
-    bed_start(bed, &pod);
-    bed_run(bed, 100);
-    check_int("finals", bed_finals(bed, "once"), 1);
-    log = bed_log(bed, "once", NULL);
+    pods_start(fixture, &pod);
+    pods_start(fixture, &pod);
+    check("ends", pods_final(fixture, "once", LIMIT_MS));
+    pods_start(fixture, &pod);
+    pods_run(fixture, 100);
+    check_int("finals", pods_finals(fixture, "once"), 1);
+    log = pods_log(fixture, "once", NULL);
     check_str("log", log, "ran\n");
 }
 
@@ -259,19 +259,19 @@ static void on_failure_restarts_with_a_doubled_back_off(void **state)
     scoped_str script = mem_printf(
         "mkdir -p %s; cd %s; n=$(ls | wc -l); touch $n; echo run $n; test $n -ge 3", dir, dir);
     const struct pod_status *status;
-    int64_t begun = loop_mono_ns(bed_loop(bed));
+    int64_t begun = loop_mono_ns(pods_loop(fixture));
     scoped_str log = NULL;
 
-    bed_start(bed, &(struct bed_pod){"again", "OnFailure",
-                                     .main = {{.argv = {"/bin/sh", "-c", script}}}});
-    status = bed_final(bed, "again", LIMIT_MS);
+    pods_start(fixture, &(struct test_pod){"again", "OnFailure",
+                                           .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    status = pods_final(fixture, "again", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
     check_int("restarts", status->containers.items[0].restart_count, 3);
     check("last", status->containers.items[0].has_last);
     check_int("last code", status->containers.items[0].last_exit_code, 1);
-    check("20 + 40 + 80 ms", loop_mono_ns(bed_loop(bed)) - begun >= INT64_C(140) * 1000000);
-    log = bed_log(bed, "again", NULL);
+    check("20 + 40 + 80 ms", loop_mono_ns(pods_loop(fixture)) - begun >= INT64_C(140) * 1000000);
+    log = pods_log(fixture, "again", NULL);
     check_str("log of the last run", log, "run 3\n");
 }
 
@@ -281,8 +281,8 @@ static void the_log_of_the_previous_run_is_kept(void **state)
     scoped(buf) struct buf out = {0};
     int64_t offset = 0;
 
-    check("read", bed_runtime(bed)->ops->read_log(bed_runtime(bed), "again", &previous, &offset,
-                                                  &out, NULL));
+    check("read", pods_runtime(fixture)->ops->read_log(pods_runtime(fixture), "again", &previous,
+                                                       &offset, &out, NULL));
     check_str("log", out.data, "run 2\n");
 }
 
@@ -295,7 +295,7 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     scoped_str second = mem_printf("ls %s | wc -l | grep -qx 3", dir);
     scoped_str main_script = mem_printf("test -e %s/sidecar", dir);
     scoped_str side = mem_printf("touch %s/sidecar; exec sleep 300", dir);
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "init",
         "OnFailure",
         .grace_s = 5,
@@ -306,8 +306,8 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     };
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    status = bed_final(bed, "init", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "init", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
     check_int("repeated", status->init_containers.items[0].restart_count, 2);
@@ -315,12 +315,12 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     check_int("sidecar ended by TERM", status->init_containers.items[2].exit_code, 143);
 }
 
-/* The program is renewed while it runs, and the next run has it; the sidecar's word is awaited. */
-static void what_a_container_runs_next_may_change_while_it_runs(void **state)
+/* A new program takes effect with the next run. */
+static void the_program_of_the_next_run_may_change_during_a_run(void **state)
 {
     scoped_str mark = test_path("renewed");
     scoped_str first = mem_printf("echo $A; until test -e %s; do sleep 0.01; done; exit 1", mark);
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "renewed",
         "OnFailure",
         .main = {{.argv = {"/bin/sh", "-c", first}, .env = {{"A", "one"}}}},
@@ -332,23 +332,24 @@ static void what_a_container_runs_next_may_change_while_it_runs(void **state)
     const struct pod_status *status;
     scoped_str log = NULL;
 
-    bed_start(bed, &pod);
-    check("runs", bed_phase(bed, "renewed", POD_RUNNING, LIMIT_MS));
-    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 0, &now);
-    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 0, &now);
-    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 7, &now); /* there is none */
-    bed_run(bed, 50);
+    pods_start(fixture, &pod);
+    check("runs", pods_phase(fixture, "renewed", POD_RUNNING, LIMIT_MS));
+    pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 0, &now);
+    pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 0, &now);
+    pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 7,
+                                            &now); /* an unknown pod */
+    pods_run(fixture, 50);
     close(open(mark, O_CREAT | O_WRONLY, 0600));
-    status = bed_final(bed, "renewed", LIMIT_MS);
+    status = pods_final(fixture, "renewed", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
-    log = bed_log(bed, "renewed", NULL);
+    log = pods_log(fixture, "renewed", NULL);
     check_has("log", log, "two new\n");
 }
 
 static void containers_wait_for_the_sidecars_startup_probe(void **state)
 {
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "awaited",
         .grace_s = 5,
         .init = {{.argv = {"/bin/sh", "-c", "echo up; exec sleep 300"},
@@ -358,17 +359,17 @@ static void containers_wait_for_the_sidecars_startup_probe(void **state)
     };
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    check("the sidecar runs", bed_printed(bed, "awaited", "up", LIMIT_MS));
-    bed_run(bed, 50);
-    check_int("waits", (int64_t)bed_finals(bed, "awaited"), 0);
-    bed_runtime(bed)->ops->startup_passed(bed_runtime(bed), "awaited", 0);
-    status = bed_final(bed, "awaited", LIMIT_MS);
+    pods_start(fixture, &pod);
+    check("the sidecar runs", pods_printed(fixture, "awaited", "up", LIMIT_MS));
+    pods_run(fixture, 50);
+    check_int("waits", (int64_t)pods_finals(fixture, "awaited"), 0);
+    pods_runtime(fixture)->ops->startup_passed(pods_runtime(fixture), "awaited", 0);
+    status = pods_final(fixture, "awaited", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
 }
 
-static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(void **state)
+static void the_end_of_the_log_is_the_message_of_a_failed_run_if_the_policy_says_so(void **state)
 {
     static const struct {
         const char *name, *policy, *script, *message;
@@ -388,10 +389,10 @@ static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(voi
         const struct pod_status *status;
         const char *message;
 
-        bed_start(bed, &(struct bed_pod){cases[i].name,
-                                         .main = {{.argv = {"/bin/sh", "-c", cases[i].script},
-                                                   .message_policy = cases[i].policy}}});
-        status = bed_final(bed, cases[i].name, LIMIT_MS);
+        pods_start(fixture, &(struct test_pod){cases[i].name,
+                                               .main = {{.argv = {"/bin/sh", "-c", cases[i].script},
+                                                         .message_policy = cases[i].policy}}});
+        status = pods_final(fixture, cases[i].name, LIMIT_MS);
         check(cases[i].name, status);
         message = status->containers.items[0].message;
         if (!cases[i].message)
@@ -405,15 +406,16 @@ static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(voi
     }
 }
 
-static void what_a_run_used_is_in_its_status(void **state)
+static void the_usage_of_a_run_is_in_its_status(void **state)
 {
     const struct pod_status *status;
 
-    bed_start(bed, &(struct bed_pod){
-                       "usage", .main = {{.argv = {"/bin/sh", "-c",
-                                                   "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); "
-                                                   "done"}}}});
-    status = bed_final(bed, "usage", LIMIT_MS);
+    pods_start(fixture,
+               &(struct test_pod){"usage",
+                                  .main = {{.argv = {"/bin/sh", "-c",
+                                                     "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); "
+                                                     "done"}}}});
+    status = pods_final(fixture, "usage", LIMIT_MS);
     assert_non_null(status);
     check("cpu", status->containers.items[0].cpu_ms >= 5);
     check("memory", status->containers.items[0].memory_peak_bytes >= 256 << 10);
@@ -421,12 +423,12 @@ static void what_a_run_used_is_in_its_status(void **state)
 
 static void a_failed_init_container_fails_the_pod(void **state)
 {
-    struct bed_pod pod = {"init-fails", .init = {{.argv = {"false"}}},
-                          .main = {{.argv = {"true"}}}};
+    struct test_pod pod = {"init-fails", .init = {{.argv = {"false"}}},
+                           .main = {{.argv = {"true"}}}};
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    status = bed_final(bed, "init-fails", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "init-fails", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_FAILED);
     check_int("never started", status->containers.items[0].state, CONTAINER_WAITING);
@@ -435,12 +437,12 @@ static void a_failed_init_container_fails_the_pod(void **state)
 /* covers: local-runtime.md LRT-28 */
 static void a_deadline_ends_the_pod(void **state)
 {
-    struct bed_pod pod = {"deadline", .deadline_s = 1, .grace_s = 1,
-                          .main = {{.argv = {"sleep", "300"}}}};
+    struct test_pod pod = {"deadline", .deadline_s = 1, .grace_s = 1,
+                           .main = {{.argv = {"sleep", "300"}}}};
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    status = bed_final(bed, "deadline", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "deadline", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_FAILED);
     check_str("reason", status->reason, "DeadlineExceeded");
@@ -448,26 +450,26 @@ static void a_deadline_ends_the_pod(void **state)
 
 static void a_deadline_may_come_while_the_pod_runs(void **state)
 {
-    struct bed_pod pod = {"late-deadline", .deadline_s = 3600, .grace_s = 1,
-                          .main = {{.argv = {"sleep", "300"}}}};
-    struct bed_pod freed = {"freed", .deadline_s = 3600, .grace_s = 1,
-                            .main = {{.argv = {"sleep", "300"}}}};
-    struct runtime *rt = bed_runtime(bed);
+    struct test_pod pod = {"late-deadline", .deadline_s = 3600, .grace_s = 1,
+                           .main = {{.argv = {"sleep", "300"}}}};
+    struct test_pod freed = {"freed", .deadline_s = 3600, .grace_s = 1,
+                             .main = {{.argv = {"sleep", "300"}}}};
+    struct runtime *rt = pods_runtime(fixture);
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    bed_start(bed, &freed);
-    check("runs", bed_phase(bed, "late-deadline", POD_RUNNING, LIMIT_MS));
-    check("runs", bed_phase(bed, "freed", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &pod);
+    pods_start(fixture, &freed);
+    check("runs", pods_phase(fixture, "late-deadline", POD_RUNNING, LIMIT_MS));
+    check("runs", pods_phase(fixture, "freed", POD_RUNNING, LIMIT_MS));
     rt->ops->set_deadline(rt, "freed", 1);
     rt->ops->set_deadline(rt, "freed", 0);
     rt->ops->set_deadline(rt, "late-deadline", 1);
     rt->ops->set_deadline(rt, "nobody", 1);
-    status = bed_final(bed, "late-deadline", LIMIT_MS);
+    status = pods_final(fixture, "late-deadline", LIMIT_MS);
     check("ends", status);
     check_str("reason", status->reason, "DeadlineExceeded");
     rt->ops->stop(rt, "freed", 1000);
-    status = bed_final(bed, "freed", LIMIT_MS);
+    status = pods_final(fixture, "freed", LIMIT_MS);
     check("ends", status);
     check_str("not of a deadline it has no more", status->reason, NULL);
 }
@@ -475,7 +477,7 @@ static void a_deadline_may_come_while_the_pod_runs(void **state)
 /* covers: reliability.md INV-N7 */
 static void logs_are_whole_and_can_be_cut(void **state)
 {
-    struct runtime *rt = bed_runtime(bed);
+    struct runtime *rt = pods_runtime(fixture);
     static const struct {
         const char *name;
         int64_t tail, limit;
@@ -503,22 +505,22 @@ static void logs_are_whole_and_can_be_cut(void **state)
 
 static void a_follower_goes_on_where_it_was(void **state)
 {
-    struct runtime *rt = bed_runtime(bed);
+    struct runtime *rt = pods_runtime(fixture);
     struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     scoped(buf) struct buf out = {0};
     int64_t offset = 0;
     scoped_str go = test_path("go");
     scoped_str script = mem_printf("echo one; until test -e %s; do sleep 0.01; done; echo two", go);
-    struct bed_pod pod = {"follow", .main = {{.argv = {"sh", "-c", script}}}};
+    struct test_pod pod = {"follow", .main = {{.argv = {"sh", "-c", script}}}};
 
-    bed_start(bed, &pod);
+    pods_start(fixture, &pod);
     while (!out.len) {
-        bed_run(bed, 20);
+        pods_run(fixture, 20);
         rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
     }
     check_str("first", out.data, "one\n");
     close(open(go, O_CREAT | O_WRONLY, 0600));
-    check("ends", bed_final(bed, "follow", LIMIT_MS));
+    check("ends", pods_final(fixture, "follow", LIMIT_MS));
     rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
     check_str("both", out.data, "one\ntwo\n");
     rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
@@ -528,7 +530,7 @@ static void a_follower_goes_on_where_it_was(void **state)
 /* covers: local-runtime.md LRT-44; see performance.md 5.2 */
 static void a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made(void **state)
 {
-    struct runtime *rt = bed_runtime(bed);
+    struct runtime *rt = pods_runtime(fixture);
     scoped_str dir = test_path("bare/node/logs");
     scoped_str silent = mem_printf("%s/silent.log", dir);
     scoped_str loud = mem_printf("%s/loud.log", dir);
@@ -540,7 +542,7 @@ static void a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_m
     rt->ops->release(rt, "loud");
     rt->ops->purge(rt, "loud");
     for (int i = 0; i < LIMIT_MS / 10 && !access(loud, F_OK); i++)
-        bed_run(bed, 10);
+        pods_run(fixture, 10);
     check_int("purged", access(loud, F_OK), -1);
 }
 
@@ -548,20 +550,21 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_and_signals_are_reported_as_they_were),
-        cmocka_unit_test(a_program_starts_with_three_descriptors_and_nothing_of_ours),
-        cmocka_unit_test(the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins),
-        cmocka_unit_test(what_a_program_leaves_behind_is_killed_with_it),
-        cmocka_unit_test(a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it),
-        cmocka_unit_test(stop_asks_first_and_kills_after_the_grace_period),
-        cmocka_unit_test(a_pod_nobody_knows_is_reported_as_such_when_stopped),
+        cmocka_unit_test(a_program_starts_with_three_descriptors_and_inherits_nothing_else),
+        cmocka_unit_test(
+            the_environment_is_the_base_and_the_containers_own_and_the_last_value_wins),
+        cmocka_unit_test(processes_that_a_program_leaves_behind_are_killed_with_it),
+        cmocka_unit_test(a_daemon_with_another_environment_is_killed_with_its_pod),
+        cmocka_unit_test(stop_sends_term_and_kills_after_the_grace_period),
+        cmocka_unit_test(an_unknown_pod_is_reported_as_not_found_when_stopped),
         cmocka_unit_test(a_uid_is_started_once),
         cmocka_unit_test(on_failure_restarts_with_a_doubled_back_off),
         cmocka_unit_test(the_log_of_the_previous_run_is_kept),
         cmocka_unit_test(init_containers_run_one_by_one_and_sidecars_beside),
-        cmocka_unit_test(what_a_container_runs_next_may_change_while_it_runs),
+        cmocka_unit_test(the_program_of_the_next_run_may_change_during_a_run),
         cmocka_unit_test(containers_wait_for_the_sidecars_startup_probe),
-        cmocka_unit_test(the_end_of_a_failing_log_is_the_message_where_that_was_asked_for),
-        cmocka_unit_test(what_a_run_used_is_in_its_status),
+        cmocka_unit_test(the_end_of_the_log_is_the_message_of_a_failed_run_if_the_policy_says_so),
+        cmocka_unit_test(the_usage_of_a_run_is_in_its_status),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
         cmocka_unit_test(a_deadline_ends_the_pod),
         cmocka_unit_test(a_deadline_may_come_while_the_pod_runs),

@@ -1,5 +1,5 @@
 /*
- * Ports of boxed pods: the test program is server and client, too.
+ * Ports of sandboxed pods. The test program is also the server and client that run in them.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int listen_mode(char **args)
     }
 }
 
-/* What the server at an address says, as far as it fits; "" when there is none. */
+/* The answer of the server at an address, cut to fit; "" when there is none. */
 static void ask(const char *address, int port, char *out, size_t size)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -87,7 +87,7 @@ static int answer_mode(char **args)
     }
 }
 
-/* Asks localhost, from a socket that is bound and connected to nothing. */
+/* Sends a datagram to localhost from a socket that is neither bound nor connected. */
 static int question_mode(char **args)
 {
     const struct timeval wait = {0, 100000};
@@ -107,7 +107,7 @@ static int question_mode(char **args)
 }
 
 /* covers: see 3.3 LRT-06 */
-static void datagrams_to_localhost_are_for_the_own_pod(void **state)
+static void datagrams_to_localhost_reach_the_own_pod(void **state)
 {
     static const char *const uids[] = {"answers-a", "answers-b"};
     scoped_str port_text = mem_printf("%d", 20000 + getpid() % 10000);
@@ -117,12 +117,12 @@ static void datagrams_to_localhost_are_for_the_own_pod(void **state)
     self[n > 0 ? n : 0] = 0;
     for (int i = 0; i < 2; i++) {
         scoped_str ip = mem_printf("127.10.4.%d", 2 + i);
-        struct bed_pod pod = {uids[i], .ip = ip,
-                              .main = {{.argv = {self, "answer", port_text, uids[i]},
-                                        .port = (int)strtol(port_text, NULL, 10)},
-                                       {.argv = {self, "question", port_text}}}};
+        struct test_pod pod = {uids[i], .ip = ip,
+                               .main = {{.argv = {self, "answer", port_text, uids[i]},
+                                         .port = (int)strtol(port_text, NULL, 10)},
+                                        {.argv = {self, "question", port_text}}}};
 
-        bed_start(bed, &pod);
+        pods_start(fixture, &pod);
     }
     for (int i = 0; i < 2; i++) {
         scoped_str says = mem_printf("%s\n", uids[i]);
@@ -130,12 +130,12 @@ static void datagrams_to_localhost_are_for_the_own_pod(void **state)
 
         for (int tries = 0; tries < LIMIT_MS / 20 && (!log || !*log); tries++) {
             mem_free(log);
-            bed_run(bed, 20);
-            log = bed_log(bed, uids[i], "c1");
+            pods_run(fixture, 20);
+            log = pods_log(fixture, uids[i], "c1");
         }
         check_str("its own", log, says);
-        bed_runtime(bed)->ops->stop(bed_runtime(bed), uids[i], 0);
-        check(uids[i], bed_final(bed, uids[i], LIMIT_MS));
+        pods_runtime(fixture)->ops->stop(pods_runtime(fixture), uids[i], 0);
+        check(uids[i], pods_final(fixture, uids[i], LIMIT_MS));
         release(uids[i]);
     }
 }
@@ -148,7 +148,7 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
     } rows[] = {{"listen-a", "127.10.4.2", "4"},
                 {"listen-b", "127.10.4.3", "4"},
                 {"listen-c", "127.10.4.4", "6"}};
-    int port = 20000 + getpid() % 10000; /* so that runs side by side do not meet */
+    int port = 20000 + getpid() % 10000; /* parallel runs use different ports */
     scoped_str port_text = mem_printf("%d", port);
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -156,38 +156,39 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
 
     self[n > 0 ? n : 0] = 0;
     for (size_t i = 0; i < countof(rows); i++) {
-        struct bed_pod pod = {
+        struct test_pod pod = {
             rows[i].uid, .ip = rows[i].ip,
             .main = {
                 {.argv = {self, "listen", rows[i].family, port_text, rows[i].uid}, .port = port},
                 {.argv = {self, "ask", "127.0.0.1", port_text}}}};
 
-        bed_start(bed, &pod);
+        pods_start(fixture, &pod);
     }
     for (size_t i = 0; i < countof(rows); i++) {
         scoped_str own = NULL;
         char text[256];
 
-        check(rows[i].uid, bed_phase(bed, rows[i].uid, POD_RUNNING, LIMIT_MS));
+        check(rows[i].uid, pods_phase(fixture, rows[i].uid, POD_RUNNING, LIMIT_MS));
         ask(rows[i].ip, port, text, sizeof text);
         check_has(rows[i].uid, text, rows[i].uid);
         for (int tries = 0; tries < LIMIT_MS / 20 && (!own || !*own); tries++) {
             mem_free(own);
-            bed_run(bed, 20);
-            own = bed_log(bed, rows[i].uid, "c1");
+            pods_run(fixture, 20);
+            own = pods_log(fixture, rows[i].uid, "c1");
         }
         check_has("localhost is the own pod", own, rows[i].uid);
     }
 
-    struct bed_pod caller = {"caller", .ip = "127.10.4.9",
-                             .main = {{.argv = {self, "ask", "127.10.4.2", port_text}, .port = 1}}};
+    struct test_pod caller = {
+        "caller", .ip = "127.10.4.9",
+        .main = {{.argv = {self, "ask", "127.10.4.2", port_text}, .port = 1}}};
 
     check_int("caller", run(&caller, &log), 0);
     check_str("peers see who calls", log, "listen-a to 127.10.4.9\n");
     release("caller");
     for (size_t i = 0; i < countof(rows); i++) {
-        bed_runtime(bed)->ops->stop(bed_runtime(bed), rows[i].uid, 0);
-        check(rows[i].uid, bed_final(bed, rows[i].uid, LIMIT_MS));
+        pods_runtime(fixture)->ops->stop(pods_runtime(fixture), rows[i].uid, 0);
+        check(rows[i].uid, pods_final(fixture, rows[i].uid, LIMIT_MS));
         release(rows[i].uid);
     }
 }
@@ -200,22 +201,22 @@ static void a_port_the_kernel_chooses_stays_shared(void **state)
     int port;
 
     self[n > 0 ? n : 0] = 0;
-    bed_start(bed, &(struct bed_pod){
-                       "chosen", .ip = "127.10.4.2",
-                       .main = {{.argv = {self, "listen", "4", "0", "chosen"}, .port = 8080}}});
-    check("runs", bed_phase(bed, "chosen", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &(struct test_pod){"chosen", .ip = "127.10.4.2",
+                                           .main = {{.argv = {self, "listen", "4", "0", "chosen"},
+                                                     .port = 8080}}});
+    check("runs", pods_phase(fixture, "chosen", POD_RUNNING, LIMIT_MS));
     port = (int)number_in_log("chosen", "port");
     check("port", port > 0);
     ask("127.0.0.1", port, text, sizeof text);
     check_has("at the host's address", text, "chosen");
     ask("127.10.4.2", port, text, sizeof text);
     check_has("at the pod's", text, "chosen");
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "chosen", 0);
-    check("ends", bed_final(bed, "chosen", LIMIT_MS));
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "chosen", 0);
+    check("ends", pods_final(fixture, "chosen", LIMIT_MS));
     release("chosen");
 }
 
-static void a_port_that_was_not_declared_and_is_taken_is_told(void **state)
+static void an_undeclared_port_that_is_taken_is_reported(void **state)
 {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -225,24 +226,24 @@ static void a_port_that_was_not_declared_and_is_taken_is_told(void **state)
     int number;
 
     self[n > 0 ? n : 0] = 0;
-    bed_start(bed, &(struct bed_pod){
-                       "holder", .ip = "127.10.4.2",
-                       .main = {{.argv = {self, "listen", "4", "0", "holder"}, .port = 1}}});
-    check("runs", bed_phase(bed, "holder", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &(struct test_pod){
+                            "holder", .ip = "127.10.4.2",
+                            .main = {{.argv = {self, "listen", "4", "0", "holder"}, .port = 1}}});
+    check("runs", pods_phase(fixture, "holder", POD_RUNNING, LIMIT_MS));
     number = (int)number_in_log("holder", "port");
     port = mem_printf("%d", number);
     says = mem_printf("port %d was in use on this machine; declare it as containerPort %d", number,
                       number);
-    bed_start(bed, &(struct bed_pod){
-                       "loser", .ip = "127.10.4.3",
-                       .main = {{.argv = {self, "listen", "4", port, "loser"}, .port = 1}}});
-    status = bed_final(bed, "loser", LIMIT_MS);
+    pods_start(fixture, &(struct test_pod){
+                            "loser", .ip = "127.10.4.3",
+                            .main = {{.argv = {self, "listen", "4", port, "loser"}, .port = 1}}});
+    status = pods_final(fixture, "loser", LIMIT_MS);
     check("ends", status);
     check_str("reason", status->containers.items[0].reason, "PortConflict");
     check_has("why, and the way out", status->containers.items[0].message, says);
     release("loser");
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "holder", 0);
-    check("ends", bed_final(bed, "holder", LIMIT_MS));
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "holder", 0);
+    check("ends", pods_final(fixture, "holder", LIMIT_MS));
     release("holder");
 }
 
@@ -250,16 +251,16 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
-        cmocka_unit_test(datagrams_to_localhost_are_for_the_own_pod),
+        cmocka_unit_test(datagrams_to_localhost_reach_the_own_pod),
         cmocka_unit_test(a_port_the_kernel_chooses_stays_shared),
-        cmocka_unit_test(a_port_that_was_not_declared_and_is_taken_is_told),
+        cmocka_unit_test(an_undeclared_port_that_is_taken_is_reported),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
-    static const struct box_mode modes[] = {{"listen", listen_mode},
-                                            {"ask", ask_mode},
-                                            {"answer", answer_mode},
-                                            {"question", question_mode},
-                                            {0}};
+    static const struct pod_program modes[] = {{"listen", listen_mode},
+                                               {"ask", ask_mode},
+                                               {"answer", answer_mode},
+                                               {"question", question_mode},
+                                               {0}};
 
-    return boxes_main(argc, argv, tests, countof(tests), modes);
+    return sandboxed_pods_main(argc, argv, tests, countof(tests), modes);
 }

@@ -1,6 +1,6 @@
 /*
- * node/runtime/reap_lost.c and runtime/adopt.c: in which order what dead shims left is removed and
- * told of, and that nobody else waits for that.
+ * node/runtime/reap_lost.c and runtime/adopt.c: files of dead shims are removed before their pods
+ * are reported, and other pods do not wait for that.
  */
 #include "tests/unit.h"
 
@@ -14,7 +14,7 @@
 #include "node/shim/entry.h"
 #include "tests/support/node_restarts.h"
 
-/* Keeps the only thread of the pool busy until it is told to go on: by a task, or at once. */
+/* Keeps the only thread of the pool busy until it is opened. */
 struct gate {
     struct pool_work work;
     struct task open;
@@ -36,24 +36,24 @@ static void gate_open(struct task *task)
     uv_sem_post(&container_of(task, struct gate, open)->opened);
 }
 
-static void gate_shut(struct gate *gate, struct bed *bed)
+static void gate_shut(struct gate *gate, struct pods_fixture *fixture)
 {
     *gate = (struct gate){.work = {.run = gate_wait, .done = gate_passed}, .open.run = gate_open};
     check_int("gate", uv_sem_init(&gate->opened, 0), 0);
-    loop_work(bed_loop(bed), &gate->work);
+    loop_work(pods_loop(fixture), &gate->work);
 }
 
-/* Until the runtime has seen it: before, it would be given pods. */
-static void kill_shim_and_wait(struct bed *bed, const char *dir)
+/* Returns when the runtime knows that the shim has died; before that it would send pods to it. */
+static void kill_shim_and_wait(struct pods_fixture *fixture, const char *dir)
 {
-    const struct host *host = container_of(bed_runtime(bed), struct host, base);
+    const struct host *host = container_of(pods_runtime(fixture), struct host, base);
 
-    life_kill_shim(dir);
+    kill_shim(dir);
     while (!host->reaps)
-        bed_run(bed, POLL_MS);
+        pods_run(fixture, POLL_MS);
 }
 
-/* Files of a pod on disk, as they lie there of a boxed one. */
+/* Makes files as a sandboxed pod has them on disk. */
 static char *leave_files(const char *dir, const char *name)
 {
     char *path = mem_printf("%s/node/pods/%s", dir, name);
@@ -88,78 +88,78 @@ static size_t entries(const char *dir, const char *below)
 static void
 a_pod_is_told_as_lost_when_nothing_is_left_of_it_and_others_go_on_meanwhile(void **state)
 {
-    scoped_str dir = life_directory("order");
-    struct bed *bed = bed_new(dir, NULL);
+    scoped_str dir = node_directory("order");
+    struct pods_fixture *fixture = pods_new(dir, NULL);
     scoped_str files = leave_files(dir, "runs.volume");
     struct gate gate;
 
-    life_start(bed, "done", "exit 9");
-    check("ends", bed_final(bed, "done", LIMIT_MS));
-    life_start(bed, "runs", "exec sleep 300");
-    check("runs", bed_phase(bed, "runs", POD_RUNNING, LIMIT_MS));
-    gate_shut(&gate, bed);
-    kill_shim_and_wait(bed, dir);
-    check_int("another pod runs to its end", bed_shell(bed, "next", "exit 3", NULL), 3);
-    check_int("the lost one is not told yet", bed_finals(bed, "runs"), 0);
+    start_shell_pod(fixture, "done", "exit 9");
+    check("ends", pods_final(fixture, "done", LIMIT_MS));
+    start_shell_pod(fixture, "runs", "exec sleep 300");
+    check("runs", pods_phase(fixture, "runs", POD_RUNNING, LIMIT_MS));
+    gate_shut(&gate, fixture);
+    kill_shim_and_wait(fixture, dir);
+    check_int("another pod runs to its end", pods_shell(fixture, "next", "exit 3", NULL), 3);
+    check_int("the lost one is not told yet", pods_finals(fixture, "runs"), 0);
     check("nor removed", there(files));
-    life_release(bed, "done"); /* while its supervisor is being buried */
+    release_pod(fixture, "done"); /* while the pods of its shim are being reaped */
     gate_open(&gate.open);
-    life_check_lost(bed, "runs");
+    check_lost(fixture, "runs");
     check("removed before it was told", !there(files));
-    check_int("told once", bed_finals(bed, "done"), 1);
-    life_release(bed, "next");
-    life_finish(bed, dir);
+    check_int("told once", pods_finals(fixture, "done"), 1);
+    release_pod(fixture, "next");
+    node_finish(fixture, dir);
     check_int("directories of supervisors", (long)entries(dir, "node/shims"), 0);
 }
 
-static void what_is_being_removed_is_removed_when_the_runtime_is_freed_meanwhile(void **state)
+static void a_removal_goes_on_when_the_runtime_is_freed(void **state)
 {
-    scoped_str dir = life_directory("freed");
-    struct bed *bed = bed_new(dir, NULL);
+    scoped_str dir = node_directory("freed");
+    struct pods_fixture *fixture = pods_new(dir, NULL);
     scoped_str files = leave_files(dir, "runs.volume");
     struct gate gate;
 
-    life_start(bed, "runs", "exec sleep 300");
-    check("runs", bed_phase(bed, "runs", POD_RUNNING, LIMIT_MS));
-    gate_shut(&gate, bed);
-    kill_shim_and_wait(bed, dir);
-    loop_post(bed_loop(bed), &gate.open); /* runs when the runtime is freed, and the loop not */
-    life_finish(bed, dir);
+    start_shell_pod(fixture, "runs", "exec sleep 300");
+    check("runs", pods_phase(fixture, "runs", POD_RUNNING, LIMIT_MS));
+    gate_shut(&gate, fixture);
+    kill_shim_and_wait(fixture, dir);
+    loop_post(pods_loop(fixture), &gate.open); /* runs when the runtime is freed but not the loop */
+    node_finish(fixture, dir);
     check("removed", !there(files));
-    bed = bed_new(dir, NULL);
-    check("the records stay until it is told", bed_found(bed, "runs"));
-    life_check_lost(bed, "runs");
-    life_finish(bed, dir);
+    fixture = pods_new(dir, NULL);
+    check("the records stay until it is told", pods_found(fixture, "runs"));
+    check_lost(fixture, "runs");
+    node_finish(fixture, dir);
 }
 
-static void start_two(struct bed *bed)
+static void start_two(struct pods_fixture *fixture)
 {
-    life_start_long(bed);
-    life_start(bed, "other", "exec sleep 300");
-    check("runs", bed_phase(bed, "other", POD_RUNNING, LIMIT_MS));
+    start_long_pod(fixture);
+    start_shell_pod(fixture, "other", "exec sleep 300");
+    check("runs", pods_phase(fixture, "other", POD_RUNNING, LIMIT_MS));
 }
 
-static void what_nobody_knows_is_removed_before_adoption_has_ended(void **state)
+static void files_of_unknown_pods_are_removed_before_adoption_ends(void **state)
 {
-    scoped_str dir = life_directory("unknown");
+    scoped_str dir = node_directory("unknown");
     scoped_str unknown = NULL;
     scoped_str alike = NULL;
     scoped_str known = NULL;
-    struct bed *bed;
+    struct pods_fixture *fixture;
 
-    life(dir, start_two);
+    node_run(dir, start_two);
     unknown = leave_files(dir, "nobody.volume");
-    alike = leave_files(dir, "lon"); /* not the uid of one, but how it begins */
+    alike = leave_files(dir, "lon"); /* no uid of a pod, but the beginning of one */
     known = leave_files(dir, "long.volume");
-    bed = bed_new(dir, NULL);
-    check("found", bed_found(bed, "long") && bed_found(bed, "other"));
+    fixture = pods_new(dir, NULL);
+    check("found", pods_found(fixture, "long") && pods_found(fixture, "other"));
     check("the unknown one's are gone", !there(unknown) && !there(alike));
     check("the known one's are not", there(known));
-    life_kill_shim(dir);
-    life_check_lost(bed, "long");
-    life_check_lost(bed, "other");
+    kill_shim(dir);
+    check_lost(fixture, "long");
+    check_lost(fixture, "other");
     check("now they are", !there(known));
-    life_finish(bed, dir);
+    node_finish(fixture, dir);
 }
 
 static void nobody_hears(void *ctx, const char *uid)
@@ -172,19 +172,19 @@ static void nobody_is_told(struct task *task)
     check_fail("told that adoption has ended");
 }
 
-static void a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_began_to(void **state)
+static void a_runtime_freed_while_it_adopts_reports_nothing_and_finishes_its_removals(void **state)
 {
-    scoped_str dir = life_directory("freed-adopting");
+    scoped_str dir = node_directory("freed-adopting");
     struct runtime_host_options options = {.directory = dir};
     struct task adopted = {.run = nobody_is_told};
     scoped_str files = NULL;
     struct error err = {0};
     struct runtime *rt;
     struct loop *loop;
-    struct bed *bed;
+    struct pods_fixture *fixture;
 
-    life(dir, start_two);
-    life_kill_shim(dir);
+    node_run(dir, start_two);
+    kill_shim(dir);
     files = leave_files(dir, "long.volume");
     loop = loop_new(clock_real());
     rt = runtime_host_new(loop, &options, NULL, NULL, &err);
@@ -194,10 +194,10 @@ static void a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_beg
     loop_settle(loop);
     loop_free(loop);
     check("removed", !there(files));
-    bed = bed_new(dir, NULL);
-    life_check_lost(bed, "long");
-    life_check_lost(bed, "other");
-    life_finish(bed, dir);
+    fixture = pods_new(dir, NULL);
+    check_lost(fixture, "long");
+    check_lost(fixture, "other");
+    node_finish(fixture, dir);
 }
 
 /* The name of the shared shim's directory, and so of its control group. */
@@ -218,36 +218,36 @@ static char *shim_id(const char *dir)
 static bool has_groups(const char *name)
 {
     scoped_str script = mem_printf("find /sys/fs/cgroup -name 'jobflow-%s-*'", name);
-    scoped_str found = bed_host(script);
+    scoped_str found = host_shell(script);
 
     return found && *found;
 }
 
-static void start_a_short_one(struct bed *bed)
+static void start_a_short_one(struct pods_fixture *fixture)
 {
-    check_int("a plain pod", bed_shell(bed, "short", "exit 0", NULL), 0);
+    check_int("a plain pod", pods_shell(fixture, "short", "exit 0", NULL), 0);
 }
 
 /* covers: local-runtime.md LRT-44 */
-static void groups_of_supervisors_nobody_can_find_go_with_the_next_start(void **state)
+static void control_groups_of_shims_without_directory_are_removed_at_the_next_start(void **state)
 {
-    scoped_str dir = life_directory("groups");
-    scoped_str next = life_directory("groups-next");
+    scoped_str dir = node_directory("groups");
+    scoped_str next = node_directory("groups-next");
     scoped_str node = mem_printf("%s/node", dir);
     scoped_str id = NULL;
     struct error err = {0};
     bool had;
 
-    life(dir, start_a_short_one);
+    node_run(dir, start_a_short_one);
     id = shim_id(dir);
     had = has_groups(id);
     if (!had)
         print_message("plain pods have no group here\n");
-    bed_free(bed_new(next, NULL));
+    pods_free(pods_new(next, NULL));
     check_int("a start leaves it to who lives, though nobody is in it", has_groups(id), had);
-    life_kill_shim(dir);
+    kill_shim(dir);
     check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
-    bed_free(bed_new(next, NULL));
+    pods_free(pods_new(next, NULL));
     check("removed by a start elsewhere", !has_groups(id));
 }
 
@@ -256,10 +256,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             a_pod_is_told_as_lost_when_nothing_is_left_of_it_and_others_go_on_meanwhile),
-        cmocka_unit_test(what_is_being_removed_is_removed_when_the_runtime_is_freed_meanwhile),
-        cmocka_unit_test(what_nobody_knows_is_removed_before_adoption_has_ended),
-        cmocka_unit_test(a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_began_to),
-        cmocka_unit_test(groups_of_supervisors_nobody_can_find_go_with_the_next_start),
+        cmocka_unit_test(a_removal_goes_on_when_the_runtime_is_freed),
+        cmocka_unit_test(files_of_unknown_pods_are_removed_before_adoption_ends),
+        cmocka_unit_test(a_runtime_freed_while_it_adopts_reports_nothing_and_finishes_its_removals),
+        cmocka_unit_test(control_groups_of_shims_without_directory_are_removed_at_the_next_start),
     };
     int code = shim_main(argc, argv);
 

@@ -1,5 +1,6 @@
 /*
- * What programs in a box may do, at every level of isolation that works for whoever runs this.
+ * Rights of programs in a sandbox, at every level of isolation that works for the user who runs the
+ * tests.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -13,12 +14,12 @@ static bool is(const char *name)
     return strcmp(level, name) == 0;
 }
 
-static char *log_of(struct bed_pod *pod)
+static char *log_of(struct test_pod *pod)
 {
-    bed_start(bed, pod);
-    check("ends", bed_final(bed, pod->uid, LIMIT_MS));
-    bed_runtime(bed)->ops->release(bed_runtime(bed), pod->uid);
-    return bed_log(bed, pod->uid, NULL);
+    pods_start(fixture, pod);
+    check("ends", pods_final(fixture, pod->uid, LIMIT_MS));
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), pod->uid);
+    return pods_log(fixture, pod->uid, NULL);
 }
 
 #define BOXED .hostname = "j-0", .hosts = "127.0.0.1 localhost\n"
@@ -26,7 +27,7 @@ static char *log_of(struct bed_pod *pod)
 /* covers: reliability.md SEC-24 */
 static void a_program_without_real_root_has_no_capability_and_gets_none(void **state)
 {
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "caps", BOXED,
         .main = {{.argv = {"/bin/sh", "-c",
                            "sed -n 's/^CapEff:[[:space:]]*/e=/p; s/^CapBnd:[[:space:]]*/b=/p; "
@@ -42,10 +43,10 @@ static void a_program_without_real_root_has_no_capability_and_gets_none(void **s
 }
 
 /* covers: reliability.md SEC-24 */
-static void what_serves_ssh_keeps_the_three_it_needs(void **state)
+static void programs_that_serve_ssh_keep_three_capabilities(void **state)
 {
     static const struct runtime_volume volume = {.name = "ssh", .kind = VOLUME_EMPTY_DIR};
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "ssh", BOXED, .volumes = &volume, .n_volumes = 1,
         .main = {{.argv = {"/bin/sh", "-c", "sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status"},
                   .mounts = {{"ssh", "/root/.ssh", NULL, false}}}}};
@@ -60,33 +61,33 @@ static void what_serves_ssh_keeps_the_three_it_needs(void **state)
 /* covers: reliability.md SEC-24 */
 static void root_inside_is_nobody_outside(void **state)
 {
-    struct bed_pod pod = {"ids", BOXED,
-                          .main = {{.argv = {"/bin/sh", "-c", "id -u; exec sleep 300"}}}};
+    struct test_pod pod = {"ids", BOXED,
+                           .main = {{.argv = {"/bin/sh", "-c", "id -u; exec sleep 300"}}}};
     scoped_str found = NULL;
     scoped_str log = NULL;
 
     if (!is("full"))
         return;
-    bed_start(bed, &pod);
-    check("runs", bed_phase(bed, "ids", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &pod);
+    check("runs", pods_phase(fixture, "ids", POD_RUNNING, LIMIT_MS));
     for (int i = 0; i < LIMIT_MS / 20 && (!found || !*found); i++) {
         mem_free(found);
-        found = bed_host("for p in /proc/[0-9]*; do tr '\\0' '\\n' 2>/dev/null < $p/environ | "
-                         "grep -qx JOBFLOW_POD_UID=ids && stat -c owner=%u $p; done | sort -u");
-        bed_run(bed, 20);
+        found = host_shell("for p in /proc/[0-9]*; do tr '\\0' '\\n' 2>/dev/null < $p/environ | "
+                           "grep -qx JOBFLOW_POD_UID=ids && stat -c owner=%u $p; done | sort -u");
+        pods_run(fixture, 20);
     }
-    check("far from everybody's ids", bed_number(found, "owner") >= RANGES_FROM);
-    bed_runtime(bed)->ops->stop(bed_runtime(bed), "ids", 0);
-    check("ends", bed_final(bed, "ids", LIMIT_MS));
-    bed_runtime(bed)->ops->release(bed_runtime(bed), "ids");
-    log = bed_log(bed, "ids", NULL);
+    check("far from everybody's ids", number_in_text(found, "owner") >= RANGES_FROM);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "ids", 0);
+    check("ends", pods_final(fixture, "ids", LIMIT_MS));
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "ids");
+    log = pods_log(fixture, "ids", NULL);
     check_str("root", log, "0\n");
 }
 
 /* covers: reliability.md SEC-24 */
-static void what_only_root_may_read_or_change_stays_so(void **state)
+static void files_that_only_root_may_read_or_change_stay_so(void **state)
 {
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "secrets", BOXED,
         .main = {{.argv = {"/bin/sh", "-c",
                            "cat /etc/shadow 2>/dev/null && echo read; "
@@ -104,10 +105,10 @@ static void what_only_root_may_read_or_change_stays_so(void **state)
     check_int("host", access("/etc/jf-x", F_OK) & access("/usr/jf-x", F_OK), -1);
 }
 
-/* The machine's own are all there where programs see the machine's /dev. */
-static void devices_are_there_for_who_may_open_them(void **state)
+/* Where programs see the /dev of the machine, all its devices are there. */
+static void devices_that_a_program_may_open_are_there(void **state)
 {
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "devices", BOXED,
         .main = {
             {.argv = {"/bin/sh", "-c",
@@ -125,8 +126,8 @@ static void devices_are_there_for_who_may_open_them(void **state)
 /* covers: reliability.md SEC-25 */
 static void a_program_has_three_descriptors_and_no_more(void **state)
 {
-    struct bed_pod boxed = {"boxed", BOXED, .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
-    struct bed_pod bare = {"bare", .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
+    struct test_pod boxed = {"boxed", BOXED, .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
+    struct test_pod bare = {"bare", .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
     scoped_str in_box = log_of(&boxed);
     scoped_str without = log_of(&bare);
 
@@ -138,13 +139,13 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_without_real_root_has_no_capability_and_gets_none),
-        cmocka_unit_test(what_serves_ssh_keeps_the_three_it_needs),
+        cmocka_unit_test(programs_that_serve_ssh_keep_three_capabilities),
         cmocka_unit_test(root_inside_is_nobody_outside),
-        cmocka_unit_test(what_only_root_may_read_or_change_stays_so),
-        cmocka_unit_test(devices_are_there_for_who_may_open_them),
+        cmocka_unit_test(files_that_only_root_may_read_or_change_stay_so),
+        cmocka_unit_test(devices_that_a_program_may_open_are_there),
         cmocka_unit_test(a_program_has_three_descriptors_and_no_more),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
 
-    return boxes_main(argc, argv, tests, countof(tests), NULL);
+    return sandboxed_pods_main(argc, argv, tests, countof(tests), NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Boxed pods with real processes: volumes, names, ends, paths of the host; at every level of
- * isolation that works for whoever runs this.
+ * Sandboxed pods with real processes: volumes, names, exit codes, host paths; at every level of
+ * isolation that works for the user who runs the tests.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -11,22 +11,22 @@
 #include "base/file.h"
 #include "tests/support/sandboxed_pods.h"
 
-/* What is in those directories of the host. */
+/* The entries of some directories of the host. */
 static char *host_listing(void)
 {
-    return bed_host("ls -lA --time-style=full-iso /etc /root 2>&1; ls -A /");
+    return host_shell("ls -lA --time-style=full-iso /etc /root 2>&1; ls -A /");
 }
 
 /* covers: local-runtime.md LRT-01 LRT-02 LRT-13 */
-static void volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host(void **state)
+static void volumes_are_at_their_mount_paths_and_nowhere_on_the_host(void **state)
 {
     scoped_str before = host_listing();
     scoped_str after = NULL;
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "volumes",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .main = {{
             .argv =
                 {"/bin/sh", "-c",
@@ -54,10 +54,10 @@ static void volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host(void **
 static void writes_to_a_layer_are_private(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "private",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .main = {{
             .argv =
                 {"/bin/sh", "-c",
@@ -75,14 +75,14 @@ static void writes_to_a_layer_are_private(void **state)
     release("private");
 }
 
-static void the_working_directory_is_the_hosts_wherever_it_is(void **state)
+static void the_working_directory_is_that_of_the_host(void **state)
 {
     char cwd[4096];
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "cwd",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c", "pwd; echo seen > written-by-pod; echo $HOSTNAME"},
                   .mounts = {{"etc", "/tmp/etc/volcano", NULL, false}}}},
     };
@@ -103,10 +103,10 @@ static void a_volume_over_the_hosts_directory_starts_programs_at_the_root(void *
 {
     char cwd[4096], above[4096];
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "covered",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c", "pwd"}, .mounts = {{"etc", above, NULL, false}}}},
     };
 
@@ -123,9 +123,9 @@ static void a_volume_over_the_hosts_directory_starts_programs_at_the_root(void *
 static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "hosts",
-        THE_HOSTS,
+        WITH_TEST_HOSTS,
         .main =
             {{.argv =
                   {"/bin/sh", "-c",
@@ -137,18 +137,18 @@ static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
 
     if (is_plain())
         return;
-    bed_start(bed, &pod);
-    check("runs", bed_phase(bed, "hosts", POD_RUNNING, LIMIT_MS));
+    pods_start(fixture, &pod);
+    check("runs", pods_phase(fixture, "hosts", POD_RUNNING, LIMIT_MS));
     for (int i = 0; i < 20; i++) {
-        bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "hosts",
-                                         "127.0.0.1 localhost\n127.10.4.2 j-0\n");
-        bed_run(bed, 5);
+        pods_runtime(fixture)->ops->set_hosts(pods_runtime(fixture), "hosts",
+                                              "127.0.0.1 localhost\n127.10.4.2 j-0\n");
+        pods_run(fixture, 5);
     }
-    check("it has seen that", bed_printed(bed, "hosts", "127.10.4.2\n", LIMIT_MS));
-    bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "hosts",
-                                     "127.0.0.1 localhost\n127.10.4.9 j-9\n");
-    check("ends", bed_final(bed, "hosts", LIMIT_MS));
-    log = bed_log(bed, "hosts", NULL);
+    check("it has seen that", pods_printed(fixture, "hosts", "127.10.4.2\n", LIMIT_MS));
+    pods_runtime(fixture)->ops->set_hosts(pods_runtime(fixture), "hosts",
+                                          "127.0.0.1 localhost\n127.10.4.9 j-9\n");
+    check("ends", pods_final(fixture, "hosts", LIMIT_MS));
+    log = pods_log(fixture, "hosts", NULL);
     check_str("log", log, "j-0\n127.10.4.2\n127.10.4.9\nj-0\n/run/pod/hosts\n");
     release("hosts");
 }
@@ -173,12 +173,12 @@ static void exit_codes_pass_through_init(void **state)
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("exit-%zu", i);
-        struct bed_pod pod = {uid, THE_HOSTS};
+        struct test_pod pod = {uid, WITH_TEST_HOSTS};
         const struct pod_status *status;
 
         memcpy(pod.main[0].argv, cases[i].argv, sizeof cases[i].argv);
-        bed_start(bed, &pod);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture, &pod);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
@@ -188,7 +188,7 @@ static void exit_codes_pass_through_init(void **state)
 }
 
 /* covers: local-runtime.md LRT-25 LRT-26 LRT-27 LRT-29; reliability.md INV-N3 */
-static void stop_ends_everything_in_the_box(void **state)
+static void stop_ends_everything_in_the_sandbox(void **state)
 {
     enum { FOR_EVER_MS = 100 * LIMIT_MS };
     static const struct {
@@ -208,55 +208,56 @@ static void stop_ends_everything_in_the_box(void **state)
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("stop-%zu", i);
-        struct bed_pod pod = {uid, THE_HOSTS,
-                              .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}};
+        struct test_pod pod = {uid, WITH_TEST_HOSTS,
+                               .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}};
         const struct pod_status *status;
         int64_t begun, took_ms;
 
-        bed_start(bed, &pod);
-        check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
-        check("the trap is set", bed_printed(bed, uid, "pid=", LIMIT_MS));
-        begun = loop_mono_ns(bed_loop(bed));
-        bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture, &pod);
+        check(cases[i].name, pods_phase(fixture, uid, POD_RUNNING, LIMIT_MS));
+        check("the trap is set", pods_printed(fixture, uid, "pid=", LIMIT_MS));
+        begun = loop_mono_ns(pods_loop(fixture));
+        pods_runtime(fixture)->ops->stop(pods_runtime(fixture), uid, cases[i].grace_ms);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
-        took_ms = (loop_mono_ns(bed_loop(bed)) - begun) / 1000000;
+        took_ms = (loop_mono_ns(pods_loop(fixture)) - begun) / 1000000;
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check(cases[i].name, took_ms >= cases[i].at_least_ms);
         release(uid);
     }
 }
 
-/* A boxed pod is on its way from the shared shim to its own when these orders are given. */
-static void orders_right_behind_a_start_are_not_lost(void **state)
+/* These commands arrive while the shared shim forks the shim of the pod. */
+static void commands_right_behind_a_start_are_not_lost(void **state)
 {
-    struct runtime *rt = bed_runtime(bed);
-    struct bed_pod stopped = {"stopped", THE_HOSTS, .main = {{.argv = {"sleep", "300"}}}};
-    struct bed_pod named = {"named", THE_HOSTS,
-                            .main = {{.argv = {"/bin/sh", "-c",
-                                               "until grep -q j-7 ${VC_HOSTS_FILE:-/etc/hosts}; do "
-                                               "sleep 0.01; done"}}}};
+    struct runtime *rt = pods_runtime(fixture);
+    struct test_pod stopped = {"stopped", WITH_TEST_HOSTS, .main = {{.argv = {"sleep", "300"}}}};
+    struct test_pod named = {
+        "named", WITH_TEST_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "until grep -q j-7 ${VC_HOSTS_FILE:-/etc/hosts}; do "
+                           "sleep 0.01; done"}}}};
     const struct pod_status *status;
 
-    bed_start(bed, &stopped);
+    pods_start(fixture, &stopped);
     rt->ops->stop(rt, "stopped", 5000);
-    bed_start(bed, &named);
+    pods_start(fixture, &named);
     rt->ops->set_hosts(rt, "named", "127.10.4.7 j-7\n");
-    status = bed_final(bed, "stopped", LIMIT_MS);
+    status = pods_final(fixture, "stopped", LIMIT_MS);
     check("stopped", status);
     check_int("phase", status->phase, POD_FAILED);
-    check_int("once", bed_finals(bed, "stopped"), 1);
-    check("named", bed_final(bed, "named", LIMIT_MS));
+    check_int("once", pods_finals(fixture, "stopped"), 1);
+    check("named", pods_final(fixture, "named", LIMIT_MS));
     release("stopped");
     release("named");
 }
 
-static void the_program_is_alone_in_its_box(void **state)
+static void the_program_is_alone_in_its_sandbox(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "alone",
-        THE_HOSTS,
+        WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c",
                            "set -- /proc/[0-9]*; echo $#; ls /proc/self/fd | tr '\\n' ' '; echo; "
                            "test -c /dev/null && "
@@ -271,13 +272,13 @@ static void the_program_is_alone_in_its_box(void **state)
     release("alone");
 }
 
-static void a_pod_with_files_for_root_is_root_in_its_box(void **state)
+static void a_pod_with_files_for_root_is_root_in_its_sandbox(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "root",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c",
                            "id -u; stat -L -c %u /root /root/.ssh/id_rsa; cat /root/.ssh/id_rsa"},
                   .mounts = {{"ssh", "/root/.ssh", NULL, false}}}},
@@ -293,15 +294,15 @@ static void a_pod_with_files_for_root_is_root_in_its_box(void **state)
 /* covers: see 6.3 */
 static void a_termination_message_is_reported(void **state)
 {
-    struct bed_pod pod = {
-        "message", THE_HOSTS,
+    struct test_pod pod = {
+        "message", WITH_TEST_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c", "echo -n why > /dev/termination-log; exit 1"}}}};
     const struct pod_status *status;
 
     if (is_plain())
         return;
-    bed_start(bed, &pod);
-    status = bed_final(bed, "message", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "message", LIMIT_MS);
     check("ends", status);
     check_str("message", status->containers.items[0].message, "why");
     check_int("host", access("/dev/termination-log", F_OK), -1);
@@ -311,11 +312,11 @@ static void a_termination_message_is_reported(void **state)
 static void containers_of_a_pod_share_its_volumes_and_names(void **state)
 {
     scoped_str log = NULL;
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "shared",
         "OnFailure",
-        THE_VOLUMES,
-        THE_HOSTS,
+        WITH_TEST_VOLUMES,
+        WITH_TEST_HOSTS,
         .init =
             {{.argv =
                   {"/bin/sh", "-c",
@@ -330,19 +331,19 @@ static void containers_of_a_pod_share_its_volumes_and_names(void **state)
     };
     const struct pod_status *status;
 
-    bed_start(bed, &pod);
-    status = bed_final(bed, "shared", LIMIT_MS);
+    pods_start(fixture, &pod);
+    status = pods_final(fixture, "shared", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_SUCCEEDED);
     check_int("restarts", status->containers.items[0].restart_count, 2);
-    log = bed_log(bed, "shared", "c1");
+    log = pods_log(fixture, "shared", "c1");
     check_has("log", log, "run 3\n");
     if (!is_plain())
         check_has("log", log, "j-0\n");
     release("shared");
 }
 
-static void what_cannot_be_mounted_is_told(void **state)
+static void a_failed_mount_is_reported(void **state)
 {
     static const struct {
         const char *name;
@@ -372,12 +373,12 @@ static void what_cannot_be_mounted_is_told(void **state)
         return;
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str uid = mem_printf("bad-%zu", i);
-        struct bed_pod pod = {uid, .volumes = &cases[i].volume, .n_volumes = 1,
-                              .main = {{.argv = {"true"}, .mounts = {cases[i].mount}}}};
+        struct test_pod pod = {uid, .volumes = &cases[i].volume, .n_volumes = 1,
+                               .main = {{.argv = {"true"}, .mounts = {cases[i].mount}}}};
         const struct pod_status *status;
 
-        bed_start(bed, &pod);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture, &pod);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
         check_int(cases[i].name, status->containers.items[0].exit_code, 128);
         check_has(cases[i].name, status->containers.items[0].message, cases[i].message);
@@ -385,14 +386,14 @@ static void what_cannot_be_mounted_is_told(void **state)
     }
 }
 
-static void host_paths_are_the_hosts(void **state)
+static void host_paths_show_the_files_of_the_host(void **state)
 {
     scoped(shared) char *dir = shared_new();
     scoped_str file = mem_printf("%s/file", dir);
     struct runtime_volume volume[] = {
         {.name = "v", .kind = VOLUME_HOST_PATH, .host_path = dir},
         {.name = "r", .kind = VOLUME_HOST_PATH, .host_path = dir, .read_only = true}};
-    struct bed_pod pod = {
+    struct test_pod pod = {
         "host-path",
         .volumes = volume,
         .n_volumes = 2,
@@ -452,7 +453,7 @@ static void host_paths_stay_beneath_their_base(void **state)
     scoped_str base = mem_printf("%s/allowed", dir);
     scoped_str keep = mem_printf("%s/allowed/data", dir);
 
-    mem_free(bed_host(script));
+    mem_free(host_shell(script));
     if (is_plain())
         return;
     for (size_t i = 0; i < countof(cases); i++) {
@@ -465,13 +466,13 @@ static void host_paths_stay_beneath_their_base(void **state)
                                         .host_keep = keep,
                                         .host_type = cases[i].type,
                                         .read_only = cases[i].read_only};
-        struct bed_pod pod = {uid, .volumes = &volume, .n_volumes = 1,
-                              .main = {{.argv = {"true"}, .mounts = {{"v", "/x", NULL, false}}}}};
+        struct test_pod pod = {uid, .volumes = &volume, .n_volumes = 1,
+                               .main = {{.argv = {"true"}, .mounts = {{"v", "/x", NULL, false}}}}};
         const struct pod_status *status;
         const char *said;
 
-        bed_start(bed, &pod);
-        status = bed_final(bed, uid, LIMIT_MS);
+        pods_start(fixture, &pod);
+        status = pods_final(fixture, uid, LIMIT_MS);
         check(cases[i].name, status);
         said = status->message ? status->message : status->containers.items[0].message;
         if (*cases[i].says)
@@ -481,30 +482,30 @@ static void host_paths_stay_beneath_their_base(void **state)
         release(uid);
     }
     after = mem_printf("ls %s/other; stat -c %%a %s/allowed/new/deep", dir, dir);
-    found = bed_host(after);
+    found = host_shell(after);
     check_str("outside is as it was, and what was made is for all", found, "file\n755\n");
 }
 
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host),
+        cmocka_unit_test(volumes_are_at_their_mount_paths_and_nowhere_on_the_host),
         cmocka_unit_test(writes_to_a_layer_are_private),
-        cmocka_unit_test(the_working_directory_is_the_hosts_wherever_it_is),
+        cmocka_unit_test(the_working_directory_is_that_of_the_host),
         cmocka_unit_test(a_volume_over_the_hosts_directory_starts_programs_at_the_root),
         cmocka_unit_test(names_come_from_a_hosts_file_that_can_be_replaced),
         cmocka_unit_test(exit_codes_pass_through_init),
-        cmocka_unit_test(stop_ends_everything_in_the_box),
-        cmocka_unit_test(orders_right_behind_a_start_are_not_lost),
-        cmocka_unit_test(the_program_is_alone_in_its_box),
-        cmocka_unit_test(a_pod_with_files_for_root_is_root_in_its_box),
+        cmocka_unit_test(stop_ends_everything_in_the_sandbox),
+        cmocka_unit_test(commands_right_behind_a_start_are_not_lost),
+        cmocka_unit_test(the_program_is_alone_in_its_sandbox),
+        cmocka_unit_test(a_pod_with_files_for_root_is_root_in_its_sandbox),
         cmocka_unit_test(a_termination_message_is_reported),
         cmocka_unit_test(containers_of_a_pod_share_its_volumes_and_names),
-        cmocka_unit_test(what_cannot_be_mounted_is_told),
-        cmocka_unit_test(host_paths_are_the_hosts),
+        cmocka_unit_test(a_failed_mount_is_reported),
+        cmocka_unit_test(host_paths_show_the_files_of_the_host),
         cmocka_unit_test(host_paths_stay_beneath_their_base),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
 
-    return boxes_main(argc, argv, tests, countof(tests), NULL);
+    return sandboxed_pods_main(argc, argv, tests, countof(tests), NULL);
 }

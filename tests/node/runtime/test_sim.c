@@ -240,7 +240,7 @@ static void a_failed_init_container_fails_the_pod(void **state)
     tear_down(b);
 }
 
-static void stopping_ends_it_with_the_signal(void **state)
+static void stopping_ends_a_pod_with_the_signal(void **state)
 {
     struct bench *b = set_up();
 
@@ -261,7 +261,7 @@ static void stopping_ends_it_with_the_signal(void **state)
     tear_down(b);
 }
 
-static void stopped_before_it_began_is_not_a_success(void **state)
+static void a_pod_stopped_before_it_began_is_not_a_success(void **state)
 {
     struct bench *b = set_up();
 
@@ -312,8 +312,8 @@ int main(void)
         cmocka_unit_test(codes_count_the_attempts_of_a_pod_name),
         cmocka_unit_test(init_containers_run_first_and_one_by_one),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
-        cmocka_unit_test(stopping_ends_it_with_the_signal),
-        cmocka_unit_test(stopped_before_it_began_is_not_a_success),
+        cmocka_unit_test(stopping_ends_a_pod_with_the_signal),
+        cmocka_unit_test(a_pod_stopped_before_it_began_is_not_a_success),
         cmocka_unit_test(a_uid_is_started_once),
         cmocka_unit_test(a_hundred_thousand_pods_leave_nothing),
     };

@@ -1,5 +1,5 @@
 /*
- * Programs that cannot be started: what their pod's status says of it.
+ * Programs that cannot be started: the status of their pod names the reason.
  */
 #include "tests/unit.h"
 
@@ -37,32 +37,32 @@ static void what_cannot_be_started_is_told_by_its_name(bool in_a_box)
     };
 
     scoped_str dir = test_path(in_a_box ? "boxed" : "bare");
-    struct bed *bed = bed_new(dir, NULL);
+    struct pods_fixture *fixture = pods_new(dir, NULL);
 
     write_program(stray, "#!/no/such/interpreter\n");
     write_program(no_program, "echo text without a first line\n");
     for (size_t i = 0; i < countof(cases); i++) {
-        struct bed_pod pod = {cases[i].name, .hostname = in_a_box ? "boxed" : NULL,
-                              .main = {{.argv = {cases[i].program}, .cwd = cases[i].cwd}}};
+        struct test_pod pod = {cases[i].name, .hostname = in_a_box ? "boxed" : NULL,
+                               .main = {{.argv = {cases[i].program}, .cwd = cases[i].cwd}}};
         const struct pod_status *status;
 
-        bed_start(bed, &pod);
-        status = bed_final(bed, cases[i].name, LIMIT_MS);
+        pods_start(fixture, &pod);
+        status = pods_final(fixture, cases[i].name, LIMIT_MS);
         check(cases[i].name, status);
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check_str(cases[i].name, status->containers.items[0].reason, "ContainerCannotRun");
         check_has(cases[i].name, status->containers.items[0].message, cases[i].says);
-        bed_runtime(bed)->ops->release(bed_runtime(bed), cases[i].name);
+        pods_runtime(fixture)->ops->release(pods_runtime(fixture), cases[i].name);
     }
-    bed_free(bed);
+    pods_free(fixture);
 }
 
-static void of_plain_pods(void **state)
+static void plain_pods_report_programs_that_cannot_be_started(void **state)
 {
     what_cannot_be_started_is_told_by_its_name(false);
 }
 
-static void of_boxed_pods(void **state)
+static void sandboxed_pods_report_programs_that_cannot_be_started(void **state)
 {
     what_cannot_be_started_is_told_by_its_name(true);
 }
@@ -70,8 +70,8 @@ static void of_boxed_pods(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_plain_pods),
-        cmocka_unit_test(of_boxed_pods),
+        cmocka_unit_test(plain_pods_report_programs_that_cannot_be_started),
+        cmocka_unit_test(sandboxed_pods_report_programs_that_cannot_be_started),
     };
     int code = shim_main(argc, argv);
 

@@ -1,4 +1,4 @@
-/* node/shim/decide: what a pod does next, in every situation. */
+/* node/shim/decide: the next action and the phase of a pod, in every situation. */
 #include "tests/unit.h"
 
 #include "node/shim/decide.h"
@@ -8,7 +8,7 @@
 #define T CONTAINER_TERMINATED
 
 /* covers: local-runtime.md LRT-23; see 6.3 */
-static void every_situation_has_its_next_step(void **state)
+static void every_situation_has_its_next_action(void **state)
 {
     static const struct {
         const char *name;
@@ -122,7 +122,7 @@ static void every_situation_has_its_next_step(void **state)
     }
 }
 
-static void restart_policies_are_as_the_kubelets(void **state)
+static void restart_policies_match_the_kubelet(void **state)
 {
     static const struct {
         enum shim_restart restart;
@@ -148,8 +148,8 @@ static void restart_policies_are_as_the_kubelets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_situation_has_its_next_step),
-        cmocka_unit_test(restart_policies_are_as_the_kubelets),
+        cmocka_unit_test(every_situation_has_its_next_action),
+        cmocka_unit_test(restart_policies_match_the_kubelet),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,7 +181,7 @@ static void a_follower_sees_every_run_to_its_end(void **state)
 }
 
 /* covers: local-runtime.md LRT-41 */
-static void what_a_full_disk_refuses_is_told_later(void **state)
+static void bytes_that_a_full_disk_refuses_are_counted_in_the_log(void **state)
 {
     struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     struct log_writer log = {
@@ -207,7 +207,7 @@ static void what_a_full_disk_refuses_is_told_later(void **state)
     close(log.dir_fd);
 }
 
-static void only_our_first_line_makes_a_log(void **state)
+static void a_log_is_known_by_its_first_line(void **state)
 {
     static const struct {
         const char *text;
@@ -235,8 +235,8 @@ int main(void)
         cmocka_unit_test(files_are_bounded_where_every_chunk_ends_within_a_line),
         cmocka_unit_test(parts_of_a_line_are_joined),
         cmocka_unit_test(a_follower_sees_every_run_to_its_end),
-        cmocka_unit_test(what_a_full_disk_refuses_is_told_later),
-        cmocka_unit_test(only_our_first_line_makes_a_log),
+        cmocka_unit_test(bytes_that_a_full_disk_refuses_are_counted_in_the_log),
+        cmocka_unit_test(a_log_is_known_by_its_first_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

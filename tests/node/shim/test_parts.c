@@ -1,5 +1,5 @@
 /*
- * What passes between a shim and its runtime, and what it writes down: frames, messages, records.
+ * Frames, the START message, the choice between plain and sandboxed, and the record file.
  */
 #include "tests/unit.h"
 
@@ -12,9 +12,7 @@
 #include "node/shim/records.h"
 #include "node/wire/message.h"
 
-/* ---- frames ---- */
-
-static void every_cut_of_a_frame_is_more_and_never_wrong(void **state)
+static void every_cut_of_a_frame_is_partial_and_never_invalid(void **state)
 {
     scoped(buf) struct buf bytes = {0};
     struct frame frame;
@@ -36,7 +34,7 @@ static void every_cut_of_a_frame_is_more_and_never_wrong(void **state)
     check("bad from then on", frame.fields.bad);
 }
 
-static void broken_frames_are_told(void **state)
+static void malformed_frames_are_refused(void **state)
 {
     static const struct {
         const char *name;
@@ -54,7 +52,7 @@ static void broken_frames_are_told(void **state)
         check_int(cases[i].name, frame_next((const char *)cases[i].bytes, cases[i].len, &frame),
                   cases[i].next);
 
-    /* a text that claims more than is there, one without its NUL, a count beyond the rest */
+    /* a length beyond the end, a text without its NUL, a count beyond the rest */
     const char claims[] = "\x20\0\0\0abc", naked[] = "\1\0\0\0ab", many[] = "\xff\xff\0\0abcd";
     struct frame_reader r = {claims, claims + sizeof claims - 1, false};
 
@@ -68,9 +66,7 @@ static void broken_frames_are_told(void **state)
     check("many", r.bad);
 }
 
-/* ---- messages ---- */
-
-static void a_start_says_everything_the_kubelet_said(void **state)
+static void a_start_holds_everything_that_the_kubelet_gave(void **state)
 {
     static const struct runtime_file files[] = {{"a/b", "by\0te", 5, 0640}};
     static const struct runtime_volume volumes[] = {
@@ -152,7 +148,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
 }
 
 /* covers: reliability.md SEC-17 */
-static void only_names_of_ours_are_uids(void **state)
+static void only_letters_digits_and_dashes_make_a_uid(void **state)
 {
     static const struct {
         const char *uid;
@@ -172,7 +168,7 @@ static void only_names_of_ours_are_uids(void **state)
 }
 
 /* covers: see decisions.md DC-19 */
-static void a_pod_is_boxed_for_what_it_asks_for(void **state)
+static void a_pod_is_sandboxed_when_its_spec_needs_it(void **state)
 {
     static struct container_port port = {80, NULL};
     static struct str_pair limit = {"memory", "1Gi"};
@@ -261,8 +257,6 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
         check_int(cases[i].name, runtime_choose_way(&cases[i].pod, cases[i].all), cases[i].kind);
 }
 
-/* ---- records ---- */
-
 static void count_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     ++*(int *)ctx;
@@ -309,11 +303,11 @@ static void damaged_records_are_read_up_to_the_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_of_a_frame_is_more_and_never_wrong),
-        cmocka_unit_test(broken_frames_are_told),
-        cmocka_unit_test(a_start_says_everything_the_kubelet_said),
-        cmocka_unit_test(only_names_of_ours_are_uids),
-        cmocka_unit_test(a_pod_is_boxed_for_what_it_asks_for),
+        cmocka_unit_test(every_cut_of_a_frame_is_partial_and_never_invalid),
+        cmocka_unit_test(malformed_frames_are_refused),
+        cmocka_unit_test(a_start_holds_everything_that_the_kubelet_gave),
+        cmocka_unit_test(only_letters_digits_and_dashes_make_a_uid),
+        cmocka_unit_test(a_pod_is_sandboxed_when_its_spec_needs_it),
         cmocka_unit_test(damaged_records_are_read_up_to_the_damage),
     };
 

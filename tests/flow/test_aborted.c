@@ -1,6 +1,6 @@
 /*
- * Jobs that are aborted and resumed while their flow goes on, ends, restarts; and what else random
- * walks have found beside them.
+ * Jobs that are aborted and resumed while their flow runs, ends, or is restarted, and regressions
+ * that random walks have found near them.
  */
 #include "tests/unit.h"
 
@@ -8,18 +8,18 @@
 
 enum { KILLED_CODE = 137 };
 
-static void maybe_restart(struct flow_bed *bed, size_t run)
+static void maybe_restart(struct flow_fixture *fixture, size_t run)
 {
-    flow_bed_advance(bed, 1000);
+    flow_fixture_advance(fixture, 1000);
     if (run)
-        flow_bed_restart(bed);
+        flow_fixture_restart(fixture);
 }
 
-static void abort_job(struct flow_bed *bed, const char *job)
+static void abort_job(struct flow_fixture *fixture, const char *job)
 {
-    flow_bed_phase(bed, job, JOB_RUNNING);
-    flow_bed_end_pod(bed, job, "main", 0, KILLED_CODE, "k=1\n");
-    flow_bed_phase(bed, job, JOB_ABORTED);
+    flow_fixture_phase(fixture, job, JOB_RUNNING);
+    flow_fixture_end_pod(fixture, job, "main", 0, KILLED_CODE, "k=1\n");
+    flow_fixture_phase(fixture, job, JOB_ABORTED);
 }
 
 #define TRIES_ABORTED "retry: {maxRetry: 1, backoffSeconds: 60, phases: [Failed, Aborted]}"
@@ -28,21 +28,21 @@ static void abort_job(struct flow_bed *bed, const char *job)
 static void a_job_resumed_in_its_back_off_is_the_same_attempt(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a", "flows: [{name: a, " TRIES_ABORTED "}]");
-        abort_job(bed, "f-a");
-        flow_bed_advance(bed, 20000);
-        maybe_restart(bed, run);
-        check_str("waits", flow_bed_at(bed, "f", "conditions/f-a/phase"), "Retrying");
-        flow_bed_phase(bed, "f-a", JOB_RESTARTING);
-        flow_bed_phase(bed, "f-a", JOB_RUNNING);
-        flow_bed_advance(bed, 100000);
-        maybe_restart(bed, run);
-        check_str("goes on", flow_bed_created(bed), "f-a");
-        flow_bed_end(bed, "f-a", 1, NULL);
-        flow_bed_advance(bed, 61000);
-        check_str("its retry is left", flow_bed_created(bed), "f-a f-a");
+        flow_fixture_spec(fixture, "f", "a", "flows: [{name: a, " TRIES_ABORTED "}]");
+        abort_job(fixture, "f-a");
+        flow_fixture_advance(fixture, 20000);
+        maybe_restart(fixture, run);
+        check_str("waits", flow_fixture_at(fixture, "f", "conditions/f-a/phase"), "Retrying");
+        flow_fixture_phase(fixture, "f-a", JOB_RESTARTING);
+        flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+        flow_fixture_advance(fixture, 100000);
+        maybe_restart(fixture, run);
+        check_str("goes on", flow_fixture_created(fixture), "f-a");
+        flow_fixture_end(fixture, "f-a", 1, NULL);
+        flow_fixture_advance(fixture, 61000);
+        check_str("its retry is left", flow_fixture_created(fixture), "f-a f-a");
     }
 }
 
@@ -50,53 +50,55 @@ static void a_job_resumed_in_its_back_off_is_the_same_attempt(void **state)
 static void the_end_of_a_flow_ends_aborted_attempts(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a b", "flows: [{name: a, " TRIES_ABORTED "}, {name: b}]");
-        abort_job(bed, "f-a");
-        flow_bed_end(bed, "f-b", 1, NULL);
-        maybe_restart(bed, run);
-        flow_bed_advance(bed, 1000);
-        check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_str("it has ended", flow_bed_at(bed, "f", "terminatedJobs"), "[\"f-a\"]");
-        check_str("so it says", flow_bed_at(bed, "f", "nodes/0/phase"), "Terminated");
+        flow_fixture_spec(fixture, "f", "a b", "flows: [{name: a, " TRIES_ABORTED "}, {name: b}]");
+        abort_job(fixture, "f-a");
+        flow_fixture_end(fixture, "f-b", 1, NULL);
+        maybe_restart(fixture, run);
+        flow_fixture_advance(fixture, 1000);
+        check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_str("it has ended", flow_fixture_at(fixture, "f", "terminatedJobs"), "[\"f-a\"]");
+        check_str("so it says", flow_fixture_at(fixture, "f", "nodes/0/phase"), "Terminated");
     }
 }
 
 /* covers: see jobflow.md 13.3: outputs are those of a job that has finished */
 static void what_an_aborted_job_leaves_behind_are_no_results(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_spec(bed, "f", "a b c",
-                  "flows: [{name: a}, {name: b}, {name: c, dependsOn: {targets: [a, b], strategy: "
-                  "any}, if: {terms: [{target: a, output: {key: k, operator: Exists}}]}}]");
-    abort_job(bed, "f-a");
-    flow_bed_end(bed, "f-b", 0, NULL);
-    flow_bed_advance(bed, 1000);
-    check_str("nothing was put out", flow_bed_at(bed, "f", "skippedJobs"), "[\"f-c\"]");
+    flow_fixture_spec(
+        fixture, "f", "a b c",
+        "flows: [{name: a}, {name: b}, {name: c, dependsOn: {targets: [a, b], strategy: "
+        "any}, if: {terms: [{target: a, output: {key: k, operator: Exists}}]}}]");
+    abort_job(fixture, "f-a");
+    flow_fixture_end(fixture, "f-b", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("nothing was put out", flow_fixture_at(fixture, "f", "skippedJobs"), "[\"f-c\"]");
 }
 
 /* covers: see jobflow.md 13.4: restartCount counts the attempts beyond the first */
 static void restarts_are_counted_once(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a b", "flows: [{name: a}, {name: b}]");
-        flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
-        maybe_restart(bed, run);
-        flow_bed_phase(bed, "f-a", JOB_RUNNING);
-        flow_bed_advance(bed, 1000);
-        check_str("deleted", flow_bed_at(bed, "f", "jobStatusList/0/restartCount"), "1");
-        flow_bed_end(bed, "f-b", 1, NULL);
-        flow_bed_advance(bed, 1000);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run);
-        flow_bed_phase(bed, "f-b", JOB_RUNNING);
-        flow_bed_advance(bed, 1000);
-        check_str("tried again", flow_bed_at(bed, "f", "jobStatusList/1/restartCount"), "1");
+        flow_fixture_spec(fixture, "f", "a b", "flows: [{name: a}, {name: b}]");
+        flow_fixture_delete(fixture, &kind_job, "f-a", REGISTRY_BACKGROUND);
+        maybe_restart(fixture, run);
+        flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+        flow_fixture_advance(fixture, 1000);
+        check_str("deleted", flow_fixture_at(fixture, "f", "jobStatusList/0/restartCount"), "1");
+        flow_fixture_end(fixture, "f-b", 1, NULL);
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        maybe_restart(fixture, run);
+        flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+        flow_fixture_advance(fixture, 1000);
+        check_str("tried again", flow_fixture_at(fixture, "f", "jobStatusList/1/restartCount"),
+                  "1");
     }
 }
 
@@ -104,21 +106,22 @@ static void restarts_are_counted_once(void **state)
 static void a_deadline_before_anything_ran_is_remembered(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a z",
-                      "activeDeadlineSeconds: 5, flows: [{name: a, failurePolicy: ignore}, {name: "
-                      "z, when: always}]");
-        flow_bed_advance(bed, 6000);
-        flow_bed_phase(bed, "f-a", JOB_TERMINATED);
-        flow_bed_phase(bed, "f-z", JOB_RUNNING);
-        maybe_restart(bed, run);
-        flow_bed_advance(bed, 1000);
-        check_str("ends", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
-        flow_bed_end(bed, "f-z", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_str("why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
+        flow_fixture_spec(
+            fixture, "f", "a z",
+            "activeDeadlineSeconds: 5, flows: [{name: a, failurePolicy: ignore}, {name: "
+            "z, when: always}]");
+        flow_fixture_advance(fixture, 6000);
+        flow_fixture_phase(fixture, "f-a", JOB_TERMINATED);
+        flow_fixture_phase(fixture, "f-z", JOB_RUNNING);
+        maybe_restart(fixture, run);
+        flow_fixture_advance(fixture, 1000);
+        check_str("ends", flow_fixture_at(fixture, "f", "state/reason"), "DeadlineExceeded");
+        flow_fixture_end(fixture, "f-z", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("ended", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_str("why", flow_fixture_at(fixture, "f", "state/reason"), "DeadlineExceeded");
     }
 }
 
@@ -126,21 +129,22 @@ static void a_deadline_before_anything_ran_is_remembered(void **state)
 static void a_gang_does_not_wait_for_who_waits_for_its_probe(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         const struct object *job;
 
-        flow_bed_spec(bed, "f", "a b c",
-                      "gangs: [{name: g, flows: [a, b, c]}], flows: [{name: a}, {name: b, "
-                      "dependsOn: {targets: [a], probe: {taskStatusList: [{taskName: main, phase: "
-                      "Running}]}}}, {name: c}]");
-        maybe_restart(bed, run);
-        check_str("the others go", flow_bed_created(bed), "f-a f-c");
-        job = flow_bed_get(bed, &kind_job, "f-a");
+        flow_fixture_spec(
+            fixture, "f", "a b c",
+            "gangs: [{name: g, flows: [a, b, c]}], flows: [{name: a}, {name: b, "
+            "dependsOn: {targets: [a], probe: {taskStatusList: [{taskName: main, phase: "
+            "Running}]}}}, {name: c}]");
+        maybe_restart(fixture, run);
+        check_str("the others go", flow_fixture_created(fixture), "f-a f-c");
+        job = flow_fixture_get(fixture, &kind_job, "f-a");
         check_str("the scheduler is told", meta_annotation(job->meta, ANNOTATION_FLOW_GANG_LEAST),
                   "2");
-        flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("it follows", flow_bed_created(bed), "f-a f-c f-b");
+        flow_fixture_pod(fixture, "f-a", "main", 0, POD_RUNNING, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("it follows", flow_fixture_created(fixture), "f-a f-c f-b");
     }
 }
 
@@ -148,18 +152,19 @@ static void a_gang_does_not_wait_for_who_waits_for_its_probe(void **state)
 static void a_flow_that_has_failed_has_no_blocked_steps(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a c", "flows: [{name: a}, {name: b}, {name: c}]");
-        flow_bed_phase(bed, "f-c", JOB_RUNNING);
-        flow_bed_advance(bed, 1000);
-        check_str("has no template", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Blocked");
-        flow_bed_end(bed, "f-a", 1, NULL);
-        maybe_restart(bed, run);
-        flow_bed_phase(bed, "f-c", JOB_COMPLETED);
-        flow_bed_advance(bed, 1000);
-        check_str("will not run", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Waiting");
-        check_str("none", flow_bed_at(bed, "f", "stepCounts/blocked"), "");
+        flow_fixture_spec(fixture, "f", "a c", "flows: [{name: a}, {name: b}, {name: c}]");
+        flow_fixture_phase(fixture, "f-c", JOB_RUNNING);
+        flow_fixture_advance(fixture, 1000);
+        check_str("has no template", flow_fixture_at(fixture, "f", "conditions/f-b/phase"),
+                  "Blocked");
+        flow_fixture_end(fixture, "f-a", 1, NULL);
+        maybe_restart(fixture, run);
+        flow_fixture_phase(fixture, "f-c", JOB_COMPLETED);
+        flow_fixture_advance(fixture, 1000);
+        check_str("will not run", flow_fixture_at(fixture, "f", "conditions/f-b/phase"), "Waiting");
+        check_str("none", flow_fixture_at(fixture, "f", "stepCounts/blocked"), "");
     }
 }
 
@@ -167,19 +172,20 @@ static void a_flow_that_has_failed_has_no_blocked_steps(void **state)
 static void a_loop_behind_a_probe_goes_on_in_a_flow_that_has_failed(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a b c",
-                      "flows: [{name: a}, {name: b, for: {items: [x]}, dependsOn: {targets: [a], "
-                      "probe: {taskStatusList: [{taskName: main, phase: Running}]}}}, {name: c}]");
-        flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
-        flow_bed_end(bed, "f-a", 0, NULL);
-        flow_bed_phase(bed, "f-b-0", JOB_RUNNING);
-        flow_bed_end(bed, "f-c", 1, NULL);
-        maybe_restart(bed, run);
-        flow_bed_end(bed, "f-b-0", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("its end shows", flow_bed_at(bed, "f", "nodes/1/phase"), "Completed");
+        flow_fixture_spec(
+            fixture, "f", "a b c",
+            "flows: [{name: a}, {name: b, for: {items: [x]}, dependsOn: {targets: [a], "
+            "probe: {taskStatusList: [{taskName: main, phase: Running}]}}}, {name: c}]");
+        flow_fixture_pod(fixture, "f-a", "main", 0, POD_RUNNING, NULL);
+        flow_fixture_end(fixture, "f-a", 0, NULL);
+        flow_fixture_phase(fixture, "f-b-0", JOB_RUNNING);
+        flow_fixture_end(fixture, "f-c", 1, NULL);
+        maybe_restart(fixture, run);
+        flow_fixture_end(fixture, "f-b-0", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("its end shows", flow_fixture_at(fixture, "f", "nodes/1/phase"), "Completed");
     }
 }
 

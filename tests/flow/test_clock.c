@@ -12,39 +12,39 @@ static const int64_t jumps_ms[] = {1000, 3600000, 86400000, -1000, -3600000, -86
 
 enum restart { STAYS, RESTARTS };
 
-/* A wait of 100 s, a jump after 10 s of it. */
-static struct flow_bed *jumped(const char *spec, int64_t jump_ms, enum restart restart)
+/* A wait of 100 s whose wall clock jumps after 10 s. */
+static struct flow_fixture *jumped(const char *spec, int64_t jump_ms, enum restart restart)
 {
-    struct flow_bed *bed = flow_bed_new(NULL);
+    struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_spec(bed, "f", "a", spec);
-    flow_bed_end(bed, "f-a", strstr(spec, "retry") ? 1 : 0, NULL);
-    flow_bed_advance(bed, 10000);
-    clock_jump_ms(bed->clock, jump_ms);
+    flow_fixture_spec(fixture, "f", "a", spec);
+    flow_fixture_end(fixture, "f-a", strstr(spec, "retry") ? 1 : 0, NULL);
+    flow_fixture_advance(fixture, 10000);
+    clock_jump_ms(fixture->clock, jump_ms);
     if (restart == RESTARTS)
-        flow_bed_restart(bed);
-    return bed;
+        flow_fixture_restart(fixture);
+    return fixture;
 }
 
-static bool is_retried(struct flow_bed *bed)
+static bool is_retried(struct flow_fixture *fixture)
 {
-    return strcmp(bed->created.data, "f-a f-a") == 0;
+    return strcmp(fixture->created.data, "f-a f-a") == 0;
 }
 
-static bool is_gone(struct flow_bed *bed)
+static bool is_gone(struct flow_fixture *fixture)
 {
-    return !flow_bed_get(bed, &kind_job_flow, "f");
+    return !flow_fixture_get(fixture, &kind_job_flow, "f");
 }
 
-static bool has_failed(struct flow_bed *bed)
+static bool has_failed(struct flow_fixture *fixture)
 {
-    return strcmp(flow_bed_at(bed, "f", "state/phase"), "Failed") == 0;
+    return strcmp(flow_fixture_at(fixture, "f", "state/phase"), "Failed") == 0;
 }
 
 /* clang-format off */
 static const struct {
     const char *name, *spec;
-    bool (*is_over)(struct flow_bed *bed);
+    bool (*is_over)(struct flow_fixture *fixture);
 } waits[] = {
     {"back-off",     "flows: [{name: a, retry: {maxRetry: 1, backoffSeconds: 100}}]",          is_retried},
     {"time to live", "flows: [{name: a}], ttlSecondsAfterFinished: 100",                       is_gone},
@@ -56,41 +56,44 @@ static void a_jump_neither_shortens_nor_lengthens_a_wait(void **state)
 {
     for (size_t w = 0; w < countof(waits); w++)
         for (size_t j = 0; j < countof(jumps_ms); j++) {
-            scoped(flow_bed) struct flow_bed *bed = jumped(waits[w].spec, jumps_ms[j], STAYS);
+            scoped(flow_fixture) struct flow_fixture *fixture =
+                jumped(waits[w].spec, jumps_ms[j], STAYS);
 
-            flow_bed_advance(bed, 88000);
-            check(waits[w].name, !waits[w].is_over(bed));
-            flow_bed_advance(bed, 4000);
-            check(waits[w].name, waits[w].is_over(bed));
+            flow_fixture_advance(fixture, 88000);
+            check(waits[w].name, !waits[w].is_over(fixture));
+            flow_fixture_advance(fixture, 4000);
+            check(waits[w].name, waits[w].is_over(fixture));
         }
 }
 
-/* It knows the wall alone: set back, it waits for no more than the whole time once more. */
+/* After a restart only the wall clock is known. If it was set back, the wait is at most the whole
+     * time once more. */
 static void a_restart_after_a_jump_waits_no_longer_than_the_whole_time(void **state)
 {
     for (size_t w = 0; w < countof(waits); w++)
         for (size_t j = 0; j < countof(jumps_ms); j++) {
-            scoped(flow_bed) struct flow_bed *bed = jumped(waits[w].spec, jumps_ms[j], RESTARTS);
+            scoped(flow_fixture) struct flow_fixture *fixture =
+                jumped(waits[w].spec, jumps_ms[j], RESTARTS);
 
-            flow_bed_advance(bed, 102000);
-            check(waits[w].name, waits[w].is_over(bed));
+            flow_fixture_advance(fixture, 102000);
+            check(waits[w].name, waits[w].is_over(fixture));
         }
 }
 
-/* A job that ends, by the wall, before it began: its record does not. */
+/* A job that by the wall clock ends before it began: its stored times do not. */
 static void no_end_comes_before_its_start(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     const char *start, *end;
     json_t *status, *span;
 
-    flow_bed_spec(bed, "f", "a", "flows: [{name: a}]");
-    flow_bed_phase(bed, "f-a", JOB_RUNNING);
-    flow_bed_advance(bed, 5000);
-    clock_jump_ms(bed->clock, -3600000);
-    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
-    flow_bed_advance(bed, 5000);
-    status = flow_bed_flow_status(bed, "f");
+    flow_fixture_spec(fixture, "f", "a", "flows: [{name: a}]");
+    flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+    flow_fixture_advance(fixture, 5000);
+    clock_jump_ms(fixture->clock, -3600000);
+    flow_fixture_phase(fixture, "f-a", JOB_COMPLETED);
+    flow_fixture_advance(fixture, 5000);
+    status = flow_fixture_flow_status(fixture, "f");
     span =
         json_array_get(json_object_get(json_array_get(json_object_get(status, "jobStatusList"), 0),
                                        "runningHistories"),

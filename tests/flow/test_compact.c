@@ -9,12 +9,12 @@
 
 enum { STEPS = 3000, WIDTH = 100 };
 
-/* Layers of WIDTH steps; each step waits for the one above it. */
-static void make_large_flow(struct flow_bed *bed)
+/* A flow in layers of WIDTH steps; each step waits for the one above it. */
+static void make_large_flow(struct flow_fixture *fixture)
 {
     scoped(buf) struct buf yaml = {0};
 
-    flow_bed_templates(bed, "t");
+    flow_fixture_templates(fixture, "t");
     buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
                    "spec: {flows: [");
     for (int i = 0; i < STEPS; i++) {
@@ -24,211 +24,217 @@ static void make_large_flow(struct flow_bed *bed)
         buf_str(&yaml, "},");
     }
     buf_str(&yaml, "]}}");
-    flow_bed_apply(bed, yaml.data);
+    flow_fixture_apply(fixture, yaml.data);
 }
 
-static void complete_layer(struct flow_bed *bed, int layer, bool remove)
+static void complete_layer(struct flow_fixture *fixture, int layer, bool remove)
 {
     for (int i = layer * WIDTH; i < (layer + 1) * WIDTH; i++) {
         char job[32];
 
         snprintf(job, sizeof job, "f-s%d", i);
-        flow_bed_phase_soon(bed, job, JOB_COMPLETED);
+        flow_fixture_phase_soon(fixture, job, JOB_COMPLETED);
         if (remove)
-            flow_bed_delete(bed, &kind_job, job, REGISTRY_BACKGROUND);
+            flow_fixture_delete(fixture, &kind_job, job, REGISTRY_BACKGROUND);
     }
-    flow_bed_settle(bed);
+    flow_fixture_settle(fixture);
 }
 
 static void status_is_bounded(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    make_large_flow(bed);
+    make_large_flow(fixture);
     for (int layer = 0; layer < 3; layer++)
-        complete_layer(bed, layer, false);
-    flow_bed_phase(bed, "f-s300", JOB_RUNNING);
-    flow_bed_advance(bed, 2000);
-    check_str("counts", flow_bed_at(bed, "f", "stepCounts"),
+        complete_layer(fixture, layer, false);
+    flow_fixture_phase(fixture, "f-s300", JOB_RUNNING);
+    flow_fixture_advance(fixture, 2000);
+    check_str("counts", flow_fixture_at(fixture, "f", "stepCounts"),
               "{\"total\":3000,\"waiting\":2600,\"running\":1,\"completed\":300,\"unknown\":99}");
-    check_str("shown", flow_bed_at(bed, "f", "runningJobs"), "[\"f-s300\"]");
-    check_str("the first", flow_bed_at(bed, "f", "completedJobs/99"), "f-s99");
-    check_str("not all", flow_bed_at(bed, "f", "completedJobs/100"), "");
-    check_str("what is under way", flow_bed_at(bed, "f", "nodes/0/name"), "s300");
-    check_str("with its record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Running");
-    check("small", flow_bed_get(bed, &kind_job_flow, "f")->status->len < 64 << 10);
+    check_str("shown", flow_fixture_at(fixture, "f", "runningJobs"), "[\"f-s300\"]");
+    check_str("the first", flow_fixture_at(fixture, "f", "completedJobs/99"), "f-s99");
+    check_str("not all", flow_fixture_at(fixture, "f", "completedJobs/100"), "");
+    check_str("what is under way", flow_fixture_at(fixture, "f", "nodes/0/name"), "s300");
+    check_str("with its record", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/phase"),
+              "Running");
+    check("small", flow_fixture_get(fixture, &kind_job_flow, "f")->status->len < 64 << 10);
 }
 
 static void results_outlive_jobs_and_restarts(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     size_t jobs = 1;
 
-    make_large_flow(bed);
+    make_large_flow(fixture);
     for (int layer = 0; layer < STEPS / WIDTH; layer++) {
-        complete_layer(bed, layer, layer % 3 == 0);
+        complete_layer(fixture, layer, layer % 3 == 0);
         if (layer % 5 == 2)
-            flow_bed_restart(bed);
+            flow_fixture_restart(fixture);
     }
-    flow_bed_advance(bed, 5000);
-    check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-    for (const char *c = bed->created.data; *c; c++)
+    flow_fixture_advance(fixture, 5000);
+    check_str("ended", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    for (const char *c = fixture->created.data; *c; c++)
         jobs += *c == ' ';
     check_int("each job once", jobs, STEPS);
-    check_str("counts", flow_bed_at(bed, "f", "stepCounts"), "{\"total\":3000,\"completed\":3000}");
+    check_str("counts", flow_fixture_at(fixture, "f", "stepCounts"),
+              "{\"total\":3000,\"completed\":3000}");
 }
 
 static void failed_step_is_shown_with_its_reason(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    make_large_flow(bed);
-    complete_layer(bed, 0, false);
-    flow_bed_status(bed, "f-s150",
-                    &(const struct job_status){.phase = JOB_FAILED,
-                                               .running_duration_ns = -1,
-                                               .reason = "PodFailed",
-                                               .message = "exit code 3"});
-    flow_bed_advance(bed, 5000);
-    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    check_str("listed", flow_bed_at(bed, "f", "failedJobs"), "[\"f-s150\"]");
-    check_has("described", flow_bed_get(bed, &kind_job_flow, "f")->status->text, "exit code 3");
+    make_large_flow(fixture);
+    complete_layer(fixture, 0, false);
+    flow_fixture_status(fixture, "f-s150",
+                        &(const struct job_status){.phase = JOB_FAILED,
+                                                   .running_duration_ns = -1,
+                                                   .reason = "PodFailed",
+                                                   .message = "exit code 3"});
+    flow_fixture_advance(fixture, 5000);
+    check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    check_str("listed", flow_fixture_at(fixture, "f", "failedJobs"), "[\"f-s150\"]");
+    check_has("described", flow_fixture_get(fixture, &kind_job_flow, "f")->status->text,
+              "exit code 3");
 }
 
 /* 13.12: what a job was made from; covers: see jobflow.md 13.10 */
 static void jobs_tell_what_their_steps_were(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped_str hash = NULL;
 
-    make_large_flow(bed);
-    hash = mem_strdup(
-        meta_annotation(flow_bed_get(bed, &kind_job, "f-s0")->meta, "volcano.sh/jobFlowSpecHash"));
+    make_large_flow(fixture);
+    hash = mem_strdup(meta_annotation(flow_fixture_get(fixture, &kind_job, "f-s0")->meta,
+                                      "volcano.sh/jobFlowSpecHash"));
     check_int("digits", strlen(hash), 16);
-    check("each its own", strcmp(hash, meta_annotation(flow_bed_get(bed, &kind_job, "f-s1")->meta,
-                                                       "volcano.sh/jobFlowSpecHash")) != 0);
-    flow_bed_phase(bed, "f-s0", JOB_RUNNING);
-    flow_bed_advance(bed, 2000);
-    check_str("in the status", flow_bed_at(bed, "f", "nodes/0/specHash"), hash);
-    flow_bed_restart(bed);
-    flow_bed_phase(bed, "f-s0", JOB_FAILED);
-    flow_bed_advance(bed, 2000);
-    check_str("of a failed one, after a restart", flow_bed_at(bed, "f", "nodes/0/specHash"), hash);
+    check("each its own",
+          strcmp(hash, meta_annotation(flow_fixture_get(fixture, &kind_job, "f-s1")->meta,
+                                       "volcano.sh/jobFlowSpecHash")) != 0);
+    flow_fixture_phase(fixture, "f-s0", JOB_RUNNING);
+    flow_fixture_advance(fixture, 2000);
+    check_str("in the status", flow_fixture_at(fixture, "f", "nodes/0/specHash"), hash);
+    flow_fixture_restart(fixture);
+    flow_fixture_phase(fixture, "f-s0", JOB_FAILED);
+    flow_fixture_advance(fixture, 2000);
+    check_str("of a failed one, after a restart", flow_fixture_at(fixture, "f", "nodes/0/specHash"),
+              hash);
 }
 
-/* Writes of a compact flow do not grow with its transitions. */
+/* The number of status writes of a compact flow does not grow with its transitions. */
 static void transitions_share_a_write(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     unsigned before;
 
-    make_large_flow(bed);
-    flow_bed_phase(bed, "f-s0", JOB_RUNNING);
-    flow_bed_advance(bed, 5000);
-    before = bed->flow_writes;
-    complete_layer(bed, 0, false);
-    complete_layer(bed, 1, false);
-    flow_bed_advance(bed, 5000);
-    check_int("one for two hundred", bed->flow_writes, before + 1);
+    make_large_flow(fixture);
+    flow_fixture_phase(fixture, "f-s0", JOB_RUNNING);
+    flow_fixture_advance(fixture, 5000);
+    before = fixture->flow_writes;
+    complete_layer(fixture, 0, false);
+    complete_layer(fixture, 1, false);
+    flow_fixture_advance(fixture, 5000);
+    check_int("one for two hundred", fixture->flow_writes, before + 1);
 }
 
-/* More are at work than have entries: bits say which, for as long as that is so. */
+/* While more steps run than have entries, a bitmap says which. */
 static void those_at_work_are_told_when_they_are_too_many_to_be_named(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped(buf) struct buf yaml = {0};
 
-    flow_bed_templates(bed, "t");
+    flow_fixture_templates(fixture, "t");
     buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
                    "spec: {flows: [");
     for (int i = 0; i < 1001; i++)
         buf_printf(&yaml, "{name: s%d, jobTemplateName: t},", i);
     buf_str(&yaml, "]}}");
-    flow_bed_apply(bed, yaml.data);
+    flow_fixture_apply(fixture, yaml.data);
     for (int i = 0; i < 102; i++) {
         char job[32];
 
         snprintf(job, sizeof job, "f-s%d", i);
-        flow_bed_phase_soon(bed, job, JOB_RUNNING);
+        flow_fixture_phase_soon(fixture, job, JOB_RUNNING);
     }
-    flow_bed_advance(bed, 5000);
-    check_str("102 of them", flow_bed_at(bed, "f", "results/running"), "////////////////Pw==");
-    check_str("named are a hundred", flow_bed_at(bed, "f", "runningJobs/100"), "");
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 5000);
-    check_str("after a restart", flow_bed_at(bed, "f", "stepCounts/running"), "102");
-    flow_bed_phase_soon(bed, "f-s0", JOB_COMPLETED);
-    flow_bed_phase_soon(bed, "f-s1", JOB_COMPLETED);
-    flow_bed_advance(bed, 5000);
-    check_str("a hundred are named", flow_bed_at(bed, "f", "results/running"), "");
+    flow_fixture_advance(fixture, 5000);
+    check_str("102 of them", flow_fixture_at(fixture, "f", "results/running"),
+              "////////////////Pw==");
+    check_str("named are a hundred", flow_fixture_at(fixture, "f", "runningJobs/100"), "");
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 5000);
+    check_str("after a restart", flow_fixture_at(fixture, "f", "stepCounts/running"), "102");
+    flow_fixture_phase_soon(fixture, "f-s0", JOB_COMPLETED);
+    flow_fixture_phase_soon(fixture, "f-s1", JOB_COMPLETED);
+    flow_fixture_advance(fixture, 5000);
+    check_str("a hundred are named", flow_fixture_at(fixture, "f", "results/running"), "");
 }
 
-/* s0 is slower than the others of its layer, which makes the way below it the critical one. */
+/* s0 is slower than the others of its layer, so the critical path goes through it. */
 static void critical_path_is_told_once_the_flow_is_over(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped_str before = NULL;
 
-    make_large_flow(bed);
+    make_large_flow(fixture);
     for (int layer = 0; layer < STEPS / WIDTH; layer++) {
         char job[32];
 
         for (int i = layer * WIDTH + 1; i < (layer + 1) * WIDTH; i++) {
             snprintf(job, sizeof job, "f-s%d", i);
-            flow_bed_phase_soon(bed, job, JOB_COMPLETED);
+            flow_fixture_phase_soon(fixture, job, JOB_COMPLETED);
         }
-        check_str("not before", flow_bed_at(bed, "f", "criticalPath"), "");
-        flow_bed_advance(bed, 60000);
+        check_str("not before", flow_fixture_at(fixture, "f", "criticalPath"), "");
+        flow_fixture_advance(fixture, 60000);
         snprintf(job, sizeof job, "f-s%d", layer * WIDTH);
-        flow_bed_phase(bed, job, JOB_COMPLETED);
+        flow_fixture_phase(fixture, job, JOB_COMPLETED);
         if (layer == 4)
-            flow_bed_restart(bed);
+            flow_fixture_restart(fixture);
     }
-    flow_bed_advance(bed, 5000);
-    check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-    check_str("steps", flow_bed_at(bed, "f", "criticalPath/steps"), "30");
-    check_str("first", flow_bed_at(bed, "f", "criticalPath/ends/0/name"), "s0");
-    check_str("last", flow_bed_at(bed, "f", "criticalPath/ends/29/name"), "s2900");
-    check_str("its time", flow_bed_at(bed, "f", "criticalPath/duration"), "30m0s");
-    before = mem_strdup(flow_bed_at(bed, "f", "criticalPath"));
-    flow_bed_delete(bed, &kind_job, "f-s0", REGISTRY_BACKGROUND);
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 5000);
-    check_str("jobs may go", flow_bed_at(bed, "f", "criticalPath"), before);
+    flow_fixture_advance(fixture, 5000);
+    check_str("ended", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    check_str("steps", flow_fixture_at(fixture, "f", "criticalPath/steps"), "30");
+    check_str("first", flow_fixture_at(fixture, "f", "criticalPath/ends/0/name"), "s0");
+    check_str("last", flow_fixture_at(fixture, "f", "criticalPath/ends/29/name"), "s2900");
+    check_str("its time", flow_fixture_at(fixture, "f", "criticalPath/duration"), "30m0s");
+    before = mem_strdup(flow_fixture_at(fixture, "f", "criticalPath"));
+    flow_fixture_delete(fixture, &kind_job, "f-s0", REGISTRY_BACKGROUND);
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 5000);
+    check_str("jobs may go", flow_fixture_at(fixture, "f", "criticalPath"), before);
 }
 
-/* Of a chain of 1,200 the ends are named; a failed flow's path ends with what ended last; it is
- * forgotten when the flow runs again. */
+/* Of a chain of 1,200 steps only the ends are named. The path of a failed flow ends with the step that
+ * ended last, and it is removed when the flow runs again. */
 static void ends_of_a_long_path_are_named(void **state)
 {
     enum { LONG = 1200 };
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped(buf) struct buf yaml = {0};
 
-    flow_bed_templates(bed, "t");
+    flow_fixture_templates(fixture, "t");
     buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
                    "spec: {flows: [{name: s0, jobTemplateName: t},");
     for (int i = 1; i < LONG; i++)
         buf_printf(&yaml, "{name: s%d, jobTemplateName: t, dependsOn: {targets: [s%d]}},", i,
                    i - 1);
     buf_str(&yaml, "]}}");
-    flow_bed_apply(bed, yaml.data);
+    flow_fixture_apply(fixture, yaml.data);
     for (int i = 0; i < 150; i++) {
         char job[32];
 
         snprintf(job, sizeof job, "f-s%d", i);
-        flow_bed_phase(bed, job, i == 149 ? JOB_FAILED : JOB_COMPLETED);
+        flow_fixture_phase(fixture, job, i == 149 ? JOB_FAILED : JOB_COMPLETED);
     }
-    flow_bed_advance(bed, 5000);
-    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    check_str("steps", flow_bed_at(bed, "f", "criticalPath/steps"), "150");
-    check_str("the first fifty", flow_bed_at(bed, "f", "criticalPath/ends/49/name"), "s49");
-    check_str("and the last", flow_bed_at(bed, "f", "criticalPath/ends/50/name"), "s100");
-    check_str("no more", flow_bed_at(bed, "f", "criticalPath/ends/100"), "");
-    flow_bed_annotate(bed, "f", "volcano.sh/jobFlowRetry", "1");
-    flow_bed_advance(bed, 5000);
-    check_str("again", flow_bed_at(bed, "f", "state/phase"), "Running");
-    check_str("forgotten", flow_bed_at(bed, "f", "criticalPath"), "");
+    flow_fixture_advance(fixture, 5000);
+    check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    check_str("steps", flow_fixture_at(fixture, "f", "criticalPath/steps"), "150");
+    check_str("the first fifty", flow_fixture_at(fixture, "f", "criticalPath/ends/49/name"), "s49");
+    check_str("and the last", flow_fixture_at(fixture, "f", "criticalPath/ends/50/name"), "s100");
+    check_str("no more", flow_fixture_at(fixture, "f", "criticalPath/ends/100"), "");
+    flow_fixture_annotate(fixture, "f", "volcano.sh/jobFlowRetry", "1");
+    flow_fixture_advance(fixture, 5000);
+    check_str("again", flow_fixture_at(fixture, "f", "state/phase"), "Running");
+    check_str("forgotten", flow_fixture_at(fixture, "f", "criticalPath"), "");
 }
 
 /* covers: reliability.md INV-F7 */

@@ -1,5 +1,5 @@
 /*
- * Conditions, switches, handled failures, and what is skipped; with a restart at any point.
+ * Conditions, switches, handled failures and skipped steps, with a restart at any point.
  */
 #include "tests/unit.h"
 
@@ -9,7 +9,7 @@
 
 enum { STEPS_MAX = 8 };
 
-/* What happens to a job: it ends with a code and a message. */
+/* The end of a job: exit code and termination message. */
 struct end {
     const char *job;
     int code;
@@ -20,7 +20,7 @@ struct control_case {
     const char *name;
     const char *spec;
     struct end ends[STEPS_MAX];
-    const char *created; /* jobs in the order they are made */
+    const char *created; /* jobs in order of creation */
     const char *phase;   /* of the flow */
     const char *skipped; /* skippedJobs */
 };
@@ -124,27 +124,27 @@ static const struct control_case cases[] = {
 };
 /* clang-format on */
 
-/* Restarts after every change in odd runs, at one point in the others. */
+/* Odd runs restart after every change, the others at one point. */
 static void run_case(const struct control_case *c, size_t run)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     char what[128];
 
     snprintf(what, sizeof what, "%s, run %zu", c->name, run);
-    flow_bed_spec(bed, "f", "a b c d e x", c->spec);
+    flow_fixture_spec(fixture, "f", "a b c d e x", c->spec);
     for (size_t i = 0; i < STEPS_MAX && c->ends[i].job; i++) {
-        if (!flow_bed_has_job(bed, c->ends[i].job))
-            break; /* said below */
-        flow_bed_end(bed, c->ends[i].job, c->ends[i].code, c->ends[i].message);
+        if (!flow_fixture_has_job(fixture, c->ends[i].job))
+            break; /* see the rows below */
+        flow_fixture_end(fixture, c->ends[i].job, c->ends[i].code, c->ends[i].message);
         if (run == 1 || run == i + 2)
-            flow_bed_restart(bed);
+            flow_fixture_restart(fixture);
     }
-    flow_bed_advance(bed, 1000);
+    flow_fixture_advance(fixture, 1000);
     if (run == 1)
-        flow_bed_restart(bed);
-    check_str(what, bed->created.data ? bed->created.data : "", c->created);
-    check_str(what, flow_bed_at(bed, "f", "state/phase"), c->phase);
-    check_str(what, flow_bed_at(bed, "f", "skippedJobs"), c->skipped);
+        flow_fixture_restart(fixture);
+    check_str(what, fixture->created.data ? fixture->created.data : "", c->created);
+    check_str(what, flow_fixture_at(fixture, "f", "state/phase"), c->phase);
+    check_str(what, flow_fixture_at(fixture, "f", "skippedJobs"), c->skipped);
 }
 
 /* covers: jobflow.md 157 158 159 160 161 162; see 13.3 */
@@ -158,27 +158,27 @@ static void conditions_decide(void **state)
 /* covers: jobflow.md 157; see DC-06 and the status of each step */
 static void the_status_tells_outputs_cases_and_codes(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_spec(bed, "f", "a b c d", SWITCH(""));
-    flow_bed_end(bed, "f-a", 0, "grade=C\nnote=a=b c\nbad key=1\ngrade=A\n");
-    flow_bed_advance(bed, 1000);
-    check_str("outputs", flow_bed_at(bed, "f", "nodes/0/outputs"),
+    flow_fixture_spec(fixture, "f", "a b c d", SWITCH(""));
+    flow_fixture_end(fixture, "f-a", 0, "grade=C\nnote=a=b c\nbad key=1\ngrade=A\n");
+    flow_fixture_advance(fixture, 1000);
+    check_str("outputs", flow_fixture_at(fixture, "f", "nodes/0/outputs"),
               "{\"grade\":\"C\",\"note\":\"a=b c\"}");
-    check_str("exit codes", flow_bed_at(bed, "f", "nodes/0/attempts/0/exitCodes"),
+    check_str("exit codes", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/exitCodes"),
               "{\"main\":[0]}");
-    check("log name", *flow_bed_at(bed, "f", "nodes/0/attempts/0/logs/f-a-main-0"));
-    check_str("case", flow_bed_at(bed, "f", "nodes/1/case"), "poor");
-    check_str("a switch has no job", flow_bed_at(bed, "f", "nodes/1/jobs"), "");
-    check_str("its phase", flow_bed_at(bed, "f", "nodes/1/phase"), "Completed");
-    check_str("skipped", flow_bed_at(bed, "f", "nodes/2/phase"), "Skipped");
-    check_str("condition", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Skipped");
-    check_str("count", flow_bed_at(bed, "f", "stepCounts/skipped"), "2");
-    check_str("jobs in all", flow_bed_at(bed, "f", "stepCounts/total"), "4");
-    check_str("no condition of a switch", flow_bed_at(bed, "f", "conditions/f-r"), "");
+    check("log name", *flow_fixture_at(fixture, "f", "nodes/0/attempts/0/logs/f-a-main-0"));
+    check_str("case", flow_fixture_at(fixture, "f", "nodes/1/case"), "poor");
+    check_str("a switch has no job", flow_fixture_at(fixture, "f", "nodes/1/jobs"), "");
+    check_str("its phase", flow_fixture_at(fixture, "f", "nodes/1/phase"), "Completed");
+    check_str("skipped", flow_fixture_at(fixture, "f", "nodes/2/phase"), "Skipped");
+    check_str("condition", flow_fixture_at(fixture, "f", "conditions/f-b/phase"), "Skipped");
+    check_str("count", flow_fixture_at(fixture, "f", "stepCounts/skipped"), "2");
+    check_str("jobs in all", flow_fixture_at(fixture, "f", "stepCounts/total"), "4");
+    check_str("no condition of a switch", flow_fixture_at(fixture, "f", "conditions/f-r"), "");
 }
 
-/* 12.1: an event for each step that is skipped says why, once. */
+/* 12.1: one event for each skipped step says why it was skipped. */
 static void skipped_steps_are_told_of(void **state)
 {
     static const struct {
@@ -196,21 +196,21 @@ static void skipped_steps_are_told_of(void **state)
     };
 
     for (size_t i = 0; i < countof(skips); i++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "a b c d", skips[i].spec);
-        flow_bed_end(bed, skips[i].end, skips[i].code, NULL);
-        flow_bed_advance(bed, 5000);
-        check_str(skips[i].spec, flow_bed_event_text(bed, "Skipped"), skips[i].says);
-        flow_bed_restart(bed);
-        flow_bed_advance(bed, 5000);
-        check_int(skips[i].spec, flow_bed_events(bed, "Skipped"), skips[i].times);
+        flow_fixture_spec(fixture, "f", "a b c d", skips[i].spec);
+        flow_fixture_end(fixture, skips[i].end, skips[i].code, NULL);
+        flow_fixture_advance(fixture, 5000);
+        check_str(skips[i].spec, flow_fixture_event_text(fixture, "Skipped"), skips[i].says);
+        flow_fixture_restart(fixture);
+        flow_fixture_advance(fixture, 5000);
+        check_int(skips[i].spec, flow_fixture_events(fixture, "Skipped"), skips[i].times);
     }
 }
 
-static const char *queue_of(struct flow_bed *bed, const char *job)
+static const char *queue_of(struct flow_fixture *fixture, const char *job)
 {
-    const struct object *object = flow_bed_get(bed, &kind_job, job);
+    const struct object *object = flow_fixture_get(fixture, &kind_job, job);
 
     return object ? job_spec_of(object)->queue : "none";
 }
@@ -218,21 +218,21 @@ static const char *queue_of(struct flow_bed *bed, const char *job)
 /* covers: see jobflow.md 13.3, DC-17 */
 static void outputs_and_parameters_go_into_patches(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     const struct object *job;
 
-    flow_bed_apply(bed, "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
-                        "metadata: {name: red}\nspec: {weight: 1}\n");
-    flow_bed_spec(
-        bed, "f", "a b",
+    flow_fixture_apply(fixture, "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+                                "metadata: {name: red}\nspec: {weight: 1}\n");
+    flow_fixture_spec(
+        fixture, "f", "a b",
         "parameters: [{name: count, default: \"3\"}], flows: [{name: a}, " ON(
             "b", "a",
             "patch: {spec: {queue: $(steps.a.outputs.q), tasks: [{name: main, replicas: "
             "$(params.count), template: {spec: {containers: [{name: c, args: [\"$(nodes.a.outputs."
             "q)-$(flow.name)\", \"$$(params.count)\", \"$(HOME)\"]}]}}}]}}") "]");
-    flow_bed_end(bed, "f-a", 0, "q=red");
-    check_str("queue", queue_of(bed, "f-b"), "red");
-    job = flow_bed_get(bed, &kind_job, "f-b");
+    flow_fixture_end(fixture, "f-a", 0, "q=red");
+    check_str("queue", queue_of(fixture, "f-b"), "red");
+    job = flow_fixture_get(fixture, &kind_job, "f-b");
     assert_non_null(job);
     check_int("a number", job_spec_of(job)->tasks.items[0].replicas, 3);
     check("texts", strstr(job->body->text, "\"red-f\",\"$(params.count)\",\"$(HOME)\""));
@@ -242,86 +242,89 @@ static void outputs_and_parameters_go_into_patches(void **state)
 static void a_step_that_refers_to_a_missing_output_fails(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(
-            bed, "f", "a b c",
+        flow_fixture_spec(
+            fixture, "f", "a b c",
             "flows: [{name: a}, " ON(
                 "b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") ", " ON("c", "b",
                                                                                   "") "]");
-        flow_bed_end(bed, "f-a", 0, NULL);
+        flow_fixture_end(fixture, "f-a", 0, NULL);
         if (run)
-            flow_bed_restart(bed);
-        flow_bed_advance(bed, 1000);
-        check("no job", !flow_bed_has_job(bed, "f-b"));
-        check_str("the flow fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_str("reason", flow_bed_at(bed, "f", "state/reason"), "MissingOutput");
-        check_str("of the step", flow_bed_at(bed, "f", "nodes/1/reason"), "MissingOutput");
-        check_has("why", flow_bed_at(bed, "f", "nodes/1/message"), "step a has no output q");
-        check_str("no attempt", flow_bed_at(bed, "f", "nodes/1/attempt"), "");
-        check_int("nobody was warned of a wait", flow_bed_events(bed, "AdmissionDenied"), 0);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        check_str("a retry looks again", flow_bed_at(bed, "f", "state/phase"), "Failed");
+            flow_fixture_restart(fixture);
+        flow_fixture_advance(fixture, 1000);
+        check("no job", !flow_fixture_has_job(fixture, "f-b"));
+        check_str("the flow fails", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_str("reason", flow_fixture_at(fixture, "f", "state/reason"), "MissingOutput");
+        check_str("of the step", flow_fixture_at(fixture, "f", "nodes/1/reason"), "MissingOutput");
+        check_has("why", flow_fixture_at(fixture, "f", "nodes/1/message"),
+                  "step a has no output q");
+        check_str("no attempt", flow_fixture_at(fixture, "f", "nodes/1/attempt"), "");
+        check_int("nobody was warned of a wait", flow_fixture_events(fixture, "AdmissionDenied"),
+                  0);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        check_str("a retry looks again", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
     }
 }
 
 static void a_missing_output_may_be_handled_like_any_failure(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_spec(
-        bed, "f", "a b c",
+    flow_fixture_spec(
+        fixture, "f", "a b c",
         "flows: [{name: a}, " ON(
             "b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") ", {name: c, dependsOn: "
                                                                       "{targets: [b]}, if: {terms: "
                                                                       "[{target: b, phases: "
                                                                       "[Failed]}]}}]");
-    flow_bed_end(bed, "f-a", 0, NULL);
-    flow_bed_advance(bed, 1000);
-    check("the handler runs", flow_bed_has_job(bed, "f-c"));
-    flow_bed_end(bed, "f-c", 0, NULL);
-    flow_bed_advance(bed, 1000);
-    check_str("ends", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    flow_fixture_end(fixture, "f-a", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check("the handler runs", flow_fixture_has_job(fixture, "f-c"));
+    flow_fixture_end(fixture, "f-c", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("ends", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
 /* covers: see jobflow.md 13.3: judged only when all have been asked */
 static void unrelated_steps_go_on_while_a_failure_is_judged(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_spec(
-        bed, "f", "a b c x",
+    flow_fixture_spec(
+        fixture, "f", "a b c x",
         "flows: [{name: a}, {name: x}, " ON("b", "x", "") ", " ON("c", "a, b", IF(FAILS)) "]");
-    flow_bed_end(bed, "f-a", 1, NULL);
-    flow_bed_advance(bed, 1000);
-    check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
-    flow_bed_end(bed, "f-x", 0, NULL);
-    flow_bed_restart(bed);
-    check("unrelated", flow_bed_has_job(bed, "f-b"));
-    flow_bed_end(bed, "f-b", 0, NULL);
-    check("rescue", flow_bed_has_job(bed, "f-c"));
-    flow_bed_end(bed, "f-c", 0, NULL);
-    check_str("ends well", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    flow_fixture_end(fixture, "f-a", 1, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("runs", flow_fixture_at(fixture, "f", "state/phase"), "Running");
+    flow_fixture_end(fixture, "f-x", 0, NULL);
+    flow_fixture_restart(fixture);
+    check("unrelated", flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_end(fixture, "f-b", 0, NULL);
+    check("rescue", flow_fixture_has_job(fixture, "f-c"));
+    flow_fixture_end(fixture, "f-c", 0, NULL);
+    check_str("ends well", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
 /* covers: see jobflow.md 13.0 rule 4 */
 static void upstream_knows_no_conditions(void **state)
 {
     const struct flow_options upstream = {.upstream_compat = true};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&upstream);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(&upstream);
 
-    flow_bed_spec(bed, "f", "a b c r",
-                  "maxRetry: 3, suspend: true, activeDeadlineSeconds: 1, flows: [{name: a, when: "
-                  "always}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "for: {items: [u, v]}") "]");
-    flow_bed_end(bed, "f-a", 0, NULL);
-    flow_bed_end(bed, "f-b", 0, NULL);
-    flow_bed_advance(bed, 5000);
-    check_str("as if nothing were there", bed->created.data, "f-a f-b f-c");
-    flow_bed_end(bed, "f-c", 1, NULL);
-    flow_bed_advance(bed, 60000);
-    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    check_str("once", bed->created.data, "f-a f-b f-c");
+    flow_fixture_spec(
+        fixture, "f", "a b c r",
+        "maxRetry: 3, suspend: true, activeDeadlineSeconds: 1, flows: [{name: a, when: "
+        "always}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "for: {items: [u, v]}") "]");
+    flow_fixture_end(fixture, "f-a", 0, NULL);
+    flow_fixture_end(fixture, "f-b", 0, NULL);
+    flow_fixture_advance(fixture, 5000);
+    check_str("as if nothing were there", fixture->created.data, "f-a f-b f-c");
+    flow_fixture_end(fixture, "f-c", 1, NULL);
+    flow_fixture_advance(fixture, 60000);
+    check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    check_str("once", fixture->created.data, "f-a f-b f-c");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /*
- * Which jobs a flow creates, when, and what keeps it from doing so.
+ * Which jobs a flow creates, when, and what blocks a creation.
  */
 #include "tests/unit.h"
 
@@ -11,38 +11,38 @@
 /* covers: jobflow.md 42 43 44 46 54 */
 static void root_is_created_with_an_event(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     const struct object *job, *flow;
 
-    flow_bed_run(bed, "f", "a");
-    job = flow_bed_get(bed, &kind_job, "f-a");
-    flow = flow_bed_get(bed, &kind_job_flow, "f");
+    flow_fixture_run(fixture, "f", "a");
+    job = flow_fixture_get(fixture, &kind_job, "f-a");
+    flow = flow_fixture_get(fixture, &kind_job_flow, "f");
     check("created", job && flow);
     if (!job || !flow)
         return;
     check_str("owner", meta_controller(job->meta)->uid, object_uid(flow));
     check_str("template", meta_label(job->meta, LABEL_CREATED_BY_TEMPLATE), "default.a");
-    check_int("one event", flow_bed_events(bed, "Created"), 1);
-    check_str("its text", flow_bed_event_text(bed, "Created"), "create a job named f-a!");
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 1000);
-    check_str("no second job", bed->created.data, "f-a");
-    check_int("no second event", flow_bed_events(bed, "Created"), 1);
+    check_int("one event", flow_fixture_events(fixture, "Created"), 1);
+    check_str("its text", flow_fixture_event_text(fixture, "Created"), "create a job named f-a!");
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 1000);
+    check_str("no second job", fixture->created.data, "f-a");
+    check_int("no second event", flow_fixture_events(fixture, "Created"), 1);
 }
 
 /* covers: jobflow.md 47 48 */
 static void dependent_waits_for_completed(void **state)
 {
     static const enum job_phase earlier[] = {JOB_PENDING, JOB_RUNNING, JOB_COMPLETING};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "a, b<-a");
+    flow_fixture_run(fixture, "f", "a, b<-a");
     for (size_t i = 0; i < countof(earlier); i++) {
-        flow_bed_phase(bed, "f-a", earlier[i]);
-        check(job_phase_text(earlier[i]), !flow_bed_has_job(bed, "f-b"));
+        flow_fixture_phase(fixture, "f-a", earlier[i]);
+        check(job_phase_text(earlier[i]), !flow_fixture_has_job(fixture, "f-b"));
     }
-    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
-    check("created", flow_bed_has_job(bed, "f-b"));
+    flow_fixture_phase(fixture, "f-a", JOB_COMPLETED);
+    check("created", flow_fixture_has_job(fixture, "f-b"));
 }
 
 /* covers: jobflow.md 49 106 */
@@ -52,110 +52,114 @@ static void dependent_of_a_failure_is_not_created(void **state)
                                           JOB_TERMINATING, JOB_ABORTING,   JOB_RESTARTING};
 
     for (size_t i = 0; i < countof(ends); i++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_run(bed, "f", "a, b<-a");
-        flow_bed_phase(bed, "f-a", JOB_RUNNING);
-        flow_bed_phase(bed, "f-a", ends[i]);
-        flow_bed_advance(bed, 60000);
-        check(job_phase_text(ends[i]), !flow_bed_has_job(bed, "f-b"));
+        flow_fixture_run(fixture, "f", "a, b<-a");
+        flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+        flow_fixture_phase(fixture, "f-a", ends[i]);
+        flow_fixture_advance(fixture, 60000);
+        check(job_phase_text(ends[i]), !flow_fixture_has_job(fixture, "f-b"));
     }
 }
 
 /* covers: jobflow.md 50 56 */
 static void all_targets_are_needed(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "a, b, c<-a+b");
-    flow_bed_complete(bed, "f-a");
-    flow_bed_phase(bed, "f-b", JOB_RUNNING);
-    check("waits", !flow_bed_has_job(bed, "f-c"));
-    flow_bed_phase(bed, "f-b", JOB_COMPLETED);
-    check_str("once", bed->created.data, "f-a f-b f-c");
+    flow_fixture_run(fixture, "f", "a, b, c<-a+b");
+    flow_fixture_complete(fixture, "f-a");
+    flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+    check("waits", !flow_fixture_has_job(fixture, "f-c"));
+    flow_fixture_phase(fixture, "f-b", JOB_COMPLETED);
+    check_str("once", fixture->created.data, "f-a f-b f-c");
 }
 
 /* covers: jobflow.md 51 */
 static void targets_may_come_later_in_the_list(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "b<-a, a");
-    check_str("a alone", bed->created.data, "f-a");
-    flow_bed_complete(bed, "f-a");
-    check_str("then b", bed->created.data, "f-a f-b");
+    flow_fixture_run(fixture, "f", "b<-a, a");
+    check_str("a alone", fixture->created.data, "f-a");
+    flow_fixture_complete(fixture, "f-a");
+    check_str("then b", fixture->created.data, "f-a f-b");
 }
 
 /* covers: jobflow.md 21 52 */
 static void empty_and_repeated_targets(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "a b c d");
-    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-                        "spec: {flows: [{name: a}, {name: b, dependsOn: {targets: []}},\n"
-                        "  {name: c, dependsOn: {}}, {name: d, dependsOn: {targets: [a, a]}}]}\n");
-    check_str("at once", bed->created.data, "f-a f-b f-c");
-    flow_bed_complete(bed, "f-a");
-    check_str("named twice is needed once", bed->created.data, "f-a f-b f-c f-d");
+    flow_fixture_templates(fixture, "a b c d");
+    flow_fixture_apply(fixture,
+                       "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                       "spec: {flows: [{name: a}, {name: b, dependsOn: {targets: []}},\n"
+                       "  {name: c, dependsOn: {}}, {name: d, dependsOn: {targets: [a, a]}}]}\n");
+    check_str("at once", fixture->created.data, "f-a f-b f-c");
+    flow_fixture_complete(fixture, "f-a");
+    check_str("named twice is needed once", fixture->created.data, "f-a f-b f-c f-d");
 }
 
 /* covers: jobflow.md 53; see 5.4 order */
 static void steps_start_in_list_order(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "c, a, b, z<-b, y<-a, x<-c");
-    check_str("roots", bed->created.data, "f-c f-a f-b");
-    flow_bed_phase_soon(bed, "f-b", JOB_COMPLETED);
-    flow_bed_phase_soon(bed, "f-c", JOB_COMPLETED);
-    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
-    check_str("all that became ready in one turn", bed->created.data, "f-c f-a f-b f-z f-y f-x");
+    flow_fixture_run(fixture, "f", "c, a, b, z<-b, y<-a, x<-c");
+    check_str("roots", fixture->created.data, "f-c f-a f-b");
+    flow_fixture_phase_soon(fixture, "f-b", JOB_COMPLETED);
+    flow_fixture_phase_soon(fixture, "f-c", JOB_COMPLETED);
+    flow_fixture_phase(fixture, "f-a", JOB_COMPLETED);
+    check_str("all that became ready in one turn", fixture->created.data,
+              "f-c f-a f-b f-z f-y f-x");
 }
 
 /* covers: jobflow.md 55 */
 static void any_target_is_enough(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "a1 a2 b");
-    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-                        "spec: {flows: [{name: a1}, {name: a2},\n"
-                        "  {name: b, dependsOn: {strategy: any, targets: [a1, a2]}}]}\n");
-    flow_bed_phase(bed, "f-a1", JOB_RUNNING);
-    check("waits for one", !flow_bed_has_job(bed, "f-b"));
-    flow_bed_complete(bed, "f-a2");
-    check("one is enough", flow_bed_has_job(bed, "f-b"));
-    flow_bed_phase(bed, "f-a1", JOB_COMPLETED);
-    check_str("once", bed->created.data, "f-a1 f-a2 f-b");
-    flow_bed_complete(bed, "f-b");
-    check_str("ends", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    flow_fixture_templates(fixture, "a1 a2 b");
+    flow_fixture_apply(fixture,
+                       "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                       "spec: {flows: [{name: a1}, {name: a2},\n"
+                       "  {name: b, dependsOn: {strategy: any, targets: [a1, a2]}}]}\n");
+    flow_fixture_phase(fixture, "f-a1", JOB_RUNNING);
+    check("waits for one", !flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_complete(fixture, "f-a2");
+    check("one is enough", flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_phase(fixture, "f-a1", JOB_COMPLETED);
+    check_str("once", fixture->created.data, "f-a1 f-a2 f-b");
+    flow_fixture_complete(fixture, "f-b");
+    check_str("ends", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
 /* covers: jobflow.md 57; see jobflow.md section 11 row 5 and 6 */
 static void template_changes_reach_later_jobs_only(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     char before[24];
 
-    flow_bed_templates(bed, "t");
-    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-                        "spec: {flows: [{name: a, jobTemplateName: t},\n"
-                        "  {name: b, jobTemplateName: t, dependsOn: {targets: [a]}}]}\n");
-    snprintf(
-        before, sizeof before, "%s",
-        meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_TEMPLATE_REVISION));
-    flow_bed_apply(bed,
-                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
-                   "spec: {tasks: [{name: main, replicas: 7, template: {spec: {containers: "
-                   "[{name: c, image: i, command: [c]}]}}}]}\n");
-    flow_bed_complete(bed, "f-a");
+    flow_fixture_templates(fixture, "t");
+    flow_fixture_apply(fixture,
+                       "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                       "spec: {flows: [{name: a, jobTemplateName: t},\n"
+                       "  {name: b, jobTemplateName: t, dependsOn: {targets: [a]}}]}\n");
+    snprintf(before, sizeof before, "%s",
+             meta_annotation(flow_fixture_get(fixture, &kind_job, "f-a")->meta,
+                             ANNOTATION_TEMPLATE_REVISION));
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
+                 "spec: {tasks: [{name: main, replicas: 7, template: {spec: {containers: "
+                 "[{name: c, image: i, command: [c]}]}}}]}\n");
+    flow_fixture_complete(fixture, "f-a");
     check_int("as it was",
-              job_spec_of(flow_bed_get(bed, &kind_job, "f-a"))->tasks.items[0].replicas, 1);
-    check_int("as it is", job_spec_of(flow_bed_get(bed, &kind_job, "f-b"))->tasks.items[0].replicas,
-              7);
+              job_spec_of(flow_fixture_get(fixture, &kind_job, "f-a"))->tasks.items[0].replicas, 1);
+    check_int("as it is",
+              job_spec_of(flow_fixture_get(fixture, &kind_job, "f-b"))->tasks.items[0].replicas, 7);
     check("the version is told",
-          strcmp(before, meta_annotation(flow_bed_get(bed, &kind_job, "f-b")->meta,
+          strcmp(before, meta_annotation(flow_fixture_get(fixture, &kind_job, "f-b")->meta,
                                          ANNOTATION_TEMPLATE_REVISION)) != 0);
 }
 
@@ -165,124 +169,130 @@ static void missing_template_holds_up_its_step_alone(void **state)
     static const int64_t waits_ms[] = {10000, 600000};
 
     for (size_t i = 0; i < countof(waits_ms); i++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_templates(bed, "x z");
-        flow_bed_flow(bed, "f", "x, y, z", NULL);
-        check_str("the others start", bed->created.data, "f-x f-z");
-        flow_bed_advance(bed, waits_ms[i]);
-        check_str("why", flow_bed_at(bed, "f", "nodes/1/reason"), "TemplateNotFound");
-        check_str("as a phase", flow_bed_at(bed, "f", "nodes/1/phase"), "Blocked");
-        check_str("in the conditions", flow_bed_at(bed, "f", "conditions/f-y/phase"), "Blocked");
-        check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), "TemplateNotFound");
-        check_int("one warning", flow_bed_events(bed, "TemplateNotFound"), 1);
-        check_str("counted once", flow_bed_at(bed, "f", "stepCounts/blocked"), "1");
-        check_str("not among those that wait", flow_bed_at(bed, "f", "stepCounts/waiting"), "");
-        flow_bed_templates(bed, "y");
-        check("at once", flow_bed_has_job(bed, "f-y"));
-        flow_bed_advance(bed, 1000);
-        check_str("no reason any more", flow_bed_at(bed, "f", "nodes/1/reason"), "");
-        check_str("nor of the flow", flow_bed_at(bed, "f", "state/reason"), "");
+        flow_fixture_templates(fixture, "x z");
+        flow_fixture_flow(fixture, "f", "x, y, z", NULL);
+        check_str("the others start", fixture->created.data, "f-x f-z");
+        flow_fixture_advance(fixture, waits_ms[i]);
+        check_str("why", flow_fixture_at(fixture, "f", "nodes/1/reason"), "TemplateNotFound");
+        check_str("as a phase", flow_fixture_at(fixture, "f", "nodes/1/phase"), "Blocked");
+        check_str("in the conditions", flow_fixture_at(fixture, "f", "conditions/f-y/phase"),
+                  "Blocked");
+        check_str("of the flow", flow_fixture_at(fixture, "f", "state/reason"), "TemplateNotFound");
+        check_int("one warning", flow_fixture_events(fixture, "TemplateNotFound"), 1);
+        check_str("counted once", flow_fixture_at(fixture, "f", "stepCounts/blocked"), "1");
+        check_str("not among those that wait", flow_fixture_at(fixture, "f", "stepCounts/waiting"),
+                  "");
+        flow_fixture_templates(fixture, "y");
+        check("at once", flow_fixture_has_job(fixture, "f-y"));
+        flow_fixture_advance(fixture, 1000);
+        check_str("no reason any more", flow_fixture_at(fixture, "f", "nodes/1/reason"), "");
+        check_str("nor of the flow", flow_fixture_at(fixture, "f", "state/reason"), "");
     }
 }
 
 /* covers: see section 11 row 4 */
 static void deleted_template_holds_up_what_is_not_created(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "a, b<-a");
-    flow_bed_delete(bed, &kind_job_template, "b", REGISTRY_BACKGROUND);
-    flow_bed_delete(bed, &kind_job_template, "a", REGISTRY_BACKGROUND);
-    flow_bed_complete(bed, "f-a");
-    check("waits", !flow_bed_has_job(bed, "f-b"));
-    flow_bed_templates(bed, "b");
-    check("goes on", flow_bed_has_job(bed, "f-b"));
+    flow_fixture_run(fixture, "f", "a, b<-a");
+    flow_fixture_delete(fixture, &kind_job_template, "b", REGISTRY_BACKGROUND);
+    flow_fixture_delete(fixture, &kind_job_template, "a", REGISTRY_BACKGROUND);
+    flow_fixture_complete(fixture, "f-a");
+    check("waits", !flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_templates(fixture, "b");
+    check("goes on", flow_fixture_has_job(fixture, "f-b"));
 }
 
 /* covers: jobflow.md 61; see jobflow.md section 11 row 13 */
 static void flows_share_templates_not_jobs(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "f", "a, b<-a");
-    flow_bed_flow(bed, "g", "a, b<-a", NULL);
-    flow_bed_complete(bed, "f-a");
-    check_str("each its own", bed->created.data, "f-a g-a f-b");
-    flow_bed_advance(bed, 1000);
-    check_str("listed apart", flow_bed_at(bed, "g", "completedJobs"), "");
+    flow_fixture_run(fixture, "f", "a, b<-a");
+    flow_fixture_flow(fixture, "g", "a, b<-a", NULL);
+    flow_fixture_complete(fixture, "f-a");
+    check_str("each its own", fixture->created.data, "f-a g-a f-b");
+    flow_fixture_advance(fixture, 1000);
+    check_str("listed apart", flow_fixture_at(fixture, "g", "completedJobs"), "");
 }
 
 /* covers: jobflow.md 62; reliability.md INV-F3 INV-F10; see jobflow.md section 11 row 15 */
 static void taken_name_is_waited_for(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "c b-c");
-    flow_bed_flow(bed, "a-b", "c", NULL);
-    flow_bed_phase(bed, "a-b-c", JOB_RUNNING);
-    flow_bed_flow(bed, "a", "b-c", NULL);
-    flow_bed_advance(bed, 60000);
-    check_str("why", flow_bed_at(bed, "a", "nodes/0/reason"), "JobNameConflict");
-    check_has("whose", flow_bed_at(bed, "a", "nodes/0/message"), "belongs to JobFlow a-b");
-    check_int("one warning", flow_bed_events(bed, "JobNameConflict"), 1);
-    flow_bed_phase(bed, "a-b-c", JOB_COMPLETED);
-    check_str("the first is undisturbed", flow_bed_at(bed, "a-b", "state/phase"), "Succeed");
-    check_str("the second does not count it", flow_bed_at(bed, "a", "state/phase"), "Pending");
-    flow_bed_delete(bed, &kind_job, "a-b-c", REGISTRY_BACKGROUND);
-    check_str("free at once", bed->created.data, "a-b-c a-b-c");
-    check_str("and now its own", meta_controller(flow_bed_get(bed, &kind_job, "a-b-c")->meta)->name,
-              "a");
+    flow_fixture_templates(fixture, "c b-c");
+    flow_fixture_flow(fixture, "a-b", "c", NULL);
+    flow_fixture_phase(fixture, "a-b-c", JOB_RUNNING);
+    flow_fixture_flow(fixture, "a", "b-c", NULL);
+    flow_fixture_advance(fixture, 60000);
+    check_str("why", flow_fixture_at(fixture, "a", "nodes/0/reason"), "JobNameConflict");
+    check_has("whose", flow_fixture_at(fixture, "a", "nodes/0/message"), "belongs to JobFlow a-b");
+    check_int("one warning", flow_fixture_events(fixture, "JobNameConflict"), 1);
+    flow_fixture_phase(fixture, "a-b-c", JOB_COMPLETED);
+    check_str("the first is undisturbed", flow_fixture_at(fixture, "a-b", "state/phase"),
+              "Succeed");
+    check_str("the second does not count it", flow_fixture_at(fixture, "a", "state/phase"),
+              "Pending");
+    flow_fixture_delete(fixture, &kind_job, "a-b-c", REGISTRY_BACKGROUND);
+    check_str("free at once", fixture->created.data, "a-b-c a-b-c");
+    check_str("and now its own",
+              meta_controller(flow_fixture_get(fixture, &kind_job, "a-b-c")->meta)->name, "a");
 }
 
 /* covers: see section 11 row 16 */
 static void job_made_by_hand_is_foreign(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_apply(bed, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: f-a}\n"
-                        "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
-                        "[{name: c, image: i, command: [c]}]}}}]}\n");
-    flow_bed_run(bed, "f", "a, b<-a");
-    flow_bed_complete(bed, "f-a");
-    check_str("nothing of ours", bed->created.data, "f-a");
-    check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "JobNameConflict");
+    flow_fixture_apply(fixture,
+                       "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: f-a}\n"
+                       "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+                       "[{name: c, image: i, command: [c]}]}}}]}\n");
+    flow_fixture_run(fixture, "f", "a, b<-a");
+    flow_fixture_complete(fixture, "f-a");
+    check_str("nothing of ours", fixture->created.data, "f-a");
+    check_str("why", flow_fixture_at(fixture, "f", "nodes/0/reason"), "JobNameConflict");
 }
 
 /* covers: jobflow.md 63; see jobflow.md section 11 row 8 */
 static void jobs_of_a_former_flow_are_not_taken_over(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped_str old_uid = NULL;
 
-    flow_bed_run(bed, "f", "a, b<-a");
-    flow_bed_complete(bed, "f-a");
-    old_uid = mem_strdup(object_uid(flow_bed_get(bed, &kind_job, "f-a")));
-    flow_bed_delete(bed, &kind_job_flow, "f", REGISTRY_BACKGROUND);
-    flow_bed_flow(bed, "f", "a, b<-a", NULL);
-    flow_bed_advance(bed, 1000);
-    check("a new job", flow_bed_has_job(bed, "f-a"));
-    check("not the old one", strcmp(old_uid, object_uid(flow_bed_get(bed, &kind_job, "f-a"))) != 0);
-    check("nothing is met yet", !flow_bed_has_job(bed, "f-b"));
+    flow_fixture_run(fixture, "f", "a, b<-a");
+    flow_fixture_complete(fixture, "f-a");
+    old_uid = mem_strdup(object_uid(flow_fixture_get(fixture, &kind_job, "f-a")));
+    flow_fixture_delete(fixture, &kind_job_flow, "f", REGISTRY_BACKGROUND);
+    flow_fixture_flow(fixture, "f", "a, b<-a", NULL);
+    flow_fixture_advance(fixture, 1000);
+    check("a new job", flow_fixture_has_job(fixture, "f-a"));
+    check("not the old one",
+          strcmp(old_uid, object_uid(flow_fixture_get(fixture, &kind_job, "f-a"))) != 0);
+    check("nothing is met yet", !flow_fixture_has_job(fixture, "f-b"));
 }
 
 /* covers: jobflow.md 65; see jobflow.md section 11 row 17 */
 static void long_names_give_valid_labels(void **state)
 {
     static const char flow[] = "a-flow-with-a-name-that-fills-nearly-all-there-is";
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     const struct object *job;
 
-    flow_bed_apply(bed,
-                   "apiVersion: v1\nkind: Namespace\nmetadata: {name: a-namespace-of-its-own}\n"
-                   "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
-                   "metadata: {name: a, namespace: a-namespace-of-its-own}\n"
-                   "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
-                   "[{name: c, image: i, command: [c]}]}}}]}\n"
-                   "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
-                   "metadata: {name: a-flow-with-a-name-that-fills-nearly-all-there-is, "
-                   "namespace: a-namespace-of-its-own}\nspec: {flows: [{name: a}]}\n");
-    job = store_get(bed->store, &kind_job, "a-namespace-of-its-own",
+    flow_fixture_apply(fixture,
+                       "apiVersion: v1\nkind: Namespace\nmetadata: {name: a-namespace-of-its-own}\n"
+                       "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
+                       "metadata: {name: a, namespace: a-namespace-of-its-own}\n"
+                       "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+                       "[{name: c, image: i, command: [c]}]}}}]}\n"
+                       "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                       "metadata: {name: a-flow-with-a-name-that-fills-nearly-all-there-is, "
+                       "namespace: a-namespace-of-its-own}\nspec: {flows: [{name: a}]}\n");
+    job = store_get(fixture->store, &kind_job, "a-namespace-of-its-own",
                     "a-flow-with-a-name-that-fills-nearly-all-there-is-a");
     check("created", job != NULL);
     if (!job)
@@ -294,87 +304,90 @@ static void long_names_give_valid_labels(void **state)
 /* covers: jobflow.md 66 */
 static void thousand_roots_are_created_once_each(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped(buf) struct buf yaml = {0};
     size_t blanks = 0;
 
-    flow_bed_templates(bed, "t");
+    flow_fixture_templates(fixture, "t");
     buf_str(&yaml, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
                    "spec: {flows: [");
     for (int i = 0; i < 1000; i++)
         buf_printf(&yaml, "{name: s%d, jobTemplateName: t},", i);
     buf_str(&yaml, "]}\n");
-    flow_bed_apply(bed, yaml.data);
-    for (const char *c = bed->created.data; *c; c++)
+    flow_fixture_apply(fixture, yaml.data);
+    for (const char *c = fixture->created.data; *c; c++)
         blanks += *c == ' ';
     check_int("jobs", blanks + 1, 1000);
     check_int("bodies",
-              flow_bed_get(bed, &kind_job, "f-s0")->body ==
-                  flow_bed_get(bed, &kind_job, "f-s999")->body,
+              flow_fixture_get(fixture, &kind_job, "f-s0")->body ==
+                  flow_fixture_get(fixture, &kind_job, "f-s999")->body,
               1);
 }
 
 /* covers: jobflow.md 85 87; see jobflow.md section 11 row 25 */
 static void refused_job_waits_with_the_reason(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "a b");
-    flow_bed_apply(bed,
-                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
-                   "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
-                   "spec: {flows: [{name: a, patch: {spec: {minAvailable: 9}}}, {name: b}]}\n");
-    check_str("b is not held up", bed->created.data, "f-b");
-    flow_bed_advance(bed, 200000);
-    check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "AdmissionDenied");
-    check_has("in words", flow_bed_at(bed, "f", "nodes/0/message"), "minAvailable");
-    check_int("one warning", flow_bed_events(bed, "AdmissionDenied"), 1);
-    flow_bed_apply(bed,
-                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
-                   "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
-                   "spec: {flows: [{name: a, patch: {spec: {minAvailable: 1}}}, {name: b}]}\n");
-    check_str("fixed by the spec", bed->created.data, "f-b f-a");
+    flow_fixture_templates(fixture, "a b");
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                 "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                 "spec: {flows: [{name: a, patch: {spec: {minAvailable: 9}}}, {name: b}]}\n");
+    check_str("b is not held up", fixture->created.data, "f-b");
+    flow_fixture_advance(fixture, 200000);
+    check_str("why", flow_fixture_at(fixture, "f", "nodes/0/reason"), "AdmissionDenied");
+    check_has("in words", flow_fixture_at(fixture, "f", "nodes/0/message"), "minAvailable");
+    check_int("one warning", flow_fixture_events(fixture, "AdmissionDenied"), 1);
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                 "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                 "spec: {flows: [{name: a, patch: {spec: {minAvailable: 1}}}, {name: b}]}\n");
+    check_str("fixed by the spec", fixture->created.data, "f-b f-a");
 }
 
 /* covers: jobflow.md 85 */
 static void unmatched_patch_blocks_with_its_path(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-                        "spec: {flows: [{name: t, patch: {spec: {tasks: [{replicas: 2}]}}}]}\n");
-    flow_bed_apply(
-        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
-             "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
-             "[{name: c, image: i, command: [c]}]}}}, {name: o, replicas: 1, template: {spec: "
-             "{containers: [{name: c, image: i, command: [c]}]}}}]}\n");
-    check("not created", !flow_bed_has_job(bed, "f-t"));
-    flow_bed_advance(bed, 1000);
-    check_str("phase", flow_bed_at(bed, "f", "nodes/0/phase"), "Blocked");
-    check_has("where", flow_bed_at(bed, "f", "nodes/0/message"),
+    flow_fixture_apply(fixture,
+                       "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                       "spec: {flows: [{name: t, patch: {spec: {tasks: [{replicas: 2}]}}}]}\n");
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
+                 "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+                 "[{name: c, image: i, command: [c]}]}}}, {name: o, replicas: 1, template: {spec: "
+                 "{containers: [{name: c, image: i, command: [c]}]}}}]}\n");
+    check("not created", !flow_fixture_has_job(fixture, "f-t"));
+    flow_fixture_advance(fixture, 1000);
+    check_str("phase", flow_fixture_at(fixture, "f", "nodes/0/phase"), "Blocked");
+    check_has("where", flow_fixture_at(fixture, "f", "nodes/0/message"),
               "spec.flows[0].patch.spec.tasks[0].name");
 }
 
 /* covers: jobflow.md 86 156 */
 static void two_flows_patch_one_template(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     scoped_str before = NULL;
 
-    flow_bed_templates(bed, "t");
-    before = mem_strdup(flow_bed_get(bed, &kind_job_template, "t")->body->text);
-    flow_bed_apply(
-        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-             "spec: {flows: [{name: t, patch: {spec: {tasks: [{name: main, replicas: 2}]}}}]}\n"
-             "---\n"
-             "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: g}\n"
-             "spec: {flows: [{name: x, jobTemplateName: t, patch: {jobSpec: {tasks: "
-             "[{replicas: 3}]}}}]}\n");
-    check_int("f", job_spec_of(flow_bed_get(bed, &kind_job, "f-t"))->tasks.items[0].replicas, 2);
-    check_int("g", job_spec_of(flow_bed_get(bed, &kind_job, "g-x"))->tasks.items[0].replicas, 3);
-    check_str("unchanged", flow_bed_get(bed, &kind_job_template, "t")->body->text, before);
-    flow_bed_advance(bed, 1000);
-    check_has("both are listed", flow_bed_get(bed, &kind_job_template, "t")->status->text,
+    flow_fixture_templates(fixture, "t");
+    before = mem_strdup(flow_fixture_get(fixture, &kind_job_template, "t")->body->text);
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                 "spec: {flows: [{name: t, patch: {spec: {tasks: [{name: main, replicas: 2}]}}}]}\n"
+                 "---\n"
+                 "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: g}\n"
+                 "spec: {flows: [{name: x, jobTemplateName: t, patch: {jobSpec: {tasks: "
+                 "[{replicas: 3}]}}}]}\n");
+    check_int("f",
+              job_spec_of(flow_fixture_get(fixture, &kind_job, "f-t"))->tasks.items[0].replicas, 2);
+    check_int("g",
+              job_spec_of(flow_fixture_get(fixture, &kind_job, "g-x"))->tasks.items[0].replicas, 3);
+    check_str("unchanged", flow_fixture_get(fixture, &kind_job_template, "t")->body->text, before);
+    flow_fixture_advance(fixture, 1000);
+    check_has("both are listed", flow_fixture_get(fixture, &kind_job_template, "t")->status->text,
               "[\"f-t\",\"g-x\"]");
 }
 
@@ -382,26 +395,26 @@ static void two_flows_patch_one_template(void **state)
 static void upstream_mode_ignores_probes_and_patches(void **state)
 {
     const struct flow_options upstream = {.upstream_compat = true};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&upstream);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(&upstream);
 
-    flow_bed_templates(bed, "a b");
-    flow_bed_apply(
-        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-             "spec: {flows: [{name: a}, {name: b, patch: {jobSpec: {maxRetry: 9}}, dependsOn: "
-             "{targets: [a], probe: {taskStatusList: [{taskName: main, phase: Running}]}}}]}\n"
-             "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: e}\n"
-             "spec: {flows: []}\n");
-    flow_bed_phase(bed, "f-a", JOB_RUNNING);
-    flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
-    check("the probe is not there", !flow_bed_has_job(bed, "f-b"));
-    flow_bed_phase(bed, "f-a", JOB_COMPLETING);
-    flow_bed_advance(bed, 1000);
-    check_str("Completing is in no list", flow_bed_at(bed, "f", "completedJobs"), "");
-    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
-    check("completion counts", flow_bed_has_job(bed, "f-b"));
+    flow_fixture_templates(fixture, "a b");
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                 "spec: {flows: [{name: a}, {name: b, patch: {jobSpec: {maxRetry: 9}}, dependsOn: "
+                 "{targets: [a], probe: {taskStatusList: [{taskName: main, phase: Running}]}}}]}\n"
+                 "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: e}\n"
+                 "spec: {flows: []}\n");
+    flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+    flow_fixture_pod(fixture, "f-a", "main", 0, POD_RUNNING, NULL);
+    check("the probe is not there", !flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_phase(fixture, "f-a", JOB_COMPLETING);
+    flow_fixture_advance(fixture, 1000);
+    check_str("Completing is in no list", flow_fixture_at(fixture, "f", "completedJobs"), "");
+    flow_fixture_phase(fixture, "f-a", JOB_COMPLETED);
+    check("completion counts", flow_fixture_has_job(fixture, "f-b"));
     check("the patch is not there",
-          job_spec_of(flow_bed_get(bed, &kind_job, "f-b"))->max_retry != 9);
-    check_str("an empty flow stays", flow_bed_at(bed, "e", "state/phase"), "Pending");
+          job_spec_of(flow_fixture_get(fixture, &kind_job, "f-b"))->max_retry != 9);
+    check_str("an empty flow stays", flow_fixture_at(fixture, "e", "state/phase"), "Pending");
 }
 
 int main(void)

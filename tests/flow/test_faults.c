@@ -1,5 +1,5 @@
 /*
- * Writes that fail, and writes that happen although their answer says they did not.
+ * Writes that fail, and writes that succeed although their answer is an error.
  */
 #include "tests/unit.h"
 
@@ -71,13 +71,13 @@ static void update_status(struct cluster *c, struct cluster_call *call, const st
     }
 }
 
-static void break_cluster(struct flow_bed *bed)
+static void break_cluster(struct flow_fixture *fixture)
 {
-    real = bed->cluster->ops;
+    real = fixture->cluster->ops;
     faulty = *real;
     faulty.create = create;
     faulty.update_status = update_status;
-    bed->cluster->ops = &faulty;
+    fixture->cluster->ops = &faulty;
     writes = 0;
 }
 
@@ -100,44 +100,44 @@ static void flow_gets_there_all_the_same(void **state)
 
     for (size_t i = 0; i < countof(cases) * 3; i++) {
         const char *name = cases[i / 3].name;
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
         on_create = cases[i / 3].create;
         on_status = cases[i / 3].status;
         every = 1 + (int)(i % 3) + (cases[i / 3].create != FAULT_ANSWER_LOST);
-        break_cluster(bed);
-        flow_bed_run(bed, "f", "a, b<-a, c<-a, d<-b+c");
+        break_cluster(fixture);
+        flow_fixture_run(fixture, "f", "a, b<-a, c<-a, d<-b+c");
         for (size_t j = 0; j < countof(order); j++) {
-            flow_bed_advance(bed, 60000);
-            flow_bed_complete(bed, order[j]);
+            flow_fixture_advance(fixture, 60000);
+            flow_fixture_complete(fixture, order[j]);
         }
-        flow_bed_advance(bed, 60000);
-        check_str(name, flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_int("each job once", bed->created.len, strlen("f-a f-b f-c f-d"));
-        check_str(name, bed->phases.data, "f:Pending f:Running f:Succeed");
-        check_str("no reason is left", flow_bed_at(bed, "f", "state/reason"), "");
-        bed->cluster->ops = real;
+        flow_fixture_advance(fixture, 60000);
+        check_str(name, flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        check_int("each job once", fixture->created.len, strlen("f-a f-b f-c f-d"));
+        check_str(name, fixture->phases.data, "f:Pending f:Running f:Succeed");
+        check_str("no reason is left", flow_fixture_at(fixture, "f", "state/reason"), "");
+        fixture->cluster->ops = real;
     }
 }
 
 static void failing_create_is_told_and_repeated_for_ever(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
     on_create = FAULT_REFUSED;
     on_status = FAULT_NONE;
     every = 1;
-    break_cluster(bed);
-    flow_bed_run(bed, "f", "a");
-    flow_bed_advance(bed, INT64_C(10) * 60000);
-    check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "CreateFailed");
-    check_has("in words", flow_bed_at(bed, "f", "nodes/0/message"), "made up by the test");
-    check_int("one warning", flow_bed_events(bed, "CreateFailed"), 1);
+    break_cluster(fixture);
+    flow_fixture_run(fixture, "f", "a");
+    flow_fixture_advance(fixture, INT64_C(10) * 60000);
+    check_str("why", flow_fixture_at(fixture, "f", "nodes/0/reason"), "CreateFailed");
+    check_has("in words", flow_fixture_at(fixture, "f", "nodes/0/message"), "made up by the test");
+    check_int("one warning", flow_fixture_events(fixture, "CreateFailed"), 1);
     check("never in a hot loop", writes < 40);
     on_create = FAULT_NONE;
-    flow_bed_advance(bed, 30000);
-    check("in the end", flow_bed_has_job(bed, "f-a"));
-    bed->cluster->ops = real;
+    flow_fixture_advance(fixture, 30000);
+    check("in the end", flow_fixture_has_job(fixture, "f-a"));
+    fixture->cluster->ops = real;
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * Loops: over what is written in the spec or put out by a step, until a condition holds; their
- * failures and retries, with restarts in between.
+ * Loops over items of the spec, over an output of a step, and until a condition holds: their failures
+ * and retries, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -15,34 +15,35 @@ static const char *const shards[] = {"f-s-0", "f-s-1", "f-s-2", "f-s-3", "f-s-4"
 static void a_loop_runs_its_items_a_few_at_once(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         const struct object *job;
 
-        flow_bed_spec(
-            bed, "f", "s b",
+        flow_fixture_spec(
+            fixture, "f", "s b",
             "flows: [{name: s, for: {items: [eu, us, ap, sa, af], parallelism: 2}, patch: "
             "{spec: {tasks: [{name: main, template: {spec: {containers: [{name: c, args: "
             "[\"$(item):$(index)\", \"$$(item)\"]}]}}}]}}}, {name: b, dependsOn: "
             "{targets: [s]}}]");
         for (size_t i = 0; i < countof(shards); i++) {
-            check_int("at once", flow_bed_unfinished(bed, shards, countof(shards)),
+            check_int("at once", flow_fixture_unfinished(fixture, shards, countof(shards)),
                       i + 2 <= countof(shards) ? 2 : 1);
-            check("not yet", !flow_bed_has_job(bed, "f-b"));
-            flow_bed_end(bed, shards[i], 0, NULL);
-            flow_bed_restart_if(bed, run);
+            check("not yet", !flow_fixture_has_job(fixture, "f-b"));
+            flow_fixture_end(fixture, shards[i], 0, NULL);
+            flow_fixture_restart_if(fixture, run);
         }
-        check_str("then the next", flow_bed_created(bed), "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b");
-        job = flow_bed_get(bed, &kind_job, "f-s-1");
+        check_str("then the next", flow_fixture_created(fixture),
+                  "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b");
+        job = flow_fixture_get(fixture, &kind_job, "f-s-1");
         check("item", strstr(job->body->text, "\"us:1\",\"$(item)\""));
         check("variables", strstr(job->body->text, "\"VC_FLOW_ITEM\",\"value\":\"us\""));
         check_str("iteration", meta_annotation(job->meta, ANNOTATION_FLOW_ITERATION), "1");
         check_str("step", meta_annotation(job->meta, ANNOTATION_FLOW_STEP), "s");
-        flow_bed_end(bed, "f-b", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("the loop", flow_bed_at(bed, "f", "nodes/0/phase"), "Completed");
-        check_str("an iteration", flow_bed_at(bed, "f", "nodes/2/item"), "us");
-        check_str("jobs", flow_bed_at(bed, "f", "stepCounts/total"), "6");
+        flow_fixture_end(fixture, "f-b", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        check_str("the loop", flow_fixture_at(fixture, "f", "nodes/0/phase"), "Completed");
+        check_str("an iteration", flow_fixture_at(fixture, "f", "nodes/2/item"), "us");
+        check_str("jobs", flow_fixture_at(fixture, "f", "stepCounts/total"), "6");
     }
 }
 
@@ -60,46 +61,49 @@ static void a_loop_runs_what_a_step_put_out(void **state)
     };
 
     for (size_t run = 0; run < 2 * countof(rows); run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         const char *reason = rows[run / 2].reason;
 
-        flow_bed_spec(
-            bed, "f", "a s",
+        flow_fixture_spec(
+            fixture, "f", "a s",
             "flows: [{name: a}, {name: s, dependsOn: {targets: [a]}, for: {itemsFrom: "
             "{target: a, key: l}, maxIterations: 3, parallelism: 1}, patch: {spec: {tasks: [{name: "
             "main, template: {spec: {containers: [{name: c, args: "
             "[\"$(item):$(index)\"]}]}}}]}}}]");
-        check_str("unknown ones are not counted", flow_bed_at(bed, "f", "stepCounts/total"), "1");
-        flow_bed_end(bed, "f-a", 0, rows[run / 2].output);
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_advance(bed, 1000);
+        check_str("unknown ones are not counted", flow_fixture_at(fixture, "f", "stepCounts/total"),
+                  "1");
+        flow_fixture_end(fixture, "f-a", 0, rows[run / 2].output);
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 1000);
         if (reason) {
-            check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), reason);
-            check_str("of the step", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
-            flow_bed_restart_if(bed, run % 2);
-            check_str("still", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
+            check_str("of the flow", flow_fixture_at(fixture, "f", "state/reason"), reason);
+            check_str("of the step", flow_fixture_at(fixture, "f", "nodes/1/reason"), reason);
+            flow_fixture_restart_if(fixture, run % 2);
+            check_str("still", flow_fixture_at(fixture, "f", "nodes/1/reason"), reason);
             continue;
         }
-        check_str("jobs", flow_bed_created(bed), "f-a f-s-0");
-        check_str("what is still to do", flow_bed_at(bed, "f", "waitingJobs"), "[\"f-s-1\"]");
-        check("first",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-0")->body->text, rows[run / 2].first));
-        flow_bed_end(bed, "f-s-0", 0, NULL);
-        check("second",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("why the loop failed", flow_bed_at(bed, "f", "nodes/1/message"),
+        check_str("jobs", flow_fixture_created(fixture), "f-a f-s-0");
+        check_str("what is still to do", flow_fixture_at(fixture, "f", "waitingJobs"),
+                  "[\"f-s-1\"]");
+        check("first", strstr(flow_fixture_get(fixture, &kind_job, "f-s-0")->body->text,
+                              rows[run / 2].first));
+        flow_fixture_end(fixture, "f-s-0", 0, NULL);
+        check("second", strstr(flow_fixture_get(fixture, &kind_job, "f-s-1")->body->text,
+                               rows[run / 2].second));
+        flow_fixture_end(fixture, "f-s-1", 1, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("why the loop failed", flow_fixture_at(fixture, "f", "nodes/1/message"),
                   "iteration s-1 is Failed");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
         check("with the same item",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
-        flow_bed_end(bed, "f-s-1", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("those that ran", flow_bed_at(bed, "f", "stepCounts/total"), "3");
+              strstr(flow_fixture_get(fixture, &kind_job, "f-s-1")->body->text,
+                     rows[run / 2].second));
+        flow_fixture_end(fixture, "f-s-1", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        check_str("those that ran", flow_fixture_at(fixture, "f", "stepCounts/total"), "3");
     }
 }
 
@@ -107,30 +111,34 @@ static void a_loop_runs_what_a_step_put_out(void **state)
 static void a_loop_runs_until_its_condition_holds(void **state)
 {
     for (size_t run = 0; run < 4; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         bool converges = run < 2;
 
-        flow_bed_spec(bed, "f", "s b",
-                      "flows: [{name: s, for: {maxIterations: 4, until: {terms: [{target: s, "
-                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
-                      "dependsOn: {targets: [s]}, patch: {spec: {tasks: [{name: main, template: "
-                      "{spec: {containers: [{name: c, args: [$(steps.s.outputs.loss)]}]}}}]}}}]");
-        for (int i = 0; i < 4 && flow_bed_has_job(bed, shards[i]); i++) {
-            check_int("one after the other", flow_bed_unfinished(bed, shards, countof(shards)), 1);
-            flow_bed_end(bed, shards[i], 0, converges && i == 2 ? "loss=0.005" : "loss=0.5");
-            flow_bed_restart_if(bed, run % 2);
+        flow_fixture_spec(
+            fixture, "f", "s b",
+            "flows: [{name: s, for: {maxIterations: 4, until: {terms: [{target: s, "
+            "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
+            "dependsOn: {targets: [s]}, patch: {spec: {tasks: [{name: main, template: "
+            "{spec: {containers: [{name: c, args: [$(steps.s.outputs.loss)]}]}}}]}}}]");
+        for (int i = 0; i < 4 && flow_fixture_has_job(fixture, shards[i]); i++) {
+            check_int("one after the other",
+                      flow_fixture_unfinished(fixture, shards, countof(shards)), 1);
+            flow_fixture_end(fixture, shards[i], 0,
+                             converges && i == 2 ? "loss=0.005" : "loss=0.5");
+            flow_fixture_restart_if(fixture, run % 2);
         }
-        flow_bed_advance(bed, 1000);
-        check_str("jobs", flow_bed_created(bed),
+        flow_fixture_advance(fixture, 1000);
+        check_str("jobs", flow_fixture_created(fixture),
                   converges ? "f-s-0 f-s-1 f-s-2 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
-        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
-        check_str("what may never be is not listed", flow_bed_at(bed, "f", "waitingJobs"),
+        check_str("phase", flow_fixture_at(fixture, "f", "state/phase"),
+                  converges ? "Running" : "Failed");
+        check_str("what may never be is not listed", flow_fixture_at(fixture, "f", "waitingJobs"),
                   converges ? "" : "[\"f-b\"]");
         if (converges)
             check("its last output",
-                  strstr(flow_bed_get(bed, &kind_job, "f-b")->body->text, "\"0.005\""));
+                  strstr(flow_fixture_get(fixture, &kind_job, "f-b")->body->text, "\"0.005\""));
         else
-            check_str("why", flow_bed_at(bed, "f", "state/message"),
+            check_str("why", flow_fixture_at(fixture, "f", "state/message"),
                       "the condition of step s did not hold after 4 iterations");
     }
 }
@@ -139,32 +147,33 @@ static void a_loop_runs_until_its_condition_holds(void **state)
 static void a_used_up_loop_goes_on_after_a_retry(void **state)
 {
     for (size_t run = 0; run < 4; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         bool converges = run < 2;
 
-        flow_bed_spec(bed, "f", "s b",
-                      "flows: [{name: s, for: {maxIterations: 2, until: {terms: [{target: s, "
-                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
-                      "dependsOn: {targets: [s]}}]");
-        flow_bed_end(bed, shards[0], 0, "loss=0.5");
-        flow_bed_end(bed, shards[1], 0, "loss=0.4");
-        flow_bed_advance(bed, 1000);
-        check_str("used up", flow_bed_at(bed, "f", "state/reason"), "LoopExhausted");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        check_str("what was done stays", flow_bed_created(bed), "f-s-0 f-s-1 f-s-2");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_end(bed, shards[2], 0, "loss=0.3");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_end(bed, shards[3], 0, converges ? "loss=0.005" : "loss=0.2");
-        flow_bed_advance(bed, 1000);
-        check_str("as many again", flow_bed_created(bed),
+        flow_fixture_spec(fixture, "f", "s b",
+                          "flows: [{name: s, for: {maxIterations: 2, until: {terms: [{target: s, "
+                          "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
+                          "dependsOn: {targets: [s]}}]");
+        flow_fixture_end(fixture, shards[0], 0, "loss=0.5");
+        flow_fixture_end(fixture, shards[1], 0, "loss=0.4");
+        flow_fixture_advance(fixture, 1000);
+        check_str("used up", flow_fixture_at(fixture, "f", "state/reason"), "LoopExhausted");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        check_str("what was done stays", flow_fixture_created(fixture), "f-s-0 f-s-1 f-s-2");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_end(fixture, shards[2], 0, "loss=0.3");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_end(fixture, shards[3], 0, converges ? "loss=0.005" : "loss=0.2");
+        flow_fixture_advance(fixture, 1000);
+        check_str("as many again", flow_fixture_created(fixture),
                   converges ? "f-s-0 f-s-1 f-s-2 f-s-3 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
-        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
-        check_str("told", flow_bed_at(bed, "f", "nodes/0/iterations"), "4");
+        check_str("phase", flow_fixture_at(fixture, "f", "state/phase"),
+                  converges ? "Running" : "Failed");
+        check_str("told", flow_fixture_at(fixture, "f", "nodes/0/iterations"), "4");
         if (!converges)
-            check_str("why", flow_bed_at(bed, "f", "state/message"),
+            check_str("why", flow_fixture_at(fixture, "f", "state/message"),
                       "the condition of step s did not hold after 4 iterations");
     }
 }
@@ -173,30 +182,32 @@ static void a_used_up_loop_goes_on_after_a_retry(void **state)
 static void a_failed_iteration_fails_the_loop(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        flow_bed_spec(bed, "f", "s",
-                      "flows: [{name: s, for: {range: {start: 2, end: 10, step: 3}, parallelism: "
-                      "1}, retry: {maxRetry: 1, backoffSeconds: 1}}]");
-        flow_bed_end(bed, "f-s-0", 0, NULL);
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 2000);
-        flow_bed_restart_if(bed, run);
-        check_str("again", flow_bed_created(bed), "f-s-0 f-s-1 f-s-1");
-        check("its number", strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text,
+        flow_fixture_spec(
+            fixture, "f", "s",
+            "flows: [{name: s, for: {range: {start: 2, end: 10, step: 3}, parallelism: "
+            "1}, retry: {maxRetry: 1, backoffSeconds: 1}}]");
+        flow_fixture_end(fixture, "f-s-0", 0, NULL);
+        flow_fixture_end(fixture, "f-s-1", 1, NULL);
+        flow_fixture_advance(fixture, 2000);
+        flow_fixture_restart_if(fixture, run);
+        check_str("again", flow_fixture_created(fixture), "f-s-0 f-s-1 f-s-1");
+        check("its number", strstr(flow_fixture_get(fixture, &kind_job, "f-s-1")->body->text,
                                    "\"VC_FLOW_ITEM\",\"value\":\"5\""));
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 2000);
-        check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_str("the rest is skipped", flow_bed_at(bed, "f", "skippedJobs"), "[\"f-s-2\"]");
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        flow_bed_restart_if(bed, run);
-        check_str("by hand", flow_bed_created(bed), "f-s-0 f-s-1 f-s-1 f-s-1");
-        flow_bed_end(bed, "f-s-1", 0, NULL);
-        flow_bed_end(bed, "f-s-2", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+        flow_fixture_end(fixture, "f-s-1", 1, NULL);
+        flow_fixture_advance(fixture, 2000);
+        check_str("fails", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_str("the rest is skipped", flow_fixture_at(fixture, "f", "skippedJobs"),
+                  "[\"f-s-2\"]");
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_restart_if(fixture, run);
+        check_str("by hand", flow_fixture_created(fixture), "f-s-0 f-s-1 f-s-1 f-s-1");
+        flow_fixture_end(fixture, "f-s-1", 0, NULL);
+        flow_fixture_end(fixture, "f-s-2", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
     }
 }
 

@@ -1,10 +1,10 @@
 /*
- * Bugs planted into the flow engine, each of which the random walks must find (SIM-08): a detector
- * that finds nothing when there is something says nothing when it finds nothing.
+ * Bugs planted into the flow controller, each of which the random walks must find (SIM-08). Without
+ * such a test, walks that find nothing would prove nothing.
  *
- * They are planted from outside: the linker sends calls of some functions here, where the planted
- * bug bends the question or the answer. Each bug runs in a child process, for some of them end in
- * an assertion of the program itself, which counts as found.
+ * The bugs are planted from outside: the linker redirects calls of some functions to wrappers in this
+ * file, which change the arguments or the result. Each bug runs in a child process, because some end
+ * in an assertion of the program itself, which counts as found.
  */
 #include "tests/unit.h"
 
@@ -89,8 +89,9 @@ static const char *const texts[BUG_N] = {"none", BUGS(BUG_TEXT)};
 #undef BUG_TEXT
 
 static enum bug planted;
-static unsigned opened;    /* flows, since the walk began */
-static unsigned decisions; /* about phases, since then: beyond CIRCLES the engine runs in circles */
+static unsigned opened; /* flows, since the walk began */
+static unsigned
+    decisions; /* decisions about phases since then: beyond CIRCLES the controller does not come to rest */
 
 #define WRAPPED(result, name, ...)                                                                 \
     result __real_##name(__VA_ARGS__);                                                             \
@@ -121,7 +122,7 @@ WRAPPED(bool, retry_policy_allows, const struct jobflow_spec *spec, const struct
 WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
 {
     if (++decisions > CIRCLES)
-        _exit(0); /* no walk comes near */
+        _exit(0); /* no correct walk decides so often */
     if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_CONTINUES) &&
         !flow_phase_finished(now))
         return FLOW_SUCCEED;
@@ -167,7 +168,7 @@ WRAPPED(void, flow_restore_missing_jobs, struct flow_model *r)
             r->steps[i].attempt = 0;
 }
 
-/* A field that is not looked at. */
+/* A field of the spec that is ignored. */
 static void bend_spec(struct jobflow_spec *spec)
 {
     if (planted == BUG_NO_SUSPEND)
@@ -178,7 +179,7 @@ static void bend_spec(struct jobflow_spec *spec)
         spec->retain_policy = RETAIN_POLICY_RETAIN;
 }
 
-/* The same answer for the same spec; it is as long as the bug lives. */
+/* Returns the same changed copy for the same spec; it is never freed. */
 WRAPPED(const struct jobflow_spec *, jobflow_spec_of, const struct object *flow)
 {
     static struct bent {
@@ -276,7 +277,7 @@ WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
 {
     struct template_patch bent = patch ? *patch : (struct template_patch){0};
 
-    bent.owner = NULL; /* nothing is kept */
+    bent.owner = NULL; /* the budget is not kept */
     if (planted == BUG_NO_PATCH)
         bent.spec = NULL;
     if (planted == BUG_NO_CLASS)
@@ -315,7 +316,7 @@ WRAPPED(uint64_t, flow_spec_hash, struct flow_model *r, uint32_t step)
     return __real_flow_spec_hash(r, step) + (planted == BUG_HASH_CHANGES ? opened : 0);
 }
 
-/* A loop asks anew each time. */
+/* A loop evaluates its output each time. */
 WRAPPED(const struct loop_items *, loop_items_of, const struct flow_model *r, uint32_t loop)
 {
     static struct loop_items bent;
@@ -343,7 +344,7 @@ WRAPPED(bool, probe_address_of, const char *ip, int32_t port, const char *const 
     return planted != BUG_PORTS_ARE_SHUT && __real_probe_address_of(ip, port, refused, out, err);
 }
 
-/* In a child: 0 when some walk finds something. */
+/* Runs in a child: exits with 0 when some walk finds the bug. */
 static int hunt(enum bug bug)
 {
     char violation[FLOW_WALK_TEXT];

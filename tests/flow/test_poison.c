@@ -45,21 +45,21 @@ static const struct {
 };
 /* clang-format on */
 
-static void put_flows(struct flow_bed *bed)
+static void put_flows(struct flow_fixture *fixture)
 {
     for (size_t i = 0; i < countof(flows); i++)
-        store_put(bed->store, sample_object(.kind = &kind_job_flow, .name = flows[i].name,
-                                            .body = flows[i].body, .status = flows[i].status));
+        store_put(fixture->store, sample_object(.kind = &kind_job_flow, .name = flows[i].name,
+                                                .body = flows[i].body, .status = flows[i].status));
 }
 
-/* Jobs that say they are this flow's, and say it badly. */
-static void put_jobs(struct flow_bed *bed, const char *flow)
+/* Jobs that claim this flow as owner in a malformed way. */
+static void put_jobs(struct flow_fixture *fixture, const char *flow)
 {
     static const char *const attempts[] = {"-1", "99999999999999999999", "x", "", "0"};
 
     for (size_t i = 0; i < countof(attempts); i++) {
         scoped_str name = mem_printf("%s-p%zu", flow, i);
-        scoped_str uid = mem_strdup(object_uid(flow_bed_get(bed, &kind_job_flow, flow)));
+        scoped_str uid = mem_strdup(object_uid(flow_fixture_get(fixture, &kind_job_flow, flow)));
         struct object *job = sample_object(.kind = &kind_job, .name = name, .owner_uid = uid,
                                            .body = "{\"spec\":[]}", .status = "{\"state\":[]}");
         const struct kv annotations[] = {{ANNOTATION_FLOW_ATTEMPT, attempts[i]},
@@ -69,50 +69,51 @@ static void put_jobs(struct flow_bed *bed, const char *flow)
 
         draft.annotations = annotations;
         draft.n_annotations = countof(annotations);
-        store_put(bed->store, object_with_meta(job, meta_new(&draft)));
+        store_put(fixture->store, object_with_meta(job, meta_new(&draft)));
         object_unref(job);
     }
 }
 
-static void check_good_flow(struct flow_bed *bed)
+static void check_good_flow(struct flow_fixture *fixture)
 {
-    flow_bed_complete(bed, "good-b");
-    flow_bed_complete(bed, "good-c");
-    flow_bed_advance(bed, 5000);
-    check_str("the good flow", flow_bed_at(bed, "good", "state/phase"), "Succeed");
+    flow_fixture_complete(fixture, "good-b");
+    flow_fixture_complete(fixture, "good-c");
+    flow_fixture_advance(fixture, 5000);
+    check_str("the good flow", flow_fixture_at(fixture, "good", "state/phase"), "Succeed");
 }
 
 static void poisoned_objects_hurt_nobody_else(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_run(bed, "good", "b, c<-b");
-    flow_bed_stop(bed);
-    put_flows(bed);
-    put_jobs(bed, "good");
-    flow_bed_start(bed);
-    flow_bed_advance(bed, 120000);
-    check_good_flow(bed);
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 120000);
+    flow_fixture_run(fixture, "good", "b, c<-b");
+    flow_fixture_stop(fixture);
+    put_flows(fixture);
+    put_jobs(fixture, "good");
+    flow_fixture_start(fixture);
+    flow_fixture_advance(fixture, 120000);
+    check_good_flow(fixture);
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 120000);
 }
 
-/* INV-F7: such a flow makes nothing, and says why. */
+/* INV-F7: a flow with an unusable graph creates no job, and its status says why. */
 static void a_flow_that_cannot_be_run_makes_nothing_and_says_why(void **state)
 {
     static const char *const unusable[] = {"cycle",   "itself", "nobody",
                                            "no-name", "cases",  "twice"};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "a b");
-    put_flows(bed);
-    flow_bed_advance(bed, 5000);
+    flow_fixture_templates(fixture, "a b");
+    put_flows(fixture);
+    flow_fixture_advance(fixture, 5000);
     for (size_t i = 0; i < countof(unusable); i++) {
         scoped_str job = mem_printf("%s-a", unusable[i]);
 
-        check(unusable[i], !flow_bed_has_job(bed, job));
-        check_str(unusable[i], flow_bed_at(bed, unusable[i], "state/reason"), "InvalidFlow");
-        check(unusable[i], *flow_bed_at(bed, unusable[i], "state/message"));
+        check(unusable[i], !flow_fixture_has_job(fixture, job));
+        check_str(unusable[i], flow_fixture_at(fixture, unusable[i], "state/reason"),
+                  "InvalidFlow");
+        check(unusable[i], *flow_fixture_at(fixture, unusable[i], "state/message"));
     }
 }
 

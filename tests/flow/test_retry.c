@@ -1,5 +1,5 @@
 /*
- * Manual retry of a failed flow; with restarts in between.
+ * Manual retry of a failed flow, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -7,197 +7,203 @@
 
 #include "tests/support/flow_fixture.h"
 
-static void ask_retry(struct flow_bed *bed, const char *value)
+static void ask_retry(struct flow_fixture *fixture, const char *value)
 {
-    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, value);
-    flow_bed_settle(bed);
+    flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, value);
+    flow_fixture_settle(fixture);
 }
 
-static void run_flow(struct flow_bed *bed, const char *steps, const char *extra)
+static void run_flow(struct flow_fixture *fixture, const char *steps, const char *extra)
 {
-    flow_bed_templates(bed, "a b c d e");
-    flow_bed_flow(bed, "f", steps, extra);
+    flow_fixture_templates(fixture, "a b c d e");
+    flow_fixture_flow(fixture, "f", steps, extra);
 }
 
-static const char *attempt_of(struct flow_bed *bed, const char *job)
+static const char *attempt_of(struct flow_fixture *fixture, const char *job)
 {
-    const struct object *object = flow_bed_get(bed, &kind_job, job);
+    const struct object *object = flow_fixture_get(fixture, &kind_job, job);
     const char *attempt = object ? meta_annotation(object->meta, ANNOTATION_FLOW_ATTEMPT) : "none";
 
     return attempt ? attempt : "1";
 }
 
-/* Half of the runs are without restarts, the others have one after every change. */
+/* Half of the runs have no restarts, the others have one after every change. */
 /* covers: jobflow.md 173; see DC-06 */
 static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
 {
     for (size_t run = 0; run < 4; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(bed, "a, b, c<-a+b, d<-c", NULL);
-        flow_bed_complete(bed, "f-a");
-        flow_bed_phase(bed, "f-b", JOB_RUNNING);
-        flow_bed_phase(bed, "f-b", JOB_FAILED);
-        flow_bed_advance(bed, 1000);
-        flow_bed_restart_if(bed, run % 2);
+        run_flow(fixture, "a, b, c<-a+b, d<-c", NULL);
+        flow_fixture_complete(fixture, "f-a");
+        flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+        flow_fixture_phase(fixture, "f-b", JOB_FAILED);
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_restart_if(fixture, run % 2);
         if (run < 2) {
-            ask_retry(bed, "1");
+            ask_retry(fixture, "1");
         } else {
-            flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY,
-                              "1"); /* while the engine is down, or at once */
-            flow_bed_restart(bed);
+            flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY,
+                                  "1"); /* while the controller is stopped, or at once */
+            flow_fixture_restart(fixture);
         }
-        flow_bed_restart_if(bed, run % 2);
-        check_str("b again", flow_bed_created(bed), "f-a f-b f-b");
-        check_str("a second attempt", attempt_of(bed, "f-b"), "2");
-        check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
-        check_str("no reason", flow_bed_at(bed, "f", "state/reason"), "");
-        check_str("not over", flow_bed_at(bed, "f", "completionTime"), "");
-        check_str("acted on", flow_bed_at(bed, "f", "observedRetry"), "1");
-        flow_bed_complete(bed, "f-b");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_complete(bed, "f-c");
-        flow_bed_complete(bed, "f-d");
-        flow_bed_advance(bed, 1000);
-        flow_bed_restart_if(bed, run % 2);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("each once", flow_bed_created(bed), "f-a f-b f-b f-c f-d");
-        check_str("phases", bed->phases.data, "f:Pending f:Running f:Failed f:Running f:Succeed");
-        check_str("first attempt", flow_bed_at(bed, "f", "nodes/1/attempts/0/phase"), "Failed");
-        check_str("its number", flow_bed_at(bed, "f", "nodes/1/attempts/0/attempt"), "1");
-        check_str("second attempt", flow_bed_at(bed, "f", "nodes/1/attempts/1/phase"), "Completed");
-        check_str("no more", flow_bed_at(bed, "f", "nodes/1/attempts/2"), "");
+        flow_fixture_restart_if(fixture, run % 2);
+        check_str("b again", flow_fixture_created(fixture), "f-a f-b f-b");
+        check_str("a second attempt", attempt_of(fixture, "f-b"), "2");
+        check_str("runs", flow_fixture_at(fixture, "f", "state/phase"), "Running");
+        check_str("no reason", flow_fixture_at(fixture, "f", "state/reason"), "");
+        check_str("not over", flow_fixture_at(fixture, "f", "completionTime"), "");
+        check_str("acted on", flow_fixture_at(fixture, "f", "observedRetry"), "1");
+        flow_fixture_complete(fixture, "f-b");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_complete(fixture, "f-c");
+        flow_fixture_complete(fixture, "f-d");
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_restart_if(fixture, run % 2);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        check_str("each once", flow_fixture_created(fixture), "f-a f-b f-b f-c f-d");
+        check_str("phases", fixture->phases.data,
+                  "f:Pending f:Running f:Failed f:Running f:Succeed");
+        check_str("first attempt", flow_fixture_at(fixture, "f", "nodes/1/attempts/0/phase"),
+                  "Failed");
+        check_str("its number", flow_fixture_at(fixture, "f", "nodes/1/attempts/0/attempt"), "1");
+        check_str("second attempt", flow_fixture_at(fixture, "f", "nodes/1/attempts/1/phase"),
+                  "Completed");
+        check_str("no more", flow_fixture_at(fixture, "f", "nodes/1/attempts/2"), "");
         check_str("history goes on",
-                  flow_bed_at(bed, "f", "jobStatusList/1/runningHistories/1/state"), "Failed");
+                  flow_fixture_at(fixture, "f", "jobStatusList/1/runningHistories/1/state"),
+                  "Failed");
         check_str("history goes on",
-                  flow_bed_at(bed, "f", "jobStatusList/1/runningHistories/4/state"), "Completed");
-        check_int("told as a retry", flow_bed_events(bed, "Retried"), 1);
-        check_int("not as a loss", flow_bed_events(bed, "Recreated"), 0);
+                  flow_fixture_at(fixture, "f", "jobStatusList/1/runningHistories/4/state"),
+                  "Completed");
+        check_int("told as a retry", flow_fixture_events(fixture, "Retried"), 1);
+        check_int("not as a loss", flow_fixture_events(fixture, "Recreated"), 0);
     }
 }
 
 /* covers: jobflow.md 173; see the jobs may be gone already */
 static void retry_needs_no_jobs(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a, b<-a", NULL);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
-    flow_bed_advance(bed, 1000);
-    ask_retry(bed, "x");
-    check_str("again", flow_bed_created(bed), "f-a f-a");
-    check_str("a second attempt", attempt_of(bed, "f-a"), "2");
-    check_str("the first is known", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
+    run_flow(fixture, "a, b<-a", NULL);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_delete(fixture, &kind_job, "f-a", REGISTRY_BACKGROUND);
+    flow_fixture_advance(fixture, 1000);
+    ask_retry(fixture, "x");
+    check_str("again", flow_fixture_created(fixture), "f-a f-a");
+    check_str("a second attempt", attempt_of(fixture, "f-a"), "2");
+    check_str("the first is known", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/phase"),
+              "Failed");
 }
 
 /* covers: jobflow.md 173 */
 static void only_a_new_value_on_a_failed_flow_counts(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a", NULL);
-    ask_retry(bed, "early");
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    flow_bed_restart(bed);
-    check_str("asked too early", flow_bed_created(bed), "f-a");
-    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    ask_retry(bed, "early");
-    flow_bed_advance(bed, 1000);
-    check_str("not new", flow_bed_created(bed), "f-a");
-    ask_retry(bed, "one");
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    flow_bed_restart(bed);
-    check_str("once", flow_bed_created(bed), "f-a f-a");
-    ask_retry(bed, "two");
-    flow_bed_complete(bed, "f-a");
-    flow_bed_advance(bed, 1000);
-    check_str("and once more", attempt_of(bed, "f-a"), "3");
-    ask_retry(bed, "three");
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 1000);
-    check_str("never a success", flow_bed_created(bed), "f-a f-a f-a");
-    check_str("success stays", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    run_flow(fixture, "a", NULL);
+    ask_retry(fixture, "early");
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_restart(fixture);
+    check_str("asked too early", flow_fixture_created(fixture), "f-a");
+    check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    ask_retry(fixture, "early");
+    flow_fixture_advance(fixture, 1000);
+    check_str("not new", flow_fixture_created(fixture), "f-a");
+    ask_retry(fixture, "one");
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_restart(fixture);
+    check_str("once", flow_fixture_created(fixture), "f-a f-a");
+    ask_retry(fixture, "two");
+    flow_fixture_complete(fixture, "f-a");
+    flow_fixture_advance(fixture, 1000);
+    check_str("and once more", attempt_of(fixture, "f-a"), "3");
+    ask_retry(fixture, "three");
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 1000);
+    check_str("never a success", flow_fixture_created(fixture), "f-a f-a f-a");
+    check_str("success stays", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
 /* covers: jobflow.md 173; see --jobflow-compat=upstream: stored, not acted on */
 static void upstream_knows_no_retry(void **state)
 {
     const struct flow_options options = {.upstream_compat = true};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&options);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(&options);
 
-    run_flow(bed, "a", NULL);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    ask_retry(bed, "1");
-    flow_bed_advance(bed, 1000);
-    check_str("no", flow_bed_created(bed), "f-a");
-    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    run_flow(fixture, "a", NULL);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    ask_retry(fixture, "1");
+    flow_fixture_advance(fixture, 1000);
+    check_str("no", flow_fixture_created(fixture), "f-a");
+    check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
 }
 
 /* covers: jobflow.md 173; see running jobs of a failed flow are the retried flow's */
 static void retry_leaves_running_jobs_alone(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a, b, c<-b", NULL);
-    flow_bed_phase(bed, "f-b", JOB_RUNNING);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    ask_retry(bed, "1");
-    flow_bed_advance(bed, 1000);
-    check_str("a alone", flow_bed_created(bed), "f-a f-b f-a");
-    flow_bed_complete(bed, "f-a");
-    flow_bed_phase(bed, "f-b", JOB_COMPLETED);
-    flow_bed_complete(bed, "f-c");
-    flow_bed_advance(bed, 1000);
-    check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    run_flow(fixture, "a, b, c<-b", NULL);
+    flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    ask_retry(fixture, "1");
+    flow_fixture_advance(fixture, 1000);
+    check_str("a alone", flow_fixture_created(fixture), "f-a f-b f-a");
+    flow_fixture_complete(fixture, "f-a");
+    flow_fixture_phase(fixture, "f-b", JOB_COMPLETED);
+    flow_fixture_complete(fixture, "f-c");
+    flow_fixture_advance(fixture, 1000);
+    check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
 /* covers: jobflow.md 172 173; see jobs on their way to Terminated would fail the flow again */
 static void retry_waits_for_terminating_jobs(void **state)
 {
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(bed, "a, b, c<-a+b", "failurePolicy: abort");
-        flow_bed_phase(bed, "f-b", JOB_RUNNING);
-        flow_bed_phase(bed, "f-a", JOB_FAILED);
-        flow_bed_phase(bed, "f-b", JOB_TERMINATING);
-        ask_retry(bed, "1");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_advance(bed, 5000);
-        check_str("waits", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        flow_bed_phase(bed, "f-b", JOB_TERMINATED);
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_advance(bed, 1000);
-        check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
-        check_str("both again", flow_bed_created(bed), "f-a f-b f-a f-b");
+        run_flow(fixture, "a, b, c<-a+b", "failurePolicy: abort");
+        flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+        flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+        flow_fixture_phase(fixture, "f-b", JOB_TERMINATING);
+        ask_retry(fixture, "1");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 5000);
+        check_str("waits", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        flow_fixture_phase(fixture, "f-b", JOB_TERMINATED);
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 1000);
+        check_str("runs", flow_fixture_at(fixture, "f", "state/phase"), "Running");
+        check_str("both again", flow_fixture_created(fixture), "f-a f-b f-a f-b");
     }
 }
 
 /* covers: jobflow.md 116 173 */
 static void retried_flow_keeps_its_retain_policy(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a, b", "jobRetainPolicy: delete");
-    flow_bed_complete(bed, "f-a");
-    flow_bed_phase(bed, "f-b", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    ask_retry(bed, "1");
-    check("a is kept meanwhile", flow_bed_has_job(bed, "f-a"));
-    flow_bed_complete(bed, "f-b");
-    flow_bed_advance(bed, 1000);
-    check("gone", !flow_bed_has_job(bed, "f-a") && !flow_bed_has_job(bed, "f-b"));
+    run_flow(fixture, "a, b", "jobRetainPolicy: delete");
+    flow_fixture_complete(fixture, "f-a");
+    flow_fixture_phase(fixture, "f-b", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    ask_retry(fixture, "1");
+    check("a is kept meanwhile", flow_fixture_has_job(fixture, "f-a"));
+    flow_fixture_complete(fixture, "f-b");
+    flow_fixture_advance(fixture, 1000);
+    check("gone", !flow_fixture_has_job(fixture, "f-a") && !flow_fixture_has_job(fixture, "f-b"));
 }
 
-/* Something that holds a job back, as pods that end do. */
-static void hold(struct flow_bed *bed, const char *job, bool on)
+/* A finalizer keeps the job, as ending pods do. */
+static void hold(struct flow_fixture *fixture, const char *job, bool on)
 {
-    const struct object *now = flow_bed_get(bed, &kind_job, job);
+    const struct object *now = flow_fixture_get(fixture, &kind_job, job);
     const char *finalizers[8];
     struct meta draft = *now->meta;
     struct error_list errors = {0};
@@ -210,59 +216,62 @@ static void hold(struct flow_bed *bed, const char *job, bool on)
         finalizers[count++] = "test/hold";
     draft.finalizers = finalizers;
     draft.n_finalizers = count;
-    registry_update_object(bed->registry, object_with_meta(now, meta_new(&draft)), NULL, &errors);
+    registry_update_object(fixture->registry, object_with_meta(now, meta_new(&draft)), NULL,
+                           &errors);
     error_list_release(&errors);
-    flow_bed_settle(bed);
+    flow_fixture_settle(fixture);
 }
 
 /* covers: jobflow.md 173; see half of the old jobs are gone when the engine dies */
 static void restart_while_old_jobs_go(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a, b, c<-a+b", NULL);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_phase(bed, "f-b", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    hold(bed, "f-b", true);
-    ask_retry(bed, "1");
-    check("a is gone", !flow_bed_has_job(bed, "f-a"));
-    check("b is not", flow_bed_has_job(bed, "f-b"));
-    flow_bed_advance(bed, 60000);
-    check_str("not yet", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    flow_bed_restart(bed);
-    flow_bed_advance(bed, 1000);
-    check_str("nor after a restart", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    check_str("none yet", flow_bed_created(bed), "f-a f-b");
-    hold(bed, "f-b", false);
-    flow_bed_advance(bed, 1000);
-    check_str("both together", flow_bed_created(bed), "f-a f-b f-a f-b");
-    check_str("with its record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
-    check_str("with its record", flow_bed_at(bed, "f", "nodes/1/attempts/0/phase"), "Failed");
-    check_str("second attempts", attempt_of(bed, "f-a"), "2");
+    run_flow(fixture, "a, b, c<-a+b", NULL);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_phase(fixture, "f-b", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    hold(fixture, "f-b", true);
+    ask_retry(fixture, "1");
+    check("a is gone", !flow_fixture_has_job(fixture, "f-a"));
+    check("b is not", flow_fixture_has_job(fixture, "f-b"));
+    flow_fixture_advance(fixture, 60000);
+    check_str("not yet", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 1000);
+    check_str("nor after a restart", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    check_str("none yet", flow_fixture_created(fixture), "f-a f-b");
+    hold(fixture, "f-b", false);
+    flow_fixture_advance(fixture, 1000);
+    check_str("both together", flow_fixture_created(fixture), "f-a f-b f-a f-b");
+    check_str("with its record", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/phase"),
+              "Failed");
+    check_str("with its record", flow_fixture_at(fixture, "f", "nodes/1/attempts/0/phase"),
+              "Failed");
+    check_str("second attempts", attempt_of(fixture, "f-a"), "2");
 }
 
 /* covers: jobflow.md 173; see what a failed target had shown its dependents counts no more */
 static void probes_look_at_the_new_attempt(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_bed_templates(bed, "a b c");
-    flow_bed_apply(bed,
-                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
-                   "spec: {flows: [{name: a}, {name: b}, {name: c, dependsOn: {targets: [a, b],\n"
-                   "  probe: {taskStatusList: [{taskName: main, phase: Running}]}}}]}\n");
-    flow_bed_phase(bed, "f-a", JOB_RUNNING);
-    flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 1000);
-    ask_retry(bed, "1");
-    flow_bed_phase(bed, "f-b", JOB_RUNNING);
-    flow_bed_pod(bed, "f-b", "main", 0, POD_RUNNING, NULL);
-    check("a does not run yet", !flow_bed_has_job(bed, "f-c"));
-    flow_bed_phase(bed, "f-a", JOB_RUNNING);
-    flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
-    check("now it does", flow_bed_has_job(bed, "f-c"));
+    flow_fixture_templates(fixture, "a b c");
+    flow_fixture_apply(
+        fixture, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                 "spec: {flows: [{name: a}, {name: b}, {name: c, dependsOn: {targets: [a, b],\n"
+                 "  probe: {taskStatusList: [{taskName: main, phase: Running}]}}}]}\n");
+    flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+    flow_fixture_pod(fixture, "f-a", "main", 0, POD_RUNNING, NULL);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 1000);
+    ask_retry(fixture, "1");
+    flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
+    flow_fixture_pod(fixture, "f-b", "main", 0, POD_RUNNING, NULL);
+    check("a does not run yet", !flow_fixture_has_job(fixture, "f-c"));
+    flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+    flow_fixture_pod(fixture, "f-a", "main", 0, POD_RUNNING, NULL);
+    check("now it does", flow_fixture_has_job(fixture, "f-c"));
 }
 
 /* covers: jobflow.md 173; see DC-05 */
@@ -271,57 +280,56 @@ static void large_flow_is_retried(void **state)
     enum { STEPS = 1200 };
 
     for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         scoped(buf) struct buf yaml = {0};
         size_t jobs = 1;
 
-        flow_bed_templates(bed, "t");
+        flow_fixture_templates(fixture, "t");
         buf_str(&yaml, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
                        "metadata: {name: f}\nspec: {failurePolicy: continue, flows: [");
         for (int i = 0; i < STEPS; i++)
             buf_printf(&yaml, "{name: s%d, jobTemplateName: t},", i);
         buf_str(&yaml, "{name: end, jobTemplateName: t, dependsOn: {targets: [s0, s1]}}]}\n");
-        flow_bed_apply(bed, yaml.data);
-        flow_bed_settle(bed);
+        flow_fixture_apply(fixture, yaml.data);
+        flow_fixture_settle(fixture);
         for (int i = 0; i < STEPS; i++) {
             char name[32];
 
             snprintf(name, sizeof name, "f-s%d", i);
-            flow_bed_phase_soon(bed, name, i % 3 ? JOB_COMPLETED : JOB_FAILED);
+            flow_fixture_phase_soon(fixture, name, i % 3 ? JOB_COMPLETED : JOB_FAILED);
         }
-        flow_bed_advance(bed, 5000);
-        check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_has("how many", flow_bed_at(bed, "f", "state/message"), "399 more failed");
-        ask_retry(bed, "1");
-        flow_bed_restart_if(bed, run % 2);
-        flow_bed_advance(bed, 5000);
+        flow_fixture_advance(fixture, 5000);
+        check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_has("how many", flow_fixture_at(fixture, "f", "state/message"), "399 more failed");
+        ask_retry(fixture, "1");
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 5000);
         for (int i = 0; i < STEPS; i += 3) {
             char name[32];
 
             snprintf(name, sizeof name, "f-s%d", i);
-            check_str(name, attempt_of(bed, name), "2");
-            flow_bed_phase_soon(bed, name, JOB_COMPLETED);
+            check_str(name, attempt_of(fixture, name), "2");
+            flow_fixture_phase_soon(fixture, name, JOB_COMPLETED);
         }
-        flow_bed_settle(bed);
-        flow_bed_complete(bed, "f-end");
-        flow_bed_advance(bed, 5000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        for (const char *c = flow_bed_created(bed); *c; c++)
+        flow_fixture_settle(fixture);
+        flow_fixture_complete(fixture, "f-end");
+        flow_fixture_advance(fixture, 5000);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        for (const char *c = flow_fixture_created(fixture); *c; c++)
             jobs += *c == ' ';
         check_int("no job too many", jobs, STEPS + STEPS / 3 + 1);
-        check_str("the record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
+        check_str("the record", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/phase"),
+                  "Failed");
     }
 }
 
-/* ---- anything at any time ---- */
-
 enum { WIDE = 40 };
 
-static void make_wide_flow(struct flow_bed *bed, const char *policy)
+static void make_wide_flow(struct flow_fixture *fixture, const char *policy)
 {
     scoped(buf) struct buf yaml = {0};
 
-    flow_bed_templates(bed, "t");
+    flow_fixture_templates(fixture, "t");
     buf_printf(&yaml,
                "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
                "spec: {failurePolicy: %s, flows: [",
@@ -333,29 +341,29 @@ static void make_wide_flow(struct flow_bed *bed, const char *policy)
         buf_str(&yaml, "},");
     }
     buf_str(&yaml, "]}\n");
-    flow_bed_apply(bed, yaml.data);
+    flow_fixture_apply(fixture, yaml.data);
 }
 
-/* One thing happens to one unfinished job; returns how many failures that makes. */
-static size_t happen(struct flow_bed *bed, const char *name, struct dice *dice)
+/* Does one thing to one unfinished job; returns how many failures that causes. */
+static size_t happen(struct flow_fixture *fixture, const char *name, struct dice *dice)
 {
     bool fails = dice_roll(dice, 8) == 0;
     enum job_phase end = fails ? JOB_FAILED : JOB_COMPLETED;
 
     switch (dice_roll(dice, 5)) {
-    case 0: /* while nobody looks */
-        flow_bed_stop(bed);
-        flow_bed_phase(bed, name, end);
-        flow_bed_start(bed);
+    case 0: /* while no controller runs */
+        flow_fixture_stop(fixture);
+        flow_fixture_phase(fixture, name, end);
+        flow_fixture_start(fixture);
         break;
     case 1:
-        flow_bed_restart(bed);
+        flow_fixture_restart(fixture);
         return 0;
     case 2:
-        flow_bed_phase(bed, name, JOB_RUNNING);
+        flow_fixture_phase(fixture, name, JOB_RUNNING);
         return 0;
     default:
-        flow_bed_phase(bed, name, end);
+        flow_fixture_phase(fixture, name, end);
         break;
     }
     return fails;
@@ -367,43 +375,41 @@ static void restarts_at_any_moment_lose_and_double_nothing(void **state)
     static const char *const policies[] = {"stop", "continue"};
 
     for (size_t run = 0; run < 10; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         struct dice dice = {run};
         char name[JOB_NAME_ROOM];
         size_t jobs = 1, failures = 0, retries = 0;
 
-        make_wide_flow(bed, policies[run % 2]);
+        make_wide_flow(fixture, policies[run % 2]);
         for (int turn = 0; turn < 5000; turn++) {
-            const char *phase = flow_bed_at(bed, "f", "state/phase");
+            const char *phase = flow_fixture_at(fixture, "f", "state/phase");
             bool found;
 
             if (strcmp(phase, "Succeed") == 0)
                 break;
-            found = flow_bed_pick_unfinished(bed, &dice, name);
+            found = flow_fixture_pick_unfinished(fixture, &dice, name);
             if (strcmp(phase, "Failed") == 0 && (!found || dice_roll(&dice, 4) == 0)) {
                 char value[24];
 
                 snprintf(value, sizeof value, "%zu", ++retries);
-                flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, value);
+                flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, value);
                 if (dice_roll(&dice, 2))
-                    flow_bed_restart(bed);
-                flow_bed_settle(bed);
+                    flow_fixture_restart(fixture);
+                flow_fixture_settle(fixture);
             } else if (found) {
-                failures += happen(bed, name, &dice);
+                failures += happen(fixture, name, &dice);
             } else {
-                flow_bed_advance(bed, 1000);
+                flow_fixture_advance(fixture, 1000);
             }
         }
-        flow_bed_advance(bed, 5000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        for (const char *c = flow_bed_created(bed); *c; c++)
+        flow_fixture_advance(fixture, 5000);
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+        for (const char *c = flow_fixture_created(fixture); *c; c++)
             jobs += *c == ' ';
         check("something failed", failures > 0);
         check_int("a job for each failure and each success", jobs, WIDE + failures);
     }
 }
-
-/* ---- writes that fail ---- */
 
 static const struct cluster_ops *real;
 static struct cluster_ops faulty;
@@ -453,34 +459,34 @@ static void faulty_create(struct cluster *c, struct cluster_call *call, struct o
     }
 }
 
-static void break_cluster(struct flow_bed *bed, int faults)
+static void break_cluster(struct flow_fixture *fixture, int faults)
 {
-    real = bed->cluster->ops;
+    real = fixture->cluster->ops;
     faulty = *real;
     faulty.remove = faulty_remove;
     faulty.create = faulty_create;
     faults_left = faults;
-    bed->cluster->ops = &faulty;
+    fixture->cluster->ops = &faulty;
 }
 
 /* covers: jobflow.md 172 173; reliability.md P-05 */
 static void orders_are_given_until_they_arrive(void **state)
 {
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(bed, "a, b", "failurePolicy: abort");
-    break_cluster(bed, 5);
-    flow_bed_phase(bed, "f-a", JOB_FAILED);
-    flow_bed_advance(bed, 60000);
-    check_int("told in the end", (intmax_t)store_count(bed->store, &kind_command, NULL), 1);
-    flow_bed_phase(bed, "f-b", JOB_TERMINATED);
-    flow_bed_advance(bed, 1000);
+    run_flow(fixture, "a, b", "failurePolicy: abort");
+    break_cluster(fixture, 5);
+    flow_fixture_phase(fixture, "f-a", JOB_FAILED);
+    flow_fixture_advance(fixture, 60000);
+    check_int("told in the end", (intmax_t)store_count(fixture->store, &kind_command, NULL), 1);
+    flow_fixture_phase(fixture, "f-b", JOB_TERMINATED);
+    flow_fixture_advance(fixture, 1000);
     faults_left = 5;
-    ask_retry(bed, "1");
-    check_str("not yet", flow_bed_created(bed), "f-a f-b");
-    flow_bed_advance(bed, 60000);
-    check_str("in the end", flow_bed_created(bed), "f-a f-b f-a f-b");
-    bed->cluster->ops = real;
+    ask_retry(fixture, "1");
+    check_str("not yet", flow_fixture_created(fixture), "f-a f-b");
+    flow_fixture_advance(fixture, 60000);
+    check_str("in the end", flow_fixture_created(fixture), "f-a f-b f-a f-b");
+    fixture->cluster->ops = real;
 }
 
 int main(void)

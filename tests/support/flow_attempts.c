@@ -55,8 +55,6 @@ void flow_tries_begin(void)
     tries = 0;
 }
 
-/* ---- where the linker sends the calls ---- */
-
 bool __wrap_probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
                             const struct probe_tcp *entry, const struct probe_address *address);
 bool __wrap_probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
@@ -71,7 +69,7 @@ void __wrap_probe_tcp_cancel(struct probe_attempt *attempt)
     cancel(attempt);
 }
 
-/* A client is the loop, no more. */
+/* The fake client is nothing but the loop. */
 struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop);
 struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop)
 {

@@ -6,5 +6,5 @@
  *   probe_http_client_new probe_http_client_free
  */
 
-/** The first try from here on fails, the next passes, and so on. */
+/** From here on, the first try fails, the next passes, and so on. */
 void flow_tries_begin(void);

@@ -1,5 +1,5 @@
 /*
- * The bed for tests of flows.
+ * The fixture for tests of flows.
  */
 #include "tests/support/flow_fixture.h"
 #include "tests/unit.h"
@@ -12,55 +12,52 @@
 
 enum { START_MS = 1700000000 };
 
-/* ---- what happens, written down ---- */
-
 static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
                     const struct object *old, const struct object *object)
 {
-    struct flow_bed *bed = container_of(watcher, struct flow_bed, flow_watcher);
+    struct flow_fixture *fixture = container_of(watcher, struct flow_fixture, flow_watcher);
     const char *before = old ? flow_phase_text(jobflow_phase_of(old)) : "";
     const char *phase = flow_phase_text(jobflow_phase_of(object));
 
     if (change == CHANGE_MODIFIED)
-        bed->flow_writes++;
+        fixture->flow_writes++;
     if (change != CHANGE_DELETED && strcmp(before, phase) != 0)
-        buf_printf(&bed->phases, "%s%s:%s", bed->phases.len ? " " : "", object_name(object), phase);
+        buf_printf(&fixture->phases, "%s%s:%s", fixture->phases.len ? " " : "", object_name(object),
+                   phase);
 }
 
 static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
                    const struct object *old, const struct object *object)
 {
-    struct flow_bed *bed = container_of(watcher, struct flow_bed, job_watcher);
+    struct flow_fixture *fixture = container_of(watcher, struct flow_fixture, job_watcher);
 
     if (change == CHANGE_ADDED)
-        buf_printf(&bed->created, "%s%s", bed->created.len ? " " : "", object_name(object));
+        buf_printf(&fixture->created, "%s%s", fixture->created.len ? " " : "", object_name(object));
 }
 
-/* ---- life ---- */
-
-void flow_bed_start(struct flow_bed *bed)
+void flow_fixture_start(struct flow_fixture *fixture)
 {
-    bed->templates = template_controller_start(bed->cluster);
-    bed->flows = flow_controller_start(bed->cluster, &bed->options);
-    flow_bed_settle(bed);
+    fixture->templates = template_controller_start(fixture->cluster);
+    fixture->flows = flow_controller_start(fixture->cluster, &fixture->options);
+    flow_fixture_settle(fixture);
 }
 
-void flow_bed_stop(struct flow_bed *bed)
+void flow_fixture_stop(struct flow_fixture *fixture)
 {
-    flow_controller_stop(take(bed->flows));
-    template_controller_stop(take(bed->templates));
-    flow_bed_settle(bed);
+    flow_controller_stop(take(fixture->flows));
+    template_controller_stop(take(fixture->templates));
+    flow_fixture_settle(fixture);
 }
 
-void flow_bed_restart(struct flow_bed *bed)
+void flow_fixture_restart(struct flow_fixture *fixture)
 {
-    flow_bed_stop(bed);
-    flow_bed_start(bed);
+    flow_fixture_stop(fixture);
+    flow_fixture_start(fixture);
 }
 
-static struct flow_bed *make(struct clock *clock, const struct flow_options *options)
+static struct flow_fixture *make(struct clock *clock, const struct flow_options *options)
 {
-    struct flow_bed *bed = mem_alloc(sizeof *bed);
+    struct flow_fixture *fixture = mem_alloc(sizeof *fixture);
     struct error err = {0};
     const struct store_options memory = {0};
     const struct registry_options rules = {.virtual_runtime = true,
@@ -69,65 +66,63 @@ static struct flow_bed *make(struct clock *clock, const struct flow_options *opt
                                            .upstream_compat = options && options->upstream_compat};
 
     log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT);
-    bed->clock = clock;
-    bed->loop = loop_new(clock);
-    bed->store = store_open(bed->loop, &memory, &err);
-    check_ok("store", bed->store != NULL, err);
-    bed->registry = registry_new(bed->loop, bed->store, &rules);
-    bed->cluster = cluster_embedded_new(bed->loop, bed->registry);
+    fixture->clock = clock;
+    fixture->loop = loop_new(clock);
+    fixture->store = store_open(fixture->loop, &memory, &err);
+    check_ok("store", fixture->store != NULL, err);
+    fixture->registry = registry_new(fixture->loop, fixture->store, &rules);
+    fixture->cluster = cluster_embedded_new(fixture->loop, fixture->registry);
     if (options)
-        bed->options = *options;
-    bed->flow_watcher = (struct cluster_watcher){on_flow, &kind_job_flow};
-    bed->job_watcher = (struct cluster_watcher){on_job, &kind_job};
-    cluster_watch(bed->cluster, &bed->flow_watcher);
-    cluster_watch(bed->cluster, &bed->job_watcher);
-    flow_bed_start(bed);
-    return bed;
+        fixture->options = *options;
+    fixture->flow_watcher = (struct cluster_watcher){on_flow, &kind_job_flow};
+    fixture->job_watcher = (struct cluster_watcher){on_job, &kind_job};
+    cluster_watch(fixture->cluster, &fixture->flow_watcher);
+    cluster_watch(fixture->cluster, &fixture->job_watcher);
+    flow_fixture_start(fixture);
+    return fixture;
 }
 
-struct flow_bed *flow_bed_new(const struct flow_options *options)
+struct flow_fixture *flow_fixture_new(const struct flow_options *options)
 {
     return make(clock_virtual_new(START_MS * INT64_C(1000), 1), options);
 }
 
-struct flow_bed *flow_bed_new_real(const struct flow_options *options)
+struct flow_fixture *flow_fixture_new_real(const struct flow_options *options)
 {
     return make(clock_real(), options);
 }
 
-void flow_bed_free(struct flow_bed *bed)
+void flow_fixture_free(struct flow_fixture *fixture)
 {
-    flow_bed_stop(bed);
-    cluster_unwatch(bed->cluster, &bed->flow_watcher);
-    cluster_unwatch(bed->cluster, &bed->job_watcher);
-    flow_bed_settle(bed);
-    cluster_embedded_free(bed->cluster);
-    registry_free(bed->registry);
-    store_close(bed->store);
-    loop_free(bed->loop);
-    clock_free(bed->clock);
-    buf_release(&bed->phases);
-    buf_release(&bed->created);
-    mem_free(bed);
+    flow_fixture_stop(fixture);
+    cluster_unwatch(fixture->cluster, &fixture->flow_watcher);
+    cluster_unwatch(fixture->cluster, &fixture->job_watcher);
+    flow_fixture_settle(fixture);
+    cluster_embedded_free(fixture->cluster);
+    registry_free(fixture->registry);
+    store_close(fixture->store);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    buf_release(&fixture->phases);
+    buf_release(&fixture->created);
+    mem_free(fixture);
 }
 
-void flow_bed_settle(struct flow_bed *bed)
+void flow_fixture_settle(struct flow_fixture *fixture)
 {
-    loop_settle(bed->loop);
+    loop_settle(fixture->loop);
 }
 
-void flow_bed_advance(struct flow_bed *bed, int64_t ms)
+void flow_fixture_advance(struct flow_fixture *fixture, int64_t ms)
 {
-    loop_advance(bed->loop, ms);
+    loop_advance(fixture->loop, ms);
 }
 
-void flow_bed_restart_if(struct flow_bed *bed, bool wanted)
+void flow_fixture_restart_if(struct flow_fixture *fixture, bool wanted)
 {
     if (wanted)
-        flow_bed_restart(bed);
+        flow_fixture_restart(fixture);
 }
-
-/* ---- the user ---- */
 
 static void check_none(const struct error_list *errors)
 {
@@ -136,7 +131,7 @@ static void check_none(const struct error_list *errors)
     check_ok("write", error_list_ok(errors, &err), err);
 }
 
-static void apply_document(struct flow_bed *bed, json_t *doc, struct error_list *errors)
+static void apply_document(struct flow_fixture *fixture, json_t *doc, struct error_list *errors)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
     const json_t *metadata = json_object_get(doc, "metadata");
@@ -147,13 +142,13 @@ static void apply_document(struct flow_bed *bed, json_t *doc, struct error_list 
 
     if (!ns && (!kind || kind->namespaced))
         json_object_set_new(json_object_get(doc, "metadata"), "namespace", json_string("default"));
-    if (kind && name && store_get(bed->store, kind, ns ? ns : "default", name))
-        registry_update(bed->registry, doc, REGISTRY_MAIN, &how, NULL, errors);
+    if (kind && name && store_get(fixture->store, kind, ns ? ns : "default", name))
+        registry_update(fixture->registry, doc, REGISTRY_MAIN, &how, NULL, errors);
     else
-        registry_create(bed->registry, doc, &how, NULL, errors);
+        registry_create(fixture->registry, doc, &how, NULL, errors);
 }
 
-static void apply(struct flow_bed *bed, const char *yaml, struct error_list *errors)
+static void apply(struct flow_fixture *fixture, const char *yaml, struct error_list *errors)
 {
     struct error err = {0};
     scoped(yaml) struct yaml_stream *stream =
@@ -161,31 +156,31 @@ static void apply(struct flow_bed *bed, const char *yaml, struct error_list *err
 
     check_ok(yaml, stream != NULL, err);
     for (size_t i = 0; i < yaml_count(stream); i++)
-        apply_document(bed, yaml_document(stream, i), errors);
-    flow_bed_settle(bed);
+        apply_document(fixture, yaml_document(stream, i), errors);
+    flow_fixture_settle(fixture);
 }
 
-bool flow_bed_try(struct flow_bed *bed, const char *yaml)
+bool flow_fixture_try(struct flow_fixture *fixture, const char *yaml)
 {
     struct error_list errors = {0};
     bool good;
 
-    apply(bed, yaml, &errors);
+    apply(fixture, yaml, &errors);
     good = error_list_ok(&errors, NULL);
     error_list_release(&errors);
     return good;
 }
 
-void flow_bed_apply(struct flow_bed *bed, const char *yaml)
+void flow_fixture_apply(struct flow_fixture *fixture, const char *yaml)
 {
     struct error_list errors = {0};
 
-    apply(bed, yaml, &errors);
+    apply(fixture, yaml, &errors);
     check_none(&errors);
     error_list_release(&errors);
 }
 
-void flow_bed_templates(struct flow_bed *bed, const char *names)
+void flow_fixture_templates(struct flow_fixture *fixture, const char *names)
 {
     scoped(buf) struct buf yaml = {0};
     scoped_str list = mem_strdup(names);
@@ -201,10 +196,11 @@ void flow_bed_templates(struct flow_bed *bed, const char *names)
                    "[{name: c, image: i, command: [c]}]}}}]}\n",
                    name);
     if (yaml.len)
-        flow_bed_apply(bed, yaml.data);
+        flow_fixture_apply(fixture, yaml.data);
 }
 
-void flow_bed_flow(struct flow_bed *bed, const char *name, const char *steps, const char *extra)
+void flow_fixture_flow(struct flow_fixture *fixture, const char *name, const char *steps,
+                       const char *extra)
 {
     scoped(buf) struct buf yaml = {0};
     scoped_str list = mem_strdup(steps);
@@ -233,10 +229,10 @@ void flow_bed_flow(struct flow_bed *bed, const char *name, const char *steps, co
         buf_str(&yaml, "},");
     }
     buf_str(&yaml, "]}\n");
-    flow_bed_apply(bed, yaml.data);
+    flow_fixture_apply(fixture, yaml.data);
 }
 
-void flow_bed_run(struct flow_bed *bed, const char *name, const char *steps)
+void flow_fixture_run(struct flow_fixture *fixture, const char *name, const char *steps)
 {
     scoped(buf) struct buf names = {0};
     scoped_str list = mem_strdup(steps);
@@ -249,23 +245,25 @@ void flow_bed_run(struct flow_bed *bed, const char *name, const char *steps)
             *targets = '\0';
         buf_printf(&names, "%s ", step);
     }
-    flow_bed_templates(bed, names.data);
-    flow_bed_flow(bed, name, steps, NULL);
+    flow_fixture_templates(fixture, names.data);
+    flow_fixture_flow(fixture, name, steps, NULL);
 }
 
-const struct object *flow_bed_get(struct flow_bed *bed, const struct kind *kind, const char *name)
+const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct kind *kind,
+                                      const char *name)
 {
-    return store_get(bed->store, kind, "default", name);
+    return store_get(fixture->store, kind, "default", name);
 }
 
-bool flow_bed_has_job(struct flow_bed *bed, const char *name)
+bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name)
 {
-    return flow_bed_get(bed, &kind_job, name) != NULL;
+    return flow_fixture_get(fixture, &kind_job, name) != NULL;
 }
 
-void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, const char *value)
+void flow_fixture_annotate(struct flow_fixture *fixture, const char *flow, const char *key,
+                           const char *value)
 {
-    const struct object *now = flow_bed_get(bed, &kind_job_flow, flow);
+    const struct object *now = flow_fixture_get(fixture, &kind_job_flow, flow);
     struct meta draft = *now->meta;
     struct error_list errors = {0};
     struct kv annotations[16];
@@ -277,53 +275,54 @@ void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, 
     annotations[count++] = (struct kv){key, value};
     draft.annotations = annotations;
     draft.n_annotations = count;
-    registry_update_object(bed->registry, object_with_meta(now, meta_new(&draft)), NULL, &errors);
+    registry_update_object(fixture->registry, object_with_meta(now, meta_new(&draft)), NULL,
+                           &errors);
     check_none(&errors);
     error_list_release(&errors);
 }
 
-void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *name,
-                     enum registry_propagation how)
+void flow_fixture_delete(struct flow_fixture *fixture, const struct kind *kind, const char *name,
+                         enum registry_propagation how)
 {
     const struct registry_delete deletion = {.grace_s = 0, .propagation = how};
     struct error_list errors = {0};
 
-    registry_delete(bed->registry, kind, "default", name, &deletion, NULL, &errors);
+    registry_delete(fixture->registry, kind, "default", name, &deletion, NULL, &errors);
     check_none(&errors);
     error_list_release(&errors);
-    flow_bed_settle(bed);
+    flow_fixture_settle(fixture);
 }
 
-/* ---- the job controller ---- */
-
-static const struct object *job_of(struct flow_bed *bed, const char *name)
+static const struct object *job_of(struct flow_fixture *fixture, const char *name)
 {
-    const struct object *job = flow_bed_get(bed, &kind_job, name);
+    const struct object *job = flow_fixture_get(fixture, &kind_job, name);
 
     if (!job)
         check_fail("there is no job %s; created so far: %s", name,
-                   bed->created.data ? bed->created.data : "none");
+                   fixture->created.data ? fixture->created.data : "none");
     return job;
 }
 
-static void put_status(struct flow_bed *bed, const struct object *object, struct blob *status)
+static void put_status(struct flow_fixture *fixture, const struct object *object,
+                       struct blob *status)
 {
     struct error_list errors = {0};
 
-    registry_update_status(bed->registry, object, status, NULL, &errors);
+    registry_update_status(fixture->registry, object, status, NULL, &errors);
     check_none(&errors);
     error_list_release(&errors);
 }
 
-void flow_bed_status(struct flow_bed *bed, const char *job, const struct job_status *status)
+void flow_fixture_status(struct flow_fixture *fixture, const char *job,
+                         const struct job_status *status)
 {
-    put_status(bed, job_of(bed, job), job_status_blob(status));
-    flow_bed_settle(bed);
+    put_status(fixture, job_of(fixture, job), job_status_blob(status));
+    flow_fixture_settle(fixture);
 }
 
-void flow_bed_phase_soon(struct flow_bed *bed, const char *name, enum job_phase phase)
+void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *name, enum job_phase phase)
 {
-    const struct object *job = job_of(bed, name);
+    const struct object *job = job_of(fixture, name);
     const struct job_status *before = job_status_of(job);
     struct job_condition conditions[JOB_PHASE_N];
     struct job_status status = *before;
@@ -332,32 +331,30 @@ void flow_bed_phase_soon(struct flow_bed *bed, const char *name, enum job_phase 
     for (size_t i = 0; i < before->conditions.count; i++) /* at most one per phase, newest last */
         if (before->conditions.items[i].phase != phase)
             conditions[count++] = before->conditions.items[i];
-    conditions[count++] = (struct job_condition){phase, loop_wall_ms(bed->loop)};
+    conditions[count++] = (struct job_condition){phase, loop_wall_ms(fixture->loop)};
     status.phase = phase;
-    status.transition_ms = loop_wall_ms(bed->loop);
+    status.transition_ms = loop_wall_ms(fixture->loop);
     status.conditions.items = conditions;
     status.conditions.count = count;
     if (!job->status)
         status.running_duration_ns = -1;
-    put_status(bed, job, job_status_blob(&status));
+    put_status(fixture, job, job_status_blob(&status));
 }
 
-void flow_bed_phase(struct flow_bed *bed, const char *job, enum job_phase phase)
+void flow_fixture_phase(struct flow_fixture *fixture, const char *job, enum job_phase phase)
 {
-    flow_bed_phase_soon(bed, job, phase);
-    flow_bed_settle(bed);
+    flow_fixture_phase_soon(fixture, job, phase);
+    flow_fixture_settle(fixture);
 }
 
-void flow_bed_complete(struct flow_bed *bed, const char *job)
+void flow_fixture_complete(struct flow_fixture *fixture, const char *job)
 {
-    flow_bed_phase(bed, job, JOB_PENDING);
-    flow_bed_phase(bed, job, JOB_RUNNING);
-    flow_bed_phase(bed, job, JOB_COMPLETED);
+    flow_fixture_phase(fixture, job, JOB_PENDING);
+    flow_fixture_phase(fixture, job, JOB_RUNNING);
+    flow_fixture_phase(fixture, job, JOB_COMPLETED);
 }
 
-/* ---- the kubelet ---- */
-
-static void create_pod(struct flow_bed *bed, const struct object *job, const char *task,
+static void create_pod(struct flow_fixture *fixture, const struct object *job, const char *task,
                        const char *name)
 {
     const struct kv labels[] = {{LABEL_TASK_SPEC, task}, {LABEL_JOB_NAME, object_name(job)}};
@@ -376,15 +373,15 @@ static void create_pod(struct flow_bed *bed, const struct object *job, const cha
     struct error_list errors = {0};
 
     registry_create_object(
-        bed->registry,
+        fixture->registry,
         object_new(&kind_pod, meta_new(&draft), blob_intern(body, strlen(body)), NULL), NULL,
         &errors);
     check_none(&errors);
     error_list_release(&errors);
 }
 
-void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, int index,
-                      int exit_code, const char *message)
+void flow_fixture_end_pod(struct flow_fixture *fixture, const char *job, const char *task,
+                          int index, int exit_code, const char *message)
 {
     struct container_status container = {
         .name = "c", .state = CONTAINER_TERMINATED, .exit_code = exit_code, .message = message};
@@ -394,20 +391,22 @@ void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, i
     status.containers.items = &container;
     status.containers.count = 1;
     snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
-    if (!flow_bed_get(bed, &kind_pod, name))
-        create_pod(bed, job_of(bed, job), task, name);
-    put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
-    flow_bed_settle(bed);
+    if (!flow_fixture_get(fixture, &kind_pod, name))
+        create_pod(fixture, job_of(fixture, job), task, name);
+    put_status(fixture, flow_fixture_get(fixture, &kind_pod, name), pod_status_blob(&status));
+    flow_fixture_settle(fixture);
 }
 
-void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const char *message)
+void flow_fixture_end(struct flow_fixture *fixture, const char *job, int exit_code,
+                      const char *message)
 {
-    flow_bed_phase(bed, job, JOB_RUNNING);
-    flow_bed_end_pod(bed, job, "main", 0, exit_code, message);
-    flow_bed_phase(bed, job, exit_code ? JOB_FAILED : JOB_COMPLETED);
+    flow_fixture_phase(fixture, job, JOB_RUNNING);
+    flow_fixture_end_pod(fixture, job, "main", 0, exit_code, message);
+    flow_fixture_phase(fixture, job, exit_code ? JOB_FAILED : JOB_COMPLETED);
 }
 
-void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec)
+void flow_fixture_spec(struct flow_fixture *fixture, const char *name, const char *templates,
+                       const char *spec)
 {
     scoped_str yaml =
         mem_printf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
@@ -415,19 +414,19 @@ void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates
                    "spec: {%s}\n",
                    name, spec);
 
-    flow_bed_templates(bed, templates);
-    flow_bed_apply(bed, yaml);
+    flow_fixture_templates(fixture, templates);
+    flow_fixture_apply(fixture, yaml);
 }
 
-void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int index,
-                  enum pod_phase phase, const char *ip)
+void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
+                      enum pod_phase phase, const char *ip)
 {
     const struct pod_status status = {.phase = phase, .pod_ip = ip};
     char name[128];
 
     snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
-    if (!flow_bed_get(bed, &kind_pod, name))
-        create_pod(bed, job_of(bed, job), task, name);
-    put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
-    flow_bed_settle(bed);
+    if (!flow_fixture_get(fixture, &kind_pod, name))
+        create_pod(fixture, job_of(fixture, job), task, name);
+    put_status(fixture, flow_fixture_get(fixture, &kind_pod, name), pod_status_blob(&status));
+    flow_fixture_settle(fixture);
 }

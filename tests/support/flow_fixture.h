@@ -10,7 +10,7 @@
 #include "template/controller.h"
 #include "tests/support/dice.h"
 
-struct flow_bed {
+struct flow_fixture {
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -25,81 +25,88 @@ struct flow_bed {
     unsigned flow_writes; /* versions of flows seen */
 };
 
-/** `options` NULL: the defaults. A real clock instead of the virtual one for tests with sockets. */
-struct flow_bed *flow_bed_new(const struct flow_options *options);
-struct flow_bed *flow_bed_new_real(const struct flow_options *options);
-void flow_bed_free(struct flow_bed *bed);
-SCOPED_DEFINE_PTR(flow_bed, struct flow_bed *, flow_bed_free)
+/** `options` NULL: the defaults. The second form has a real clock, for tests with sockets. */
+struct flow_fixture *flow_fixture_new(const struct flow_options *options);
+struct flow_fixture *flow_fixture_new_real(const struct flow_options *options);
+void flow_fixture_free(struct flow_fixture *fixture);
+SCOPED_DEFINE_PTR(flow_fixture, struct flow_fixture *, flow_fixture_free)
 
-/* The controllers go and come back; what is stored stays. */
-void flow_bed_stop(struct flow_bed *bed);
-void flow_bed_start(struct flow_bed *bed);
-void flow_bed_restart(struct flow_bed *bed);
+/* Stop and start the controllers; the stored objects stay. */
+void flow_fixture_stop(struct flow_fixture *fixture);
+void flow_fixture_start(struct flow_fixture *fixture);
+void flow_fixture_restart(struct flow_fixture *fixture);
 /** For tests that are run with and without restarts. */
-void flow_bed_restart_if(struct flow_bed *bed, bool wanted);
+void flow_fixture_restart_if(struct flow_fixture *fixture, bool wanted);
 
-void flow_bed_settle(struct flow_bed *bed);
-void flow_bed_advance(struct flow_bed *bed, int64_t ms);
+void flow_fixture_settle(struct flow_fixture *fixture);
+void flow_fixture_advance(struct flow_fixture *fixture, int64_t ms);
 
-/** Create or replace from YAML (several documents), as a user would. The first error is a failure
- * of the test. Settles. */
-void flow_bed_apply(struct flow_bed *bed, const char *yaml);
-/** The same; false when it was refused. */
-bool flow_bed_try(struct flow_bed *bed, const char *yaml);
-/** Templates of one task "main" with one replica: "a b c". */
-void flow_bed_templates(struct flow_bed *bed, const char *names);
-/** A flow in short: "a, b<-a, c<-a+b". Its templates must be there, or not. `extra` are further
+/** Creates or replaces objects from YAML (several documents), as a user would. An error fails the
+ * test. Settles. */
+void flow_fixture_apply(struct flow_fixture *fixture, const char *yaml);
+/** The same; returns false when an object was refused. */
+bool flow_fixture_try(struct flow_fixture *fixture, const char *yaml);
+/** Creates templates with one task "main" of one replica; `names` is like "a b c". */
+void flow_fixture_templates(struct flow_fixture *fixture, const char *names);
+/** Creates a flow from a short form: "a, b<-a, c<-a+b". Its templates need not exist. `extra` are further
  * members of its spec in flow style ("jobRetainPolicy: delete"), or NULL. */
-void flow_bed_flow(struct flow_bed *bed, const char *name, const char *steps, const char *extra);
-/** Both at once: the templates the steps name, and the flow. */
-void flow_bed_run(struct flow_bed *bed, const char *name, const char *steps);
+void flow_fixture_flow(struct flow_fixture *fixture, const char *name, const char *steps,
+                       const char *extra);
+/** Creates the templates that the steps name, and the flow. */
+void flow_fixture_run(struct flow_fixture *fixture, const char *name, const char *steps);
 
-const struct object *flow_bed_get(struct flow_bed *bed, const struct kind *kind, const char *name);
-bool flow_bed_has_job(struct flow_bed *bed, const char *name);
+const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct kind *kind,
+                                      const char *name);
+bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name);
 
-/** What the job controller would store: the phase, with its condition. Settles. */
-void flow_bed_phase(struct flow_bed *bed, const char *job, enum job_phase phase);
-/** The same without settling: several in one turn. */
-void flow_bed_phase_soon(struct flow_bed *bed, const char *job, enum job_phase phase);
-/** A whole status; borrowed. Settles. */
-void flow_bed_status(struct flow_bed *bed, const char *job, const struct job_status *status);
-/** Through Pending and Running to Completed. */
-void flow_bed_complete(struct flow_bed *bed, const char *job);
+/** Stores a phase with its condition, as the job controller would. Settles. */
+void flow_fixture_phase(struct flow_fixture *fixture, const char *job, enum job_phase phase);
+/** The same without settling, for several changes in one turn. */
+void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *job, enum job_phase phase);
+/** Stores a whole status (borrowed). Settles. */
+void flow_fixture_status(struct flow_fixture *fixture, const char *job,
+                         const struct job_status *status);
+/** Takes the job through Pending and Running to Completed. */
+void flow_fixture_complete(struct flow_fixture *fixture, const char *job);
 
-/** Set one annotation, as kubectl annotate --overwrite does. Does not settle. */
-void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, const char *value);
+/** Sets one annotation, as kubectl annotate --overwrite does. Does not settle. */
+void flow_fixture_annotate(struct flow_fixture *fixture, const char *flow, const char *key,
+                           const char *value);
 
-/** Delete as a user does with --force. Settles. */
-void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *name,
-                     enum registry_propagation how);
+/** Deletes an object as a user does with --force. Settles. */
+void flow_fixture_delete(struct flow_fixture *fixture, const struct kind *kind, const char *name,
+                         enum registry_propagation how);
 
-/** A pod of a job's task, created or moved to `phase`; `ip` may be NULL. Settles. */
-void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int index,
-                  enum pod_phase phase, const char *ip);
+/** Creates a pod of a job's task, or moves it to `phase`; `ip` may be NULL. Settles. */
+void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
+                      enum pod_phase phase, const char *ip);
 
-/** A pod of a job's task ends with an exit code and a termination message (may be NULL). */
-void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, int index,
-                      int exit_code, const char *message);
-/** Pod 0 of task main ends so, then the job: Completed or Failed. */
-void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const char *message);
-/** A flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with templates of
+/** Ends a pod of a job's task with an exit code and a termination message (may be NULL). */
+void flow_fixture_end_pod(struct flow_fixture *fixture, const char *job, const char *task,
+                          int index, int exit_code, const char *message);
+/** Ends pod 0 of task main in this way, and then the job: Completed or Failed. */
+void flow_fixture_end(struct flow_fixture *fixture, const char *job, int exit_code,
+                      const char *message);
+/** Creates a flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with templates of
  * the names in `templates`. Updates are allowed on it. */
-void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec);
+void flow_fixture_spec(struct flow_fixture *fixture, const char *name, const char *templates,
+                       const char *spec);
 
 enum { JOB_NAME_ROOM = 64 };
-/** The name of one of the jobs that are not finished, by chance; false when there is none. */
-bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM]);
+/** Chooses one unfinished job at random; false when there is none. */
+bool flow_fixture_pick_unfinished(struct flow_fixture *fixture, struct dice *dice,
+                                  char out[JOB_NAME_ROOM]);
 
 /** The stored status of a flow, owned. */
 /** The names of all jobs created so far, in order: "f-a f-b". */
-const char *flow_bed_created(const struct flow_bed *bed);
+const char *flow_fixture_created(const struct flow_fixture *fixture);
 /** How many of these jobs exist and have not ended. */
-int flow_bed_unfinished(struct flow_bed *bed, const char *const *jobs, size_t count);
-json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow);
+int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *jobs, size_t count);
+json_t *flow_fixture_flow_status(struct flow_fixture *fixture, const char *flow);
 /** The value at a path of a flow's status as compact JSON text ("" when absent), strings
- * bare; good until the next call. List elements by index: "nodes/0/phase". */
-const char *flow_bed_at(struct flow_bed *bed, const char *flow, const char *path);
-/** How often an event of that reason was written about anything: the sum of the counts. */
-int flow_bed_events(struct flow_bed *bed, const char *reason);
+ * bare; valid until the next call. List elements by index: "nodes/0/phase". */
+const char *flow_fixture_at(struct flow_fixture *fixture, const char *flow, const char *path);
+/** How many events of that reason were written: the sum of their counts. */
+int flow_fixture_events(struct flow_fixture *fixture, const char *reason);
 /** The text of the first event of that reason, or "". */
-const char *flow_bed_event_text(struct flow_bed *bed, const char *reason);
+const char *flow_fixture_event_text(struct flow_fixture *fixture, const char *reason);

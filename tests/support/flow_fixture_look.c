@@ -1,5 +1,5 @@
 /*
- * What tests of flows look at: statuses, events, the jobs there are.
+ * What tests of flows inspect: statuses, events, existing jobs.
  */
 #include "tests/unit.h"
 
@@ -7,23 +7,23 @@
 
 #include "tests/support/flow_fixture.h"
 
-const char *flow_bed_created(const struct flow_bed *bed)
+const char *flow_fixture_created(const struct flow_fixture *fixture)
 {
-    return bed->created.data ? bed->created.data : "";
+    return fixture->created.data ? fixture->created.data : "";
 }
 
-json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow)
+json_t *flow_fixture_flow_status(struct flow_fixture *fixture, const char *flow)
 {
-    const struct object *object = flow_bed_get(bed, &kind_job_flow, flow);
+    const struct object *object = flow_fixture_get(fixture, &kind_job_flow, flow);
 
     check("the flow exists", object != NULL);
     return object_status_json(object);
 }
 
-const char *flow_bed_at(struct flow_bed *bed, const char *flow, const char *path)
+const char *flow_fixture_at(struct flow_fixture *fixture, const char *flow, const char *path)
 {
     static char text[65536];
-    scoped(json) json_t *status = flow_bed_flow_status(bed, flow);
+    scoped(json) json_t *status = flow_fixture_flow_status(fixture, flow);
     scoped_str copy = mem_strdup(path);
     const json_t *value = status;
     char *rest = NULL, *dumped;
@@ -62,36 +62,36 @@ static void visit_event(void *arg, const struct object *event)
         snprintf(search->text, sizeof search->text, "%s", message ? message : "");
 }
 
-int flow_bed_events(struct flow_bed *bed, const char *reason)
+int flow_fixture_events(struct flow_fixture *fixture, const char *reason)
 {
     struct event_search search = {.reason = reason};
 
-    store_each(bed->store, &kind_event, NULL, visit_event, &search);
+    store_each(fixture->store, &kind_event, NULL, visit_event, &search);
     return search.count;
 }
 
-const char *flow_bed_event_text(struct flow_bed *bed, const char *reason)
+const char *flow_fixture_event_text(struct flow_fixture *fixture, const char *reason)
 {
     static struct event_search search;
 
     search = (struct event_search){.reason = reason};
-    store_each(bed->store, &kind_event, NULL, visit_event, &search);
+    store_each(fixture->store, &kind_event, NULL, visit_event, &search);
     return search.text;
 }
 
-int flow_bed_unfinished(struct flow_bed *bed, const char *const *jobs, size_t count)
+int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *jobs, size_t count)
 {
     int n = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct object *job = flow_bed_get(bed, &kind_job, jobs[i]);
+        const struct object *job = flow_fixture_get(fixture, &kind_job, jobs[i]);
 
         n += job && !job_phase_finished(job_status_of(job)->phase);
     }
     return n;
 }
 
-/* Choosing as the jobs pass by: the n-th takes the place of the one chosen with a chance of 1/n. */
+/* Reservoir sampling: the n-th job replaces the chosen one with a probability of 1/n. */
 struct choice {
     struct dice *dice;
     char *out;
@@ -107,10 +107,11 @@ static void offer_unfinished(void *arg, const struct object *job)
         snprintf(choice->out, JOB_NAME_ROOM, "%s", object_name(job));
 }
 
-bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM])
+bool flow_fixture_pick_unfinished(struct flow_fixture *fixture, struct dice *dice,
+                                  char out[JOB_NAME_ROOM])
 {
     struct choice choice = {.dice = dice, .out = out};
 
-    store_each(bed->store, &kind_job, "default", offer_unfinished, &choice);
+    store_each(fixture->store, &kind_job, "default", offer_unfinished, &choice);
     return choice.count > 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Flows from dice.
+ * Generates random flows.
  */
 #include "tests/support/flow_gen.h"
 
@@ -31,8 +31,6 @@ static uint32_t pick(struct dice *dice, uint32_t bits)
             return i;
 }
 
-/* ---- parts of a step ---- */
-
 static void roll_condition(struct dice *dice, uint32_t ancestors, struct gen_condition *out)
 {
     out->any = dice_chance(dice, 30);
@@ -59,7 +57,7 @@ static void roll_targets(struct dice *dice, struct gen_flow *flow, uint32_t at)
     flow->early |= step->probes != GEN_NO_PROBE;
 }
 
-/* Two steps behind it that no switch lists yet. */
+/* Two later steps that no switch lists yet. */
 static void roll_switch(struct dice *dice, struct gen_flow *flow, uint32_t at, uint32_t ancestors)
 {
     struct gen_step *step = &flow->steps[at];
@@ -89,8 +87,7 @@ static void roll_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
     flow->early |= step->parallelism != 1 && step->iterations > 1;
 }
 
-/* Targets of the step that have a job each, of which it is known whether they put out something
- * when the step begins; as bits. */
+/* Targets of the step that have a job and whose outputs are known when the step begins, as bits. */
 static uint32_t sources(const struct gen_flow *flow, uint32_t at)
 {
     const struct gen_step *step = &flow->steps[at];
@@ -149,16 +146,14 @@ static void roll_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
         roll_condition(dice, ancestors, &step->condition);
     if (ancestors && !step->final && !step->probes && dice_chance(dice, 12))
         roll_switch(dice, flow, at, ancestors);
-    for (uint32_t i = 0; i <= at; i++) /* somebody may still run when it is asked */
+    for (uint32_t i = 0; i <= at; i++) /* a target may still run when the condition is evaluated */
         flow->early |= (step->condition.count || step->chooses) && flow->steps[i].any;
     if (!step->chooses)
         roll_job(dice, flow, at);
     step->ignored = dice_chance(dice, 12);
 }
 
-/* ---- the flow ---- */
-
-/* All that has to end, or to choose, before the step begins; as bits. */
+/* All steps that must end, or choose, before the step begins, as bits. */
 static uint32_t before(const struct gen_flow *flow, uint32_t at)
 {
     uint32_t all = 1u << at;
@@ -170,7 +165,7 @@ static uint32_t before(const struct gen_flow *flow, uint32_t at)
     return all & ~(1u << at);
 }
 
-/* It waits for a probe of another member. */
+/* Whether the member waits for a probe of another member. */
 static bool follows(const struct gen_flow *flow, uint32_t member)
 {
     const struct gen_step *step = &flow->steps[member];
@@ -187,8 +182,8 @@ uint32_t gen_gang_least(const struct gen_flow *flow)
     return flow->gang_least && flow->gang_least < together ? flow->gang_least : together;
 }
 
-/* One of them can only begin when the other has ended: by its targets or by a switch that lists it;
- * a probe of the other lets it follow. */
+/* Whether one of two steps can begin only when the other has ended, because of its targets or of a
+ * switch that lists it. A step with a probe of the other does not count. */
 static bool never_together(const struct gen_flow *flow, uint32_t first, uint32_t later)
 {
     const struct gen_step *step = &flow->steps[later];
@@ -261,11 +256,9 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
     flow->count++;
     flow->steps[at] = (struct gen_step){.listed_by = GEN_NOWHERE};
     roll_step(dice, flow, at);
-    flow->steps[at].output_of = GEN_NOWHERE; /* its targets may have ended without */
+    flow->steps[at].output_of = GEN_NOWHERE; /* its targets may end without outputs */
     return true;
 }
-
-/* ---- what jobs come to ---- */
 
 static bool is_asked_for_output(const struct gen_flow *flow, uint32_t step)
 {

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * Random flows: a spec with every feature in it, and what becomes of each attempt of each job; all
- * of it a function of the seed. A flow is rolled as a structure, which is what the rules
- * (tests/support/flow_rules) read, and written as YAML, which is what the engine reads.
+ * Random flows: a spec with any feature, and the end of each attempt of each job, all of it a function
+ * of the seed. A flow is generated as a structure, which the rules (tests/support/flow_rules) read,
+ * and written as YAML, which the controller reads.
  *
- * Steps only name steps before them, and switches list steps behind them, so every flow has an
- * order; what else may be wrong with one is admission's to say.
+ * Steps name only earlier steps as targets, and switches list only later steps, so no flow has a
+ * cycle. Admission may refuse a flow for other reasons.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,13 +17,13 @@ enum {
     GEN_STEPS_MAX = 10,
     GEN_ITERATIONS_MAX = 4,
     GEN_RETRIES_MAX = 2,
-    /* a loop goes on after a retry by hand */ GEN_LOOP_JOBS_MAX =
+    /* a manual retry may give a loop more iterations */ GEN_LOOP_JOBS_MAX =
         GEN_ITERATIONS_MAX * (1 + GEN_RETRIES_MAX),
     GEN_TERMS_MAX = 2,
     GEN_NOWHERE = -1
 };
 
-/* What a term of a condition asks. */
+/* What a term of a condition is about. */
 enum gen_about {
     GEN_HAS_FAILED,    /* phases: [Failed, Terminated] */
     GEN_HAS_COMPLETED, /* phases: [Completed] */
@@ -51,7 +51,7 @@ enum gen_probe { GEN_NO_PROBE, GEN_TASK_STATUS, GEN_HTTP, GEN_TCP };
 
 enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL, GEN_ITEMS_FROM };
 
-/* Items that a job puts out for a loop, when it is not a number of them. */
+/* Outputs for a loop that are not a number of items. */
 enum { GEN_NO_ITEMS = -1, GEN_BROKEN_ITEMS = -2 };
 
 struct gen_step {
@@ -64,18 +64,18 @@ struct gen_step {
     uint32_t case_step, default_step;
     int listed_by; /* position of the switch that lists it, or GEN_NOWHERE */
     enum gen_loop loop;
-    uint32_t iterations;  /* 0 = no loop; of until and itemsFrom the most */
-    uint32_t items_of;    /* of itemsFrom: the target that puts them out */
-    uint32_t parallelism; /* 0 = all at once; of until 1 */
+    uint32_t iterations;  /* 0 = no loop; the maximum for until and itemsFrom */
+    uint32_t items_of;    /* for itemsFrom: the target with the output */
+    uint32_t parallelism; /* 0 = all at once; 1 for until */
     int range_start;
-    bool retries; /* has a policy of its own */
+    bool retries; /* the step has its own policy */
     int max_retry;
-    bool not_code_2, not_terminated;       /* what its policy does not try again */
-    bool also_aborted;                     /* … and does, though others do not */
-    int backoff_s, backoff_factor, most_s; /* that hold for it */
-    bool patched;                          /* an environment variable W of what the flow knows */
-    int output_of;                         /* … and the output k of that target, or GEN_NOWHERE */
-    bool other;                            /* of the template u */
+    bool not_code_2, not_terminated;       /* what its policy does not retry */
+    bool also_aborted;                     /* what it retries although other policies do not */
+    int backoff_s, backoff_factor, most_s; /* retries allowed for the step */
+    bool patched;  /* the patch sets the environment variable W from references */
+    int output_of; /* the target whose output k W contains, or GEN_NOWHERE */
+    bool other;    /* of the template u */
 };
 
 enum gen_policy { GEN_STOP, GEN_ABORT, GEN_CONTINUE };
@@ -92,35 +92,35 @@ struct gen_flow {
     int deadline_s, ttl_s;       /* 0, -1 = none */
     bool deletes;                /* jobRetainPolicy */
     bool pinned;                 /* templatePolicy */
-    int parameter;               /* the value of p */
-    bool parameter_given;        /* it is not just the default */
-    bool early; /* who ends first decides: a condition asked early, a loop cut short */
+    int parameter;               /* the value of parameter p */
+    bool parameter_given;        /* it is set, not just the default */
+    bool early;                  /* the outcome depends on which job ends first */
 };
 
-/** A flow of that seed; it may be one that admission refuses. */
+/** Generates the flow of that seed; admission may refuse it. */
 void gen_flow(uint64_t seed, struct gen_flow *out);
-/** One step more, at the end; false when there is no place. */
+/** Appends a step; false when there is no room. */
 bool gen_flow_append(struct gen_flow *flow, struct dice *dice);
-/** All that a step waits for, directly or through others, as bits. */
+/** All steps that a step waits for, directly or through others, as bits. */
 uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t step);
 
-/** How many members of its gang start together: those that wait for a probe of another follow. */
+/** How many members of its gang start together; those that wait for a probe of another start later. */
 uint32_t gen_gang_least(const struct gen_flow *flow);
 
-/** The spec in YAML, flow style. */
+/** Writes the spec in YAML flow style. */
 void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out);
-/** What a job's variable W says; `k` is the output it asks for, or -1. */
+/** The value of a job's variable W; `k` is the output it refers to, or -1. */
 void gen_patch_text(const struct gen_flow *flow, uint32_t step, uint32_t iteration, int k,
                     struct buf *out);
 
-/* What an attempt of a job comes to. */
+/* How an attempt of a job ends. */
 struct gen_end {
     int code;        /* of its pod */
     bool terminated; /* instead of Failed */
     int k;           /* its output, or -1 */
-    int items;       /* how many its output l has, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
+    int items;       /* number of items in its output l, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
 };
-/** What its pod says at its end: the outputs. */
+/** The termination message of its pod: the outputs. */
 void gen_end_message(const struct gen_end *end, struct buf *out);
 struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
                           const char *job, unsigned attempt);

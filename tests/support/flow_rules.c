@@ -1,11 +1,9 @@
 /*
- * Judging flows, step by step in their order.
+ * The rules of steps: what follows for each, in step order.
  */
 #include <string.h>
 
 #include "tests/support/flow_rules_impl.h"
-
-/* ---- retries ---- */
 
 bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries)
 {
@@ -25,14 +23,12 @@ int64_t rule_delay_ms(const struct gen_step *step, int retry)
     return (delay_s < step->most_s ? delay_s : step->most_s) * 1000;
 }
 
-/* ---- what became of steps ---- */
-
 bool rule_has_failed(enum rule_end end)
 {
     return end == RULE_FAILED || end == RULE_TERMINATED;
 }
 
-/* What the newest of its jobs that has ended left behind; NULL when there is none. */
+/* What the newest ended job of the step left behind; NULL when none has ended. */
 static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -44,7 +40,7 @@ static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
     return NULL;
 }
 
-/* `when` DURING: steps that end in the same moment are not seen yet. */
+/* `when` DURING: steps that end at the same moment are not seen yet. */
 enum moment { AFTER, DURING };
 
 static bool term_holds(const struct rules *rules, const struct gen_term *term, enum moment when)
@@ -108,7 +104,7 @@ static bool asks_for_end_of(const struct gen_condition *condition, uint32_t targ
     return false;
 }
 
-/* 13.3: somebody's condition may handle its failure. */
+/* 13.3: a condition may handle the failure of the step. */
 bool rule_may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t failed)
 {
     const struct gen_step *step = &rules->flow->steps[rescuer];
@@ -123,8 +119,6 @@ static bool has_rescuers(const struct rules *rules, uint32_t failed)
             return true;
     return false;
 }
-
-/* ---- targets ---- */
 
 struct targets {
     uint32_t count, met, lost, skipped, open, dead, unsure, settled;
@@ -179,8 +173,6 @@ static struct targets count_targets(const struct rules *rules, uint32_t at)
     return t;
 }
 
-/* ---- verdicts ---- */
-
 static enum rule_verdict verdict_of_two(bool runs, bool skips)
 {
     if (runs && skips)
@@ -188,7 +180,7 @@ static enum rule_verdict verdict_of_two(bool runs, bool skips)
     return runs ? RULE_RUNS : skips ? RULE_SKIPS : RULE_WAITS;
 }
 
-/* Is the condition asked: 13.3. */
+/* Whether the condition is evaluated: 13.3. */
 static enum rule_sure is_due(const struct gen_step *step, const struct targets *t)
 {
     if (step->any ? t->settled > 0 : t->settled == t->count)
@@ -206,7 +198,7 @@ static bool is_unclear(const struct rules *rules, const struct gen_condition *co
     return false;
 }
 
-/* A step that waits for one target is asked while others may be ending. */
+/* A step that waits for any target is evaluated while other targets may be ending. */
 static void note_answers(struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -257,7 +249,7 @@ static enum rule_verdict depend(const struct rules *rules, uint32_t at, const st
     return t->count && t->skipped == t->count ? RULE_SKIPS : RULE_RUNS;
 }
 
-/* What the switch that lists it says: 13.3. */
+/* The verdict of the switch that lists the step: 13.3. */
 static enum rule_verdict gate(const struct rules *rules, uint32_t at)
 {
     int by = rules->flow->steps[at].listed_by;
@@ -300,9 +292,7 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
     return let == RULE_EITHER && own != RULE_SKIPS ? RULE_EITHER : own;
 }
 
-/* ---- ends ---- */
-
-/* A loop that cannot begin: nobody knows over what, or over too much. */
+/* A loop that cannot begin: its items are unknown or too many. */
 bool rule_items_are_refused(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -310,7 +300,7 @@ bool rule_items_are_refused(const struct rules *rules, uint32_t at)
     return step->begun && (step->items < 0 || step->items > (int)rules->flow->steps[at].iterations);
 }
 
-/* What is there to do is known once it begins. */
+/* The number of iterations is known once the loop begins. */
 static void begin_items(struct rules *rules, uint32_t at)
 {
     struct rule_step *step = &rules->steps[at];
@@ -335,7 +325,7 @@ uint32_t rule_iterations(const struct rules *rules, uint32_t at)
     return rules->flow->steps[at].iterations + step->more + step->perhaps_more;
 }
 
-/* Those it has for sure: all, once one of the others was made. */
+/* The iterations that certainly exist: all, once one of the others was created. */
 uint32_t rule_sure_iterations(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -419,7 +409,7 @@ static void choose(struct rules *rules, uint32_t at)
         step->took_default = true;
 }
 
-/* A switch that is asked early may have been asked at any moment since. */
+/* A switch that is evaluated early may have been evaluated at any moment since. */
 static void choose_again(struct rules *rules, uint32_t at)
 {
     struct rule_step *step = &rules->steps[at];

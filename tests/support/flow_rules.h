@@ -1,12 +1,12 @@
 #pragma once
 /*
- * The rules of a flow once more, written down from spec/jobflow.md (6, 8.3, 13.3 to 13.7) without a
- * look at flow/: plain, slow, every step judged anew each time. What the engine does is compared
- * with this.
+ * The rules of a flow, written a second time from spec/jobflow.md (6, 8.3, 13.3 to 13.7) and
+ * independent of flow/: simple and slow, with every step evaluated anew each time. What the
+ * controller does is compared with them.
  *
- * The rules know what anybody can see: which jobs were made and how they ended. Where several ends
- * are right (a condition that held at one moment and not at the next, a probe that perhaps nobody
- * saw passing) they say so, and both are accepted.
+ * The rules use only what a client can see: which jobs were created and how they ended. Where
+ * several results are right (a condition that held at one moment and not at the next, a probe that
+ * may have passed unseen), they accept each.
  */
 #include "tests/support/flow_gen.h"
 
@@ -25,63 +25,63 @@ enum rule_loss { RULE_BY_FAILURE, RULE_BY_TERMINATION, RULE_BY_ABORT };
 
 /* A job of a step: the only one, or an iteration's. */
 struct rule_job {
-    bool made;             /* since the step last began */
-    bool unfinished;       /* it exists and has not ended */
-    bool again;            /* it failed, and is to be tried again */
-    bool stopped;          /* … and was not, for the flow ended: perhaps that attempt had begun */
-    enum rule_end end;     /* and it stays so */
-    bool known;            /* what its pod left behind: */
-    int code, k, items;    /* k -1: no output; items: as of struct gen_end */
+    bool made;          /* created since the step last began */
+    bool unfinished;    /* it exists and has not ended */
+    bool again;         /* it failed and is to be retried */
+    bool stopped;       /* it was not retried because the flow ended; that attempt may have begun */
+    enum rule_end end;  /* its final result */
+    bool known;         /* the results of its pod are known: */
+    int code, k, items; /* k -1: no output; items: see struct gen_end */
     enum rule_sure passed; /* its pod has run */
-    enum rule_sure polled; /* … for so long that its port was tried */
+    enum rule_sure polled; /* its pod ran long enough for a TCP probe */
 };
 
 struct rule_step {
     struct rule_job jobs[GEN_LOOP_JOBS_MAX];
-    bool ran_before;              /* before a retry by hand: its condition is not asked again */
-    bool handled;                 /* its failure, before a retry by hand */
-    bool stays;                   /* a switch that has chosen, before a retry by hand */
-    bool unclear;                 /* whether it begins again after a retry by hand */
-    uint32_t more, perhaps_more;  /* iterations a loop was given by retries by hand */
+    bool ran_before; /* it ran before a manual retry: its condition is not evaluated again */
+    bool handled;    /* its failure was handled before a manual retry */
+    bool stays;      /* a switch that chose before a manual retry */
+    bool unclear;    /* whether it begins again after a manual retry */
+    uint32_t more, perhaps_more;  /* iterations that manual retries gave a loop */
     bool was_skipped;             /* before the spec changed */
-    bool begun;                   /* a loop over items that a step puts out, which are: */
-    int items;                    /* as of struct gen_end */
-    bool held, held_not;          /* its condition since it was due */
-    bool took_case, took_default; /* a switch since then */
-    /* what follows, worked out by rules_judge: */
+    bool begun;                   /* a loop over an output, whose items are known: */
+    int items;                    /* see struct gen_end */
+    bool held, held_not;          /* results of its condition since it was due */
+    bool took_case, took_default; /* choices of a switch since then */
+    /* computed by rules_judge: */
     enum rule_verdict verdict;
-    enum rule_end end, before; /* before: as it was when it was worked out last */
+    enum rule_end end, before; /* before: the value computed last time */
 };
 
 struct rules {
     const struct gen_flow *flow;
     struct rule_step steps[GEN_STEPS_MAX];
-    bool aborted, late;     /* asked to end; past its deadline */
-    bool seen_late;         /* and perhaps past it */
-    enum rule_phase ending; /* how it ends: only final steps are still to run */
-    bool perhaps_ending;    /* perhaps it ends by now */
-    /* what follows: */
-    enum rule_phase phase; /* with final steps done */
-    bool closed;           /* no ordinary job may be made any more */
+    bool aborted, late;     /* aborted; past its deadline */
+    bool seen_late;         /* the deadline may have passed */
+    enum rule_phase ending; /* how it ends, while only final steps are still to run */
+    bool perhaps_ending;    /* it may be ending by now */
+    /* computed: */
+    enum rule_phase phase; /* after the final steps */
+    bool closed;           /* no ordinary job may be created any more */
     bool unsure;           /* about the phase */
 };
 
-/** Work out everything from the jobs. */
+/** Computes everything from the jobs. */
 void rules_judge(struct rules *rules);
 
-/** A retry by hand: what failed or never ran begins again. */
+/** Manual retry: failed steps, and steps that never ran, begin again. */
 void rules_start_again(struct rules *rules);
 
-/** Whether a job that ended so is tried again, having been tried again `retries` times; how long
- * after the end of that attempt. */
+/** Whether a job with this end is retried, after `retries` retries; and the delay after the end of
+ * that attempt. */
 bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries);
 int64_t rule_delay_ms(const struct gen_step *step, int retry);
 
-/** Whether the next job of the step may be made now, as far as its loop goes. */
+/** Whether the loop of the step allows its next job now. */
 bool rule_iteration_due(const struct rules *rules, uint32_t step, uint32_t iteration);
-/** How many iterations a loop has, perhaps. */
+/** How many iterations a loop may have. */
 uint32_t rule_iterations(const struct rules *rules, uint32_t step);
-/** … and its gang. */
+/** Whether the gang of the step allows its next job now. */
 bool rule_gang_forms(const struct rules *rules, uint32_t step);
 /** Jobs that have not ended. */
 uint32_t rule_unfinished(const struct rules *rules);

@@ -1,9 +1,7 @@
 /*
- * What follows for the flow: its end, the order of its jobs, a retry by hand.
+ * The rules of the whole flow: its end, the order of its jobs, a manual retry.
  */
 #include "tests/support/flow_rules_impl.h"
-
-/* ---- the flow ---- */
 
 static bool has_run(const struct rules *rules, uint32_t at)
 {
@@ -11,7 +9,7 @@ static bool has_run(const struct rules *rules, uint32_t at)
            (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
 }
 
-/* Its failure fails the flow: 13.3, 13.4. */
+/* Whether the failure of the step fails the flow: 13.3, 13.4. */
 static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
 {
     bool unsure = false;
@@ -24,7 +22,7 @@ static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
             continue;
         if (rule_any_made(&rules->steps[i]) || rules->steps[i].verdict == RULE_RUNS ||
             rules->steps[i].verdict == RULE_WAITS)
-            return RULE_NO; /* handled, or perhaps yet */
+            return RULE_NO; /* handled, or it may still be */
         unsure |= rules->steps[i].verdict == RULE_EITHER;
     }
     return unsure ? RULE_PERHAPS : RULE_YES;
@@ -63,7 +61,7 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
     tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
     if (rule_has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
         !step->handled)
-        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* judged yet? */
+        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* whether it is evaluated yet */
             tally->all_done &= !rule_may_rescue(rules, r, i) || rule_any_made(&rules->steps[r]) ||
                                rules->steps[r].verdict != RULE_WAITS;
     tally->active |= is_ready(rules, i);
@@ -105,7 +103,7 @@ static enum rule_phase phase_of(struct rules *rules)
     return rules->late ? RULE_FAILS : RULE_GOES_ON;
 }
 
-/* Ordinary jobs end before the final ones begin. */
+/* Ordinary jobs end before final ones begin. */
 static bool ordinary_jobs_left(const struct rules *rules)
 {
     for (uint32_t i = 0; i < rules->flow->count; i++)
@@ -149,8 +147,6 @@ void rules_judge(struct rules *rules)
     rules->phase = phase_with_finals(rules);
 }
 
-/* ---- loops, gangs ---- */
-
 bool rule_iteration_due(const struct rules *rules, uint32_t at, uint32_t iteration)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -190,9 +186,7 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
     return ready >= (least < coming ? least : coming);
 }
 
-/* ---- a retry by hand ---- */
-
-/* A loop with until, all of whose iterations have completed in vain: it goes on with as many. */
+/* A loop with `until` whose iterations all completed without success: it continues with as many again. */
 static bool is_used_up(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -224,7 +218,7 @@ static void begin_again(struct rules *rules, uint32_t at)
     }
 }
 
-/* Somebody's condition held because of its failure; perhaps, when he did not get to run. */
+/* Whether a condition handled the failure of the step; RULE_PERHAPS when that step did not get to run. */
 static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
 {
     enum rule_sure rescued = RULE_NO;
@@ -260,7 +254,7 @@ void rules_start_again(struct rules *rules)
 {
     enum rule_sure lost[GEN_STEPS_MAX];
 
-    for (uint32_t i = 0; i < rules->flow->count; i++) /* of those that failed */
+    for (uint32_t i = 0; i < rules->flow->count; i++) /* iterations that failed */
         lost[i] = how_lost(rules, i);
     for (uint32_t i = 0; i < rules->flow->count; i++) {
         struct rule_step *step = &rules->steps[i];

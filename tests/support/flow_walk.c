@@ -1,5 +1,5 @@
 /*
- * A walk from its beginning to its rest, and its twin.
+ * A walk from its beginning to its rest, and its undisturbed twin.
  */
 #include "tests/unit.h"
 
@@ -15,10 +15,10 @@ static void remove_strangers(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->n_seen; i++)
         if (w->seen[i].foreign)
-            flow_bed_delete(w->bed, &kind_job, w->seen[i].name, REGISTRY_BACKGROUND);
+            flow_fixture_delete(w->fixture, &kind_job, w->seen[i].name, REGISTRY_BACKGROUND);
 }
 
-/* LIV-1: with nothing going wrong any more the flow comes to its end. */
+/* LIV-1: once nothing goes wrong any more, the flow ends. */
 static void run_out(struct flow_walk *w)
 {
     walk_breathe(w);
@@ -34,25 +34,24 @@ static void run_out(struct flow_walk *w)
         if (walk_some_job(w, true))
             walk_end_a_job(w);
         else if (!walk_take_up_all(w))
-            walk_did(w, "time passes", ""), flow_bed_advance(w->bed, CALM_MS);
+            walk_did(w, "time passes", ""), flow_fixture_advance(w->fixture, CALM_MS);
         walk_obey(w);
     }
-    walk_violated(w, "LIV-1: the flow does not end: %s", flow_bed_at(w->bed, "f", "conditions"));
+    walk_violated(w, "LIV-1: the flow does not end: %s",
+                  flow_fixture_at(w->fixture, "f", "conditions"));
 }
 
-/* ---- a walk, and its twin ---- */
-
-static bool begin(struct flow_walk *w, uint64_t seed, struct flow_bed *bed)
+static bool begin(struct flow_walk *w, uint64_t seed, struct flow_fixture *fixture)
 {
     gen_flow(seed, &w->flow);
     w->seed = seed;
-    w->bed = bed;
+    w->fixture = fixture;
     w->event = "the start";
     w->templates[0].version = w->templates[1].version = 1;
     walk_forget(w);
     flow_tries_begin();
-    flow_controller_stop(take(bed->flows));
-    w->faulty = faulty_new(bed->cluster);
+    flow_controller_stop(take(fixture->flows));
+    w->faulty = faulty_new(fixture->cluster);
     walk_watch(w);
     walk_write_template(w, false);
     walk_write_template(w, true);
@@ -64,7 +63,7 @@ static void end(struct flow_walk *w)
 {
     walk_stop(w);
     walk_unwatch(w);
-    flow_bed_settle(w->bed);
+    flow_fixture_settle(w->fixture);
     faulty_free(w->faulty);
 }
 
@@ -77,26 +76,26 @@ static char *summary(struct flow_walk *w)
 
     buf_printf(&text, "%s", flow_phase_text(w->phase));
     for (size_t i = 0; i < countof(lists); i++)
-        buf_printf(&text, " %s %s", lists[i], flow_bed_at(w->bed, "f", lists[i]));
+        buf_printf(&text, " %s %s", lists[i], flow_fixture_at(w->fixture, "f", lists[i]));
     return buf_take(&text);
 }
 
 static char *twin(uint64_t seed, char violation[FLOW_WALK_TEXT])
 {
     struct flow_walk w = {.violation = violation};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     char *text = NULL;
 
-    if (begin(&w, seed, bed)) {
+    if (begin(&w, seed, fixture)) {
         run_out(&w);
-        flow_bed_advance(bed, CALM_MS);
+        flow_fixture_advance(fixture, CALM_MS);
         text = w.exists ? summary(&w) : NULL;
     }
     end(&w);
     return text;
 }
 
-/* The order of events changes what a stopped flow has started, whose condition is asked when, and
+/* The order of events decides what a stopped flow has started, when a condition is evaluated, and
  * whether the deadline comes first. */
 static bool comparable(const struct flow_walk *w)
 {
@@ -119,11 +118,11 @@ bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
     struct flow_walk w = {.violation = violation,
                           .trace = options && options->trace,
                           .syncs = options ? options->syncs : NULL};
-    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
     *violation = '\0';
     w.dice.state = ~seed;
-    if (begin(&w, seed, bed)) {
+    if (begin(&w, seed, fixture)) {
         walk_tell_flow(&w);
         for (int i = 0; i < EVENTS && !*violation && w.exists; i++)
             walk_happen(&w);

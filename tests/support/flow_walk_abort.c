@@ -1,9 +1,8 @@
 /*
- * Jobs that are put aside and taken up again, one by one or with their flow: what AbortJob and
- * ResumeJob make of them.
+ * Jobs that are aborted and resumed (AbortJob, ResumeJob), one by one or with their flow.
  *
- * An aborted job has not ended, and its flow waits for it. Only where a step tries again what was
- * aborted is it the end of an attempt: then nobody has to take it up.
+ * An aborted job has not ended, and its flow waits for it. If the step retries aborted jobs, the
+ * abort ends the attempt instead, and no resume is needed.
  */
 #include "tests/support/flow_walk_impl.h"
 
@@ -24,19 +23,19 @@ static void put_aside(struct flow_walk *w, struct seen_job *job)
     walk_did(w, "is put aside:", job->name);
     w->disturbed = true;
     job->end = (struct gen_end){.code = KILLED_CODE, .k = -1, .items = GEN_NO_ITEMS};
-    flow_bed_phase(w->bed, job->name, JOB_ABORTING);
+    flow_fixture_phase(w->fixture, job->name, JOB_ABORTING);
     if (job->there)
-        flow_bed_end_pod(w->bed, job->name, "main", 0, KILLED_CODE, NULL);
+        flow_fixture_end_pod(w->fixture, job->name, "main", 0, KILLED_CODE, NULL);
     if (job->there)
-        flow_bed_phase(w->bed, job->name, JOB_ABORTED);
+        flow_fixture_phase(w->fixture, job->name, JOB_ABORTED);
 }
 
 static void take_up(struct flow_walk *w, struct seen_job *job)
 {
     walk_did(w, "is taken up again:", job->name);
-    flow_bed_phase(w->bed, job->name, JOB_RESTARTING);
+    flow_fixture_phase(w->fixture, job->name, JOB_RESTARTING);
     if (job->there)
-        flow_bed_phase(w->bed, job->name, JOB_PENDING);
+        flow_fixture_phase(w->fixture, job->name, JOB_PENDING);
 }
 
 static bool may_be_taken_up(const struct seen_job *job)

@@ -1,6 +1,6 @@
 /*
- * What a job is made of: the version of its template, its patch with what the references stand for,
- * what the flow says for all.
+ * What a job must contain: the version of its template, its patch with references replaced, and the
+ * settings of the flow for all jobs.
  */
 #include "tests/unit.h"
 
@@ -28,8 +28,8 @@ struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step)
     return &w->templates[w->flow.steps[step].other];
 }
 
-/* A flow that pins its templates has one version of each, of a moment since it was there; else the
- * newest counts. */
+/* A flow that pins its templates uses one version of each, which existed at some moment since its
+ * acceptance; any other flow uses the newest. */
 static void check_version(struct flow_walk *w, const struct seen_job *job, const json_t *body)
 {
     struct walk_template *template_ = walk_template_of(w, job->step);
@@ -48,7 +48,7 @@ static void check_version(struct flow_walk *w, const struct seen_job *job, const
     template_->pinned = version;
 }
 
-/* 6.3, 13.5, 13.7: it is made of its template, its patch and what holds for all. */
+/* 6.3, 13.5, 13.7: the job is made of its template, its patch and the settings for all jobs. */
 void walk_check_body(struct flow_walk *w, const struct seen_job *job, const struct object *object)
 {
     const struct gen_step *step = &w->flow.steps[job->step];

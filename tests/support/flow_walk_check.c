@@ -1,6 +1,6 @@
 /*
- * What must hold when nothing is under way: of the status, of what has been done and not done, and
- * of a flow at rest.
+ * What must hold when nothing is in flight: of the status, of the jobs that exist, and of a flow at
+ * rest.
  */
 #include "tests/unit.h"
 
@@ -8,8 +8,6 @@
 #include "tests/support/flow_walk_impl.h"
 
 enum { CALM_MS = 31000, MINUTE_MS = 60000, SYNCS_A_MINUTE = 20 };
-
-/* ---- gangs ---- */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -29,8 +27,6 @@ void walk_check_gang(struct flow_walk *w, const struct seen_job *job, const stru
     if (!same_text(meta_annotation(object->meta, ANNOTATION_FLOW_GANG_LEAST), some ? enough : NULL))
         walk_violated(w, "13.6: %s does not say how many of its gang start together", job->name);
 }
-
-/* ---- the status ---- */
 
 static void mark_listed(struct flow_walk *w, const json_t *status, const char *list, int *counts)
 {
@@ -90,7 +86,7 @@ static bool is_listed(const json_t *list, const char *name)
     return false;
 }
 
-/* 13.3: skipped are those, and only those, that do not run. */
+/* 13.3: a step is skipped exactly if it does not run. */
 static void check_skipped(struct flow_walk *w, const json_t *status)
 {
     const json_t *skipped = json_object_get(status, "skippedJobs");
@@ -109,7 +105,7 @@ static void check_skipped(struct flow_walk *w, const json_t *status)
     }
 }
 
-/* 13.10: from what each step was made is told, and stays. */
+/* 13.10: the hash of what each job was made from is stored, and stays. */
 static void check_hashes(struct flow_walk *w, const json_t *status)
 {
     const json_t *node;
@@ -136,7 +132,7 @@ void walk_check_status(struct flow_walk *w)
     static const char *const lists[] = {"pendingJobs",   "runningJobs",    "failedJobs",
                                         "completedJobs", "terminatedJobs", "unKnowJobs",
                                         "waitingJobs",   "skippedJobs"};
-    scoped(json) json_t *status = flow_bed_flow_status(w->bed, "f");
+    scoped(json) json_t *status = flow_fixture_flow_status(w->fixture, "f");
     int counts[WALK_JOBS_MAX] = {0};
 
     for (size_t i = 0; i < countof(lists); i++)
@@ -149,9 +145,7 @@ void walk_check_status(struct flow_walk *w)
     check_skipped(w, status);
 }
 
-/* ---- calm ---- */
-
-/* Perhaps of another iteration, which stands in the way of this one. */
+/* It may be that of another iteration, which must come before this one. */
 static bool name_is_taken(struct flow_walk *w, uint32_t step)
 {
     for (uint32_t i = 0; i < w->n_seen; i++)
@@ -206,7 +200,7 @@ static uint32_t room(const struct flow_walk *w)
     return there < w->flow.max_running ? w->flow.max_running - there : 0;
 }
 
-/* A gang waits until there is room for all of it, and whoever is behind it waits, too. */
+/* A gang waits until maxRunningJobs allows all of it, and the steps behind it wait as well. */
 static void check_made(struct flow_walk *w)
 {
     if (room(w) == 0 || (w->flow.max_running && w->flow.gang))
@@ -235,7 +229,7 @@ static void pass_minute(struct flow_walk *w)
 {
     unsigned before = w->syncs ? w->syncs() : 0;
 
-    flow_bed_advance(w->bed, MINUTE_MS);
+    flow_fixture_advance(w->fixture, MINUTE_MS);
     if (w->syncs && w->syncs() - before > SYNCS_A_MINUTE)
         walk_violated(w, "LIV-3: %u decisions in a minute", w->syncs() - before);
 }
@@ -251,9 +245,7 @@ void walk_check_calm(struct flow_walk *w)
         walk_check_status(w);
 }
 
-/* ---- rest ---- */
-
-/* Equal but for what they show of a place at which they differ. */
+/* The part of two texts at which they differ. */
 static void check_same(struct flow_walk *w, const char *before, const char *after)
 {
     size_t at = 0, from;
@@ -273,10 +265,10 @@ static void check_jobs_gone(struct flow_walk *w, const char *invariant)
             walk_violated(w, "%s: %s is left", invariant, w->seen[i].name);
 }
 
-/* 13.11, INV-J8: the flow goes when its time has come, and its jobs with it. */
+/* 13.11, INV-J8: the flow is deleted when its time has come, and its jobs with it. */
 static void check_end_of_life(struct flow_walk *w)
 {
-    flow_bed_advance(w->bed, w->flow.ttl_s * INT64_C(1000) + MINUTE_MS);
+    flow_fixture_advance(w->fixture, w->flow.ttl_s * INT64_C(1000) + MINUTE_MS);
     if (w->exists)
         walk_violated(w, "13.11: the flow is still there %lld ms after its end",
                       (long long)(walk_now_ms(w) - w->finished_ms));
@@ -285,18 +277,18 @@ static void check_end_of_life(struct flow_walk *w)
 
 static void check_nothing_is_done(struct flow_walk *w)
 {
-    scoped_str before = mem_strdup(flow_bed_at(w->bed, "f", ""));
-    unsigned writes = w->bed->flow_writes;
+    scoped_str before = mem_strdup(flow_fixture_at(w->fixture, "f", ""));
+    unsigned writes = w->fixture->flow_writes;
 
     for (int i = 0; i < 5; i++)
         pass_minute(w);
-    if (!loop_drain(w->bed->loop, 0))
+    if (!loop_drain(w->fixture->loop, 0))
         walk_violated(w, "LIV-2: at rest something still waits for its time");
-    if (w->bed->flow_writes != writes)
+    if (w->fixture->flow_writes != writes)
         walk_violated(w, "INV-F11: at rest the status is written");
     walk_restart(w);
-    flow_bed_advance(w->bed, MINUTE_MS);
-    check_same(w, before, flow_bed_at(w->bed, "f", ""));
+    flow_fixture_advance(w->fixture, MINUTE_MS);
+    check_same(w, before, flow_fixture_at(w->fixture, "f", ""));
     if (w->flow.deletes && w->phase == FLOW_SUCCEED)
         check_jobs_gone(w, "INV-F9");
 }
@@ -307,7 +299,7 @@ void walk_check_rest(struct flow_walk *w)
         check_end_of_life(w);
     if (!w->exists)
         return;
-    flow_bed_advance(w->bed, MINUTE_MS);
+    flow_fixture_advance(w->fixture, MINUTE_MS);
     walk_check_calm(w);
     check_nothing_is_done(w);
 }

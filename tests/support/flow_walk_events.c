@@ -1,6 +1,6 @@
 /*
- * Things that happen to the flow, one a step. The world is a flow_bed whose flow controller sees
- * the cluster through a faulty one; the walk plays the job controller, the kubelet and the user.
+ * The events of a walk. The flow controller of the fixture sees the cluster through one that injects
+ * faults; the walk plays the job controller, the kubelet and the user.
  */
 #include "tests/unit.h"
 
@@ -14,16 +14,14 @@ enum {
     TERMINATED_CODE = 143,
     CALM_MS = 31000,
     SHORT_MS = 3000,
-    STORED_MS = 5000 /* surely, unless writes go wrong */
+    STORED_MS = 5000 /* certain unless writes fail */
 };
 
-/* ---- the controller, and the user ---- */
-
-/* What probes found is perhaps not stored, nor whose place a job has taken. */
+/* The results of probes may not be stored, nor that a job replaces another. */
 void walk_stop(struct flow_walk *w)
 {
-    flow_controller_stop(take(w->bed->flows));
-    flow_bed_settle(w->bed);
+    flow_controller_stop(take(w->fixture->flows));
+    flow_fixture_settle(w->fixture);
     w->away = true;
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[i];
@@ -38,15 +36,16 @@ void walk_stop(struct flow_walk *w)
     }
 }
 
-/* What pods show now is seen. */
+/* Probes see what pods show now. */
 void walk_start(struct flow_walk *w)
 {
     w->away = false;
-    w->bed->flows = flow_controller_start(w->faulty, &w->bed->options);
-    flow_bed_settle(w->bed);
+    w->fixture->flows = flow_controller_start(w->faulty, &w->fixture->options);
+    flow_fixture_settle(w->fixture);
     for (uint32_t i = 0; i < w->n_seen; i++) {
         scoped_str name = mem_printf("%s-main-0", w->seen[i].name);
-        const struct object *pod = w->seen[i].there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
+        const struct object *pod =
+            w->seen[i].there ? flow_fixture_get(w->fixture, &kind_pod, name) : NULL;
 
         if (pod && (pod_status_of(pod)->phase == POD_RUNNING ||
                     pod_status_of(pod)->phase == POD_SUCCEEDED)) {
@@ -63,7 +62,7 @@ void walk_restart(struct flow_walk *w)
     walk_start(w);
 }
 
-/* Copies are made in the turn that takes the spec in, of the templates that are there. */
+/* Copies of existing templates are made in the turn that accepts the spec. */
 static void note_pinned(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->flow.count; i++) {
@@ -89,7 +88,7 @@ bool walk_apply(struct flow_walk *w, bool suspend)
     buf_str(&yaml, "}}, spec: {");
     gen_flow_write(&w->flow, suspend, &yaml);
     buf_str(&yaml, "}}\n");
-    accepted = flow_bed_try(w->bed, yaml.data);
+    accepted = flow_fixture_try(w->fixture, yaml.data);
     if (accepted && w->flow.pinned)
         note_pinned(w);
     return accepted;
@@ -104,22 +103,22 @@ void walk_write_template(struct flow_walk *w, bool other)
                "spec: {tasks: [{name: main, replicas: 1, template: {spec: {containers: [{name: c, "
                "image: i, command: [c], env: [{name: V, value: \"%d\"}]}]}}}]}}\n",
                other ? "u" : "t", w->templates[other].version);
-    flow_bed_apply(w->bed, yaml.data);
+    flow_fixture_apply(w->fixture, yaml.data);
 }
 
-/* What the kubelet and then the job controller store; its output is what the seed says. */
+/* Stores what the kubelet and then the job controller would; the output follows from the seed. */
 static void end_job(struct flow_walk *w, struct seen_job *job, int code, enum job_phase phase)
 {
     scoped(buf) struct buf message = {0};
 
     if (job->phase != JOB_RUNNING && !walk_is_aborted(job))
-        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
+        flow_fixture_phase(w->fixture, job->name, JOB_RUNNING);
     gen_end_message(&job->end, &message);
     job->end.code = code;
     if (job->there)
-        flow_bed_end_pod(w->bed, job->name, "main", 0, code, message.data);
+        flow_fixture_end_pod(w->fixture, job->name, "main", 0, code, message.data);
     if (job->there)
-        flow_bed_phase(w->bed, job->name, phase);
+        flow_fixture_phase(w->fixture, job->name, phase);
 }
 
 static void roll_end(struct flow_walk *w, struct seen_job *job)
@@ -128,16 +127,16 @@ static void roll_end(struct flow_walk *w, struct seen_job *job)
                           w->disturbed ? job->attempt : job->created);
 }
 
-/* The job controller carries out Commands. */
+/* Carries out Commands, as the job controller does. */
 void walk_obey(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[i];
         scoped_str command = mem_printf("terminate-%s", job->uid);
 
-        if (!job->there || !flow_bed_get(w->bed, &kind_command, command))
+        if (!job->there || !flow_fixture_get(w->fixture, &kind_command, command))
             continue;
-        flow_bed_delete(w->bed, &kind_command, command, REGISTRY_BACKGROUND);
+        flow_fixture_delete(w->fixture, &kind_command, command, REGISTRY_BACKGROUND);
         if (!job_phase_finished(job->phase))
             roll_end(w, job), end_job(w, job, TERMINATED_CODE, JOB_TERMINATED);
     }
@@ -146,7 +145,7 @@ void walk_obey(struct flow_walk *w)
 static bool is_at_work(struct flow_walk *w, const struct seen_job *job)
 {
     scoped_str name = mem_printf("%s-main-0", job->name);
-    const struct object *pod = job->there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
+    const struct object *pod = job->there ? flow_fixture_get(w->fixture, &kind_pod, name) : NULL;
 
     return pod && !job_phase_finished(job->phase) && pod_status_of(pod)->phase == POD_RUNNING;
 }
@@ -155,23 +154,21 @@ void walk_calm(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
     w->faults = false;
-    flow_bed_advance(w->bed, CALM_MS);
-    for (uint32_t i = 0; i < w->n_seen; i++) /* its port was tried meanwhile */
+    flow_fixture_advance(w->fixture, CALM_MS);
+    for (uint32_t i = 0; i < w->n_seen; i++) /* a TCP probe tried its port meanwhile */
         if (walk_fact(w, &w->seen[i])->passed == RULE_YES && is_at_work(w, &w->seen[i]))
             walk_fact(w, &w->seen[i])->polled = RULE_YES;
     walk_obey(w);
-    flow_bed_advance(w->bed, SHORT_MS);
+    flow_fixture_advance(w->fixture, SHORT_MS);
 }
 
-/* Writes under way have come to their ends. */
+/* Lets the writes in flight end. */
 void walk_breathe(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
     w->faults = false;
-    flow_bed_advance(w->bed, SHORT_MS);
+    flow_fixture_advance(w->fixture, SHORT_MS);
 }
-
-/* ---- what happens ---- */
 
 struct seen_job *walk_some_job(struct flow_walk *w, bool unfinished)
 {
@@ -192,7 +189,7 @@ void walk_end_a_job(struct flow_walk *w)
     struct seen_job *job = walk_some_job(w, true);
 
     if (!job) {
-        flow_bed_advance(w->bed, 1000);
+        flow_fixture_advance(w->fixture, 1000);
         return;
     }
     roll_end(w, job);
@@ -211,18 +208,18 @@ static void pod_runs(struct flow_walk *w)
         return;
     walk_did(w, "runs:", job->name);
     if (job->phase != JOB_RUNNING)
-        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
+        flow_fixture_phase(w->fixture, job->name, JOB_RUNNING);
     if (job->there)
-        flow_bed_pod(w->bed, job->name, "main", 0, POD_RUNNING, "10.0.0.1");
+        flow_fixture_pod(w->fixture, job->name, "main", 0, POD_RUNNING, "10.0.0.1");
 }
 
 static void time_passes(struct flow_walk *w)
 {
     walk_did(w, "time passes", "");
-    flow_bed_advance(w->bed, 1 + dice_roll(&w->dice, 15000));
+    flow_fixture_advance(w->fixture, 1 + dice_roll(&w->dice, 15000));
 }
 
-/* Also with things that happen while nobody looks. */
+/* Also with events while no controller runs. */
 static void controller_restarts(struct flow_walk *w)
 {
     walk_did(w, "the controller restarts", "");
@@ -251,14 +248,14 @@ static void writes_go_wrong(struct flow_walk *w)
     };
 
     if (rule.way == FAULTY_DELAY && rule.ops == FAULTY_CREATE)
-        rule.way = FAULTY_LOSE; /* a late one would belong to what the flow was */
+        rule.way = FAULTY_LOSE; /* a late command would belong to the former run */
     walk_did(w, "writes go wrong", "");
     faulty_clear(w->faulty);
     faulty_plan(w->faulty, &rule);
     w->faults = true;
 }
 
-/* A result of which the status knows nothing yet is lost with its job: it is stored first. */
+/* A result that is not in the status yet would be lost with its job, so it is stored first. */
 static void job_is_deleted(struct flow_walk *w)
 {
     struct seen_job *job;
@@ -271,14 +268,14 @@ static void job_is_deleted(struct flow_walk *w)
     if (!walk_has_ended(job) && job->since_retry)
         job->since_retry--;
     w->disturbed = true;
-    flow_bed_delete(w->bed, &kind_job, job->name, REGISTRY_BACKGROUND);
+    flow_fixture_delete(w->fixture, &kind_job, job->name, REGISTRY_BACKGROUND);
 }
 
 void walk_suspend(struct flow_walk *w)
 {
     if (flow_phase_finished(w->phase))
         return;
-    if (!w->suspended) { /* jobs that are being made are there first */
+    if (!w->suspended) { /* jobs in creation come first */
         walk_breathe(w);
         if (flow_phase_finished(w->phase))
             return;
@@ -292,13 +289,13 @@ static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    walk_breathe(w); /* what ends meanwhile has ended before */
+    walk_breathe(w); /* jobs that end meanwhile count as ended before */
     if (!w->exists || w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
     walk_did(w, "is retried:", value);
     w->retry_asked = w->disturbed = true;
-    flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_RETRY, value);
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY, value);
     walk_breathe(w);
 }
 
@@ -312,8 +309,8 @@ static void flow_is_aborted(struct flow_walk *w)
     walk_did(w, "is aborted:", "f");
     w->aborted = w->disturbed = true;
     walk_judge(w);
-    flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_ABORT, "1");
-    flow_bed_settle(w->bed);
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_ABORT, "1");
+    flow_fixture_settle(w->fixture);
 }
 
 void walk_tell_flow(const struct flow_walk *w)
@@ -326,7 +323,7 @@ void walk_tell_flow(const struct flow_walk *w)
     fprintf(stderr, "%s\n", yaml.data);
 }
 
-/* 13.10: a step more, or a last one that never ran less; none of it in a flow that ends. */
+/* 13.10: adds a step, or removes a last one that never ran; not in a flow that is ending. */
 static void flow_is_edited(struct flow_walk *w)
 {
     const struct gen_flow before = w->flow;
@@ -359,18 +356,18 @@ static void flow_is_edited(struct flow_walk *w)
         w->rules.steps[i].was_skipped |= w->rules.steps[i].end == RULE_SKIPPED;
     w->disturbed |= accepted;
     walk_judge(w);
-    flow_bed_settle(w->bed);
+    flow_fixture_settle(w->fixture);
 }
 
 void walk_template_goes(struct flow_walk *w)
 {
     walk_did(w, w->no_template ? "the template is back" : "the template is deleted", "");
     if (!w->no_template)
-        flow_bed_delete(w->bed, &kind_job_template, "t", REGISTRY_BACKGROUND);
+        flow_fixture_delete(w->fixture, &kind_job_template, "t", REGISTRY_BACKGROUND);
     w->no_template = !w->no_template;
     if (!w->no_template)
         walk_write_template(w, false);
-    flow_bed_settle(w->bed);
+    flow_fixture_settle(w->fixture);
 }
 
 static void template_changes(struct flow_walk *w)
@@ -382,7 +379,7 @@ static void template_changes(struct flow_walk *w)
     walk_write_template(w, other);
 }
 
-/* INV-F3, INV-S8: a flow of the same name is another flow, and jobs of the old one are nobody's. */
+/* INV-F3, INV-S8: a new flow of the same name does not own the jobs of the old one. */
 static void flow_is_deleted(struct flow_walk *w)
 {
     static const enum registry_propagation ways[] = {REGISTRY_BACKGROUND, REGISTRY_FOREGROUND,
@@ -396,8 +393,8 @@ static void flow_is_deleted(struct flow_walk *w)
         return;
     walk_did(w, "the flow is deleted", how == REGISTRY_ORPHAN ? "without its jobs" : "");
     w->disturbed = w->deleting = true;
-    flow_bed_delete(w->bed, &kind_job_flow, "f", how);
-    flow_bed_advance(w->bed, SHORT_MS);
+    flow_fixture_delete(w->fixture, &kind_job_flow, "f", how);
+    flow_fixture_advance(w->fixture, SHORT_MS);
     if (w->exists)
         walk_violated(w, "P-10: the flow is still there");
     for (uint32_t i = 0; i < w->n_seen; i++)

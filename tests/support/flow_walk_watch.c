@@ -1,5 +1,5 @@
 /*
- * The history of the flow as watchers see it, and what must hold of every single change.
+ * What watchers see of the flow, and what must hold of every change.
  */
 #include "tests/unit.h"
 
@@ -11,14 +11,14 @@
 #include "tests/support/flow_walk_impl.h"
 
 enum {
-    SOON_MS = 2500,   /* before a deadline and … */
-    SURELY_MS = 3000, /* … after it nobody can tell */
+    SOON_MS = 2500,   /* the deadline may be that much earlier */
+    SURELY_MS = 3000, /* or later than the rules know */
     SECOND_MS = 1000  /* times in objects are whole seconds */
 };
 
 int64_t walk_now_ms(const struct flow_walk *w)
 {
-    return loop_wall_ms(w->bed->loop);
+    return loop_wall_ms(w->fixture->loop);
 }
 
 static double seconds(const struct flow_walk *w)
@@ -43,7 +43,7 @@ void walk_violated(struct flow_walk *w, const char *format, ...)
                 w->rules.steps[i].stays ? ", stays" : "",
                 w->rules.steps[i].unclear ? ", unclear" : "");
     if (w->trace && w->exists)
-        fprintf(stderr, "%8.1f      status %s\n", seconds(w), flow_bed_at(w->bed, "f", ""));
+        fprintf(stderr, "%8.1f      status %s\n", seconds(w), flow_fixture_at(w->fixture, "f", ""));
 }
 
 void walk_did(struct flow_walk *w, const char *event, const char *about)
@@ -54,7 +54,7 @@ void walk_did(struct flow_walk *w, const char *event, const char *about)
         fprintf(stderr, "%8.1f  %s %s\n", seconds(w), event, about);
 }
 
-/* INV-R2: what happened, when, and what came of it. */
+/* INV-R2: a hash of each event, its time and its effect. */
 static void note(struct flow_walk *w, enum cluster_change change, const struct object *object)
 {
     scoped(buf) struct buf text = {0};
@@ -64,8 +64,6 @@ static void note(struct flow_walk *w, enum cluster_change change, const struct o
                (long long)object->revision, object->status ? object->status->text : "");
     w->hash = hash_stable(text.data, text.len);
 }
-
-/* ---- facts ---- */
 
 struct rule_job *walk_fact(struct flow_walk *w, const struct seen_job *job)
 {
@@ -126,7 +124,7 @@ void walk_forget(struct flow_walk *w)
     }
 }
 
-/* Nothing is tried again for the flow that ends, or for the loop that has. */
+/* Nothing is retried for a flow that is ending or a loop that has ended. */
 static bool is_over(const struct flow_walk *w, const struct seen_job *job)
 {
     const struct gen_step *step = &w->flow.steps[job->step];
@@ -137,7 +135,7 @@ static bool is_over(const struct flow_walk *w, const struct seen_job *job)
     return w->rules.closed && !step->final;
 }
 
-/* Failures that were to be tried again are final. */
+/* Failures that were to be retried are final. */
 static bool close_retries(struct flow_walk *w)
 {
     bool closed = false;
@@ -169,8 +167,6 @@ void walk_judge(struct flow_walk *w)
         rules_judge(&w->rules);
 }
 
-/* ---- a job is made ---- */
-
 static unsigned attempt_of(const struct object *job)
 {
     const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
@@ -188,7 +184,7 @@ static uint32_t count_unfinished(const struct flow_walk *w, uint32_t step)
     return count;
 }
 
-/* With the job itself among those that have not ended. */
+/* The job itself counts as unfinished. */
 static void check_limits(struct flow_walk *w, const struct seen_job *job)
 {
     const struct gen_step *step = &w->flow.steps[job->step];
@@ -205,7 +201,7 @@ static void check_limits(struct flow_walk *w, const struct seen_job *job)
         walk_violated(w, "%s was made although the flow is suspended", job->name);
 }
 
-/* INV-F2 and more: the rules let it be made. */
+/* INV-F2 and more: the rules allow the job. */
 static void check_allowed(struct flow_walk *w, const struct seen_job *job)
 {
     const struct rule_step *step = &w->rules.steps[job->step];
@@ -234,7 +230,7 @@ static void check_allowed(struct flow_walk *w, const struct seen_job *job)
                       (long long)rule_delay_ms(&w->flow.steps[job->step], job->retried));
 }
 
-/* 13.7: what waits for room goes in order. */
+/* 13.7: steps held back by maxRunningJobs start in order. */
 static void check_order(struct flow_walk *w, const struct seen_job *job)
 {
     if (!w->flow.max_running || w->flow.critical_path || w->flow.gang || w->faults ||
@@ -282,8 +278,6 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     walk_judge(w);
 }
 
-/* ---- a job changes ---- */
-
 /* Whether another attempt follows. */
 static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how)
 {
@@ -294,7 +288,7 @@ static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how
     job->retried += fact->again;
 }
 
-/* It has come to an end, if only for now: what it left is known. */
+/* The attempt has ended, perhaps with another to follow: its results are known. */
 static void know_end(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -307,7 +301,7 @@ static void know_end(struct flow_walk *w, struct seen_job *job)
     fact->items = job->end.items;
 }
 
-/* It has not ended, unless that was an attempt of a step that tries again what was aborted. */
+/* An aborted job has not ended, unless its step retries aborted jobs. */
 static void job_aborted(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -321,7 +315,7 @@ static void job_aborted(struct flow_walk *w, struct seen_job *job)
         fact->end = RULE_UNSURE;
 }
 
-/* Somebody took it up again before the next attempt came. */
+/* The job was resumed before the next attempt came. */
 static void job_taken_up(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -338,7 +332,7 @@ static void job_ended(struct flow_walk *w, struct seen_job *job)
     struct rule_job *fact = walk_fact(w, job);
     bool terminated = job->phase == JOB_TERMINATED;
 
-    if (job->phase != JOB_COMPLETED && !job->end.code) /* it was told to end */
+    if (job->phase != JOB_COMPLETED && !job->end.code) /* it was commanded to end */
         job->end = (struct gen_end){.k = -1, .items = GEN_NO_ITEMS};
     job->end.terminated = terminated;
     know_end(w, job);
@@ -399,8 +393,6 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
         job_changed(w, job, object);
 }
 
-/* ---- pods, the flow ---- */
-
 static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
                    const struct object *old, const struct object *pod)
 {
@@ -439,7 +431,7 @@ static void flow_ended(struct flow_walk *w, enum flow_phase phase)
 
     walk_judge(w);
     late = phase == FLOW_FAILED && w->rules.seen_late;
-    w->rules.late |= late; /* so that was it */
+    w->rules.late |= late; /* this was the value pinned */
     walk_judge(w);
     if (w->rules.phase != wanted && !w->rules.unsure && !late)
         walk_violated(w, "8.3: the flow is %s, but it %s", flow_phase_text(phase),
@@ -505,14 +497,14 @@ void walk_watch(struct flow_walk *w)
     w->flows = (struct cluster_watcher){on_flow, &kind_job_flow};
     w->jobs = (struct cluster_watcher){on_job, &kind_job};
     w->pods = (struct cluster_watcher){on_pod, &kind_pod};
-    cluster_watch(w->bed->cluster, &w->flows);
-    cluster_watch(w->bed->cluster, &w->jobs);
-    cluster_watch(w->bed->cluster, &w->pods);
+    cluster_watch(w->fixture->cluster, &w->flows);
+    cluster_watch(w->fixture->cluster, &w->jobs);
+    cluster_watch(w->fixture->cluster, &w->pods);
 }
 
 void walk_unwatch(struct flow_walk *w)
 {
-    cluster_unwatch(w->bed->cluster, &w->flows);
-    cluster_unwatch(w->bed->cluster, &w->jobs);
-    cluster_unwatch(w->bed->cluster, &w->pods);
+    cluster_unwatch(w->fixture->cluster, &w->flows);
+    cluster_unwatch(w->fixture->cluster, &w->jobs);
+    cluster_unwatch(w->fixture->cluster, &w->pods);
 }

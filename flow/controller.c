@@ -97,7 +97,7 @@ static struct flow *find_flow(struct flow_controller *controller, const char *ui
     return flow;
 }
 
-/* A finished flow whose jobs have all ended needs no model, unless it is to be retried or deleted. */
+/* A finished flow whose jobs have all ended needs no model unless it is retried or deleted. */
 static bool is_settled(const struct object *object)
 {
     const struct jobflow_summary *summary = jobflow_summary_of(object);

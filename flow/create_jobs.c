@@ -1,9 +1,9 @@
 /*
  * Creates the jobs of ready steps.
  *
- * For each step in queue order, the job body is made from the template and the patch, and the create
- * is sent. The answer is either the new job, or an error: a job that exists already and is ours is
- * adopted; any other error blocks the step.
+ * For each step in queue order, the job body is made from the template and the patch, and the
+ * create is sent. The answer is either the new job, or an error: a job that exists already and is
+ * ours is adopted; any other error blocks the step.
  */
 #include <assert.h>
 #include <stdio.h>

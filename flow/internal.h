@@ -122,8 +122,8 @@ struct flow_controller {
 void flow_make_runnable(struct flow *flow);
 /** Counts a cluster call; flow_call_ended must follow when it is answered. */
 void flow_call_begun(struct flow *flow);
-/** Returns false if the object of the flow is deleted. The flow may then be freed, so the caller must
- * not touch it. */
+/** Returns false if the object of the flow is deleted. The flow may then be freed, so the caller
+ * must not touch it. */
 bool flow_call_ended(struct flow *flow);
 
 /* flow.c: opening, updating, closing */
@@ -174,7 +174,7 @@ static inline uint32_t flow_tick(const struct flow *flow)
 
 /** The phase that follows from what is known. Starts the final steps of a flow that is to end. */
 enum flow_phase flow_next_phase(struct flow *flow);
-/** Sets the phase, and what depends on it: times, reason, probes. Does nothing if it is the same. */
+/** Sets the phase and what depends on it: times, reason, probes. The same phase changes nothing. */
 void flow_enter_phase(struct flow *flow, enum flow_phase next);
 /** After a restart: decides the end of a flow that was failing for its deadline. Returns whether
  * that is so. Any other end follows from the steps again. */

@@ -154,8 +154,8 @@ static struct cause cause_of(const struct flow *flow)
                           "a step of the flow failed and its failurePolicy is abort"};
 }
 
-/* A Command that terminates the job. Its name contains the uid of the job, so there is only one at a
- * time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
+/* A Command that terminates the job. Its name contains the uid of the job, so there is only one at
+ * a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
 static struct object *termination_of(const struct object *job, struct cause cause)
 {
     const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),

@@ -1,5 +1,6 @@
 /*
- * Manual retry of a failed flow, requested by a new value of the annotation volcano.sh/jobFlowRetry.
+ * Manual retry of a failed flow, requested by a new value of the annotation
+ * volcano.sh/jobFlowRetry.
  *
  *   Failed ──► jobs of failed steps removed ──► none is left ──► Running is stored ──► jobs created
  *

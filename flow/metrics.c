@@ -1,6 +1,6 @@
 /*
- * The flow controller's metrics: names, help texts, and the count of flows and steps by state, which
- * is made when /metrics is read.
+ * The flow controller's metrics: names, help texts, and the count of flows and steps by state,
+ * which is made when /metrics is read.
  */
 #include "flow/metrics.h"
 

@@ -84,8 +84,8 @@ static uint32_t failed_loop(const struct flow_model *m)
     return STEP_NONE;
 }
 
-/* Sets the reason of a flow that no failed job explains: it was aborted, hit its deadline, or a loop
- * failed. False otherwise. */
+/* Sets the reason of a flow that no failed job explains: it was aborted, hit its deadline, or a
+ * loop failed. False otherwise. */
 static bool set_reason_without_job(struct flow *flow)
 {
     uint32_t loop = failed_loop(&flow->model);

@@ -72,8 +72,8 @@ static void write_lists(struct document *doc)
     }
 }
 
-/* The history of a step. The model of a large flow keeps none for most steps, so it is made from the
- * job; `*out_made` is then to be freed by the caller. */
+/* The history of a step. The model of a large flow keeps none for most steps, so it is made from
+ * the job; `*out_made` is then to be freed by the caller. */
 static const struct step_history *history_of(const struct document *doc, uint32_t step,
                                              struct step_history **out_made)
 {
@@ -320,8 +320,8 @@ static void write_counts(struct document *doc)
     jsonw_close(&doc->w);
 }
 
-/* Bitmaps of the steps by how they ended. Steps that have not ended have a bitmap only when a list of
- * names would be cut. */
+/* Bitmaps of the steps by how they ended. Steps that have not ended have a bitmap only when a list
+ * of names would be cut. */
 static void write_results(struct document *doc)
 {
     const struct step_set *lists = doc->m->lists;

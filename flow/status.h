@@ -2,8 +2,8 @@
 /*
  * The status document of a flow, rendered from its model.
  *
- * Up to FLOW_FULL_STEPS steps it is full: the lists, jobStatusList and conditions that upstream has,
- * and nodes[] with phase, attempts and reasons of each step (DC-06). Beyond that it is compact
+ * Up to FLOW_FULL_STEPS steps it is full: the lists, jobStatusList and conditions that upstream
+ * has, and nodes[] with phase, attempts and reasons of each step (DC-06). Beyond that it is compact
  * (DC-05): counts, the first hundred names of each list, entries for steps that failed, are
  * blocked, run or were retried, and bitmaps with the results of all steps, so that a result
  * outlives its job. Equal models give equal bytes, because no clock is read (INV-F5).
@@ -47,8 +47,8 @@ struct flow_status_view {
     void *ctx;
 };
 
-/** Renders the document (owned). O(steps) up to FLOW_FULL_STEPS. Beyond that the number of entries is
- * bounded; only the bitmaps grow with the steps. */
+/** Renders the document (owned). O(steps) up to FLOW_FULL_STEPS. Beyond that the number of entries
+ * is bounded; only the bitmaps grow with the steps. */
 struct blob *flow_status_render(const struct flow_status_view *view);
 
 /** The name of the member of the status that holds the list. */

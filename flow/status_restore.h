@@ -10,14 +10,14 @@
 
 #include "flow/status.h"
 
-/** Fills `m`, which is freshly initialised, and `state` and `removed`. `status` is the stored document
- * (borrowed), `generation` that of the stored spec. The model must be recounted once the jobs have
- * been seen. */
+/** Fills `m`, which is freshly initialised, and `state` and `removed`. `status` is the stored
+ * document (borrowed), `generation` that of the stored spec. The model must be recounted once the
+ * jobs have been seen. */
 void flow_restore(struct flow_model *m, struct flow_state *state, struct removed_entries *removed,
                   const json_t *status, int64_t generation);
 
-/** After the jobs have been seen: a step that had a job without a result, and has none now, is to be
- * created again as a further attempt. */
+/** After the jobs have been seen: a step that had a job without a result, and has none now, is to
+ * be created again as a further attempt. */
 void flow_restore_missing_jobs(struct flow_model *m);
 
 void flow_state_release(struct flow_state *state);

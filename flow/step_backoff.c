@@ -68,8 +68,8 @@ static void remove_job(struct step_backoff *backoff)
                    object_name(job), &how);
 }
 
-/* Whether the stored status has the result of the failed attempt. Once the job is removed the result
- * is nowhere else, so the status is written first. */
+/* Whether the stored status has the result of the failed attempt. Once the job is removed the
+ * result is nowhere else, so the status is written first. */
 static bool result_is_stored(struct flow *flow, uint32_t step)
 {
     if (flow->model.steps[step].result_change <= flow->writer.written_changes)

@@ -17,8 +17,8 @@ struct flow;
 struct flow_controller;
 struct object;
 
-/** Starts pinning for a flow that was opened or whose spec changed: copies the templates that exist,
- * waits for the others. Does nothing for a flow that does not pin. */
+/** Starts pinning for a flow that was opened or whose spec changed: copies the templates that
+ * exist, waits for the others. Does nothing for a flow that does not pin. */
 void template_pins_start(struct flow *flow);
 /** Frees the entries; the copies in the store stay. */
 void template_pins_stop(struct flow *flow);
@@ -28,9 +28,9 @@ bool template_pins_copying(const struct flow *flow);
 void template_pins_template_added(struct flow_controller *controller,
                                   const struct object *template);
 
-/** The template, or its copy, that the job of a step is made from: borrowed, or NULL when it does not
- * exist (yet). */
+/** The template, or its copy, that the job of a step is made from: borrowed, or NULL when it does
+ * not exist (yet). */
 const struct object *flow_template_of(struct flow *flow, uint32_t step);
-/** Why the copy of a step's template was refused, or NULL. It is reported once; then the copy may be
- * tried again. */
+/** Why the copy of a step's template was refused, or NULL. It is reported once; then the copy may
+ * be tried again. */
 const char *template_pins_refusal(struct flow *flow, uint32_t step);

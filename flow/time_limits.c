@@ -30,8 +30,8 @@ int64_t flow_began_ms(const struct flow *flow)
     return flow->began_ms / 1000 == start_ms / 1000 ? flow->began_ms : start_ms;
 }
 
-/* The deadline counts from the creation of the first job, or from the manual retry of a flow that was
- * retried. The status stores whole seconds; if this process saw the first job itself, the exact
+/* The deadline counts from the creation of the first job, or from the manual retry of a flow that
+ * was retried. The status stores whole seconds; if this process saw the first job itself, the exact
  * millisecond is used. */
 static int64_t counted_from(const struct flow *flow)
 {

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The conditions of if, switch and until, and the values of references `$(…)`: pure functions of the
- * model. Ref: spec/jobflow.md 13.3.
+ * The conditions of if, switch and until, and the values of references `$(…)`: pure functions of
+ * the model. Ref: spec/jobflow.md 13.3.
  *
  * A step that has not ended has no phase, no exit code and no output. A term about it is false, and
  * true with `not`.

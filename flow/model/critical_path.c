@@ -106,8 +106,8 @@ struct span {
     int64_t from_ms, to_ms; /* 0: not known */
 };
 
-/* Reads the time from the text of the status. A path may have as many steps as the flow, and decoded
- * statuses would stay in memory for the rest of the turn. */
+/* Reads the time from the text of the status. A path may have as many steps as the flow, and
+ * decoded statuses would stay in memory for the rest of the turn. */
 static bool job_ended_at(const struct object *job, int64_t *out_ms)
 {
     const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;

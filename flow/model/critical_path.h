@@ -14,8 +14,8 @@
 
 enum { PATH_END_MAX = 50 }; /* steps named at either end */
 
-/** The JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has run. `job`
- * returns the job of a step, borrowed, or NULL. O(steps + edges). */
+/** The JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has run.
+ * `job` returns the job of a step, borrowed, or NULL. O(steps + edges). */
 char *critical_path_text(const struct flow_model *m,
                          const struct object *(*job)(void *ctx, uint32_t step), void *ctx);
 

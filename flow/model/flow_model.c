@@ -241,8 +241,8 @@ static void take_back_retry(struct step *step, enum job_phase phase)
     step->restored = false;
 }
 
-/* The phase of a job as its flow sees it. If the flow ended before the retry of an aborted job, that
- * job counts as Terminated (flow_model_end_retries) until it is resumed. */
+/* The phase of a job as its flow sees it. If the flow ended before the retry of an aborted job,
+ * that job counts as Terminated (flow_model_end_retries) until it is resumed. */
 static enum job_phase phase_of(const struct step *step, const struct object *job)
 {
     enum job_phase phase = job_status_of(job)->phase;

@@ -2,10 +2,10 @@
 /*
  * The model of an open flow: what is known of each step, updated with every change of a job.
  *
- *   WAITING ── targets met ──► READY ──► CREATING ──► STARTED
- *      │                       │  ▲         │            │
- *      └► SKIPPED              ▼  │         │            ├─ job removed unfinished ──► READY
- *                             BLOCKED ◄─────┘            └─ failed, to be retried ──► BACKOFF ──► READY
+ *   WAITING ─ targets met ─► READY ──► CREATING ──► STARTED
+ *      │                     │  ▲         │            │
+ *      └► SKIPPED            ▼  │         │            ├─ job removed unfinished ─► READY
+ *                           BLOCKED ◄─────┘            └─ retried ─► BACKOFF ─► READY
  *
  * A step whose finished job is removed stays STARTED and keeps the result.
  *
@@ -155,7 +155,7 @@ bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstr
                      const uint32_t *extra, struct error *err);
 void flow_model_release(struct flow_model *m); /* zeroed is fine; blocks must be gone */
 
-/** The step that a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
+/** The step that a job of this flow belongs to; STEP_NONE if its name is not `<flow>-<step>`. */
 uint32_t flow_model_step_of_job(const struct flow_model *m, const struct object *job);
 /** The same by the job's name. */
 uint32_t flow_model_step_of_job_name(const struct flow_model *m, const char *job_name);
@@ -175,7 +175,7 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct ob
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
 /** Makes a step in back-off ready for its next attempt. Its job must be gone. */
 void flow_model_end_backoff(struct flow_model *m, uint32_t step);
-/** The flow is ending: failures that would be retried are final now, except those of final steps. */
+/** The flow is ending: failures to be retried are final now, except those of final steps. */
 void flow_model_end_retries(struct flow_model *m);
 /** Whether the results of the step's job, which has come to `phase`, are needed. */
 bool flow_model_wants_results(const struct flow_model *m, uint32_t step, enum job_phase phase);
@@ -200,7 +200,7 @@ bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);
  * the attempts of failed steps are over. Their jobs must be gone (failed_jobs is 0). Returns how
  * many had failed. O(steps + edges). */
 uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms);
-/** Takes over what `old`, the model of another spec, knows of the steps that exist by name in both. */
+/** Takes over what `old`, the model of another spec, knows of steps that both have by name. */
 void flow_model_take_over(struct flow_model *m, struct flow_model *old);
 /** Forgets which failures are handled; the recount that follows finds out again. */
 void flow_model_clear_handled(struct flow_model *m);

@@ -1,6 +1,6 @@
 /*
- * Rebuilds a model: for a changed spec, after a manual retry, and its sets and counters from nothing
- * but the steps.
+ * Rebuilds a model: for a changed spec, after a manual retry, and its sets and counters from
+ * nothing but the steps.
  */
 #include <assert.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static uint32_t waits_at_first(const struct flow_model *m, uint32_t i)
     return !m->control && flow_model_waits_for_any(m, i) && targets ? 1 : targets;
 }
 
-/* Counts a step as if none of its targets had been met; the notifications that follow do the rest. */
+/* Counts a step as if no target had been met; the notifications that follow do the rest. */
 static void recount_step(struct flow_model *m, uint32_t i)
 {
     struct step *step = &m->steps[i];
@@ -119,8 +119,8 @@ static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
         forget_met(m, i);
 }
 
-/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop comes
- * before its iterations, so its new state is known. */
+/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop
+ * comes before its iterations, so its new state is known. */
 static bool stays_skipped(const struct flow_model *m, uint32_t i)
 {
     return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;

@@ -57,8 +57,8 @@ static bool refuse_target(const struct flow_graph *graph, uint32_t i, size_t tar
                      flow_graph_step(graph, i)->depends->targets.items[target]);
 }
 
-/* Lists the edges from targets to steps. `from` has the vertices that the targets of all steps name,
- * in order. */
+/* Lists the edges from targets to steps. `from` has the vertices that the targets of all steps
+ * name, in order. */
 static bool list_edges(const struct flow_graph *graph, const uint32_t *from, struct dag_edge *edges,
                        struct error *err)
 {

@@ -113,7 +113,7 @@ static inline size_t flow_graph_targets(const struct flow_graph *graph, uint32_t
                                                                           : 0;
 }
 
-/** Iterates over the steps that name `step` as a target: a loop header that declares `dependent`. */
+/** A loop header over the steps that name `step` as a target; declares `dependent`. */
 #define flow_graph_each_dependent(graph, step, dependent)                                          \
     for (uint32_t at_ = (graph)->dag.first[step], dependent;                                       \
          at_ < (graph)->dag.first[(step) + 1] && (dependent = (graph)->dag.next[at_], true);       \
@@ -125,7 +125,7 @@ static inline const struct dag *flow_graph_order(const struct flow_graph *graph)
     return graph->choices.vertices ? &graph->all : &graph->dag;
 }
 
-/** Iterates over the steps that a switch lists: a loop header that declares `listed`. */
+/** A loop header over the steps that a switch lists; declares `listed`. */
 #define flow_graph_each_choice(graph, step, listed)                                                \
     for (uint32_t at_ = (graph)->choices.first[step], listed;                                      \
          at_ < (graph)->choices.first[(step) + 1] && (listed = (graph)->choices.next[at_], true);  \

@@ -6,8 +6,8 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "probes/results.h"
 
-/** Whether the step has another attempt after its job ended in `phase`. `retries` is how often it was
- * retried already. `results` may be NULL; an unknown exit code is none of those that a rule
+/** Whether the step has another attempt after its job ended in `phase`. `retries` is how often it
+ * was retried already. `results` may be NULL; an unknown exit code is none of those that a rule
  * lists. */
 bool retry_policy_allows(const struct jobflow_spec *spec, const struct flow_step *step,
                          enum job_phase phase, const struct job_results *results, int retries);

@@ -3,8 +3,8 @@
  * What the full status shows of a step beyond the phase of its job: running history, attempts, and
  * the last state of a removed job.
  *
- * While the job exists, its newest version is kept, and the status is rendered from it. When the job
- * is removed, the entries that it had in the status are kept as text.
+ * While the job exists, its newest version is kept, and the status is rendered from it. When the
+ * job is removed, the entries that it had in the status are kept as text.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/jsonw.h"
@@ -65,6 +65,6 @@ void step_history_write_status(const struct step_history *history, const char *j
 void step_history_write_condition(const struct step_history *history, struct jsonw *w);
 void step_history_write_attempts(const struct step_history *history, unsigned attempt,
                                  struct jsonw *w);
-/** Reason and message of the job's phase, or of a failure without a job; NULL when there is none. */
+/** Reason and message of the job's phase, or of a failure without a job; NULL = none. */
 const char *step_history_reason(const struct step_history *history);
 const char *step_history_message(const struct step_history *history);

@@ -203,8 +203,8 @@ static void critical_path_is_told_once_the_flow_is_over(void **state)
     check_str("jobs may go", flow_fixture_at(fixture, "f", "criticalPath"), before);
 }
 
-/* Of a chain of 1,200 steps only the ends are named. The path of a failed flow ends with the step that
- * ended last, and it is removed when the flow runs again. */
+/* Of a chain of 1,200 steps only the ends are named. The path of a failed flow ends with the step
+ * that ended last, and it is removed when the flow runs again. */
 static void ends_of_a_long_path_are_named(void **state)
 {
     enum { LONG = 1200 };

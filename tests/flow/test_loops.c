@@ -1,6 +1,6 @@
 /*
- * Loops over items of the spec, over an output of a step, and until a condition holds: their failures
- * and retries, with restarts in between.
+ * Loops over items of the spec, over an output of a step, and until a condition holds: their
+ * failures and retries, with restarts in between.
  */
 #include "tests/unit.h"
 

@@ -2,9 +2,9 @@
  * Bugs planted into the flow controller, each of which the random walks must find (SIM-08). Without
  * such a test, walks that find nothing would prove nothing.
  *
- * The bugs are planted from outside: the linker redirects calls of some functions to wrappers in this
- * file, which change the arguments or the result. Each bug runs in a child process, because some end
- * in an assertion of the program itself, which counts as found.
+ * The bugs are planted from outside: the linker redirects calls of some functions to wrappers in
+ * this file, which change the arguments or the result. Each bug runs in a child process, because
+ * some end in an assertion of the program itself, which counts as found.
  */
 #include "tests/unit.h"
 
@@ -89,9 +89,8 @@ static const char *const texts[BUG_N] = {"none", BUGS(BUG_TEXT)};
 #undef BUG_TEXT
 
 static enum bug planted;
-static unsigned opened; /* flows, since the walk began */
-static unsigned
-    decisions; /* decisions about phases since then: beyond CIRCLES the controller does not come to rest */
+static unsigned opened;    /* flows, since the walk began */
+static unsigned decisions; /* about phases since then; a controller beyond CIRCLES never rests */
 
 #define WRAPPED(result, name, ...)                                                                 \
     result __real_##name(__VA_ARGS__);                                                             \

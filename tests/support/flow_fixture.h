@@ -48,8 +48,8 @@ void flow_fixture_apply(struct flow_fixture *fixture, const char *yaml);
 bool flow_fixture_try(struct flow_fixture *fixture, const char *yaml);
 /** Creates templates with one task "main" of one replica; `names` is like "a b c". */
 void flow_fixture_templates(struct flow_fixture *fixture, const char *names);
-/** Creates a flow from a short form: "a, b<-a, c<-a+b". Its templates need not exist. `extra` are further
- * members of its spec in flow style ("jobRetainPolicy: delete"), or NULL. */
+/** Creates a flow from a short form: "a, b<-a, c<-a+b". Its templates need not exist. `extra` are
+ * further members of its spec in flow style ("jobRetainPolicy: delete"), or NULL. */
 void flow_fixture_flow(struct flow_fixture *fixture, const char *name, const char *steps,
                        const char *extra);
 /** Creates the templates that the steps name, and the flow. */
@@ -87,8 +87,8 @@ void flow_fixture_end_pod(struct flow_fixture *fixture, const char *job, const c
 /** Ends pod 0 of task main in this way, and then the job: Completed or Failed. */
 void flow_fixture_end(struct flow_fixture *fixture, const char *job, int exit_code,
                       const char *message);
-/** Creates a flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with templates of
- * the names in `templates`. Updates are allowed on it. */
+/** Creates a flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with
+ * templates of the names in `templates`. Updates are allowed on it. */
 void flow_fixture_spec(struct flow_fixture *fixture, const char *name, const char *templates,
                        const char *spec);
 

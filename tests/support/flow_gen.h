@@ -1,8 +1,8 @@
 #pragma once
 /*
- * Random flows: a spec with any feature, and the end of each attempt of each job, all of it a function
- * of the seed. A flow is generated as a structure, which the rules (tests/support/flow_rules) read,
- * and written as YAML, which the controller reads.
+ * Random flows: a spec with any feature, and the end of each attempt of each job, all of it a
+ * function of the seed. A flow is generated as a structure, which the rules
+ * (tests/support/flow_rules) read, and written as YAML, which the controller reads.
  *
  * Steps name only earlier steps as targets, and switches list only later steps, so no flow has a
  * cycle. Admission may refuse a flow for other reasons.
@@ -104,7 +104,7 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice);
 /** All steps that a step waits for, directly or through others, as bits. */
 uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t step);
 
-/** How many members of its gang start together; those that wait for a probe of another start later. */
+/** How many members of its gang start together; those that probe another start later. */
 uint32_t gen_gang_least(const struct gen_flow *flow);
 
 /** Writes the spec in YAML flow style. */

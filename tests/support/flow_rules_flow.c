@@ -186,7 +186,8 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
     return ready >= (least < coming ? least : coming);
 }
 
-/* A loop with `until` whose iterations all completed without success: it continues with as many again. */
+/* A loop with `until` whose iterations all completed without success: it continues with as many
+ * again. */
 static bool is_used_up(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -218,7 +219,8 @@ static void begin_again(struct rules *rules, uint32_t at)
     }
 }
 
-/* Whether a condition handled the failure of the step; RULE_PERHAPS when that step did not get to run. */
+/* Whether a condition handled the failure of the step; RULE_PERHAPS when that step did not get to
+ * run. */
 static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
 {
     enum rule_sure rescued = RULE_NO;

@@ -19,6 +19,6 @@ struct flow_walk_options {
     uint64_t *hash;          /* hash of all events, or NULL */
 };
 
-/** Returns true when no rule was violated; otherwise `violation` says which, and after which event. */
+/** Returns true when no rule was violated; else `violation` says which, and after which event. */
 bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
                char violation[FLOW_WALK_TEXT]);

@@ -1,6 +1,6 @@
 /*
- * The events of a walk. The flow controller of the fixture sees the cluster through one that injects
- * faults; the walk plays the job controller, the kubelet and the user.
+ * The events of a walk. The flow controller of the fixture sees the cluster through one that
+ * injects faults; the walk plays the job controller, the kubelet and the user.
  */
 #include "tests/unit.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The state of a random walk of a flow: what was done, what was seen, and what the rules say. Only for
- * tests/support/flow_walk*.c.
+ * The state of a random walk of a flow: what was done, what was seen, and what the rules say. Only
+ * for tests/support/flow_walk*.c.
  */
 #include "tests/support/flow_fixture.h"
 #include "tests/support/flow_rules.h"
@@ -15,18 +15,16 @@ struct seen_job {
     char uid[40];
     uint32_t step, iteration;
     unsigned attempt;
-    unsigned created; /* times created */
-    unsigned
-        since_retry; /* times created since the last manual retry, without replacements of deleted jobs */
-    int retried; /* failures with another attempt, since the last manual retry */
+    unsigned created;     /* times created */
+    unsigned since_retry; /* the same since the last manual retry, without replacements */
+    int retried;          /* failures with another attempt, since the last manual retry */
     int64_t ended_ms;
     struct gen_end end; /* how the attempt is to end */
     enum job_phase phase;
     bool there, ended_well;
-    bool spent; /* it was aborted, which ended the attempt: another follows */
-    bool
-        replaces; /* a job deleted by hand; until that is stored, a restart makes it count as a retry*/
-    bool blurred; /* there was such a restart */
+    bool spent;    /* it was aborted, which ended the attempt: another follows */
+    bool replaces; /* a deleted job; a restart before that is stored counts it as a retry */
+    bool blurred;  /* there was such a restart */
     int64_t made_ms;
     bool foreign; /* the name is taken by a foreign job */
 };

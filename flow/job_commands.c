@@ -29,10 +29,10 @@ static bool removal_wanted(const struct flow *flow)
 /* Once its job is removed, the result of a step is known only from the stored status. */
 static bool results_are_stored(const struct flow *flow)
 {
-    const struct status_writer *p = &flow->writer;
+    const struct status_writer *w = &flow->writer;
 
-    return p->written_phase == FLOW_FAILED && !p->in_flight && !p->dirty &&
-           p->written_changes == flow->model.changes;
+    return w->written_phase == FLOW_FAILED && !w->in_flight && !w->dirty &&
+           w->written_changes == flow->model.changes;
 }
 
 static enum job_command command_of(const struct flow *flow)

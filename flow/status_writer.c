@@ -71,57 +71,57 @@ static void announce_end(struct flow *flow)
 
 static void stored(struct flow *flow, const struct object *result)
 {
-    struct status_writer *p = &flow->writer;
-    enum flow_phase before = p->written_phase;
+    struct status_writer *w = &flow->writer;
+    enum flow_phase before = w->written_phase;
 
-    p->failures = 0;
-    p->overwritten = false;
-    blob_unref(p->written);
-    p->written = take(p->sent);
-    p->written_phase = p->sent_phase;
-    p->written_changes = p->sent_changes;
-    p->written_revision = result->revision;
+    w->failures = 0;
+    w->overwritten = false;
+    blob_unref(w->written);
+    w->written = take(w->sent);
+    w->written_phase = w->sent_phase;
+    w->written_changes = w->sent_changes;
+    w->written_revision = result->revision;
     if (flow->object->revision > result->revision &&
-        !flow_same_text(flow->object->status, p->written)) /* another client wrote after us */
+        !flow_same_text(flow->object->status, w->written)) /* another client wrote after us */
         flow_rewrite_status(flow);
     flow_object_changed(flow, result);
-    if (before != p->written_phase && flow_phase_finished(p->written_phase))
+    if (before != w->written_phase && flow_phase_finished(w->written_phase))
         announce_end(flow);
 }
 
 /* The write changed nothing in memory, so a later one renders the model as it is then. */
 static void not_stored(struct flow *flow, const struct error *err)
 {
-    struct status_writer *p = &flow->writer;
+    struct status_writer *w = &flow->writer;
 
-    blob_unref(take(p->sent));
-    p->rendered_changes = p->written_changes;
+    blob_unref(take(w->sent));
+    w->rendered_changes = w->written_changes;
     if (err->code == ERR_NOT_FOUND) /* the flow is deleted: its event follows */
         return;
     if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store logs its own errors */
         log_warn("flow status not written", kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-    p->dirty = true;
-    p->urgent = false;
-    timer_start(flow->controller->loop, &p->window,
-                flow_retry_delay_ms(p->failures++, RETRY_FIRST_MS));
+    w->dirty = true;
+    w->urgent = false;
+    timer_start(flow->controller->loop, &w->window,
+                flow_retry_delay_ms(w->failures++, RETRY_FIRST_MS));
 }
 
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
 {
     struct flow *flow = container_of(call, struct flow, writer.call);
-    struct status_writer *p = &flow->writer;
+    struct status_writer *w = &flow->writer;
 
-    p->in_flight = false;
+    w->in_flight = false;
     if (!flow_call_ended(flow))
         return;
     if (err)
         not_stored(flow, err);
     else
         stored(flow, result);
-    if (p->urgent)
+    if (w->urgent)
         submit(flow);
-    else if (p->dirty && !timer_armed(&p->window))
+    else if (w->dirty && !timer_armed(&w->window))
         flow_write_status_soon(flow);
     flow_make_runnable(flow);
 }
@@ -138,27 +138,27 @@ static const struct object *newest(const struct flow *flow)
 
 static void submit(struct flow *flow)
 {
-    struct status_writer *p = &flow->writer;
+    struct status_writer *w = &flow->writer;
     struct blob *status;
 
-    timer_stop(flow->controller->loop, &p->window);
-    p->dirty = p->urgent = false;
-    p->rendered_changes = flow->model.changes;
-    p->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
-    status = flow->opening == FLOW_CLOSED ? blob_ref(p->written) : render(flow);
-    if (!p->overwritten && flow_same_text(status, p->written)) {
+    timer_stop(flow->controller->loop, &w->window);
+    w->dirty = w->urgent = false;
+    w->rendered_changes = flow->model.changes;
+    w->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
+    status = flow->opening == FLOW_CLOSED ? blob_ref(w->written) : render(flow);
+    if (!w->overwritten && flow_same_text(status, w->written)) {
         blob_unref(status);
-        p->written_changes = p->rendered_changes;
+        w->written_changes = w->rendered_changes;
         flow_make_runnable(flow);
         return;
     }
-    p->in_flight = true;
-    p->sent = blob_ref(status);
-    p->sent_phase = flow->state.phase;
-    p->sent_changes = p->rendered_changes;
-    p->call.done = on_done;
+    w->in_flight = true;
+    w->sent = blob_ref(status);
+    w->sent_phase = flow->state.phase;
+    w->sent_changes = w->rendered_changes;
+    w->call.done = on_done;
     flow_call_begun(flow);
-    cluster_update_status(flow->controller->cluster, &p->call, newest(flow), status);
+    cluster_update_status(flow->controller->cluster, &w->call, newest(flow), status);
 }
 
 static void on_window(struct timer *timer)
@@ -179,12 +179,12 @@ static int64_t window_ms(const struct flow *flow)
 
 void flow_write_status_soon(struct flow *flow)
 {
-    struct status_writer *p = &flow->writer;
+    struct status_writer *w = &flow->writer;
 
-    p->dirty = true;
-    p->window.fire = on_window;
-    if (!p->in_flight && !timer_armed(&p->window))
-        timer_start(flow->controller->loop, &p->window, window_ms(flow));
+    w->dirty = true;
+    w->window.fire = on_window;
+    if (!w->in_flight && !timer_armed(&w->window))
+        timer_start(flow->controller->loop, &w->window, window_ms(flow));
 }
 
 void flow_write_status_now(struct flow *flow)

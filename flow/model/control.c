@@ -72,17 +72,17 @@ static void notify(struct flow_model *m, uint32_t i, enum outcome outcome, enum 
     ctl->notified = (uint8_t)whom;
     flow_graph_each_dependent(m->graph, i, dependent)
     {
-        bool asks = flow_graph_step(m->graph, dependent)->condition != NULL;
+        bool conditional = flow_graph_step(m->graph, dependent)->condition != NULL;
 
-        if (asks ? before == NOTIFIED_NONE : whom == NOTIFIED_ALL)
+        if (conditional ? before == NOTIFIED_NONE : whom == NOTIFIED_ALL)
             notify_one(m, i, dependent, outcome);
     }
 }
 
-static void set_judging(struct flow_model *m, uint32_t i, bool judging)
+static void set_undecided(struct flow_model *m, uint32_t i, bool undecided)
 {
     flow_model_count(m, i, false);
-    m->steps[i].failure_undecided = judging;
+    m->steps[i].failure_undecided = undecided;
     flow_model_count(m, i, true);
     m->changes++;
 }
@@ -129,7 +129,7 @@ static void failed(struct flow_model *m, uint32_t i)
         return;
     }
     if (ctl->undecided)
-        set_judging(m, i, true);
+        set_undecided(m, i, true);
     notify(m, i, LOST,
            has_failure_handlers(m, i) || m->steps[i].final ? NOTIFIED_ALL : NOTIFIED_CONDITIONS);
 }
@@ -142,7 +142,7 @@ void flow_control_failure_handled(struct flow_model *m, uint32_t i)
     if (!m->control->live)
         return;
     if (step->failure_undecided)
-        set_judging(m, i, false);
+        set_undecided(m, i, false);
     for (uint32_t k = 1; k <= iterations; k++)
         if (m->steps[i + k].state == STEP_STARTED)
             flow_model_mark_handled(m, i + k);
@@ -168,7 +168,7 @@ static void decided(struct flow_model *m, uint32_t i, bool runs)
         if (runs)
             flow_model_mark_handled(m, target);
         else if (!--m->control->steps[target].undecided)
-            set_judging(m, target, false);
+            set_undecided(m, target, false);
     }
 }
 

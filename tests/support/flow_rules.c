@@ -105,9 +105,9 @@ static bool asks_for_end_of(const struct gen_condition *condition, uint32_t targ
 }
 
 /* 13.3: a condition may handle the failure of the step. */
-bool rule_may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t failed)
+bool rule_may_rescue(const struct rules *rules, uint32_t handler, uint32_t failed)
 {
-    const struct gen_step *step = &rules->flow->steps[rescuer];
+    const struct gen_step *step = &rules->flow->steps[handler];
 
     return !step->final && asks_for_end_of(&step->condition, failed);
 }

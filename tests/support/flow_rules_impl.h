@@ -13,5 +13,5 @@ bool rule_items_are_refused(const struct rules *rules, uint32_t step);
 /** Iterations that certainly exist. */
 uint32_t rule_sure_iterations(const struct rules *rules, uint32_t step);
 enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t step);
-/** 13.3: whether the condition of `rescuer` may handle the failure of `failed`. */
-bool rule_may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t failed);
+/** 13.3: whether the condition of `handler` may handle the failure of `failed`. */
+bool rule_may_rescue(const struct rules *rules, uint32_t handler, uint32_t failed);

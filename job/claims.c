@@ -1,6 +1,7 @@
 /*
- * Claims of a job's volumes: given ones are waited for, others made under a name that the spec
- * carries before the claim exists. Ref: spec/job.md 12, O-11, O-46, O-53, O-55.
+ * PersistentVolumeClaims of a job's volumes. The job waits for claims that its spec names. Other claims
+ * are created, under a name that is written into the spec first, so that a crash creates none twice.
+ * Ref: spec/job.md 12, O-11, O-46, O-53, O-55.
  */
 #include <string.h>
 
@@ -26,8 +27,8 @@ static void use_empty_dir(struct job_run *run, size_t position)
         job_status_mark_stale(run);
 }
 
-/* Write the names of the claims that are still to be made into the spec, before any is made (O-53).
- */
+/* Write the names of claims that are to be created into the spec (O-53). False while that write is in
+ * flight. */
 static bool names_are_written(struct job_run *run)
 {
     const struct job_spec *spec = run->model.compiled->spec;
@@ -61,7 +62,7 @@ static void create_claim(struct job_run *run, const char *name, json_t *claim)
                    job_owned_object(run, &kind_pvc, name, object_body_from_json(body)));
 }
 
-static bool claim_is_there(struct job_run *run, size_t position)
+static bool ensure_claim(struct job_run *run, size_t position)
 {
     const struct job_volume *volume = &run->model.compiled->spec->volumes.items[position];
     scoped_str name = job_volume_claim(&run->model, position);
@@ -69,7 +70,7 @@ static bool claim_is_there(struct job_run *run, size_t position)
     scoped_str message = NULL;
     const char *ns = object_namespace(run->model.job);
 
-    if (!name) { /* an emptyDir, because it was decided so or nothing else is said */
+    if (!name) { /* an emptyDir: recorded before, or the volume names no claim */
         use_empty_dir(run, position);
         return true;
     }
@@ -86,7 +87,7 @@ static bool claim_is_there(struct job_run *run, size_t position)
         use_empty_dir(run, position);
         return true;
     }
-    message = mem_printf("claim %s does not exist; the job goes on when it does", name);
+    message = mem_printf("claim %s does not exist; the job continues when it does", name);
     job_status_waits(run, "PVCNotFound", message);
     job_wait_for(run, &kind_pvc, ns, name);
     return false;
@@ -101,6 +102,6 @@ bool job_claims_ensure(struct job_run *run)
     if (!names_are_written(run))
         return false;
     for (size_t i = 0; i < run->model.compiled->spec->volumes.count; i++)
-        all &= claim_is_there(run, i);
+        all &= ensure_claim(run, i);
     return all;
 }

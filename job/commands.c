@@ -1,5 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/job/job_controller_handler.go, addCommand, handleCommands.
+ * Takes up Commands, keeps those whose job does not exist yet, and deletes executed ones. Ref: Volcano
+ * pkg/controllers/job/job_controller_handler.go, addCommand, handleCommands.
  */
 #include "job/commands.h"
 
@@ -20,10 +21,8 @@ struct parked_command {
     struct parked_command *next;
 };
 
-/* ---- removal: until it is gone, for a Command that stays would be executed by the next process
- * ----
- */
-
+/* A deletion is repeated until it succeeds: a Command that stays would be executed by the next
+ * process. */
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 60000 };
 
 struct command_removal {
@@ -119,8 +118,6 @@ void job_command_done(struct job_run *run, const struct object *command)
     remove_command(run->ctl, command);
 }
 
-/* ---- parked ---- */
-
 static void unpark(struct parked_command *parked)
 {
     struct parked_command **link = &parked->ctl->parked;
@@ -181,9 +178,7 @@ void job_commands_release(struct job_controller *ctl)
     }
 }
 
-/* ---- execution ---- */
-
-/* A targeted action names its target in annotations (O-67). */
+/* Read the target of a targeted action from the Command's annotations (O-67). */
 static void find_target(const struct job_run *run, const struct object *command,
                         struct job_request *request)
 {
@@ -215,7 +210,7 @@ static void execute(struct job_controller *ctl, const struct object *job,
     const char *last = job_state_resource(&run->model.state, RESOURCE_COMMAND_UID);
     struct job_request *request;
 
-    if (last && strcmp(last, object_uid(command)) == 0) { /* done before the process ended */
+    if (last && strcmp(last, object_uid(command)) == 0) { /* executed by the last process */
         remove_command(ctl, command);
         return;
     }
@@ -250,10 +245,10 @@ void job_command_arrived(struct job_controller *ctl, const struct object *comman
         park(ctl, command);
     else if (asked->target.uid && *asked->target.uid &&
              strcmp(asked->target.uid, object_uid(job)) != 0)
-        reject(ctl, job, command, "it means an earlier job of the name");
+        reject(ctl, job, command, "it is for an earlier job of this name");
     else if (!asked->action || !job_action_parse(asked->action, &action) ||
              job_action_internal(action))
-        reject(ctl, job, command, "the action is not known");
+        reject(ctl, job, command, "the action is unknown");
     else
         execute(ctl, job, command, action);
 }

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Commands for jobs: what people ask for by name. Ref: spec/job.md 18, O-65…O-68.
+ * Command objects: actions that a user requests for a job by name. Ref: spec/job.md 18, O-65…O-68.
  *
- * A Command becomes a request in the job's mailbox. Its uid is stored with the decision it leads
- * to, and only then the Command is deleted; found again after a crash, a uid already stored is not
- * executed twice.
+ * A Command becomes a request in the job's queue. Its uid is stored in the status with the decision
+ * it leads to, and only then is the Command deleted. A Command that is found again after a crash is
+ * not executed when its uid is already stored.
  */
 #include "api/cluster.h"
 
@@ -17,8 +17,8 @@ struct parked_command;
 #define RESOURCE_COMMAND_UID "command-uid"
 
 void job_command_arrived(struct job_controller *ctl, const struct object *command);
-/** Commands that came before their job (waited for 30 s). */
+/** Execute the Commands that arrived before this job; each waits 30 s for its job. */
 void job_commands_unpark(struct job_controller *ctl, const struct object *job);
 void job_commands_release(struct job_controller *ctl);
-/** The request of a Command is dealt with: delete the Command. */
+/** Delete a Command whose request was dealt with. */
 void job_command_done(struct job_run *run, const struct object *command);

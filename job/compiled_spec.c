@@ -1,5 +1,6 @@
 /*
- * Compiles the body of a job, and keeps what was compiled for the next job with the same body.
+ * Compiles the body of a job, and caches the result for the next job with the same body. Specs in use
+ * are counted; the most recently used of the unused ones are kept.
  */
 #include "job/compiled_spec.h"
 
@@ -12,12 +13,12 @@
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
 
-/* Shapes no job uses at present, kept for the next one. */
-enum { SHAPES_KEPT = 256 };
+/* Compiled specs kept although no job uses them now. */
+enum { UNUSED_KEPT = 256 };
 
 struct shape_key {
     const struct blob *body;
-    uint64_t first_generation; /* its minAvailable 0 means "not given" (M8) */
+    uint64_t first_generation; /* then minAvailable 0 means "not given" (M8) */
 };
 
 struct cached {
@@ -41,7 +42,7 @@ int32_t job_task_minimum(const struct job_task *task)
     return task->replicas;
 }
 
-/* Go over the task names in order; jobs with many tasks are asked by name for every pod. */
+/* Orders task positions by name, so that the task of a pod is found by binary search. */
 static int compare_names(const void *a, const void *b, void *tasks)
 {
     const struct job_task *items = tasks;
@@ -67,7 +68,7 @@ int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const cha
     return -1;
 }
 
-/* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M6…M10. */
+/* A copy of the decoded spec with the defaults of admission: M1, M3, M4, M6…M10. */
 static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
                                             const struct job_spec *given)
 {
@@ -123,11 +124,11 @@ static struct job_policy_rows compile_policies(struct job_compiled_spec *compile
     return (struct job_policy_rows){rows, list->count};
 }
 
-static bool broken(struct job_compiled_spec *compiled, const char *reason, const char *message)
+static bool refuse(struct job_compiled_spec *compiled, const char *reason, const char *message)
 {
-    if (!compiled->broken) {
-        compiled->broken_reason = reason;
-        compiled->broken = message;
+    if (!compiled->invalid) {
+        compiled->invalid_reason = reason;
+        compiled->invalid = message;
     }
     return false;
 }
@@ -140,7 +141,7 @@ static bool knows(const uint32_t *list, uint32_t count, uint32_t value)
     return false;
 }
 
-/* dependsOn as positions, duplicates folded (O-09). */
+/* Resolve dependsOn to task positions without duplicates (O-09). */
 static bool resolve_needs(struct job_compiled_spec *compiled, uint32_t at)
 {
     const struct job_task *task = &compiled->spec->tasks.items[at];
@@ -151,7 +152,7 @@ static bool resolve_needs(struct job_compiled_spec *compiled, uint32_t at)
         int32_t target = job_compiled_task_at(compiled, task->depends_on.items[i]);
 
         if (target < 0)
-            return broken(compiled, "InvalidDependsOn",
+            return refuse(compiled, "InvalidDependsOn",
                           arena_printf(compiled->arena,
                                        "task %s depends on task %s, which the job does not have",
                                        task->name, task->depends_on.items[i]));
@@ -186,7 +187,7 @@ static void index_dependents(struct job_compiled_spec *compiled)
         }
 }
 
-/* Take away tasks whose needs are all gone, until none is left or a cycle remains. */
+/* Remove tasks whose dependencies are all removed, until none is left or only a cycle remains. */
 static bool check_cycles(struct job_compiled_spec *compiled)
 {
     uint32_t count = (uint32_t)compiled->spec->tasks.count, done = 0, ready = 0;
@@ -207,9 +208,9 @@ static bool check_cycles(struct job_compiled_spec *compiled)
     }
     for (uint32_t t = 0; done < count && t < count; t++)
         if (open[t] > 0)
-            return broken(compiled, "InvalidDependsOn",
+            return refuse(compiled, "InvalidDependsOn",
                           arena_printf(compiled->arena,
-                                       "task %s depends on itself, directly or by others",
+                                       "task %s depends on itself, directly or through other tasks",
                                        compiled->spec->tasks.items[t].name));
     return true;
 }
@@ -220,7 +221,7 @@ static bool check_partitions(struct job_compiled_spec *compiled)
         const struct job_task *task = &compiled->spec->tasks.items[t];
 
         if (task->partition && task->partition->size <= 0)
-            return broken(compiled, "InvalidPartition",
+            return refuse(compiled, "InvalidPartition",
                           arena_printf(compiled->arena,
                                        "task %s: partitionSize is %d, must be at least 1",
                                        task->name, task->partition->size));
@@ -245,17 +246,17 @@ static bool check_plugins(struct job_compiled_spec *compiled)
     bool ok;
 
     if (!job_plugins_each(&job, note_plugin, compiled, &err))
-        return broken(compiled, "PluginError", arena_strdup(compiled->arena, err.message));
+        return refuse(compiled, "PluginError", arena_strdup(compiled->arena, err.message));
     job_plugins_review(&job, "spec", &refused, NULL);
     ok = error_list_ok(&refused, &err);
     error_list_release(&refused);
-    return ok || broken(compiled, "PluginError",
+    return ok || refuse(compiled, "PluginError",
                         arena_printf(compiled->arena, "%s%s%s", err.field, *err.field ? ": " : "",
                                      err.message));
 }
 
-/* Plugins write host names into files of lines and into scripts; where admission has run they are
- * labels (SEC-29). */
+/* Plugins write host names into files and scripts, so only DNS labels are accepted; admission checks
+ * the same (SEC-29). */
 static bool check_host_names(struct job_compiled_spec *compiled)
 {
     static const char *const members[] = {"hostname", "subdomain"};
@@ -266,7 +267,7 @@ static bool check_host_names(struct job_compiled_spec *compiled)
             const char *name = job_template_text(task, members[m]);
 
             if (name && !name_is_dns_label(name, NULL))
-                return broken(compiled, "PluginError",
+                return refuse(compiled, "PluginError",
                               arena_printf(compiled->arena,
                                            "task %s: %s of the template is no DNS label",
                                            task->name, members[m]));
@@ -318,7 +319,7 @@ static void compile(struct job_compiled_spec *compiled, const struct object *job
             return;
     index_dependents(compiled);
     if (count == 0)
-        broken(compiled, "InvalidSpec", "the job has no tasks");
+        refuse(compiled, "InvalidSpec", "the job has no tasks");
     else if (check_cycles(compiled) && check_partitions(compiled) && check_host_names(compiled))
         check_plugins(compiled);
 }
@@ -335,7 +336,7 @@ static void drop(struct job_spec_cache *cache, struct cached *cached)
         blob_unref(cached->compiled.tasks[t].pod_body);
     blob_unref(cached->compiled.group_body);
     arena_free(cached->compiled.arena);
-    blob_unref(cached->compiled.body); /* the decoded spec lives on it */
+    blob_unref(cached->compiled.body); /* it holds the decoded spec */
     mem_free(cached);
 }
 
@@ -390,7 +391,7 @@ void job_compiled_spec_put(struct job_compiled_spec *compiled)
     compiled->older = cache->newest;
     *(cache->newest ? &cache->newest->newer : &cache->oldest) = compiled;
     cache->newest = compiled;
-    if (++cache->unused > SHAPES_KEPT) {
+    if (++cache->unused > UNUSED_KEPT) {
         struct job_compiled_spec *oldest = cache->oldest;
 
         unlink_unused(cache, oldest);

@@ -1,6 +1,6 @@
 /*
- * Watches jobs, pods, PodGroups, queues, claims and Commands, and tells the records of the jobs
- * concerned.
+ * Watches jobs, pods, PodGroups, queues, claims, Commands and plugin objects, and passes each change on
+ * to the record of the job it concerns.
  */
 #include "job/controller.h"
 
@@ -10,7 +10,7 @@
 #include "job/names.h"
 #include "job/run.h"
 
-/* The uid of the Job of ours that owns the object, or NULL (O-18, O-19). */
+/* The uid of the Volcano Job that controls the object, or NULL (O-18, O-19). */
 static const char *owner_job(const struct object *object)
 {
     const struct owner_ref *owner = meta_controller(object->meta);
@@ -28,8 +28,8 @@ static struct job_run *run_of_owner(struct job_controller *ctl, const struct obj
     return uid ? job_run_find(ctl, uid) : NULL;
 }
 
-/* A job at rest with no pod left alive is left alone, unless its PodGroup or what its plugins made
- * is still there. */
+/* A finished or aborted job without live pods needs no record, unless its PodGroup or objects of its
+ * plugins still exist. */
 static bool needs_record(struct job_controller *ctl, const struct object *job, bool look_around)
 {
     const struct job_status *status = job_status_of(job);
@@ -79,8 +79,8 @@ static void command_changed(struct cluster_watcher *watcher, enum cluster_change
         job_command_arrived(container_of(watcher, struct job_controller, commands), command);
 }
 
-/* Something of a job at rest, made by a write that came late: the job is looked at again, which
- * takes it away. */
+/* An object of a finished job, created by a write that came late: a record is made, and its sync
+ * removes the object. */
 static struct job_run *run_of_stray(struct job_controller *ctl, const struct object *stray)
 {
     const struct object *job = cluster_get(ctl->cluster, &kind_job, object_namespace(stray),
@@ -106,7 +106,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (!owner_job(pod))
         return;
     if (!run && (change == CHANGE_DELETED || pod_phase_ended(pod_status_phase(pod))))
-        return; /* of a job at rest; not looked into, for a start meets all of them */
+        return; /* of a finished job; a start meets many, so this comes first */
     if (!job_pod_facts(pod, &facts))
         return;
     if (!run)
@@ -138,8 +138,7 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
         job_run_group(run, NULL);
 }
 
-/* Something a plugin made was changed or deleted, by us or by hand: the job looks at it again
- * (O-P12). */
+/* An object of a plugin was changed or deleted: preparation checks all of them again (O-P12). */
 static void plugin_object_changed(struct cluster_watcher *watcher, enum cluster_change change,
                                   const struct object *old, const struct object *object)
 {
@@ -223,12 +222,12 @@ void job_controller_stop(struct job_controller *ctl)
         cluster_unwatch(ctl->cluster, &ctl->plugin_objects[i].watcher);
     timer_stop(ctl->loop, &ctl->flush);
     ctl->stopping = true;
-    ctl->records++; /* ours, while we need it */
+    ctl->records++; /* keeps the controller until the end of this function */
     job_commands_release(ctl);
     job_ttl_release(&ctl->ttl);
     HASH_ITER(hh, ctl->runs, run, next)
     job_run_drop(run);
-    if (--ctl->records == 0) /* writes under way are still answered */
+    if (--ctl->records == 0) /* otherwise the last answer frees it */
         job_controller_release(ctl);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The Job controller: gather, decide, apply. Ref: spec/job.md.
+ * The Job controller: follows jobs and their pods, decides phases, and creates and removes pods,
+ * PodGroups, claims and plugin objects. Ref: spec/job.md.
  */
 #include "api/cluster.h"
 
@@ -13,7 +14,7 @@ struct job_options {
                          start at all (O-57) */
     bool gc_aborted;  /* ttlSecondsAfterFinished counts for aborted jobs too (O-62) */
     bool local_pods;  /* pods run on this machine, in its loopback network, as a known user */
-    bool own_network; /* but that they have a network of their own, with interfaces */
+    bool own_network; /* but in a network of their own, with interfaces */
 };
 struct job_controller *job_controller_start(struct cluster *cluster,
                                             const struct job_options *options);

@@ -1,6 +1,6 @@
 /*
- * Timers of policies. Ref: Volcano pkg/controllers/job/job_controller.go, AddDelayActionForJob,
- * CleanPodDelayActionsIfNeed.
+ * Arms, cancels and fires delayed actions. Ref: Volcano pkg/controllers/job/job_controller.go,
+ * AddDelayActionForJob, CleanPodDelayActionsIfNeed.
  */
 #include "job/delayed.h"
 
@@ -11,8 +11,8 @@
 #include "base/timefmt.h"
 #include "job/run.h"
 
-/* So many are noted with the turn that arms them. Where there are more, with the counters, a moment
- * later, so that the cost of one does not grow with the number of the others. */
+/* Up to so many armed actions are stored in the turn that arms them. When there are more, they are
+ * stored with the counters a moment later, so that arming one does not cost a write of all. */
 enum { URGENT_MAX = 64 };
 
 /* How far an action reaches. */
@@ -101,7 +101,7 @@ static bool same_pod(const struct object *a, const struct object *b)
     return a && b ? strcmp(object_uid(a), object_uid(b)) == 0 : a == b;
 }
 
-/* The same policy for the same slot, put off when it was due. */
+/* Is `due` a postponed action of the same policy for the same slot? */
 static bool is_replaced(const struct job_request *due, const void *arg)
 {
     const struct job_delayed *entry = arg;
@@ -129,8 +129,8 @@ static void arm(struct job_run *run, const struct job_delayed *draft, int64_t de
     job_delayed_changed(run, run->delays_annotated <= URGENT_MAX ? DELAYS_URGENT : DELAYS_CHANGED);
 }
 
-/* Task events are told by whichever pod is seen last: a new process may hear them from another one
- * than the process did that armed the action. */
+/* An event of a task comes from the pod that is seen last. A new process may see another pod last than
+ * the process that armed the action: true when the action is armed although the pods differ. */
 static bool is_known(const struct job_run *run, const struct job_request *request,
                      const struct job_delayed_key *key)
 {
@@ -169,7 +169,7 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
         response->delay_ms);
     duration_format(left_ms * 1000000, left);
     job_run_event(run, EVENT_NORMAL, "ExecuteAction",
-                  "%s in %s after %s, unless that is over by then",
+                  "%s in %s after %s, unless its cause is over by then",
                   job_action_text(response->action), left, job_event_text(request->event));
 }
 
@@ -202,7 +202,7 @@ void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation 
             .action = policy->action,
             .partition = of_pod ? job_model_partition(&run->model, at) : -1,
             .cause_ms = note->cause_ms,
-            /* the evicted pod itself is no more */
+            /* the evicted pod itself is gone */
             .pod = of_pod && note->event != EVENT_POD_EVICTED ? object_ref(slot->pod) : NULL,
         },
         policy->timeout_ms);
@@ -216,7 +216,7 @@ static bool voided_by(const struct job_delayed *entry, const struct job_request 
            request->event == EVENT_POD_RUNNING;
 }
 
-/* The policies that can have an entry for one slot are few: they are looked up, not searched. */
+/* Few policies can have an action armed for one slot, so each is looked up by its key. */
 void job_delayed_on_event(struct job_run *run, const struct job_request *request)
 {
     const struct job_compiled_spec *compiled = run->model.compiled;
@@ -237,27 +237,27 @@ void job_delayed_on_event(struct job_run *run, const struct job_request *request
         }
 }
 
-/* An executed action, and what it makes superfluous. */
-struct cleaning {
+/* An executed action, which cancels the armed actions it covers. */
+struct coverage {
     enum level level;
     const struct job_request *cause;
 };
 
-static bool covers(const struct cleaning *cleaning, enum job_action action, uint32_t task,
+static bool covers(const struct coverage *coverage, enum job_action action, uint32_t task,
                    int32_t index, int32_t partition)
 {
-    const struct job_request *cause = cleaning->cause;
+    const struct job_request *cause = coverage->cause;
 
-    if (cleaning->level == LEVEL_JOB)
+    if (coverage->level == LEVEL_JOB)
         return true;
-    if (level_of(action) != cleaning->level || !cause->has_task || task != cause->at.task)
+    if (level_of(action) != coverage->level || !cause->has_task || task != cause->at.task)
         return false;
-    return cleaning->level == LEVEL_TASK ||
-           (cleaning->level == LEVEL_PARTITION && partition == cause->partition) ||
-           (cleaning->level == LEVEL_POD && index == cause->at.index);
+    return coverage->level == LEVEL_TASK ||
+           (coverage->level == LEVEL_PARTITION && partition == cause->partition) ||
+           (coverage->level == LEVEL_POD && index == cause->at.index);
 }
 
-/* Timers that have gone off and wait for their turn are cancelled like the others. */
+/* Actions that are due and wait in the queue are cancelled like armed ones. */
 static bool is_covered(const struct job_request *due, const void *arg)
 {
     return covers(arg, due->action, due->at.task, due->at.index, due->partition);
@@ -266,13 +266,13 @@ static bool is_covered(const struct job_request *due, const void *arg)
 void job_delayed_cancel_covered(struct job_run *run, enum job_action action,
                                 const struct job_request *cause)
 {
-    const struct cleaning cleaning = {level_of(action), cause};
+    const struct coverage coverage = {level_of(action), cause};
     struct job_delayed *entry, *next;
 
-    job_request_drop_expired(run, is_covered, &cleaning);
+    job_request_drop_expired(run, is_covered, &coverage);
     HASH_ITER(hh, run->delayed, entry, next)
     {
-        if (covers(&cleaning, entry->action, entry->key.task, entry->key.index, entry->partition))
+        if (covers(&coverage, entry->action, entry->key.task, entry->key.index, entry->partition))
             forget(entry);
     }
 }

@@ -1,12 +1,12 @@
 /*
- * Which delayed actions are armed, in status.controlledResources, for the next process:
+ * Stores the armed delayed actions in status.controlledResources, for the next process:
  *
  *   delayed-actions   PodFailed/job[1]/worker/0-2@1767323045123,Unknown/job[0]@1767323050000
  *
- * the event, the policy that asks, task and indexes of the pods concerned, and when the cause came
- * about, in milliseconds since the epoch. A pod that is pending since it was made is not in it: its
- * metadata tell. What is armed is stored with the turn that arms it; what is over is taken out with
- * the next write of the counters, for then its cause holds no more and it would do nothing.
+ * Each entry has the event, the policy that asks, the task and indexes of the pods, and the time of
+ * the cause in milliseconds since the epoch. A pod that is pending since its creation has no entry:
+ * its metadata has the time. An action is stored in the turn that arms it. A cancelled one is
+ * removed with the next write of the counters; a process that reads it before finds its cause over.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,14 +20,12 @@
 
 static const char *const sources[] = {[POLICY_OF_TASK] = "task", [POLICY_OF_JOB] = "job"};
 
-/* ---- writing ---- */
-
-/* Pods of one task whose causes came about together are one entry. */
+/* Writes entries. Pods of one task with the same time of cause become one entry with a range. */
 struct writer {
     const struct job_run *run;
     struct buf text;
     struct job_delayed_annotation last;
-    int32_t from; /* of the entry that `last` is the end of */
+    int32_t from; /* first index of the range that `last` ends */
     bool any;
 };
 
@@ -74,7 +72,7 @@ static void put(struct writer *w, const struct job_delayed_annotation *note,
     w->any = true;
 }
 
-/* Due, and not taken up yet. */
+/* Actions that are due and wait in a list of requests. */
 static void put_expired(struct writer *w, const struct job_request *first)
 {
     for (const struct job_request *due = first; due; due = due->next) {
@@ -110,9 +108,7 @@ bool job_delayed_annotations_write(struct job_run *run)
     return changed;
 }
 
-/* ---- reading ---- */
-
-/* Takes what lies before `end` off `*at`, into `out`. */
+/* Copy the text up to `end` into `out` and move `*at` behind it. False when it does not fit. */
 static bool take_word(const char **at, char end, char *out, size_t room)
 {
     const char *stop = strchr(*at, end);
@@ -171,7 +167,7 @@ static bool take_pods(const struct job_run *run, const char **at, struct job_del
     return task >= 0;
 }
 
-/* One entry; `*at` is at its end then. False when it makes no sense. */
+/* Read one entry, arm its actions and move `*at` to its end. False when the entry is damaged. */
 static bool rearm(struct job_run *run, const char **at)
 {
     struct job_delayed_annotation note;
@@ -210,5 +206,5 @@ void job_delayed_annotations_load(struct job_run *run)
             *next++ = '\0';
         rearm(run, &at);
     }
-    job_delayed_changed(run, DELAYS_CHANGED); /* the next write drops what could not be read */
+    job_delayed_changed(run, DELAYS_CHANGED); /* the next write drops damaged entries */
 }

@@ -1,5 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/job/job_controller_handler.go, addPod, updatePod, deletePod.
+ * Reads the facts of a pod from its annotations and status, and derives the event of a change. Ref:
+ * Volcano pkg/controllers/job/job_controller_handler.go, addPod, updatePod, deletePod.
  */
 #include "job/event.h"
 
@@ -89,8 +90,8 @@ bool job_pod_facts(const struct object *pod, struct pod_facts *out)
     return true;
 }
 
-/* The last container's end. Read as text it has whole seconds: the last moment of it, for no action
- * may come early. */
+/* When the last container ended. A stored time has whole seconds; the end of that second is returned,
+ * because no delayed action may come early. */
 static int64_t ended_ms(const struct pod_status *status)
 {
     int64_t ended_ms = 0;
@@ -105,7 +106,7 @@ int64_t job_event_since_ms(enum job_event event, const struct object *known,
                            const struct object *pod)
 {
     switch ((int)event) {
-    case EVENT_POD_PENDING: /* since it was made, unless it comes back to Pending */
+    case EVENT_POD_PENDING: /* since its creation, unless it returned to Pending */
         return known ? 0 : meta_created_ms(pod->meta);
     case EVENT_POD_FAILED:
     case EVENT_TASK_COMPLETED:
@@ -145,7 +146,7 @@ enum job_event job_event_of(const struct pod_facts *before, const struct pod_fac
     entered = !before || before->phase != after->phase;
     restarted = after->restarts > (before ? before->restarts : 0);
 
-    if (phase == POD_FAILED) /* on its way out it will be an eviction, and only that (O-16) */
+    if (phase == POD_FAILED) /* under deletion it becomes an eviction, and only that (O-16) */
         return entered && !after->deleting ? EVENT_POD_FAILED : EVENT_OUT_OF_SYNC;
     if (phase == POD_SUCCEEDED)
         return entered && task->replicas > 0 && task->succeeded >= task->replicas
@@ -153,7 +154,8 @@ enum job_event job_event_of(const struct pod_facts *before, const struct pod_fac
                    : EVENT_OUT_OF_SYNC;
     if (phase != POD_RUNNING && phase != POD_PENDING)
         return EVENT_OUT_OF_SYNC;
-    if (restarted && restart_budget_used_up(task)) /* beats the change of phase (O-20) */
+    if (restarted &&
+        restart_budget_used_up(task)) /* takes precedence over the change of phase (O-20) */
         return EVENT_TASK_FAILED;
     if (!entered)
         return EVENT_OUT_OF_SYNC;

@@ -1,5 +1,6 @@
 /*
- * Figures of the job core, under upstream's names. Ref: Volcano pkg/controllers/metrics.
+ * The metrics have Volcano's names, except jobflow_job_transitions_total. Ref: Volcano
+ * pkg/controllers/metrics.
  */
 #include "job/metrics.h"
 
@@ -40,7 +41,7 @@ void job_metrics_init(struct job_metrics *metrics, struct metrics *registry)
     }
 }
 
-/* What a job's own series are called. */
+/* The label values of a job's own series. */
 struct series_name {
     char *job;
     const char *values[2];

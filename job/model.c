@@ -1,6 +1,6 @@
 /*
- * Slots and counters. Every change of a slot goes through slot_open and slot_close, which take its
- * share out of the counters and put the new one in.
+ * Slots and counters. Every change of a slot stands between slot_open and slot_close: the first takes
+ * the slot's share out of the counters, the second puts the new share in.
  */
 #include "job/model.h"
 
@@ -11,7 +11,7 @@
 #include "job/names.h"
 #include "job/slot_annotations.h"
 
-/* Nobody runs more replicas of a task; a forged pod with a higher index is none of ours. */
+/* More than the replicas of any task. A pod with a higher index is forged and belongs to no slot. */
 enum { INDEX_MAX = 1000000 };
 
 static const struct job_task *spec_of(const struct job_model *model, uint32_t task)
@@ -19,8 +19,8 @@ static const struct job_task *spec_of(const struct job_model *model, uint32_t ta
     return &model->compiled->spec->tasks.items[task];
 }
 
-/* The pod dies although nobody marked it: the rules of the epoch. */
-static bool outlived(const struct job_model *model, const struct pod_facts *pod)
+/* Is an unmarked pod doomed by the phase, or because its kill epoch is over? */
+static bool is_past_its_epoch(const struct job_model *model, const struct pod_facts *pod)
 {
     const struct job_state *state = &model->state;
     bool finished = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
@@ -32,10 +32,9 @@ static bool outlived(const struct job_model *model, const struct pod_facts *pod)
         return false;
     if (!finished)
         return true;
-    if (model->resumed && pod->phase == POD_SUCCEEDED) /* work that is done stays done (O-35) */
+    if (model->resumed && pod->phase == POD_SUCCEEDED) /* a resume keeps succeeded pods (O-35) */
         return false;
-    /* The restart that may not be: its failed and succeeded pods stay for inspection (lastRetry).
-     */
+    /* When the retries are used up, failed and succeeded pods stay for inspection (lastRetry). */
     return !(state->phase == JOB_RESTARTING && failures >= model->compiled->spec->max_retry);
 }
 
@@ -48,7 +47,7 @@ static bool is_doomed(const struct job_model *model, const struct job_task_model
         return true;
     if (index >= task->replicas && job_phase_active(model->state.phase))
         return true;
-    return outlived(model, &slot->facts);
+    return is_past_its_epoch(model, &slot->facts);
 }
 
 static bool is_vacant(const struct job_task_model *task, const struct job_slot *slot, int32_t index)
@@ -60,8 +59,10 @@ static bool is_vacant(const struct job_task_model *task, const struct job_slot *
 static void classify(const struct job_model *model, const struct job_task_model *task,
                      struct job_slot *slot, int32_t index)
 {
-    bool counts = slot->pod || (slot->kept && index < task->replicas &&
-                                !outlived(model, &slot->facts)); /* as the pod would */
+    bool counts =
+        slot->pod ||
+        (slot->kept && index < task->replicas &&
+         !is_past_its_epoch(model, &slot->facts)); /* a kept success counts as its pod would */
 
     slot->doomed = is_doomed(model, task, slot, index);
     slot->class = !counts        ? SLOT_EMPTY
@@ -69,7 +70,7 @@ static void classify(const struct job_model *model, const struct job_task_model 
                                  : (uint8_t)(SLOT_PENDING + slot->facts.phase);
 }
 
-static bool is_reapable(const struct job_slot *slot)
+static bool is_to_remove(const struct job_slot *slot)
 {
     return slot->doomed && slot->op == SLOT_IDLE && !slot->facts.deleting;
 }
@@ -92,11 +93,11 @@ static void count(struct job_model *model, struct job_task_model *task, const st
         if (sign > 0 && (task->vacant == 1 || index < task->vacant_from))
             task->vacant_from = index;
     }
-    if (is_reapable(slot)) {
-        task->reap += sign;
-        model->reap += sign;
-        if (sign > 0 && (task->reap == 1 || index > task->reap_to))
-            task->reap_to = index;
+    if (is_to_remove(slot)) {
+        task->to_remove += sign;
+        model->to_remove += sign;
+        if (sign > 0 && (task->to_remove == 1 || index > task->to_remove_to))
+            task->to_remove_to = index;
     }
 }
 
@@ -161,7 +162,7 @@ bool job_model_task_ready(const struct job_model *model, uint32_t task)
     return model->tasks[task].ready >= job_task_wanted_ready(spec_of(model, task));
 }
 
-/* Make room up to `n_slots`, and count what is vacant there. */
+/* Add slots up to `n_slots` and count them as vacant. */
 static void grow(struct job_model *model, uint32_t at, int32_t n_slots)
 {
     struct job_task_model *task = &model->tasks[at];
@@ -184,8 +185,8 @@ static int32_t annotation_int(const struct object *object, const char *key, int3
     return text && job_parse_int(text, &value) ? value : otherwise;
 }
 
-/* Resumes are counted in annotations, each with the version it started from, so that a repeated
- * write counts once. */
+/* Resumes are counted in annotations of the job, with the version that the last one started from, so
+ * that a repeated write counts once. */
 static void read_resumes(struct job_model *model)
 {
     int32_t resumes = 0, from = -1;
@@ -195,24 +196,24 @@ static void read_resumes(struct job_model *model)
         from = annotation_int(model->job, ANNOTATION_RESUME_VERSION, -1);
     }
     model->resumes = resumes < 0 ? 0 : resumes;
-    /* Noted, but the decision itself was not stored. */
+    /* Counted, but the decision itself was not stored. */
     if (model->resumes > 0 && from == model->state.version)
         model->resumes--;
     model->resumed = from >= 0 && from == model->state.version - 1;
 }
 
-/* Count everything anew: for changes that touch every slot. */
+/* Count all slots anew, for changes that affect every slot. */
 static void recount(struct job_model *model)
 {
     model->counted_version = model->state.version;
     memset(model->totals, 0, sizeof model->totals);
-    model->vacant = model->reap = model->tasks_below_minimum = 0;
+    model->vacant = model->to_remove = model->tasks_below_minimum = 0;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
         struct job_task_model *task = &model->tasks[t];
 
         memset(task->by_class, 0, sizeof task->by_class);
         task->restarts = 0;
-        task->ready = task->vacant = task->reap = 0;
+        task->ready = task->vacant = task->to_remove = 0;
         task->below_minimum = false;
         for (int32_t i = 0; i < task->n_slots; i++) {
             struct job_slot *slot = &task->slots[i];
@@ -276,8 +277,7 @@ void job_model_set_spec(struct job_model *model, const struct object *job,
 {
     size_t before = model->compiled->spec->tasks.count, after = compiled->spec->tasks.count;
 
-    for (size_t t = after; t < before;
-         t++) { /* admission forbids it; a foreign API server may not */
+    for (size_t t = after; t < before; t++) { /* admission forbids it; another API server may not */
         for (int32_t i = 0; i < model->tasks[t].n_slots; i++)
             object_unref(model->tasks[t].slots[i].pod);
         mem_free(model->tasks[t].slots);
@@ -301,7 +301,7 @@ void job_model_new_epoch(struct job_model *model)
 {
     read_resumes(model);
     recount(model);
-    job_slot_annotations_mark_changed(model); /* what was kept may have gone with the epoch */
+    job_slot_annotations_mark_changed(model); /* kept successes may have ended with the epoch */
 }
 
 struct job_slot *job_model_slot(const struct job_model *model, struct slot_id at)
@@ -336,14 +336,14 @@ bool job_model_locate(const struct job_model *model, const struct object *pod, s
     return true;
 }
 
-/* Its success outlives the pod that somebody deletes (O-61). */
+/* Does the success of a deleted pod stay (O-61)? */
 static bool keeps_success(const struct job_model *model, const struct job_slot *slot,
                           const struct object *pod)
 {
     const struct pod_facts *facts = &slot->facts;
 
     return !pod && slot->pod && model->keeps_succeeded && facts->phase == POD_SUCCEEDED &&
-           !facts->marked && !outlived(model, facts);
+           !facts->marked && !is_past_its_epoch(model, facts);
 }
 
 static struct task_facts task_facts_of(const struct job_model *model, uint32_t at)
@@ -377,15 +377,14 @@ enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
     slot->facts = pod ? *facts : keeps ? before : (struct pod_facts){0};
     slot->kept = keeps;
     model->annotations_changed |= keeps;
-    /* A finished creation or removal shows itself here, whichever comes first, this or its answer.
-     */
+    /* The change ends a creation or removal; the answer to the write may come before or after it. */
     if (!pod || slot->op == SLOT_CREATING)
         slot->op = SLOT_IDLE;
     slot_close(model, at, was_ready);
     task = task_facts_of(model, at.task);
     object_unref(old);
     if (keeps)
-        return EVENT_OUT_OF_SYNC; /* nothing is lost */
+        return EVENT_OUT_OF_SYNC; /* the success stays: no eviction */
     return job_event_of(old ? &before : NULL, pod ? &slot->facts : NULL, &task);
 }
 
@@ -424,11 +423,11 @@ bool job_model_next_removal(struct job_model *model, uint32_t at, struct slot_id
 {
     struct job_task_model *task = &model->tasks[at];
 
-    if (task->reap == 0)
+    if (task->to_remove == 0)
         return false;
-    for (int32_t i = task->reap_to; i >= 0; i--)
-        if (is_reapable(&task->slots[i])) {
-            task->reap_to = i;
+    for (int32_t i = task->to_remove_to; i >= 0; i--)
+        if (is_to_remove(&task->slots[i])) {
+            task->to_remove_to = i;
             *out = (struct slot_id){at, i};
             return true;
         }

@@ -1,5 +1,5 @@
 /*
- * Deterministic names: a retry makes nothing twice.
+ * Names follow from the job alone, so that a repeated creation finds the object and makes no second.
  */
 #include "job/names.h"
 
@@ -59,7 +59,7 @@ char *job_podgroup_name(const struct object *job)
 
 enum { TOKEN_LEN = 12 };
 
-/* Twelve of [0-9a-z], the same for the same text in every process. */
+/* Twelve characters of [0-9a-z] from a hash of the text, the same in every process. */
 static void token(const char *text, size_t len, char out[TOKEN_LEN + 1])
 {
     uint64_t hash = hash_stable(text, len);

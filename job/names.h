@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Names and well-known keys of what the job controller makes. Ref: spec/job.md 3, O-05, O-53, O-54.
+ * Names of the objects that the job controller creates, and well-known keys of their labels and
+ * annotations. Ref: spec/job.md 3, O-05, O-53, O-54.
  */
 #include <stdbool.h>
 #include <stddef.h>

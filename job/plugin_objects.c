@@ -1,7 +1,8 @@
 /*
- * What plugins ask for: made when missing, kept up to date where they say so, removed when the job
- * has come to rest. The records in controlledResources come last, both ways. Ref:
- * spec/job-plugins.md 1.2, 3.4, O-P02, O-P03, O-P11…O-P13.
+ * Objects that plugins ask for: created when missing, updated where the plugin says so, and removed
+ * when the job has finished. Each plugin has a record in controlledResources, which is written after
+ * its objects are created and removed after they are gone. Ref: spec/job-plugins.md 1.2, 3.4, O-P02,
+ * O-P03, O-P11…O-P13.
  */
 #include <string.h>
 
@@ -33,12 +34,12 @@ static struct job_object_plan plan_objects(const struct job_run *run)
     return plan;
 }
 
-/* ---- what takes long is made on a worker, then created ---- */
-
+/* The completion of a planned body on a worker thread, for bodies that take long to make (key pairs).
+ * The object is created afterwards. */
 struct completion {
     struct pool_work work;
     struct job_run *run;
-    struct cluster_call *call; /* waiting for the creation that follows */
+    struct cluster_call *call; /* of the creation that follows */
     const struct kind *kind;
     char *name;
     struct blob *planned;
@@ -60,7 +61,7 @@ static void create_completed(struct pool_work *work)
     struct job_run *run = c->run;
 
     if (run->gone || !job_phase_active(run->model.state.phase))
-        c->call->done(c->call, NULL, NULL); /* nobody needs it any more */
+        c->call->done(c->call, NULL, NULL); /* the object is not needed any more */
     else if (c->err.code != ERR_NONE)
         c->call->done(c->call, NULL, &c->err);
     else
@@ -98,10 +99,8 @@ static void begin_creation(struct job_run *run, const struct job_plan_object *wa
                        job_owned_object(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
 }
 
-/* ---- there, ours, and as planned ---- */
-
-static bool adapt(struct job_run *run, const struct job_plan_object *wanted,
-                  const struct object *is)
+static bool update_object(struct job_run *run, const struct job_plan_object *wanted,
+                          const struct object *is)
 {
     struct blob *body = wanted->adapt ? wanted->adapt(is, wanted->body) : blob_ref(is->body);
 
@@ -114,14 +113,14 @@ static bool adapt(struct job_run *run, const struct job_plan_object *wanted,
     return false;
 }
 
-/* Never overwritten (O-P11). */
+/* An object of another owner is never overwritten (O-P11). */
 static void report_foreign(struct job_run *run, const struct job_plan_object *wanted,
                            const struct object *is)
 {
     const struct owner_ref *owner = meta_controller(is->meta);
     scoped_str message =
         mem_printf("%s %s exists and belongs to %s%s%s: rename or delete it, or rename the job",
-                   wanted->kind->name, wanted->name, owner ? owner->kind : "nobody",
+                   wanted->kind->name, wanted->name, owner ? owner->kind : "no controller",
                    owner ? " " : "", owner ? owner->name : "");
 
     job_run_event(run, EVENT_WARNING, "PluginError", "%s", message);
@@ -129,8 +128,9 @@ static void report_foreign(struct job_run *run, const struct job_plan_object *wa
     work_add_backoff(&run->work);
 }
 
-/* True when the object is there and ours and right; otherwise something was begun or reported. */
-static bool object_is_there(struct job_run *run, const struct job_plan_object *wanted)
+/* True when the object exists, belongs to the job and is as planned. Otherwise a write was begun or the
+ * conflict reported. */
+static bool ensure_object(struct job_run *run, const struct job_plan_object *wanted)
 {
     const struct object *is = cluster_get(run->ctl->cluster, wanted->kind,
                                           object_namespace(run->model.job), wanted->name);
@@ -140,14 +140,14 @@ static bool object_is_there(struct job_run *run, const struct job_plan_object *w
         return false;
     }
     if (job_run_owns(run, is))
-        return adapt(run, wanted, is);
+        return update_object(run, wanted, is);
     if (wanted->shared)
         return true;
     report_foreign(run, wanted, is);
     return false;
 }
 
-/* What admission warned of, for those who look at the job: once. */
+/* Repeat the warnings of admission as events of the job, once per record. */
 static void report_warnings(struct job_run *run)
 {
     struct job_plugin_job job = job_plugin_job_of(&run->model);
@@ -187,7 +187,7 @@ static bool is_ours(const struct job_run *run, const struct job_plan_object *wan
     return is && job_run_owns(run, is);
 }
 
-/* The record of each plugin, once its objects are there (O-P03), and of objects that have their own
+/* Record each plugin once its objects exist (O-P03), and objects that have a record of their own
  * (O-P16). */
 static void record_plugins(struct job_run *run, const struct job_object_plan *plan)
 {
@@ -216,7 +216,7 @@ bool job_plugin_objects_ensure(struct job_run *run)
         return true;
     plan = plan_objects(run);
     for (size_t i = 0; i < plan.count; i++)
-        all &= object_is_there(run, &plan.items[i]);
+        all &= ensure_object(run, &plan.items[i]);
     report_warnings(run);
     if (all)
         record_plugins(run, &plan);
@@ -245,7 +245,7 @@ static void drop_records(struct job_run *run)
     job_status_mark_stale(run);
 }
 
-/* The records go last: while they are there, removal is repeated (O-P13). */
+/* Records are removed last: while they exist, removal is repeated (O-P13). */
 void job_plugin_objects_remove(struct job_run *run)
 {
     const char *ns = object_namespace(run->model.job);

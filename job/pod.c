@@ -1,5 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/job/job_controller_util.go, createJobPod.
+ * Builds metadata and bodies of pods from the task's template, the job's volumes and the plans of
+ * plugins. Ref: Volcano pkg/controllers/job/job_controller_util.go, createJobPod.
  */
 #include "job/pod.h"
 
@@ -11,13 +12,14 @@
 #include "job/names.h"
 #include "job/pod_plugins.h"
 
-/* Keys the core adds to those of the template: more than the table below can be. */
+/* An upper bound of the keys that the core adds to those of the template, and the number of pairs that
+ * need no allocation. */
 enum { CORE_PAIRS_MAX = 20, STACK_PAIRS = 64 };
 
 struct pairs {
     struct kv *items;
     uint32_t count;
-    uint32_t from_template; /* only these can have a core key already */
+    uint32_t from_template; /* only these may repeat a key that the core sets */
 };
 
 static void set_pair(struct pairs *pairs, const char *key, const char *value)
@@ -43,7 +45,7 @@ static struct pairs pairs_from(struct kv *room, const struct kv *items, uint32_t
     return (struct pairs){room, count, count};
 }
 
-/* Text of what the labels and annotations of one pod are made of. */
+/* The texts that become label and annotation values of one pod. */
 struct pod_words {
     const char *job, *ns, *task, *queue;
     char index[16], version[16], retries[16], partition[16];
@@ -223,7 +225,7 @@ static bool list_has(const json_t *list, const char *key, const json_t *value)
     return false;
 }
 
-/* Append what the author has not used yet under the same key (O-P07). */
+/* Append the items whose `key` no item of the list has yet (O-P07). */
 static void append_new_ones(json_t *list, const json_t *items, const char *key)
 {
     size_t i;
@@ -233,7 +235,7 @@ static void append_new_ones(json_t *list, const json_t *items, const char *key)
         json_array_append(list, item);
 }
 
-/* The job's volumes: one pod volume a claim, mounted in every regular container at each path
+/* Add the job's volumes: one pod volume per claim, mounted in every regular container at each path
  * (O-54). */
 static void add_volumes(const struct job_model *model, json_t *spec)
 {

@@ -1,7 +1,7 @@
 /*
- * Additions go behind what the author wrote and never replace it, but for the command of a
- * container that a plugin runs itself. What is there is not added again, so a plan that is carried
- * out twice changes nothing the second time (O-P06, O-P07).
+ * Additions are appended behind what the author of the template wrote and never replace it, except
+ * for the command of a container that a plugin runs itself. Nothing is added twice, so applying a
+ * plan again changes nothing (O-P06, O-P07).
  */
 #include "job/pod_plugins.h"
 
@@ -10,7 +10,7 @@
 
 enum { PORT_NAME_MAX = 15 };
 
-/* The last one, which is the one that counts among variables. */
+/* The last entry with that value; of variables with one name the last is effective. */
 static const json_t *entry_with(const json_t *list, const char *key, const json_t *value)
 {
     const json_t *found = NULL;
@@ -44,7 +44,7 @@ static void add_env(json_t *container, const struct job_pod_env *env)
         json_array_append(list, env->entry);
 }
 
-/* A name is used once in a container: then the next one gets a number (O-P27). */
+/* A port name is unique in a container: when `wanted` is taken, a number is appended (O-P27). */
 static void port_name(const json_t *ports, const char *wanted, char out[PORT_NAME_MAX + 1])
 {
     char suffix[12] = "";
@@ -119,7 +119,7 @@ static void set_absent(json_t *object, const char *key, const char *value)
 
 void job_pod_plan_apply(const struct job_pod_plan *plan, json_t *spec)
 {
-    scoped(json) json_t *init = json_deep_copy(plan->init); /* they grow in the pod */
+    scoped(json) json_t *init = json_deep_copy(plan->init); /* their lists grow in the pod */
 
     append_new_ones(spec, "initContainers", init, "name");
     extend_all(json_object_get(spec, "initContainers"), SCOPE_ALL, plan);

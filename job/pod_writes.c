@@ -1,7 +1,7 @@
 /*
- * Writes of pods: each is a small record that lives until its answer. The slot remembers what is
- * under way, so nothing is asked twice; the answer and the change it causes may come in either
- * order. O-41…O-44, O-48, O-51, O-72.
+ * Writes of pods: create, mark, remove. Each write is a small record that is freed with its answer.
+ * The slot has the write in flight, so that none is begun twice. The answer to a write and the change
+ * it causes may come in either order. O-41…O-44, O-48, O-51, O-72.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,13 @@ struct pod_op {
     enum mark_purpose mark_purpose;
 };
 
-/* Upstream retries everything alike and gives up after 15; ours knows what a retry can mend. */
-enum failure { FAILURE_STALE, FAILURE_TRANSIENT, FAILURE_WAITING, FAILURE_PERMANENT };
+/* What a retry can do about a failure. Volcano retries all failures alike and gives up after 15. */
+enum failure {
+    FAILURE_STALE,     /* newer data is on its way: retry when it has arrived */
+    FAILURE_TRANSIENT, /* retry after a back-off, without an event */
+    FAILURE_WAITING,   /* the same with an event: something else must change first */
+    FAILURE_PERMANENT, /* a limited number of retries: only a change of the job can help */
+};
 
 static enum failure classify(const struct error *err)
 {
@@ -40,7 +45,7 @@ static enum failure classify(const struct error *err)
     return classes[err->code];
 }
 
-/* A job that can never get its pods: TerminateJob after as many tries as upstream makes. */
+/* The job can never get its pods: terminate it, after as many retries as Volcano makes. */
 static void give_up(struct job_run *run, const char *what, const struct error *err)
 {
     struct job_request *request = mem_alloc(sizeof *request);
@@ -64,7 +69,7 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
     int limit = run->ctl->options.max_requeue;
 
     run->sync_wanted = true;
-    if (failure == FAILURE_STALE) { /* fresh data is on its way; look again when it is here */
+    if (failure == FAILURE_STALE) { /* newer data is on its way */
         if (!job_run_holding(run))
             work_add_after(&run->work, 5);
         return;
@@ -72,7 +77,7 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
     if (failure != FAILURE_TRANSIENT)
         job_run_event(run, EVENT_WARNING, event_reason, "%s: %s", what, err->message);
     if (job_run_holding(run))
-        return; /* one failure a round counts */
+        return; /* failures of one round count once */
     if (failure == FAILURE_PERMANENT && limit >= 0 && run->permanent++ >= (unsigned)limit) {
         give_up(run, what, err);
         return;
@@ -88,7 +93,7 @@ static void succeeded(struct job_run *run)
     work_forget(&run->work);
 }
 
-/* Take the record apart; true when the job is still there to be told. */
+/* Free the record of a write. True when the job still exists. */
 static bool finish(struct cluster_call *call, struct job_run **out_run, struct slot_id *out_at)
 {
     struct pod_op *op = container_of(call, struct pod_op, call);
@@ -105,7 +110,7 @@ static bool finish(struct cluster_call *call, struct job_run **out_run, struct s
     return true;
 }
 
-/* What was begun is answered. */
+/* The write is answered: the slot has none in flight. */
 static void end_op(struct job_run *run, struct slot_id at, enum slot_op op)
 {
     const struct job_slot *slot = job_model_slot(&run->model, at);
@@ -125,7 +130,7 @@ static struct cluster_call *begin(struct job_run *run, struct slot_id at, enum s
     return &op->call;
 }
 
-/* The state of a pod as an answer shows it. */
+/* Take over the version of a pod in an answer. */
 static void take_pod(struct job_run *run, struct slot_id at, const struct object *pod)
 {
     struct pod_facts facts;
@@ -134,7 +139,7 @@ static void take_pod(struct job_run *run, struct slot_id at, const struct object
         job_run_pod(run, at, pod, &facts);
 }
 
-/* The name is taken (O-42): by ourselves, by an earlier job of our name, or by a stranger. */
+/* A pod of the name exists (O-42): the job's own, one of an earlier job of the name, or a foreign one. */
 static void name_taken(struct job_run *run, struct slot_id at, const struct error *err)
 {
     const char *ns = object_namespace(run->model.job);
@@ -155,7 +160,7 @@ static void name_taken(struct job_run *run, struct slot_id at, const struct erro
         return;
     message =
         mem_printf("pod %s exists and belongs to %s %s; it is created as soon as the name is free",
-                   name, owner ? owner->kind : "nobody", owner ? owner->name : "");
+                   name, owner ? owner->kind : "no controller", owner ? owner->name : "");
     job_status_waits(run, "PodNameConflict", message);
     job_wait_for(run, &kind_pod, ns, name);
     if (!owner || strcmp(owner->kind, "Job") != 0 ||
@@ -205,11 +210,11 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
         return;
     end_op(run, at, SLOT_MARKING);
     slot = job_model_slot(&run->model, at);
-    done = !err || (slot && slot->facts.marked); /* only the answer was lost */
+    done = !err || (slot && slot->facts.marked); /* marked although the answer is an error */
     if (!err)
         take_pod(run, at, pod);
     else if (!done && err->code != ERR_NOT_FOUND)
-        /* unmarked it stays: its end would look like an eviction */
+        /* it is not removed unmarked: its end would look like an eviction */
         job_write_failed(run, "FailedDelete", "mark pod", err);
     if (mark_purpose != MARK_UNTRACKED) {
         run->target.marks--;
@@ -239,7 +244,7 @@ static void removed(struct cluster_call *call, const struct object *none, const 
     if (!finish(call, &run, &at))
         return;
     if (!err) {
-        succeeded(run); /* the change of the pod itself shows when it is on its way or gone */
+        succeeded(run); /* the change of the pod follows */
         return;
     }
     end_op(run, at, SLOT_REMOVING);

@@ -1,6 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/job/job_controller_actions.go, createOrUpdatePodGroup,
- * calcPGMinResources.
+ * The members of a PodGroup: minimums, minResources by task priority, topology and sub-groups. Ref:
+ * Volcano pkg/controllers/job/job_controller_actions.go, createOrUpdatePodGroup, calcPGMinResources.
  */
 #include "job/podgroup.h"
 
@@ -25,7 +25,7 @@ static const char *template_class(const struct job_task *task)
         json_object_get(json_object_get(task->template_, "spec"), "priorityClassName"));
 }
 
-/* Higher priority first; equal ones stay in spec order. */
+/* Higher priority first; equal priorities in spec order. */
 static int compare_ranks(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;
@@ -119,7 +119,7 @@ static json_t *topology_of(const json_t *given, bool by_name_too)
     for (size_t i = 0; i < countof(keys); i++) {
         json_t *value = json_object_get(given, keys[i]);
 
-        /* The job's own topology names its tier once: by number if it has one. */
+        /* The job's topology names its tier once: by number when it has a number. */
         if (!value || (i == 2 && !by_name_too && json_object_get(out, keys[1])))
             continue;
         json_object_set(out, keys[i], value);
@@ -135,8 +135,8 @@ static bool has_partitions(const struct job_spec *spec)
     return false;
 }
 
-/* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology: it is
- * read where it stands. */
+/* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology, so that is
+ * read from the JSON body. */
 static json_t *sub_groups(const struct job_model *model)
 {
     const struct job_spec *spec = model->compiled->spec;
@@ -238,8 +238,8 @@ struct object *job_podgroup_build(const struct job_model *model, struct blob *bo
     snprintf(version, sizeof version, "%d", model->state.version);
     if (job->n_annotations > 0)
         memcpy(annotations, job->annotations, job->n_annotations * sizeof *annotations);
-    /* Ours: which epoch the gang was admitted for, so that a kill after a crash still knows the old
-     * one. */
+    /* The kill epoch that the gang is admitted for. After a crash an older PodGroup is recognised by
+     * it. */
     annotations[job->n_annotations] = (struct kv){ANNOTATION_JOB_VERSION, version};
     meta = meta_new(&(struct meta){
         .namespace_ = job->namespace_,

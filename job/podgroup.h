@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Builds and compares the PodGroup of a job. Ref: spec/job.md 15, O-57.
+ * Builds the PodGroup of a job and compares it with the stored one; no writes
+ * (job/podgroup_sync.c has them). Ref: spec/job.md 15, O-57.
  */
 #include "job/model.h"
 
@@ -10,21 +11,20 @@ typedef int32_t (*job_priority_fn)(void *ctx, const char *priority_class);
 struct job_podgroup_options {
     job_priority_fn priority;
     void *ctx;
-    bool staged; /* the minimum covers the tasks that were started so far, and grows with them
-                    (O-57) */
+    bool staged; /* the minimum covers only the tasks started so far (O-57) */
 };
 
-/** The spec the PodGroup should have; an owned reference. Shared by all jobs of a shape where it
- * follows from the body alone. */
+/** The body that the PodGroup should have; an owned reference. All jobs with an equal body share it
+ * where it follows from the body alone. */
 struct blob *job_podgroup_body(struct job_model *model, const struct job_podgroup_options *options);
 /** A PodGroup for the job, owned; consumes `body`. */
 struct object *job_podgroup_build(const struct job_model *model, struct blob *body);
-/** Has what matters in `group` fallen behind `wanted`? (15.1: extra task minimums stay; queue and
- * topology are not followed.) */
+/** Does `group` differ from `wanted` in a member that follows the job? Extra task minimums, queue and
+ * topology do not count (15.1). */
 bool job_podgroup_differs(const struct object *group, const struct blob *wanted);
 
-/** May pods be created? The PodGroup exists, is not being deleted, is of this epoch, and has left
- * "" and Pending. */
+/** May pods be created? True when the PodGroup exists, is not being deleted, is of this kill epoch, and
+ * is past the phases "" and Pending. */
 bool job_podgroup_admitted(const struct job_model *model);
-/** The PodGroup belongs to an earlier kill epoch and must go. */
+/** Is the PodGroup of an earlier kill epoch, so that it must be replaced? */
 bool job_podgroup_outdated(const struct job_model *model);

@@ -1,11 +1,12 @@
 /*
- * Ref: Volcano pkg/controllers/job/job_controller_util.go, applyPolicies.
+ * Compiles policies to rows with event masks, and finds the first row that applies. Ref: Volcano
+ * pkg/controllers/job/job_controller_util.go, applyPolicies.
  */
 #include "job/policy.h"
 
 #define BIT(event) (1u << EVENT_##event)
 
-/* What "*" stands for. JobUpdated must be named (O-04); internal events never match. */
+/* The events that "*" stands for. JobUpdated must be named (O-04); internal events never match. */
 static const uint32_t any_event = BIT(POD_FAILED) | BIT(POD_EVICTED) | BIT(POD_PENDING) |
                                   BIT(UNKNOWN) | BIT(TASK_COMPLETED) | BIT(TASK_FAILED);
 static const uint32_t internal_events = BIT(OUT_OF_SYNC) | BIT(COMMAND_ISSUED) | BIT(POD_RUNNING);

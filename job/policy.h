@@ -1,9 +1,9 @@
 #pragma once
 /*
- * Lifecycle policies: from an event to an action. Pure. Ref: spec/job.md 6.
+ * Lifecycle policies: they map an event to an action. Pure. Ref: spec/job.md 6.
  *
- * A job's policies are compiled once per body (job/compiled_spec.h) into rows with an event mask,
- * so that matching an event costs a few comparisons.
+ * The policies of a job are compiled once per body (job/compiled_spec.h) into rows with a mask of
+ * events, so that matching an event costs a few comparisons.
  */
 #include "api/types/kinds/job/job.h"
 
@@ -20,21 +20,20 @@ struct job_policy_rows {
     size_t count;
 };
 
-/** Compile one policy. Unknown events are left out, an unknown action acts as SyncJob (upstream's
- * reading). */
+/** Compile one policy. As in Volcano, unknown events are left out and an unknown action is SyncJob. */
 struct job_policy_row job_policy_compile(const struct job_policy *policy);
 
-/* What happened, as far as matching cares. */
+/* The members of an event that matching looks at. */
 struct job_policy_input {
     enum job_event event;
-    bool has_action; /* `action` was asked for explicitly: no policy is consulted */
+    bool has_action; /* `action` was requested explicitly: no policy is consulted */
     enum job_action action;
     bool other_job; /* the event belongs to an earlier job of the same name */
     int32_t version;
     int32_t exit_code; /* 0 = none */
 };
 
-/* Which policy decided: its place in the task's list, or in the job's list. */
+/* Which list has the policy that decided. */
 enum job_policy_source { POLICY_NONE, POLICY_OF_TASK, POLICY_OF_JOB };
 
 struct job_policy_result {
@@ -45,13 +44,13 @@ struct job_policy_result {
 };
 
 /**
- * The action for an occurrence. `task` are the policies of the task the event names (empty for job
- * level events), `job` those of the job. First rule that applies wins; an event no policy names
- * gives SyncJob (JobUpdated: UpdateJob).
+ * The action for an event. `task` are the policies of the event's task (empty for events of the
+ * job), `job` those of the job. The first row that applies wins, the task's rows first. An event
+ * that no policy names gives SyncJob (JobUpdated: UpdateJob).
  */
 struct job_policy_result job_policy_match(const struct job_policy_input *what,
                                           int32_t status_version, struct job_policy_rows task,
                                           struct job_policy_rows job);
 
-/** Does this row react to `event` (exit codes aside)? */
+/** Does this row name `event`? Exit codes are not looked at. */
 bool job_policy_names(const struct job_policy_row *row, enum job_event event);

@@ -1,7 +1,7 @@
 /*
- * What must be there before the first pod: the queue, claims, what plugins ask for, and the
- * PodGroup; and the way back when the job ends. Nothing is looked at again until something it
- * depends on has changed. Ref: spec/job.md 9, O-39.
+ * Preparation: before the first pod is created, the queue, claims, plugin objects and the PodGroup
+ * must exist. Once they do, they are checked again only when an object they depend on has changed.
+ * When the job ends, PodGroup and plugin objects are removed. Ref: spec/job.md 9, O-39.
  */
 #include "job/prepare.h"
 
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "job/names.h"
 
-/* A write that preparation waits for. */
+/* A write in flight that preparation waits for. */
 struct prep_op {
     struct cluster_call call;
     struct job_run *run;
@@ -32,7 +32,7 @@ static void prep_done(struct cluster_call *call, const struct object *result,
         job_run_free_if_done(run);
         return;
     }
-    if (err && err->code == ERR_EXISTS) { /* the cache will show whose it is */
+    if (err && err->code == ERR_EXISTS) { /* the cache will show its owner */
         if (!job_run_holding(run))
             work_add_backoff(&run->work);
     } else if (err && err->code != ERR_NOT_FOUND) {
@@ -70,8 +70,8 @@ struct object *job_owned_object(const struct job_run *run, const struct kind *ki
     return object_new(kind, meta, body, NULL);
 }
 
-/* It exists, and takes PodGroups when one is still to be made. */
-static bool queue_takes_us(struct job_run *run)
+/* True when the queue exists and, if the PodGroup is still to be created, is open. */
+static bool ensure_queue(struct job_run *run)
 {
     const char *name = run->model.compiled->spec->queue;
     const struct object *queue = cluster_get(run->ctl->cluster, &kind_queue, "", name);
@@ -79,17 +79,18 @@ static bool queue_takes_us(struct job_run *run)
 
     if (queue && (run->model.group || strcmp(queue_state_of(queue), "Open") == 0))
         return true;
-    message = queue ? mem_printf("queue %s is %s; the job goes on when it is open", name,
+    message = queue ? mem_printf("queue %s is %s; the job continues when it is open", name,
                                  *queue_state_of(queue) ? queue_state_of(queue) : "not open yet")
-                    : mem_printf("queue %s does not exist; the job goes on when it does", name);
+                    : mem_printf("queue %s does not exist; the job continues when it does", name);
     job_status_waits(run, queue ? "QueueNotOpen" : "QueueNotFound", message);
     job_wait_for(run, &kind_queue, "", name);
     return false;
 }
 
-/* Its queue hands jobs on to other clusters: the job says so, as upstream's does (9.1 step 3).
- * There are none here, so it runs where it is, and is told. True when there is nothing to write. */
-static bool forwarding_is_noted(struct job_run *run)
+/* When the queue forwards jobs to other clusters, the job gets Volcano's annotation (9.1 step 3). No other
+ * cluster is reachable here, so the job runs locally, and an event says so. False while the
+ * annotation is being written. */
+static bool ensure_forwarding_annotation(struct job_run *run)
 {
     const struct object *job = run->model.job;
     const char *queue = run->model.compiled->spec->queue;
@@ -99,11 +100,12 @@ static bool forwarding_is_noted(struct job_run *run)
 
     if (!spec->clusters.count || (noted && strcmp(noted, "true") == 0))
         return true;
-    job_run_event(run, EVENT_WARNING, "JobForwarding",
-                  "queue %s hands jobs on to cluster %s%s, and this machine reaches no other: the "
-                  "job runs here",
-                  queue, spec->clusters.items[0] ? spec->clusters.items[0] : "",
-                  spec->clusters.count > 1 ? " and others" : "");
+    job_run_event(
+        run, EVENT_WARNING, "JobForwarding",
+        "queue %s forwards jobs to cluster %s%s, and no other cluster can be reached: the "
+        "job runs here",
+        queue, spec->clusters.items[0] ? spec->clusters.items[0] : "",
+        spec->clusters.count > 1 ? " and others" : "");
     cluster_update(run->ctl->cluster, job_prepare_write(run, "JobForwarding"),
                    job_annotated(job, (const struct kv[]){{ANNOTATION_JOB_FORWARDING, "true"}}, 1));
     return false;
@@ -114,7 +116,7 @@ bool job_prepare(struct job_run *run)
     if (run->prep_ops > 0)
         return false;
     if (!run->prepared) {
-        if (!queue_takes_us(run) || !forwarding_is_noted(run) || !job_claims_ensure(run) ||
+        if (!ensure_queue(run) || !ensure_forwarding_annotation(run) || !job_claims_ensure(run) ||
             !job_plugin_objects_ensure(run))
             return false;
         run->prepared = true;

@@ -1,14 +1,14 @@
 #pragma once
 /*
- * The parts of preparation (job/prepare.c): each says whether its things are there, and begins what
- * is missing.
+ * The parts of preparation (job/prepare.c). Each `ensure` function returns true when its objects exist as
+ * the job asks; otherwise it has begun a write, or the job waits.
  */
 #include "job/run.h"
 
-/** A write that preparation waits for; `reason` is that of the event when it fails (static text).
- */
+/** Begin a write that preparation waits for. `reason` is the reason of the event when it fails (static
+ * text). */
 struct cluster_call *job_prepare_write(struct job_run *run, const char *reason);
-/** A draft of an object that the job owns; consumes `body`. */
+/** A draft of an object that the job controls, owned; consumes `body`. */
 struct object *job_owned_object(const struct job_run *run, const struct kind *kind,
                                 const char *name, struct blob *body);
 

@@ -1,5 +1,5 @@
 /*
- * First the stories of actions, then those of verdicts: which pod, task, code or limit decided.
+ * First the reasons of actions, then those of verdicts: which pod, task, exit code or limit decided.
  */
 #include "job/reason.h"
 
@@ -8,14 +8,12 @@
 #include "api/types/kinds/command.h"
 #include "job/names.h"
 
-/* ---- actions ---- */
-
 static bool is_of_task(enum job_event event)
 {
     return event == EVENT_TASK_COMPLETED || event == EVENT_TASK_FAILED;
 }
 
-/* " of pod x", " of task y": what the event was about. */
+/* Append " of pod x" or " of task y", the subject of the event. */
 static void put_subject(const struct job_run *run, const struct job_request *request,
                         struct buf *out)
 {
@@ -27,14 +25,14 @@ static void put_subject(const struct job_run *run, const struct job_request *req
         buf_printf(out, " of task %s", task);
     } else if (request->pod) {
         buf_printf(out, " of pod %s", object_name(request->pod));
-    } else if (task && request->has_pod) { /* the pod itself is no more */
+    } else if (task && request->has_pod) { /* the pod itself is gone */
         scoped_str name = job_pod_name(object_name(model->job), task, request->at.index);
 
         buf_printf(out, " of pod %s", name);
     }
 }
 
-/* Told with the event, or, when an action comes later, by what is left of the pod. */
+/* The exit code of the event; for a delayed action that of the pod in the slot. */
 static int32_t exit_code_of(const struct job_run *run, const struct job_request *request)
 {
     const struct job_slot *slot = request->event == EVENT_POD_FAILED && request->has_pod
@@ -46,18 +44,18 @@ static int32_t exit_code_of(const struct job_run *run, const struct job_request 
     return slot->facts.exit_code;
 }
 
-/* Why it was given, when it says so; else which one it was. */
+/* Append the message of the Command, or its name when it has none. */
 static void put_command(const struct object *command, struct buf *out)
 {
-    enum { WHY_MAX = 200 };
-    const char *why = command_of(command)->message;
+    enum { MESSAGE_MAX = 200 };
+    const char *message = command_of(command)->message;
 
-    if (!why || !*why) {
+    if (!message || !*message) {
         buf_printf(out, " by command %s", object_name(command));
         return;
     }
     buf_str(out, ": ");
-    buf_str_short(out, why, WHY_MAX);
+    buf_str_short(out, message, MESSAGE_MAX);
 }
 
 void job_reason_of_action(const struct job_run *run, const struct job_request *request,
@@ -76,8 +74,6 @@ void job_reason_of_action(const struct job_run *run, const struct job_request *r
     if (request->command)
         put_command(request->command, out);
 }
-
-/* ---- verdicts ---- */
 
 static const struct job_slot *first_failed(const struct job_model *model)
 {
@@ -154,6 +150,6 @@ void job_reason_of_verdict(const struct job_model *model, const struct job_count
         put_end(model, c, verdict->reason, out);
     else if (verdict->phase == JOB_FAILED)
         put_spent(model, c, out);
-    else /* what was decided when it began to restart or to end */
+    else /* the decision that began the restart or the end */
         buf_str(out, model->state.message ? model->state.message : "");
 }

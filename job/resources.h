@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What pods use, as quotas count it: a PodGroup's minResources. Ref: spec/job.md 15.3.
+ * Resource usage of pods as quotas count it, for the minResources of a PodGroup. Ref: spec/job.md 15.3.
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/text/quantity.h"
@@ -8,10 +8,10 @@
 struct usage_item {
     char *name; /* owned */
     quantity_nano value;
-    bool binary; /* was written with a binary suffix, and is printed so */
+    bool binary; /* written with a binary suffix (Mi), and printed with one */
 };
 
-/* A resource list that is being added up; a handful of names. Zeroed to start. */
+/* A sum of resource lists; a handful of names. Zeroed to start. */
 struct usage {
     struct usage_item *items;
     size_t count, cap;
@@ -20,7 +20,8 @@ struct usage {
 void usage_release(struct usage *usage);
 SCOPED_DEFINE(usage, struct usage, usage_release)
 
-/** Usage of one pod of the template: pods, count/pods, plain and requests. and limits. forms. */
+/** Usage of one pod of the template: pods, count/pods, and each resource as NAME, requests.NAME and (native
+ * ones) limits.NAME. */
 void usage_of_template(const json_t *template_, struct usage *out);
 /** sum += what × times */
 void usage_add(struct usage *sum, const struct usage *what, int64_t times);

@@ -1,5 +1,5 @@
 /*
- * Lists of index ranges with a number each. Text that is damaged counts as far as it can be read.
+ * Reads and writes lists of index ranges with a number each. Damaged text is read up to the damage.
  */
 #include "job/slot_annotations.h"
 
@@ -32,14 +32,12 @@ void job_slot_annotations_mark_changed(struct job_model *model)
     model->annotations_changed = model->keeps_succeeded || model->slot_budget;
 }
 
-/* ---- reading ---- */
-
 struct range {
-    int32_t from, to; /* both in it */
-    int32_t number;   /* 1 where none is given */
+    int32_t from, to; /* inclusive */
+    int32_t number;   /* 1 when the text gives none */
 };
 
-/* Takes the next range off `*at`. False at the end, or where it makes no sense. */
+/* Read the next range and move `*at` behind it. False at the end of the text, or when it is damaged. */
 static bool next_range(const char **at, struct range *out)
 {
     char *end;
@@ -118,8 +116,6 @@ void job_slot_annotations_load(struct job_model *model)
     model->annotations_changed = false;
 }
 
-/* ---- writing ---- */
-
 static int32_t success_of(const struct job_slot *slot)
 {
     return slot->kept && slot->class == SLOT_SUCCEEDED;
@@ -192,8 +188,6 @@ void job_slot_annotations_stored(struct job_model *model)
         }
 }
 
-/* ---- counting ---- */
-
 void job_slot_annotations_count_restart(struct job_model *model, uint32_t task, int32_t from,
                                         int32_t to)
 {
@@ -204,7 +198,7 @@ void job_slot_annotations_count_restart(struct job_model *model, uint32_t task, 
 
         if (model->slot_budget && slot->pod)
             take_restarts(model, slot, slot->restarts + 1);
-        if (slot->kept) /* it runs again with the others */
+        if (slot->kept) /* it runs again with the rest */
             job_model_forget_success(model, (struct slot_id){task, i});
     }
     job_slot_annotations_mark_changed(model);

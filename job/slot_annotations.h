@@ -1,7 +1,6 @@
 #pragma once
 /*
- * What a job remembers of single slots beyond the life of their pods, in
- * status.controlledResources:
+ * Facts about single slots that outlive their pods, stored in status.controlledResources:
  *
  *   succeeded-pods-TASK   0-2,5      these have succeeded and their pods were deleted; they are not
  *                                    run again (annotation volcano.sh/keep-succeeded: "true", O-61)
@@ -9,25 +8,24 @@
  *   targeted-restarts     4          how many of retryCount the slots answer for
  *                                    (annotation volcano.sh/restart-budget: slot, O-77)
  *
- * They are written with the status, so a restart is counted with the phase that it leads to, or not
- * at all.
+ * They are part of the job's status (not of metadata.annotations) and are written with it, so that a
+ * restart is counted together with the phase that it leads to, or not at all.
  */
 #include "job/model.h"
 
-/** What the job's annotations ask for. */
+/** Read from the job's annotations which facts are to be kept. */
 void job_slot_annotations_configure(struct job_model *model);
-/** A new view: take over what is stored. */
+/** Take over the stored facts into a new model. */
 void job_slot_annotations_load(struct job_model *model);
-/** Restarts are again as stored: the decision that counted them did not get through. */
+/** Return to the stored restarts: the decision that counted others was not stored. */
 void job_slot_annotations_reload_restarts(struct job_model *model);
-/** They may differ from what is stored. */
+/** The model may differ from what is stored. */
 void job_slot_annotations_mark_changed(struct job_model *model);
-/** Bring controlledResources up to date, before the status is written. True when that changed them.
- */
+/** Bring controlledResources up to date before the status is written. True when that changed them. */
 bool job_slot_annotations_write(struct job_model *model);
-/** The status was written: what it does not keep is forgotten. */
+/** The status was stored: forget successes and restarts that it does not have. */
 void job_slot_annotations_stored(struct job_model *model);
 
-/** A targeted restart of slots `from` … `to`-1 of a task is decided. */
+/** Count a targeted restart of slots `from` … `to`-1 of a task. */
 void job_slot_annotations_count_restart(struct job_model *model, uint32_t task, int32_t from,
                                         int32_t to);

@@ -1,7 +1,7 @@
 /*
- * What the present phase wants, brought about step by step. Level-triggered: asked again after
- * every change, it finds what is missing and begins it; what is under way is left alone. Ref:
- * spec/job.md 9, 10.
+ * The sync of a job: creates and removes what its phase asks for, then applies the verdict. The sync
+ * is level-triggered: it runs after every change, begins what is missing and leaves alone what has a
+ * write in flight. Ref: spec/job.md 9, 10.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,16 +14,17 @@
 #include "job/run.h"
 #include "job/slot_annotations.h"
 
-/* Pods begun in one go; then other jobs get their turn (O-41). */
+/* Writes of pods begun in one pass; then other jobs have their turn (O-41). */
 enum { BATCH = 256 };
 
-/* Doomed pods: mark, and once marked delete, from the highest index down (O-44). */
-static int reap(struct job_run *run)
+/* Mark doomed pods, and delete those that are marked, from the highest index down (O-44). Returns the
+ * number of writes begun. */
+static int remove_doomed(struct job_run *run)
 {
     struct job_model *model = &run->model;
     int begun = 0, removed = 0;
 
-    for (uint32_t t = 0; model->reap > 0 && t < model->compiled->spec->tasks.count; t++) {
+    for (uint32_t t = 0; model->to_remove > 0 && t < model->compiled->spec->tasks.count; t++) {
         struct slot_id at;
 
         for (; begun < BATCH && job_model_next_removal(model, t, &at); begun++)
@@ -39,7 +40,8 @@ static int reap(struct job_run *run)
     return begun;
 }
 
-static int create(struct job_run *run)
+/* Create pods of vacant slots. Returns the number of writes begun. */
+static int create_vacant(struct job_run *run)
 {
     struct job_model *model = &run->model;
     int begun = 0;
@@ -50,12 +52,13 @@ static int create(struct job_run *run)
         for (; begun < BATCH && job_model_next_vacant(model, t, &at); begun++)
             job_pod_create(run, at);
     }
-    if (begun > 1) /* a single pod speaks for itself */
+    if (begun > 1) /* a single pod has its own event */
         job_run_event(run, EVENT_NORMAL, "SuccessfulCreate", "creating %d pods", begun);
     return begun;
 }
 
-/* Completed and Failed are stored at once; while pods still live the reason says so (O-38). */
+/* Completed and Failed are stored at once. While pods are still ending the reason is PodsReleasing
+ * (O-38). */
 static void decide_end(struct job_run *run, const struct job_verdict *verdict,
                        const struct job_counts *counts, const char *message)
 {
@@ -71,7 +74,7 @@ static void decide_end(struct job_run *run, const struct job_verdict *verdict,
     job_change_phase(run, verdict->phase, "PodsReleasing", both, NULL);
 }
 
-/* Why it ends is what made it end, not that it has ended. */
+/* A job that was ending keeps the reason that began the end. */
 static const char *reason_of(const struct job_run *run, const struct job_verdict *verdict,
                              char out[JOB_REASON_MAX])
 {
@@ -99,7 +102,7 @@ static bool apply_verdict(struct job_run *run)
     return true;
 }
 
-/* The newest condition that holds, if the gang is not scheduled: told once per change (O-39). */
+/* Report the newest true condition of a PodGroup that is not scheduled, once per change (O-39). */
 static void warn_group(struct job_run *run)
 {
     const struct podgroup_status *status =
@@ -134,23 +137,23 @@ static void warn_group(struct job_run *run)
                   newest->message ? newest->message : "");
 }
 
-/* What single slots leave behind, actions that were armed and a reason that is `explained` anew are
- * stored with the turn that shows it; counters a little later. */
-static void status_follows(struct job_run *run, bool explained)
+/* Store slot annotations, armed actions and a new reason in this turn, and counters a little later. */
+static void status_follows(struct job_run *run, bool new_reason)
 {
     bool armed = run->delays == DELAYS_URGENT && job_delayed_annotations_write(run);
 
-    if (job_slot_annotations_write(&run->model) || armed || explained) {
+    if (job_slot_annotations_write(&run->model) || armed || new_reason) {
         job_store_status(run, NULL);
     } else {
-        job_slot_annotations_stored(&run->model); /* they are as stored */
+        job_slot_annotations_stored(&run->model); /* they equal what is stored */
         if (run->counts_changed || run->delays != DELAYS_STORED)
             job_status_mark_stale(run);
     }
     run->counts_changed = false;
 }
 
-/* What the job is judged by is what its status says, also while its PodGroup is being changed. */
+/* Verdicts use the minimum in the status. It follows the spec once the PodGroup is admitted, also while
+ * the PodGroup is being updated. */
 static void follow_minimum(struct job_run *run)
 {
     struct job_model *model = &run->model;
@@ -167,24 +170,24 @@ static bool sync_active(struct job_run *run)
     struct job_model *model = &run->model;
     int begun = 0;
 
-    if (model->compiled->broken) { /* 9.2 step 0 */
-        job_run_event(run, EVENT_WARNING, model->compiled->broken_reason, "%s",
-                      model->compiled->broken);
-        job_change_phase(run, JOB_FAILED, model->compiled->broken_reason, model->compiled->broken,
+    if (model->compiled->invalid) { /* 9.2 step 0 */
+        job_run_event(run, EVENT_WARNING, model->compiled->invalid_reason, "%s",
+                      model->compiled->invalid);
+        job_change_phase(run, JOB_FAILED, model->compiled->invalid_reason, model->compiled->invalid,
                          NULL);
         return false;
     }
     follow_minimum(run);
     if (!job_run_holding(run)) {
-        begun = reap(run);
+        begun = remove_doomed(run);
         bool prepared = job_prepare(run), admitted = prepared && job_podgroup_admitted(model);
 
         if (prepared && !admitted && strcmp(model->state.reason, "PodGroupPending") != 0)
-            job_status_waits_no_longer(run); /* what preparing waited for is there */
+            job_status_waits_no_longer(run); /* what preparation waited for exists */
         if (admitted) {
             if (model->vacant == 0 && run->ops == 0 && !run->waiter.list)
                 job_status_waits_no_longer(run);
-            begun = begun == BATCH ? begun : create(run);
+            begun = begun == BATCH ? begun : create_vacant(run);
         }
         if (!job_podgroup_writing(run->podgroup))
             warn_group(run);
@@ -194,7 +197,7 @@ static bool sync_active(struct job_run *run)
     return begun == BATCH;
 }
 
-/* Once everything is gone the reason is again the one that decided: whether it has changed. */
+/* When every pod has ended, PodsReleasing is replaced by the reason that decided. True when it was. */
 static bool released(struct job_run *run)
 {
     struct job_state *state = &run->model.state;
@@ -216,21 +219,19 @@ static bool sync_ending(struct job_run *run)
     int begun = 0;
 
     if (!job_run_holding(run)) {
-        begun = reap(run);
+        begun = remove_doomed(run);
         job_prepare_undo(run, drained && job_phase_at_rest(counts.phase)
                                   ? UNDO_PODGROUP_AND_PLUGIN_OBJECTS
                                   : UNDO_PODGROUP);
     }
-    if (!apply_verdict(run)) {
-        /* who waited for the last pod looks at the job next */
+    if (!apply_verdict(run))
         status_follows(run, drained && released(run));
-    }
     return begun == BATCH;
 }
 
 bool job_sync(struct job_run *run)
 {
-    if (object_deleting(run->model.job)) /* what the job owns goes with it */
+    if (object_deleting(run->model.job)) /* its objects are garbage-collected */
         return false;
     run->held = job_run_holding(run);
     return job_phase_active(run->model.state.phase) ? sync_active(run) : sync_ending(run);

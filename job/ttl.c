@@ -1,5 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/garbagecollector/garbagecollector.go.
+ * A hash of timers by the uid of the job. Ref: Volcano
+ * pkg/controllers/garbagecollector/garbagecollector.go.
  */
 #include "job/ttl.h"
 
@@ -9,8 +10,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* A finished job without a time of transition is looked at again after the longest of these; a
- * deletion that did nothing, after the shortest at first. */
+/* A deletion without effect is repeated after the first of these, then after doubled times up to the
+ * second. A finished job without a time of transition is checked again after the second. */
 enum { RETRY_FIRST_MS = 20, RETRY_MS = 10000 };
 
 struct job_ttl_entry {
@@ -32,7 +33,7 @@ static bool is_candidate(const struct job_ttl *ttl, const struct object *job)
            job_spec_of(job)->ttl_s.set && !object_deleting(job);
 }
 
-/* Until the job may go. */
+/* Start the timer that ends when the job may be deleted. */
 static void start_timer(struct job_ttl_entry *entry, const struct object *job)
 {
     struct loop *loop = entry->ttl->cluster->loop;
@@ -48,7 +49,8 @@ static void start_timer(struct job_ttl_entry *entry, const struct object *job)
     timer_start(loop, &entry->timer, left_ms);
 }
 
-/* The timer ran for the end that the job has still, whatever the wall shows by now. */
+/* Did the timer run for the end and ttl that the job still has? The wall clock may have been set
+ * meanwhile and is not asked. */
 static bool is_over(const struct job_ttl_entry *entry, const struct object *job)
 {
     return entry->finished_ms && entry->finished_ms == job_status_of(job)->transition_ms &&
@@ -63,8 +65,7 @@ static void drop(struct job_ttl_entry *entry)
     mem_free(entry);
 }
 
-/* Read afresh, test again, delete what has this uid and nothing else. The entry stays until the job
- * is gone. */
+/* Read the job again, check it again, and delete it by uid. The entry stays until the job is gone. */
 static void on_time(struct timer *timer)
 {
     struct job_ttl_entry *entry = container_of(timer, struct job_ttl_entry, timer);

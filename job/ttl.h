@@ -2,9 +2,9 @@
 /*
  * Deletes finished jobs after ttlSecondsAfterFinished. Ref: spec/job.md 17.2, INV-J9.
  *
- * One timer for each finished job with a ttl, whatever else is known of the job. The deadline
- * derives from the stored time of the last transition, so a restart of the process does not extend
- * it.
+ * Each finished job with a ttl has one timer, also when the controller has no record of the job. The
+ * deadline follows from the stored time of the last transition, so a restart of the process does not
+ * extend it.
  */
 #include "api/cluster.h"
 #include "base/hash.h"
@@ -13,11 +13,11 @@ struct job_ttl_entry;
 
 struct job_ttl {
     struct cluster *cluster;
-    bool aborted;                  /* collects aborted jobs, too */
+    bool aborted;                  /* deletes aborted jobs, too */
     struct job_ttl_entry *entries; /* hash by uid */
 };
 
-/** A job was added or changed: arm, or disarm when it is no candidate (any more). */
+/** A job was added or changed: start its timer, or stop it when the job is not to be deleted. */
 void job_ttl_update(struct job_ttl *ttl, const struct object *job);
 void job_ttl_forget(struct job_ttl *ttl, const struct object *job);
 void job_ttl_release(struct job_ttl *ttl);

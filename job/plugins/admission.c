@@ -1,7 +1,7 @@
 /*
- * Plugins at admission: what they imply, what they find in a job, what they forbid to change. The
- * same findings become events when the job is run. Ref: spec/job-plugins.md 1.3, 10, O-P04, O-P07,
- * O-P15, O-P41.
+ * Plugins at admission: which plugins a plugin implies, what it refuses or warns of in a job, and
+ * which replicas must not change. Warnings become events again when the job is run. Ref:
+ * spec/job-plugins.md 1.3, 10, O-P04, O-P07, O-P15, O-P41.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,8 +44,6 @@ void job_review_warn(struct job_review *review, const char *reason, const char *
     add(review->warnings, reason, format, args);
     va_end(args);
 }
-
-/* ---- mounts ---- */
 
 static const json_t *volume_named(const json_t *volumes, const char *name)
 {
@@ -120,8 +118,6 @@ void job_review_mount(const struct job_plugin_job *job, struct job_review *revie
     }
 }
 
-/* ---- reviews ---- */
-
 struct review_pass {
     struct job_review review;
     bool by_name;
@@ -172,11 +168,9 @@ void job_plugins_review(const struct job_plugin_job *job, const char *path,
     review_all(job, &(struct job_review){"", path, errors, warnings, false});
 }
 
-/* ---- admission ---- */
-
 static void imply(json_t *plugins)
 {
-    json_t *args, *copy = json_copy(plugins); /* what is implied implies nothing */
+    json_t *args, *copy = json_copy(plugins); /* an implied plugin implies no other */
     const char *name;
 
     json_object_foreach(copy, name, args)
@@ -202,8 +196,8 @@ static void check_names(const struct job_spec *spec, const char *path, struct er
 }
 
 /* Warnings are errors where the server is strict about arguments (O-P04). */
-static void hand_over(const struct admission *adm, const char *path,
-                      const struct error_list *warnings, struct error_list *errors)
+static void report_warnings(const struct admission *adm, const char *path,
+                            const struct error_list *warnings, struct error_list *errors)
 {
     for (size_t i = 0; i < warnings->count; i++) {
         const struct error *found = &warnings->items[i];
@@ -226,7 +220,7 @@ static void check(const struct admission *adm, const struct job_spec *spec, cons
     if (!name)
         check_names(spec, path, errors);
     review_all(&job, &(struct job_review){"", path, errors, &warnings, adm->no_key_arguments});
-    hand_over(adm, path, &warnings, errors);
+    report_warnings(adm, path, &warnings, errors);
     error_list_release(&warnings);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Ref: Go's flag.FlagSet.parseOne and strconv.ParseInt.
+ * Reads flags by a table of names, types and offsets. Ref: Go's flag.FlagSet.parseOne and
+ * strconv.ParseInt.
  */
 #include "job/plugins/args.h"
 
@@ -81,7 +82,7 @@ static bool parse_int(const char *text, int64_t *out)
     }
     if (!negative && __builtin_sub_overflow((int64_t)0, value, &value))
         return false;
-    *out = value; /* gathered as a negative number, so that the smallest one fits */
+    *out = value; /* summed up as a negative number, so that INT64_MIN fits */
     return true;
 }
 
@@ -95,7 +96,7 @@ static const struct job_arg *find(const struct job_arg *table, const char *name,
 
 enum { SHOWN_MAX = 32 };
 
-/* A value as a report shows it: whole when it is short and one line, else by its length. */
+/* A value as messages show it: in full when it is one short line, otherwise only its length. */
 struct shown {
     char text[48];
 };
@@ -117,9 +118,9 @@ static bool store_number(const struct job_arg *arg, const char *text, void *at, 
     int64_t number;
 
     if (!parse_int(text, &number))
-        return error_set(err, ERR_INVALID, arg->name, "%s is no whole number", shown(text).text);
+        return error_set(err, ERR_INVALID, arg->name, "%s is not a whole number", shown(text).text);
     if (arg->type == ARG_PORT && (number < 1 || number > 65535))
-        return error_set(err, ERR_INVALID, arg->name, "%lld is no port; ports are 1 to 65535",
+        return error_set(err, ERR_INVALID, arg->name, "%lld is not a port; ports are 1 to 65535",
                          (long long)number);
     if (arg->type == ARG_COUNT && number < 0)
         return error_set(err, ERR_INVALID, arg->name, "%lld is negative", (long long)number);
@@ -138,8 +139,8 @@ static bool store(const struct job_arg *arg, const char *text, void *out, struct
         return true;
     case ARG_BOOL:
         if (!parse_bool(text, &flag))
-            return error_set(err, ERR_INVALID, arg->name, "%s is no boolean; write true or false",
-                             shown(text).text);
+            return error_set(err, ERR_INVALID, arg->name,
+                             "%s is not a boolean; write true or false", shown(text).text);
         memcpy(at, &flag, sizeof flag);
         return true;
     case ARG_INT:
@@ -150,7 +151,7 @@ static bool store(const struct job_arg *arg, const char *text, void *out, struct
     return false;
 }
 
-/* The part of the word behind its dashes, or NULL when reading ends here. */
+/* The word without its dashes, or NULL when the word ends the flags. */
 static const char *flag_text(const char *word)
 {
     if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0)
@@ -167,7 +168,7 @@ static bool unknown_flag(const struct job_arg *table, const char *text, size_t l
     buf_add(&name, text, len);
     for (; table->name; table++)
         buf_printf(&known, "%s%s", known.len ? ", " : "", table->name);
-    return error_set(err, ERR_INVALID, "", "flag %s is unknown; there are %s",
+    return error_set(err, ERR_INVALID, "", "flag %s is unknown; known flags are %s",
                      shown(name.data).text, known.data);
 }
 
@@ -179,7 +180,7 @@ static size_t read_one(const struct job_arg *table, const char *text, const char
     const struct job_arg *arg = find(table, text, len);
 
     if (len == 0 || *text == '-') {
-        error_set(err, ERR_INVALID, "", "%s is no flag", shown(text).text);
+        error_set(err, ERR_INVALID, "", "%s is not a flag", shown(text).text);
         return 1;
     }
     if (!arg) {
@@ -212,7 +213,7 @@ void job_args_read(const struct job_arg *table, struct str_list words, void *out
         if (!text) {
             if (ignored && strcmp(words.items[i], "--") != 0)
                 error_list_add(ignored, ERR_INVALID, "",
-                               "%s is no flag; it and what follows are not read",
+                               "%s is not a flag; it and what follows are not read",
                                shown(words.items[i]).text);
             return;
         }

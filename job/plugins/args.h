@@ -3,14 +3,14 @@
  * Plugin arguments: the syntax of Go's flag package, which job authors rely on. Ref:
  * spec/job-plugins.md 1.3, O-P04.
  *
- *   -name=value  --name=value  -name value  --name value   one or two dashes are equal; the last of
- * a repeated flag wins
- *   --flag                                                  booleans may stand alone; a separate
- * word is never their value
+ *   -name=value  --name=value  -name value  --name value
+ *       One or two dashes mean the same. The last of a repeated flag wins.
+ *   --flag
+ *       Booleans may stand alone; a separate word is never their value.
  *
- * Reading ends at the first word that is no flag, at a lone dash, an empty word, or behind "--".
- * Unlike Go, a bad argument leaves its default in place, is reported, and the rest is still read.
- * Values may be private keys: a report shows only short ones.
+ * Reading ends at the first word that is not a flag, at a lone dash, at an empty word, or behind
+ * "--". Unlike in Go, a bad argument keeps its default and is reported, and the rest is still read.
+ * Values may be private keys, so messages show only short ones.
  */
 #include "api/types/schema/schema.h"
 

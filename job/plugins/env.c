@@ -1,5 +1,6 @@
 /*
- * env: tells each container which replica of its task it is. Ref: spec/job-plugins.md 2, O-P08.
+ * Plugin env: gives each container the index of its replica in VK_TASK_INDEX and VC_TASK_INDEX. Ref:
+ * spec/job-plugins.md 2, O-P08.
  */
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /*
- * hcclrank: the pod's rank as an annotation. A RANK that a container has, from its author or from
- * another plugin, comes first, so this plugin runs last. On request also the rank table that
- * Ascend's libraries read, which follows the pods. Ref: spec/job-plugins.md 9, O-P31, O-P37.
+ * Plugin hcclrank: writes the rank of each pod into an annotation. A RANK variable of a container, from
+ * the author or from another plugin, takes precedence; therefore this plugin runs last. On request it
+ * also keeps the rank table that Ascend's libraries read in a ConfigMap that follows the pods. Ref:
+ * spec/job-plugins.md 9, O-P31, O-P37.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static bool has_rank(const struct job_task *task)
     return rank && *rank;
 }
 
-/* The value when this is a RANK with one, else NULL. */
+/* The value of the variable when it is RANK and not empty, otherwise NULL. */
 static const char *rank_in(const json_t *entry)
 {
     const char *name = json_string_value(json_object_get(entry, "name"));
@@ -70,21 +71,19 @@ static const char *rank_of_containers(const struct job_task *task, const struct 
     {
         json_array_foreach(json_object_get(container, "env"), e,
                            entry) if (rank_in(entry)) return rank_in(entry);
-        if (planned) /* added behind the author's */
+        if (planned) /* appended behind the author's variables */
             return planned;
     }
     return NULL;
 }
-
-/* ---- the rank table ---- */
 
 static char *table_name(const struct job_plugin_job *job)
 {
     return mem_printf("%s-hccl", job->name);
 }
 
-/* The devices a pod was given, as the node that gave them has written at it: {"devices":
- * [{"device_id", "device_ip"}]}. Ranks go on from `first`; returns the next one. */
+/* Write the devices of a pod from the annotation of its node: {"devices": [{"device_id",
+ * "device_ip"}]}. Ranks count up from `first`; returns the next rank. */
 static int write_devices(struct jsonw *w, const struct object *pod, int first)
 {
     const char *text = meta_annotation(pod->meta, ANNOTATION_DEVICES);
@@ -111,7 +110,7 @@ static int write_devices(struct jsonw *w, const struct object *pod, int first)
 }
 
 struct table {
-    struct jsonw servers; /* list under way */
+    struct jsonw servers; /* the list being written */
     int listed, devices;
     bool whole; /* every pod has an address */
 };
@@ -136,7 +135,7 @@ static void list_task(const struct job_plugin_job *job, const struct job_task *t
     }
 }
 
-/* Servers in the order of their ranks. */
+/* The rank table: servers in the order of their ranks. */
 static char *table_text(const struct job_plugin_job *job, const struct hcclrank_args *args)
 {
     const struct job_task *master = job_task_named(job->spec, args->master);

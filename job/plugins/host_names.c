@@ -1,5 +1,6 @@
 /*
- * Names are put together from the job's, the task's and the index, or taken from the template.
+ * A host name is JOB-TASK-INDEX unless the template has one; the domain is the job's name unless the
+ * template has a subdomain.
  */
 #include "job/plugins/host_names.h"
 

@@ -1,11 +1,12 @@
 #pragma once
 /*
- * Names of a job's pods as plugins write them. Ref: spec/job-plugins.md 0.
+ * Host names of a job's pods as plugins write them, and look-ups in the job's spec. Ref:
+ * spec/job-plugins.md 0.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/buf.h"
 
-/** The two-part name of a replica: host(task, i) "." sub(task); and its first part alone. */
+/** Append the name of a replica: its host name, or HOST.SUBDOMAIN. */
 void job_host_write(struct buf *out, const char *job_name, const struct job_task *task,
                     int32_t index);
 void job_fqdn_write(struct buf *out, const char *job_name, const struct job_task *task,
@@ -13,7 +14,7 @@ void job_fqdn_write(struct buf *out, const char *job_name, const struct job_task
 /** How many different hosts the task has: its replicas, or one where the template fixes the host
  * name. */
 int32_t job_host_count(const struct job_task *task);
-/** The two-part names of all hosts of the task. */
+/** Append HOST.SUBDOMAIN of every host of the task. */
 void job_hosts_write(struct buf *out, const char *job_name, const struct job_task *task,
                      const char *separator);
 /** The task's name with "_" for "-"; upper case for variables. Appended to `out`. */

@@ -1,6 +1,6 @@
 /*
- * mpi: the launcher gets the list of its workers; everybody declares the port that sshd listens on.
- * Names come from svc, keys from ssh. Ref: spec/job-plugins.md 5, O-P27…O-P29.
+ * Plugin mpi: gives the launcher the list of its workers, and declares the port that sshd listens on in
+ * every container. Host names come from plugin svc, keys from plugin ssh. Ref: spec/job-plugins.md 5, O-P27…O-P29.
  */
 #include "job/plugins/mpi.h"
 
@@ -69,8 +69,7 @@ static void mpi_pod(const struct job_plugin_job *job, const struct job_task *tas
             return;
         job_hosts_write(&hosts, job->name, worker, ",");
         job_pod_plan_value(plan, SCOPE_ALL, "MPI_HOST", hosts.len ? hosts.data : "");
-        if (job->local &&
-            !job->own_network) { /* loopback is left out where nothing is said (O-P28) */
+        if (job->local && !job->own_network) { /* Open MPI leaves out loopback by default (O-P28) */
             job_pod_plan_default(plan, SCOPE_MAIN, "OMPI_MCA_btl_tcp_if_include", "lo");
             job_pod_plan_default(plan, SCOPE_MAIN, "OMPI_MCA_oob_tcp_if_include", "lo");
         }
@@ -91,7 +90,7 @@ static void mpi_review(const struct job_plugin_job *job, struct job_review *revi
                           args.master);
     if (!job_task_named(job->spec, args.worker))
         job_review_warn(review, REASON_PLUGIN_WARNING,
-                        "plugin mpi gives nobody MPI_HOST: the job has no task \"%s\"; name the "
+                        "plugin mpi gives no pod MPI_HOST: the job has no task \"%s\"; name the "
                         "workers with the argument --worker=TASK",
                         args.worker);
 }

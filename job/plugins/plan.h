@@ -1,18 +1,16 @@
 #pragma once
 /*
- * What hooks of plugins return: objects to have, and additions to one pod. Nothing happens while a
- * plan is made; job/plugin_objects.c and job/pod_plugins.c carry it out. Ref: spec/job-plugins.md
- * 1.4, O-P02, O-P06, O-P07.
+ * Plans: what the hooks of plugins ask for. An object plan lists objects that the job needs; a pod
+ * plan lists additions to one pod. Plans are carried out by job/plugin_objects.c and
+ * job/pod_plugins.c. Ref: spec/job-plugins.md 1.4, O-P02, O-P06, O-P07.
  */
 #include <jansson.h>
 
 #include "api/types/object.h"
 #include "base/error.h"
 
-/* ---- objects ---- */
-
-/** What an object of ours should look like, given how it is: an owned body, the same one when
- * nothing is to be changed. */
+/** The body that an existing object should have, owned. The object's own body when nothing is to be
+ * changed. */
 typedef struct blob *(*job_adapt_fn)(const struct object *is, const struct blob *wanted);
 /** The whole body of a new object, made from the planned one; appended to `out`. Runs on a worker
  * thread: touches nothing but its arguments. */
@@ -22,11 +20,11 @@ struct job_plan_object {
     const struct kind *kind;
     char *name;               /* owned by the plan */
     struct blob *body;        /* owned by the plan */
-    job_adapt_fn adapt;       /* NULL: one that is there stays as it is */
-    job_complete_fn complete; /* NULL: the body is whole */
-    bool shared;              /* one of that name that is not ours serves as well */
-    char *record;             /* owned: has a record of its own, of this name; NULL = none */
-    const char *plugin;       /* whose it is; filled in by who asks */
+    job_adapt_fn adapt;       /* NULL: an existing object stays as it is */
+    job_complete_fn complete; /* NULL: `body` is complete */
+    bool shared;              /* an object of that name and another owner serves as well */
+    char *record;             /* owned: name of a record of its own; NULL = none */
+    const char *plugin;       /* its name; filled in by job/plugin_objects.c */
 };
 
 struct job_object_plan {
@@ -38,10 +36,9 @@ struct job_object_plan {
  * the next call. */
 struct job_plan_object *job_plan_object(struct job_object_plan *plan, const struct kind *kind,
                                         const char *name, struct blob *body);
+/** A job_adapt_fn: always the planned body. */
 struct blob *job_adapt_replace(const struct object *is, const struct blob *wanted);
 void job_object_plan_release(struct job_object_plan *plan);
-
-/* ---- one pod ---- */
 
 enum job_pod_scope {
     SCOPE_ALL,  /* containers and init containers, also those that plugins add (O-P14) */
@@ -51,7 +48,7 @@ enum job_pod_scope {
 struct job_pod_env {
     json_t *entry;
     enum job_pod_scope scope;
-    bool yields; /* to a variable of the same name in the container */
+    bool yields; /* left out when the container has a variable of the name */
 };
 
 struct job_pod_port {
@@ -80,10 +77,10 @@ struct job_pod_plan {
 void job_pod_plan_release(struct job_pod_plan *plan);
 /** Append a variable; consumes `entry`. A name already planned keeps its first entry (O-P06). */
 void job_pod_plan_env(struct job_pod_plan *plan, enum job_pod_scope scope, json_t *entry);
-/** The same with a literal value. */
+/** Append a variable with a literal value. */
 void job_pod_plan_value(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
                         const char *value);
-/** The same, where the container has no variable of that name. */
+/** Append a variable for containers that have none of that name. */
 void job_pod_plan_default(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
                           const char *value);
 /** Declare a port in each container that does not declare the number. */

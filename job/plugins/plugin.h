@@ -1,9 +1,10 @@
 #pragma once
 /*
- * Job plugins: what a name in spec.plugins adds to a job. Ref: spec/job-plugins.md.
+ * Job plugins: each name in spec.plugins adds objects, and variables, mounts and ports of pods, to a job.
+ * Ref: spec/job-plugins.md.
  *
- * Hooks are pure: they append to a plan, and one place carries it out: job/plugin_objects.c for
- * objects, job/pod_plugins.c for pods. Adding a plugin: one file with one constant, one line in
+ * Hooks are pure: they append to a plan that job/plugin_objects.c (objects) and job/pod_plugins.c (pods)
+ * carry out. To add a plugin: one file with one constant, one line in
  * JOB_PLUGINS; admission, implied plugins, argument findings and the records in the job's status
  * follow from the constant (docs/plugins.md).
  */
@@ -12,8 +13,8 @@
 #include "job/plugins/host_names.h"
 #include "job/plugins/plan.h"
 
-/* Name of the constant and of the plugin, in the order in which hooks run: alphabetical, hcclrank
- * last, for it looks at what the others have planned (O-P01). */
+/* Names of the constants and of the plugins, in the order in which hooks run: alphabetical, with hcclrank
+ * last because it reads what the others have planned (O-P01). */
 /* clang-format off */
 #define JOB_PLUGINS(X) \
     X(env)             \
@@ -26,15 +27,15 @@
     X(hcclrank)
 /* clang-format on */
 
-/* What a hook may look at; all borrowed. */
+/* The job as a hook sees it; all borrowed. */
 struct job_plugin_job {
     const char *ns, *name, *uid; /* name is NULL in a review that may not depend on it */
     const struct job_spec *spec;
     struct str_list args;
     bool local;       /* pods run on this machine: loopback network, one known user */
-    bool own_network; /* not that of loopback: theirs has interfaces */
-    /** The pod of (task position, index) as it is now, or NULL. NULL itself where nobody knows
-     * pods; a plugin that asks says so in `uses_pod_addresses`. */
+    bool own_network; /* but in a network of their own, with interfaces */
+    /** The pod of (task position, index) as it is now, or NULL. The member is NULL at admission, where
+     * there are no pods. A plugin that uses it has `uses_pod_addresses`. */
     const struct object *(*pod)(const void *pods, size_t task, int32_t index);
     const void *pods;
 };
@@ -51,13 +52,13 @@ struct job_review {
 #define REASON_HOSTS_ENV_TOO_LONG "HostsEnvTooLong"
 #define REASON_PLUGIN_WARNING     "PluginWarning"
 
-/** The job cannot be run so. `field` below the spec; NULL: the plugin's own. */
+/** Refuse the job. `field` is a path below the spec; NULL: the plugin's entry in spec.plugins. */
 void job_review_refuse(struct job_review *review, const char *field, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/** The author should know. `reason` is static text. */
+/** Warn the author of the job. `reason` is static text. */
 void job_review_warn(struct job_review *review, const char *reason, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/** Refuse a mount of the author's at `path`, unless it is of the object the plugin mounts there: a
+/** Refuse the author's mounts at `path`, unless they mount the object that the plugin mounts there: a
  * volume whose `source` names `object` (O-P07). */
 void job_review_mount(const struct job_plugin_job *job, struct job_review *review, const char *path,
                       const char *source, const char *member, const char *object);
@@ -70,22 +71,22 @@ struct job_plugin {
     const struct job_arg *flags;                     /* NULL: any arguments, all ignored */
     size_t flags_size;                               /* of the struct they are read into */
     bool unrecorded; /* leaves a record in the job's status only when it has made objects */
-    /** Do its objects depend on the addresses of pods? NULL: no. */
+    /** Do the objects of the plugin depend on the addresses of pods? NULL: no. */
     bool (*uses_pod_addresses)(const struct job_plugin_job *job);
     /** The objects the job needs. May be NULL. */
     void (*objects)(const struct job_plugin_job *job, struct job_object_plan *plan);
     /** Additions for the pod of (task, index). May be NULL. */
     void (*pod)(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                 struct job_pod_plan *plan);
-    /** Does it give this container of the task its command, which the author then may leave out?
-     * NULL: never. */
+    /** Does the plugin set the command of this container, so that the author may leave it out? NULL:
+     * never. */
     bool (*commands)(const struct job_plugin_job *job, const struct job_task *task,
                      const char *container);
-    /** What the author should know, and what cannot be; of the spec alone. May be NULL. */
+    /** Find errors and warnings in the spec alone. May be NULL. */
     void (*review)(const struct job_plugin_job *job, struct job_review *review);
-    /** The same of what depends on the job's name. May be NULL. */
+    /** Find those that depend on the job's name. May be NULL. */
     void (*review_name)(const struct job_plugin_job *job, struct job_review *review);
-    /** May this task's replicas change while the job lives? NULL: yes. Otherwise the reason. */
+    /** The reason why this task's replicas must not change while the job exists; NULL: they may. */
     const char *(*fixed_size)(const struct job_plugin_job *job, const struct job_task *task);
 };
 
@@ -108,14 +109,14 @@ bool job_plugins_each(const struct job_plugin_job *job, job_plugin_visit_fn visi
 /** The arguments of a plugin of the job; false when it does not have the plugin. */
 bool job_plugin_args(const struct job_spec *spec, const char *name, struct str_list *out);
 
-/** Findings of all plugins. With a name in `job`, of those that depend on it; without, of the
+/** Append the findings of all plugins: with a name in `job` those that depend on the name, without it the
  * others. */
 void job_plugins_review(const struct job_plugin_job *job, const char *path,
                         struct error_list *errors, struct error_list *warnings);
 
-/** The plugins of `spec` with those they imply, in `arena`. */
+/** Add the plugins that those of `spec` imply; memory of the arena. */
 void job_plugins_imply(struct job_spec *spec, struct arena *arena);
 
-/* What admission asks; see api/types/admission.h. */
+/* The functions that admission calls; see api/types/admission.h. */
 struct plugin_rules;
 extern const struct plugin_rules job_plugin_rules;

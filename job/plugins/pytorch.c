@@ -1,6 +1,6 @@
 /*
- * pytorch: the variables of a rendezvous at the first master, ranks without gaps, and on request an
- * init container that waits for the master. Ref: spec/job-plugins.md 7, O-P31…O-P33.
+ * Plugin pytorch: sets the variables of a rendezvous at the first master, with ranks without gaps, and on
+ * request adds an init container that waits for the master. Ref: spec/job-plugins.md 7, O-P31…O-P33.
  */
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static void pytorch_review(const struct job_plugin_job *job, struct job_review *
                         args.worker);
 }
 
-/* Workers' ranks start behind the masters'. */
+/* Workers' ranks start after the masters'. */
 static const char *pytorch_fixed_size(const struct job_plugin_job *job, const struct job_task *task)
 {
     return strcmp(task->name, read_args(job).master) == 0

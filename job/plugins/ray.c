@@ -1,5 +1,5 @@
 /*
- * ray: one head with a Service, workers that join it; the commands are the plugin's. Ref:
+ * Plugin ray: runs one head with a Service, and workers that join it. The plugin sets the commands. Ref:
  * spec/job-plugins.md 8, O-P05, O-P34…O-P36.
  */
 #include <string.h>
@@ -55,8 +55,7 @@ static const json_t *container_named(const struct job_task *task, const char *na
     return NULL;
 }
 
-/* What the author calls that port of the container: NULL when it is not declared, "" without name.
- */
+/* The name of a declared port of the container: NULL = not declared, "" = declared without a name. */
 static const char *name_of_port(const json_t *container, int64_t number)
 {
     size_t i;
@@ -118,7 +117,7 @@ static void ray_pod(const struct job_plugin_job *job, const struct job_task *tas
     const struct ray_args args = read_args(job);
     const struct job_task *head = job_task_named(job->spec, args.head);
 
-    if (!head) /* no job gets here without one, see the review */
+    if (!head) /* ray_review refuses such jobs */
         return;
     if (task == head && container_named(task, args.head_container))
         add_head(&args, plan);
@@ -148,7 +147,8 @@ static struct blob *service_body(const struct job_plugin_job *job, const struct 
         jsonw_member_str(&w, "name", port_names[i]);
         jsonw_member_str(&w, "protocol", "TCP");
         jsonw_member_int(&w, "port", args->ports[i]);
-        if (given && strcmp(given, port_names[i]) != 0) /* a name would find nothing (O-P34) */
+        if (given && strcmp(given, port_names[i]) !=
+                         0) /* the Service's port name would match none (O-P34) */
             jsonw_member_int(&w, "targetPort", args->ports[i]);
         else
             jsonw_member_str(&w, "targetPort", port_names[i]);
@@ -190,7 +190,7 @@ static void warn_of_missing(const struct job_task *task, const char *container, 
                         role, task->name, container, role);
 }
 
-/* One Service has them all. */
+/* All ports are in one Service, so they must differ. */
 static void refuse_equal_ports(const struct ray_args *args, struct job_review *review)
 {
     for (int i = 0; i < PORTS; i++)

@@ -1,7 +1,6 @@
 /*
- * ssh: one key pair for all pods of a job, and a client configuration with their names. The pair is
- * made once in the life of the job, off the loop; later only the configuration follows the hosts.
- * Ref: spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
+ * Plugin ssh: one key pair for all pods of a job, and a client configuration with their host names. The
+ * pair is made once, on a worker thread; later only the configuration is updated. Ref: spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
  */
 #include <assert.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 
 #define HOME_PATH   "/root/.ssh"
-#define KEY_PRIVATE "id_rsa" /* whatever its kind: OpenSSH looks at the content (O-P26) */
+#define KEY_PRIVATE "id_rsa" /* of any key type: OpenSSH reads the content (O-P26) */
 #define KEY_PUBLIC  "id_rsa.pub"
 #define KEY_ALLOWED "authorized_keys"
 #define KEY_CONFIG  "config"
@@ -50,8 +49,6 @@ static struct ssh_args read_args(const struct job_plugin_job *job)
     return args;
 }
 
-/* ---- the Secret ---- */
-
 static void write_config(struct buf *out, const struct job_plugin_job *job, int64_t port)
 {
     buf_str(out, "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n");
@@ -68,7 +65,7 @@ static void write_config(struct buf *out, const struct job_plugin_job *job, int6
             buf_char(out, '\n');
         }
     }
-    if (port != PORT_DEFAULT) /* replicas made later (O-P22) */
+    if (port != PORT_DEFAULT) /* for replicas added later (O-P22) */
         buf_printf(out, "Host *.%s\n  Port %lld\n", job->name, (long long)port);
 }
 
@@ -111,11 +108,11 @@ static struct blob *secret_body(const struct job_plugin_job *job, const struct s
     return blob;
 }
 
-/* The planned body up to where its data ends; jsonw then goes on there. */
+/* Copy the planned body without its end, so that jsonw appends further members of `data`. */
 static struct jsonw reopen_data(const char *body, size_t len, struct buf *out)
 {
     assert(len > 2 && memcmp(body + len - 2, "}}", 2) == 0);
-    buf_reserve(out, len + 16384); /* the pair is never left behind in memory that was outgrown */
+    buf_reserve(out, len + 16384); /* no growth, which would leave keys in freed memory */
     buf_add(out, body, len - 2);
     return (struct jsonw){out, true};
 }
@@ -149,7 +146,7 @@ static bool complete_ed25519(const char *body, size_t len, struct buf *out, stru
     return complete_pair(job_key_ed25519, body, len, out, err);
 }
 
-/* The author's private key is in the body; the public one follows from it (O-P24). */
+/* The body has the author's private key; the public key is derived from it (O-P24). */
 static bool complete_public(const char *body, size_t len, struct buf *out, struct error *err)
 {
     scoped(json) json_t *doc = json_loadb(body, len, 0, NULL);
@@ -168,9 +165,8 @@ static bool complete_public(const char *body, size_t len, struct buf *out, struc
     return true;
 }
 
-/* Keys stay, the configuration follows (O-P20, O-P21). Only on this machine: Kubernetes' kubelet
- * removes the old files of a changed Secret, and with them those in directories mounted by subPath.
- */
+/* Update the configuration and keep the keys (O-P20, O-P21). Only used on this machine: Kubernetes'
+ * kubelet removes the old files of a changed Secret, also from directories mounted by subPath. */
 static struct blob *adapt_secret(const struct object *is, const struct blob *wanted)
 {
     scoped(json) json_t *body = object_body_json(is);
@@ -205,8 +201,6 @@ static void ssh_objects(const struct job_plugin_job *job, struct job_object_plan
     secret->complete = completion(&args);
 }
 
-/* ---- pods ---- */
-
 static bool user_is_known(const struct job_task *task)
 {
     const json_t *context = job_template_list(task, "securityContext");
@@ -230,8 +224,8 @@ static void ssh_pod(const struct job_plugin_job *job, const struct job_task *tas
 {
     const struct ssh_args args = read_args(job);
     scoped_str name = mem_printf("%s-ssh", job->name);
-    /* ssh refuses a key of its own user that others may read; without knowing the user, others
-     * must be able to (O-P23). */
+    /* ssh refuses a key that users other than the owner can read. When the user of the container is
+     * unknown the key must be readable by all (O-P23). */
     int mode = strcmp(args.path, HOME_PATH) == 0 || job->local || user_is_known(task) ? MODE_OWNER
                                                                                       : MODE_ALL;
 
@@ -241,8 +235,6 @@ static void ssh_pod(const struct job_plugin_job *job, const struct job_task *tas
     job_pod_plan_mount(plan, json_pack("{s:s, s:s, s:s}", "name", name, "mountPath", args.path,
                                        "subPath", ".ssh"));
 }
-
-/* ---- findings ---- */
 
 static void review_keys(const struct ssh_args *args, struct job_review *review)
 {
@@ -257,11 +249,11 @@ static void review_keys(const struct ssh_args *args, struct job_review *review)
         return;
     if (review->no_key_arguments)
         job_review_refuse(review, NULL,
-                          "ssh-private-key: everybody who can read the job could read the key: "
+                          "ssh-private-key: anyone who can read the job could read the key: "
                           "leave it out, and a pair is made for the job, or start the server with "
                           "--allow-ssh-key-arguments");
     job_review_warn(review, REASON_PLUGIN_WARNING,
-                    "plugin ssh: everybody who can read the job can read ssh-private-key in its "
+                    "plugin ssh: anyone who can read the job can read ssh-private-key in its "
                     "arguments: leave it out, and a pair is made for the job");
     if (!*args->public_key &&
         !job_key_public(args->private_key, strlen(args->private_key), &public_key, &err))
@@ -275,8 +267,8 @@ static void ssh_review(const struct job_plugin_job *job, struct job_review *revi
 
     if (strcmp(args.type, "rsa") != 0 && strcmp(args.type, "ed25519") != 0)
         job_review_warn(review, REASON_ARGUMENT_IGNORED,
-                        "plugin ssh: argument ignored: ssh-key-type: \"%s\" is no kind of key; "
-                        "there are rsa and ed25519",
+                        "plugin ssh: argument ignored: ssh-key-type: \"%s\" is not a key type; "
+                        "use rsa or ed25519",
                         args.type);
     if (problem)
         job_review_refuse(review, NULL, "ssh-key-file-path: \"%s\" %s", args.path, problem);

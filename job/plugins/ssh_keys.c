@@ -1,6 +1,6 @@
 /*
- * libcrypto makes and parses keys; the forms of OpenSSH are put together here: numbers are big
- * endian, strings have their length before them. Ref: RFC 4253 6.6, RFC 8709, PROTOCOL.key of
+ * libcrypto makes and parses keys; OpenSSH's formats are written here: numbers are big-endian, and
+ * strings are preceded by their length. Ref: RFC 4253 6.6, RFC 8709, PROTOCOL.key of
  * OpenSSH.
  */
 #include "job/plugins/ssh_keys.h"
@@ -25,8 +25,6 @@ static const char openssh_end[] = "-----END OPENSSH PRIVATE KEY-----\n";
 SCOPED_DEFINE_PTR(pkey, EVP_PKEY *, EVP_PKEY_free)
 SCOPED_DEFINE_PTR(bignum, BIGNUM *, BN_free)
 
-/* ---- the wire form ---- */
-
 static void put_u32(struct secret *out, uint32_t value)
 {
     const unsigned char bytes[4] = {(unsigned char)(value >> 24), (unsigned char)(value >> 16),
@@ -43,14 +41,14 @@ static void put_string(struct secret *out, const void *bytes, size_t len)
 
 static bool put_number(struct secret *out, const EVP_PKEY *key, const char *name)
 {
-    unsigned char bytes[2 + RSA_BITS] = {0}; /* keys of authors may be longer than ours */
+    unsigned char bytes[2 + RSA_BITS] = {0}; /* given keys may be longer than made ones */
     scoped(bignum) BIGNUM *number = NULL;
     int len;
 
     if (!EVP_PKEY_get_bn_param(key, name, &number) || BN_num_bytes(number) > RSA_BITS)
         return false;
     len = BN_bn2bin(number, bytes + 1);
-    if (bytes[1] & 0x80) /* it would be negative */
+    if (bytes[1] & 0x80) /* the number would be negative */
         put_string(out, bytes, (size_t)len + 1);
     else
         put_string(out, bytes + 1, (size_t)len);
@@ -71,12 +69,10 @@ static void write_public(const char *type, const struct secret *blob, struct buf
     buf_char(out, '\n');
 }
 
-/* ---- public keys ---- */
-
 static bool refuse(struct error *err)
 {
     return error_set(err, ERR_INVALID, "ssh-private-key",
-                     "the private key is of no kind that is understood here (RSA or Ed25519, "
+                     "the private key is not of a supported kind (RSA or Ed25519, "
                      "without passphrase); give ssh-public-key, too");
 }
 
@@ -101,7 +97,7 @@ static bool public_of(const EVP_PKEY *key, struct buf *out, struct error *err)
     return true;
 }
 
-/* Nobody is asked for a passphrase. */
+/* Keys with a passphrase are refused without a prompt. */
 static int no_passphrase(char *buf, int size, int writing, void *arg)
 {
     return -1;
@@ -134,7 +130,7 @@ static bool take_string(struct reader *r, struct reader *out)
     return true;
 }
 
-/* OpenSSH's form has the public key in clear before the private part. */
+/* OpenSSH's format has the public key unencrypted before the private part. */
 static bool public_in_openssh(const char *text, size_t len, struct buf *out, struct error *err)
 {
     scoped(secret) struct secret bytes = {0};
@@ -178,8 +174,6 @@ bool job_key_public(const char *private_key, size_t len, struct buf *out_public,
     BIO_free(bio);
     return key ? public_of(key, out_public, err) : refuse(err);
 }
-
-/* ---- new keys ---- */
 
 static bool failed(struct error *err)
 {

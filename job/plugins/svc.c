@@ -1,7 +1,7 @@
 /*
- * svc: names for the pods of a job. A ConfigMap with the host lists, a headless Service, a
- * NetworkPolicy that lets only the job's own pods in; each pod gets its host name, the lists as
- * variables and as files in /etc/volcano. Ref: spec/job-plugins.md 3.
+ * Plugin svc: host names for the pods of a job. It creates a ConfigMap with the lists of hosts, a
+ * headless Service, and a NetworkPolicy that admits only the job's own pods. Each pod gets a host
+ * name, and the lists as variables and as files in /etc/volcano. Ref: spec/job-plugins.md 3.
  */
 #include <string.h>
 
@@ -41,8 +41,7 @@ static struct svc_args read_args(const struct job_plugin_job *job)
     return args;
 }
 
-/* The length of the comma list without writing it: all names differ only in the digits of their
- * index. */
+/* The length of the comma-separated list, computed: the names differ only in the digits of their index. */
 static size_t hosts_length(const struct job_plugin_job *job, const struct job_task *task)
 {
     scoped(buf) struct buf first = {0};
@@ -151,7 +150,7 @@ static struct blob *policy_body(const struct job_plugin_job *job)
     return blob_intern(body.data, body.len);
 }
 
-/* The one member that an argument decides, in a Service that is there. */
+/* In an existing Service only the member that an argument decides is updated. */
 static struct blob *adapt_service(const struct object *is, const struct blob *wanted)
 {
     scoped(json) json_t *body = object_body_json(is);
@@ -179,7 +178,7 @@ static bool is_first_with_subdomain(const struct job_spec *spec, size_t t, const
     return true;
 }
 
-/* A domain of its own needs a Service of its own, unless its author has made one (O-P16). */
+/* A task with its own subdomain needs a Service of that name, unless one exists (O-P16). */
 static void plan_subdomains(const struct job_plugin_job *job, const struct svc_args *args,
                             struct job_object_plan *plan)
 {
@@ -257,7 +256,7 @@ static void svc_pod(const struct job_plugin_job *job, const struct job_task *tas
     job_pod_plan_mount(plan, json_pack("{s:s, s:s}", "name", config_map, "mountPath", MOUNT_PATH));
 }
 
-/* With svc the job's name is a Service's, and <job>-svc a volume's (O-P15). */
+/* Plugin svc names a Service after the job and a volume <job>-svc, so the job's name must fit (O-P15). */
 static void review_job_name(const char *name, struct job_review *review)
 {
     static const char field[] = "metadata.name";
@@ -300,7 +299,7 @@ static bool has_shared_hostname(const struct job_task *task)
     return task->replicas > 1 && job_template_text(task, "hostname");
 }
 
-/* The name of a port that people or probes from elsewhere would ask, or NULL. */
+/* The name of a port that clients outside the job are likely to use, or NULL. */
 static const char *open_port(const struct job_task *task)
 {
     const json_t *container, *port;

@@ -1,7 +1,7 @@
 /*
- * The script needs a shell and one of: nc that knows -z, a shell with /dev/tcp, bash, python3. dash
- * has no /dev/tcp, and many images no nc, so one way alone would wait in vain for a master that is
- * there.
+ * The script of the waiting container. It needs a shell and one of: nc with -z, a shell with
+ * /dev/tcp, bash, python3. It tries all of them, because dash has no /dev/tcp and many images have no
+ * nc.
  */
 #include "job/plugins/wait_container.h"
 

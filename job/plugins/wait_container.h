@@ -1,6 +1,6 @@
 #pragma once
 /*
- * An init container that waits until somebody listens. Ref: spec/job-plugins.md 7, O-P29, O-P33.
+ * An init container that waits until a port accepts connections on every host. Ref: spec/job-plugins.md 7, O-P29, O-P33.
  */
 #include <jansson.h>
 
@@ -12,5 +12,6 @@ struct job_wait_container {
     int64_t port, timeout_s;
 };
 
-/** The container; owned. It ends well once every host accepts connections, else with 1. */
+/** The container; owned. It exits with 0 once every host accepts connections, and with 1 after
+ * `timeout_s`. */
 json_t *job_wait_container(const struct job_wait_container *what);

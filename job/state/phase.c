@@ -1,5 +1,5 @@
 /*
- * The table of legal edges and the one setter of a phase.
+ * The table of legal edges, the setter of a phase, and the entries of controlledResources.
  */
 #include "job/state/phase.h"
 
@@ -11,7 +11,7 @@
 
 #define TO(phase) (1u << JOB_##phase)
 
-/* Ref: spec/job.md 8.5. A job that cannot be run at all (9.2 step 0) fails from wherever it is. */
+/* Ref: spec/job.md 8.5. A job that cannot be run at all (9.2 step 0) fails from any active phase. */
 /* clang-format off */
 static const unsigned edges[JOB_PHASE_N] = {
     [JOB_NONE]        = TO(PENDING),
@@ -37,7 +37,7 @@ static void set_reason(struct job_state *state, const char *reason, const char *
     state->message = message && *message ? mem_strdup(message) : NULL;
 }
 
-/* One entry a phase, the newest last. */
+/* Add or move the condition of a phase to the end: one entry a phase, the newest last. */
 static void upsert_condition(struct job_state *state, enum job_phase phase, int64_t at_ms)
 {
     size_t kept = 0;
@@ -84,7 +84,7 @@ void job_state_load(struct job_state *state, const struct job_status *stored)
     state->min_available = stored->min_available;
     state->version = stored->version;
     state->retry_count = stored->retry_count;
-    /* A status that was never written decodes to zeroes. */
+    /* A status that was never written decodes to zeroes, but zero means "has run" here. */
     state->running_ns = stored->phase == JOB_NONE ? -1 : stored->running_duration_ns;
     for (size_t i = 0; i < stored->conditions.count; i++)
         if (stored->conditions.items[i].phase < JOB_PHASE_N)

@@ -1,20 +1,23 @@
 #pragma once
 /*
- * The phase of a job and everything that moves with it: the head of status, as the controller has
- * decided it.
+ * The phase of a job, and what changes with it: reason, times, conditions, counters of retries. This
+ * is the part of the status that the controller decides; the other part is counted from pods.
  *
- *              ┌──────────────► Aborting ──► Aborted
- *              │                   │ ▲          │
- *   Pending ◄──┼──► Running        ▼ │          ▼
- *      ▲       │       │ └────► Restarting ◄────┘
- *      └───────┼───────┼───────────┘ │
- *              ▼       ▼             ▼
- *        Terminating  Completed    Failed          Completing ──► Completed, Terminating ──►
- * Terminated
+ *   Pending ◄───► Running ──────────► Completed, Failed
+ *      ▲             │
+ *      │             ▼
+ *      └──────── Restarting ────────► Failed
+ *                 │      ▲
+ *                 ▼      │
+ *                Aborting ──────────► Aborted ──► Restarting, Terminating
  *
- * job_phase_set is the only writer of a phase. It checks the edge, keeps the condition list (one
- * entry a phase, newest last), the transition time and the running time. Ref: spec/job.md 8.5,
- * O-02, O-03, O-63.
+ *   from Pending, Running, Restarting:   ──► Aborting, Completing, Terminating
+ *   Completing ──► Completed             Terminating ──► Terminated
+ *
+ * The table in phase.c has every edge. job_phase_set is the only function that changes a phase: it
+ * checks the edge and keeps the conditions (one a phase, newest last), the transition time and the
+ * running time. job_state_load replaces the whole state by what is stored, which is no change: the
+ * stored phase was reached along edges before. Ref: spec/job.md 8.5, O-02, O-03, O-63.
  */
 #include "api/types/kinds/job/job.h"
 
@@ -31,11 +34,11 @@ struct job_state {
     int64_t running_ns; /* time spent in Running; -1 = never ran */
     struct job_condition conditions[JOB_PHASE_N];
     size_t n_conditions;
-    struct str_pair *controlled; /* controlledResources, in the order they were made; owned text */
+    struct str_pair *controlled; /* controlledResources in order of creation; owned text */
     size_t n_controlled, cap_controlled;
 };
 
-/** Take the stored state over; the previous content of `state` is released. Unknown phases act as
+/** Replace the state by the stored one; the previous content is released. An unknown phase counts as
  * none. */
 void job_state_load(struct job_state *state, const struct job_status *stored);
 void job_state_release(struct job_state *state);
@@ -53,24 +56,23 @@ bool job_phase_edge(enum job_phase from, enum job_phase to);
 /** Move to `to`. The edge must be legal: an illegal one is a bug and ends the process. */
 void job_phase_set(struct job_state *state, enum job_phase to, const struct job_transition *why);
 
-/** Reason and message without a change of phase: what the job waits for. True when anything
- * changed. */
+/** Set reason and message without a change of phase, to show what the job waits for. True when they
+ * differed. */
 bool job_state_explain(struct job_state *state, const char *reason, const char *message);
 
-/* Phases fall into two classes: in the active ones the job wants its pods, in the others none that
- * live. */
+/** In an active phase the job wants its pods. In the other phases it wants no running pod. */
 static inline bool job_phase_active(enum job_phase phase)
 {
     return phase == JOB_NONE || phase == JOB_PENDING || phase == JOB_RUNNING ||
            phase == JOB_RESTARTING;
 }
-/** Finished or aborted: nothing moves any more by itself. */
+/** Finished or aborted: the phase changes no more by itself. */
 static inline bool job_phase_at_rest(enum job_phase phase)
 {
     return phase == JOB_ABORTED || job_phase_finished(phase);
 }
 
-/** controlledResources. */
+/** An entry of controlledResources: get, set, remove. */
 const char *job_state_resource(const struct job_state *state, const char *key); /* NULL if absent */
 bool job_state_control(struct job_state *state, const char *key,
                        const char *value);                     /* true: changed */

@@ -1,6 +1,6 @@
 /*
- * Ref: Volcano pkg/controllers/job/state, one file a phase. Where we depart from it the row says
- * so.
+ * The table of rules. Ref: Volcano pkg/controllers/job/state, one file a phase. Rows that depart from it
+ * say so.
  */
 #include "job/state/rules.h"
 
@@ -13,7 +13,7 @@
         DO_KILL_TARGET, to, false, retry, false                                                    \
     }
 
-/* What every action does in Pending and Running alike. An action not listed is SYNC. */
+/* The row of Pending and Running. An action that is not listed is SYNC. */
 /* clang-format off */
 #define ACTIVE_ROW                                                        \
     [ACT_ABORT_JOB]         = {DO_KILL, JOB_ABORTING,    .version = true}, \
@@ -24,7 +24,7 @@
     [ACT_TERMINATE_JOB]     = {DO_KILL, JOB_TERMINATING, .version = true}, \
     [ACT_COMPLETE_JOB]      = {DO_KILL, JOB_COMPLETING,  .version = true}
 
-/* Internal actions repeat the kill of the phase; whatever else arrives there is without effect. */
+/* The row of phases that end. Internal actions repeat the kill of the phase; all others do nothing. */
 #define QUIET_ROW                              \
     [ACT_ABORT_JOB]         = NOTHING,         \
     [ACT_RESTART_JOB]       = NOTHING,         \

@@ -1,17 +1,15 @@
 #pragma once
 /*
- * What an action does in a phase: the table of spec/job.md 8.2 with the changes of 8.4.
+ * The table of what each action does in each phase: spec/job.md 8.2 with the changes of 8.4. Pure.
  *
- * Deciding is pure. A kill of the whole job is the change of phase and version itself: which pods
- * die follows from the stored state (job/model.h), so a repetition or a restart of the process
- * drives the same kill to its end.
+ * A kill of the whole job is only a change of phase and version. Which pods must go follows from the
+ * stored state (job/model.h), so a repetition or a restart of the process completes the same kill.
  */
 #include "job/state/verdicts.h"
 
 enum job_verb {
-    DO_SYNC, /* bring pods and PodGroup in line, then the phase's own verdict */
-    DO_KILL, /* full kill: enter `to`, or when there is no `to` only repeat what the phase does
-                anyway */
+    DO_SYNC,        /* bring pods and PodGroup in line, then the phase's own verdict */
+    DO_KILL,        /* full kill: enter `to`; without `to`, repeat the kill of the current phase */
     DO_KILL_TARGET, /* pods of one task, pod or partition */
     DO_NOTHING,     /* no effect in this phase: an event says so */
 };
@@ -21,7 +19,7 @@ struct job_rule {
     enum job_phase to; /* JOB_NONE: no change by the rule itself */
     bool version;      /* a new kill epoch */
     bool retry;        /* counts against maxRetry */
-    bool resume;       /* … but not as a failure (O-34), and keeps succeeded pods (O-35) */
+    bool resume;       /* the retry is no failure (O-34), and succeeded pods stay (O-35) */
 };
 
 /** The row of (phase, action). Never fails: every cell is defined. */

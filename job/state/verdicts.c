@@ -1,5 +1,5 @@
 /*
- * Ref: Volcano
+ * One function per phase. Ref: Volcano
  * pkg/controllers/job/state/{pending,running,restarting,aborting,completing,terminating}.go.
  */
 #include "job/state/verdicts.h"
@@ -16,7 +16,7 @@ static struct job_verdict pending(const struct job_counts *c)
     return keep(c);
 }
 
-/* Every pod has ended: did the job succeed? */
+/* Every pod has ended: the job completed or failed. */
 static struct job_verdict ended(const struct job_counts *c)
 {
     if (c->min_available >= c->task_minimums && c->tasks_below_minimum > 0)
@@ -50,7 +50,7 @@ static struct job_verdict restarting(const struct job_counts *c)
     return keep(c);
 }
 
-/* Aborting, Completing, Terminating: to the phase at their end once nothing lives. */
+/* Aborting, Completing, Terminating: enter the final phase once every pod has ended. */
 static struct job_verdict drain(const struct job_counts *c)
 {
     static const struct job_verdict ends[JOB_PHASE_N] = {

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * The next phase of a job from its numbers: pure functions of counters. Ref: spec/job.md 8.1, 8.3.
+ * Verdicts: the next phase of a job as a pure function of its counters. Ref: spec/job.md 8.1, 8.3.
  */
 #include "api/types/kinds/job/job.h"
 
-/* Everything a decision may look at. */
+/* The counters and limits that a verdict depends on. */
 struct job_counts {
     enum job_phase phase;
     int32_t pending, running, succeeded, failed, terminating, unknown;
@@ -15,24 +15,23 @@ struct job_counts {
     struct opt_i32 min_success;
     int32_t max_retry;
     int32_t retry_count;
-    int32_t resumes;            /* part of retry_count that is no failure (O-34) */
-    int32_t targeted;           /* part of retry_count that single slots answer for (O-77) */
-    int32_t most_slot_restarts; /* most restarts of one of them */
-    int32_t
-        tasks_below_minimum; /* tasks with a minimum of their own that fewer pods have reached in success */
+    int32_t resumes;  /* part of retry_count: not failures (O-34) */
+    int32_t targeted; /* part of retry_count: charged to the budget of single slots (O-77) */
+    int32_t most_slot_restarts;  /* the highest number of targeted restarts of one slot */
+    int32_t tasks_below_minimum; /* tasks with fewer succeeded pods than their own minimum */
 };
 
 struct job_verdict {
-    enum job_phase phase; /* the present one: stay */
-    const char *reason;   /* CamelCase; NULL when staying */
+    enum job_phase phase; /* the current one = no change */
+    const char *reason;   /* CamelCase; NULL = no change */
 };
 
-/** Pods that are still to end: what drain waits for, O-37 included. */
+/** Pods that have not ended. An ending phase waits until there are none (O-37). */
 static inline int64_t job_counts_alive(const struct job_counts *c)
 {
     return (int64_t)c->pending + c->running + c->terminating + c->unknown;
 }
-/** There may be no further restart: of the job, without the resumes, or of a slot. */
+/** Are the retries of the job (resumes do not count) or of a slot used up? */
 static inline bool job_counts_retries_used_up(const struct job_counts *c)
 {
     int32_t failures = c->retry_count - c->resumes - c->targeted;
@@ -41,5 +40,5 @@ static inline bool job_counts_retries_used_up(const struct job_counts *c)
            (c->most_slot_restarts > 0 && c->most_slot_restarts >= c->max_retry);
 }
 
-/** The verdict that a sync in counts->phase ends with. */
+/** The verdict at the end of a sync in counts->phase. */
 struct job_verdict job_verdict_sync(const struct job_counts *counts);

@@ -301,7 +301,8 @@ static void a_service_of_somebody_else_is_left_alone(void **unused)
     stage_job_simple(stage, "j", "t*1", "plugins: {svc: []}");
     check_phase(stage, "Pending");
     assert_true(stage_has_event(stage, "PluginError"));
-    check_has("message", stage_job(stage, "j")->message, "Service j exists and belongs to nobody");
+    check_has("message", stage_job(stage, "j")->message,
+              "Service j exists and belongs to no controller");
     assert_int_equal(stage_count(stage, &kind_pod), 0);
     stage_delete(stage, &kind_job, "j");
     assert_int_equal(stage_get(stage, &kind_service, "j")->revision, revision);

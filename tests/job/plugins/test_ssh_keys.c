@@ -50,7 +50,7 @@ static void damaged_keys_are_refused_without_a_byte_of_them(void **unused)
         err = (struct error){0};
         if (!job_key_public(key.bytes.data, len, &out, &err)) {
             assert_int_equal(err.code, ERR_INVALID);
-            check_has("message", err.message, "of no kind that is understood");
+            check_has("message", err.message, "not of a supported kind");
         }
     }
     for (size_t at = strlen("-----BEGIN OPENSSH PRIVATE KEY-----\n"); at < key.bytes.len; at++) {

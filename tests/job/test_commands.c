@@ -7,12 +7,12 @@
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
 
-static void check_phase(struct stage *stage, const char *job, const char *want)
+static void check_phase(struct job_fixture *fixture, const char *job, const char *want)
 {
-    check_str(job, stage_phase(stage, job), want);
+    check_str(job, job_fixture_phase(fixture, job), want);
 }
 
-static void command_saying(struct stage *stage, const char *uid, const char *action,
+static void command_saying(struct job_fixture *fixture, const char *uid, const char *action,
                            const char *more)
 {
     scoped_str yaml =
@@ -22,22 +22,22 @@ static void command_saying(struct stage *stage, const char *uid, const char *act
                    "j, uid: %s}%s%s}",
                    action, uid, *more ? ", " : "", more);
 
-    stage_apply(stage, yaml);
+    job_fixture_apply(fixture, yaml);
 }
 
-static void command_for(struct stage *stage, const char *uid, const char *action)
+static void command_for(struct job_fixture *fixture, const char *uid, const char *action)
 {
-    command_saying(stage, uid, action, "");
+    command_saying(fixture, uid, action, "");
 }
 
-static void command(struct stage *stage, const char *action)
+static void command(struct job_fixture *fixture, const char *action)
 {
-    command_for(stage, object_uid(stage_get(stage, &kind_job, "j")), action);
+    command_for(fixture, object_uid(job_fixture_get(fixture, &kind_job, "j")), action);
 }
 
-static struct stage *running_pods(void)
+static struct job_fixture *running_pods(void)
 {
-    return stage_new(&(struct stage_options){.run_pods = true});
+    return job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 }
 
 /* covers: job.md CMD-02 CMD-03 CMD-05 CMD-06 */
@@ -54,14 +54,14 @@ static void commands_do_what_they_say(void **unused)
     };
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct stage *stage = running_pods();
+        struct job_fixture *fixture = running_pods();
 
-        stage_job_simple(stage, "j", "t*2", "");
-        command(stage, rows[i].action);
-        check_str(rows[i].action, stage->phases, rows[i].phases);
-        check_int(rows[i].action, stage_count(stage, &kind_command), 0);
-        check(rows[i].action, stage_has_event(stage, "CommandIssued"));
-        stage_free(stage);
+        job_fixture_job_simple(fixture, "j", "t*2", "");
+        command(fixture, rows[i].action);
+        check_str(rows[i].action, fixture->phases, rows[i].phases);
+        check_int(rows[i].action, job_fixture_count(fixture, &kind_command), 0);
+        check(rows[i].action, job_fixture_has_event(fixture, "CommandIssued"));
+        job_fixture_free(fixture);
     }
 }
 
@@ -74,184 +74,186 @@ static void a_job_says_why_the_command_was_given(void **unused)
         {"message: the disk is full", "TerminateJob after CommandIssued: the disk is full"}};
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct stage *stage = running_pods();
+        struct job_fixture *fixture = running_pods();
 
-        stage_job_simple(stage, "j", "t*1", "");
-        command_saying(stage, object_uid(stage_get(stage, &kind_job, "j")), "TerminateJob",
-                       rows[i].message);
-        check_str(rows[i].want, job_status_of(stage_get(stage, &kind_job, "j"))->message,
+        job_fixture_job_simple(fixture, "j", "t*1", "");
+        command_saying(fixture, object_uid(job_fixture_get(fixture, &kind_job, "j")),
+                       "TerminateJob", rows[i].message);
+        check_str(rows[i].want, job_status_of(job_fixture_get(fixture, &kind_job, "j"))->message,
                   rows[i].want);
-        stage_free(stage);
+        job_fixture_free(fixture);
     }
 }
 
 /* covers: job.md CMD-04 */
 static void a_pending_job_is_suspended_without_pods(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.hold_groups = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.hold_groups = true});
 
-    stage_job_simple(stage, "j", "t*2", "");
-    command(stage, "AbortJob");
-    check_phase(stage, "j", "Aborted");
-    assert_string_equal(stage->created, "");
-    assert_int_equal(stage_count(stage, &kind_pod_group), 0);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*2", "");
+    command(fixture, "AbortJob");
+    check_phase(fixture, "j", "Aborted");
+    assert_string_equal(fixture->created, "");
+    assert_int_equal(job_fixture_count(fixture, &kind_pod_group), 0);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md ST-28 ST-29 ST-39 */
 static void suspending_and_resuming_is_no_failure(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*2", "maxRetry: 3");
+    job_fixture_job_simple(fixture, "j", "t*2", "maxRetry: 3");
     for (int i = 1; i <= 5; i++) {
-        command(stage, "AbortJob");
-        check_phase(stage, "j", "Aborted");
-        command(stage, "ResumeJob");
-        check_phase(stage, "j", "Running");
-        assert_int_equal(stage_job(stage, "j")->retry_count, i);
+        command(fixture, "AbortJob");
+        check_phase(fixture, "j", "Aborted");
+        command(fixture, "ResumeJob");
+        check_phase(fixture, "j", "Running");
+        assert_int_equal(job_fixture_job(fixture, "j")->retry_count, i);
     }
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md ST-40; see O-35 */
 static void resuming_runs_failed_work_again_and_keeps_what_succeeded(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     scoped_str kept = NULL;
     scoped_str lost = NULL;
 
-    stage_job_simple(stage, "j", "t*3", "policies: [{event: PodFailed, action: AbortJob}]");
-    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
-    kept = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-0")));
-    lost = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-1")));
-    stage_pod_failed(stage, "j-t-1", 1);
-    check_phase(stage, "j", "Aborted");
-    stage_restart(stage); /* the record of a job at rest is made again */
-    command(stage, "ResumeJob");
-    check_phase(stage, "j", "Running");
-    assert_string_equal(object_uid(stage_get(stage, &kind_pod, "j-t-0")), kept);
-    assert_string_not_equal(object_uid(stage_get(stage, &kind_pod, "j-t-1")), lost);
-    assert_int_equal(stage_job(stage, "j")->succeeded, 1);
-    assert_int_equal(stage_job(stage, "j")->running, 2);
-    stage_pods(stage, POD_SUCCEEDED);
-    check_phase(stage, "j", "Completed");
-    assert_int_equal(stage_job(stage, "j")->succeeded, 3);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*3", "policies: [{event: PodFailed, action: AbortJob}]");
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED);
+    kept = mem_strdup(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-0")));
+    lost = mem_strdup(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-1")));
+    job_fixture_pod_failed(fixture, "j-t-1", 1);
+    check_phase(fixture, "j", "Aborted");
+    job_fixture_restart(fixture); /* the record of a job at rest is made again */
+    command(fixture, "ResumeJob");
+    check_phase(fixture, "j", "Running");
+    assert_string_equal(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-0")), kept);
+    assert_string_not_equal(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-1")), lost);
+    assert_int_equal(job_fixture_job(fixture, "j")->succeeded, 1);
+    assert_int_equal(job_fixture_job(fixture, "j")->running, 2);
+    job_fixture_pods(fixture, POD_SUCCEEDED);
+    check_phase(fixture, "j", "Completed");
+    assert_int_equal(job_fixture_job(fixture, "j")->succeeded, 3);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md ST-30 ST-42; see O-33 */
 static void an_aborted_job_can_be_ended_for_good(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "");
-    command(stage, "AbortJob");
-    command(stage, "RestartJob");
-    check_phase(stage, "j", "Aborted");
-    command(stage, "TerminateJob");
-    check_phase(stage, "j", "Terminated");
-    command(stage, "ResumeJob");
-    check_phase(stage, "j", "Terminated");
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    command(fixture, "AbortJob");
+    command(fixture, "RestartJob");
+    check_phase(fixture, "j", "Aborted");
+    command(fixture, "TerminateJob");
+    check_phase(fixture, "j", "Terminated");
+    command(fixture, "ResumeJob");
+    check_phase(fixture, "j", "Terminated");
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md CMD-07 */
 static void a_command_for_an_earlier_job_is_refused(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "");
-    command_for(stage, "another", "AbortJob");
-    check_phase(stage, "j", "Running");
-    assert_int_equal(stage_count(stage, &kind_command), 0);
-    assert_true(stage_has_event(stage, "CommandRejected"));
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    command_for(fixture, "another", "AbortJob");
+    check_phase(fixture, "j", "Running");
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 0);
+    assert_true(job_fixture_has_event(fixture, "CommandRejected"));
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md CMD-08 */
 static void a_command_that_was_executed_is_not_executed_again(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     struct job_status stored;
     struct str_pair done = {"command-uid", NULL};
 
-    stage_job_simple(stage, "j", "t*1", "");
-    stage_stop_controller(stage);
-    command(stage, "RestartJob");
-    done.value = object_uid(stage_get(stage, &kind_command, "c"));
-    stored = *stage_job(stage, "j"); /* as if the process had died between decision and deletion */
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    job_fixture_stop_controller(fixture);
+    command(fixture, "RestartJob");
+    done.value = object_uid(job_fixture_get(fixture, &kind_command, "c"));
+    stored = *job_fixture_job(fixture,
+                              "j"); /* as if the process had died between decision and deletion */
     stored.controlled.items = &done;
     stored.controlled.count = 1;
-    cluster_update_status(stage->backend, NULL, stage_get(stage, &kind_job, "j"),
+    cluster_update_status(fixture->backend, NULL, job_fixture_get(fixture, &kind_job, "j"),
                           job_status_blob(&stored));
-    loop_settle(stage->loop);
-    stage_start_controller(stage);
-    stage_settle(stage);
-    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
-    assert_int_equal(stage_count(stage, &kind_command), 0);
-    stage_free(stage);
+    loop_settle(fixture->loop);
+    job_fixture_start_controller(fixture);
+    job_fixture_settle(fixture);
+    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 0);
+    job_fixture_free(fixture);
 }
 
 /* covers: see O-68 */
 static void a_command_waits_a_while_for_its_job(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    command_for(stage, "''", "AbortJob");
-    assert_int_equal(stage_count(stage, &kind_command), 1);
-    stage_advance(stage, 5000);
-    stage_job_simple(stage, "j", "t*1", "");
-    check_phase(stage, "j", "Aborted");
-    assert_int_equal(stage_count(stage, &kind_command), 0);
-    stage_free(stage);
+    command_for(fixture, "''", "AbortJob");
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 1);
+    job_fixture_advance(fixture, 5000);
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    check_phase(fixture, "j", "Aborted");
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 0);
+    job_fixture_free(fixture);
 
-    stage = running_pods();
-    command_for(stage, "''", "AbortJob");
-    stage_advance(stage, 31000);
-    assert_int_equal(stage_count(stage, &kind_command), 0);
-    stage_free(stage);
+    fixture = running_pods();
+    command_for(fixture, "''", "AbortJob");
+    job_fixture_advance(fixture, 31000);
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 0);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md GC-01 GC-02 GC-03 GC-08 GC-09 */
 static void finished_jobs_are_deleted_after_their_time(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 10");
-    stage_advance(stage, 60000);
-    check_phase(stage, "j", "Running");
-    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
-    stage_advance(stage, 5000);
-    stage_restart(stage);
-    stage_advance(stage, 3500);
-    check_phase(stage, "j", "Completed");
-    stage_advance(stage, 2000);
-    check_phase(stage, "j", "");
-    assert_int_equal(stage_count(stage, &kind_pod), 0);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "ttlSecondsAfterFinished: 10");
+    job_fixture_advance(fixture, 60000);
+    check_phase(fixture, "j", "Running");
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED);
+    job_fixture_advance(fixture, 5000);
+    job_fixture_restart(fixture);
+    job_fixture_advance(fixture, 3500);
+    check_phase(fixture, "j", "Completed");
+    job_fixture_advance(fixture, 2000);
+    check_phase(fixture, "j", "");
+    assert_int_equal(job_fixture_count(fixture, &kind_pod), 0);
+    job_fixture_free(fixture);
 
-    stage = running_pods();
-    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 0");
-    stage_pod(stage, "j-t-0", POD_FAILED);
-    check_phase(stage, "j", "");
-    stage_job_simple(stage, "j", "t*1", "");
-    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
-    stage_advance(stage, 1000000);
-    check_phase(stage, "j", "Completed");
-    stage_free(stage);
+    fixture = running_pods();
+    job_fixture_job_simple(fixture, "j", "t*1", "ttlSecondsAfterFinished: 0");
+    job_fixture_pod(fixture, "j-t-0", POD_FAILED);
+    check_phase(fixture, "j", "");
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED);
+    job_fixture_advance(fixture, 1000000);
+    check_phase(fixture, "j", "Completed");
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md GC-04 */
 static void an_aborted_job_is_never_collected(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 1");
-    command(stage, "AbortJob");
-    stage_advance(stage, 100000);
-    check_phase(stage, "j", "Aborted");
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "ttlSecondsAfterFinished: 1");
+    command(fixture, "AbortJob");
+    job_fixture_advance(fixture, 100000);
+    check_phase(fixture, "j", "Aborted");
+    job_fixture_free(fixture);
 }
 
 int main(void)

@@ -11,92 +11,92 @@
 
 enum { ODD_MS = 437, TIMEOUT_MS = 7000, LATEST_MS = 2 * TIMEOUT_MS };
 
-/* Each brings its cause about, now or while `stage` moves on a little, and returns when it did. */
-static int64_t now_ms(const struct stage *stage)
+/* Each brings its cause about, now or while `fixture` moves on a little, and returns when it did. */
+static int64_t now_ms(const struct job_fixture *fixture)
 {
-    return loop_wall_ms(stage->loop);
+    return loop_wall_ms(fixture->loop);
 }
 
-static int64_t pods_wait(struct stage *stage)
+static int64_t pods_wait(struct job_fixture *fixture)
 {
-    return meta_created_ms(stage_get(stage, &kind_pod, "j-t-0")->meta);
+    return meta_created_ms(job_fixture_get(fixture, &kind_pod, "j-t-0")->meta);
 }
 
-static int64_t a_pod_fails(struct stage *stage)
+static int64_t a_pod_fails(struct job_fixture *fixture)
 {
-    stage_pods(stage, POD_RUNNING);
-    stage_report(stage, "j-t-1", POD_FAILED, 3, 0);
-    return now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_report(fixture, "j-t-1", POD_FAILED, 3, 0);
+    return now_ms(fixture);
 }
 
-static int64_t a_pod_is_deleted(struct stage *stage)
+static int64_t a_pod_is_deleted(struct job_fixture *fixture)
 {
     int64_t at_ms;
 
-    stage_pods(stage, POD_RUNNING);
-    at_ms = now_ms(stage);
-    stage_delete(stage, &kind_pod, "j-t-1");
+    job_fixture_pods(fixture, POD_RUNNING);
+    at_ms = now_ms(fixture);
+    job_fixture_delete(fixture, &kind_pod, "j-t-1");
     return at_ms;
 }
 
-static int64_t a_pod_waits_again(struct stage *stage)
+static int64_t a_pod_waits_again(struct job_fixture *fixture)
 {
-    stage_pods(stage, POD_RUNNING);
-    stage_advance(stage, 60000);
-    stage_report(stage, "j-t-1", POD_PENDING, 0, 0);
-    return now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_advance(fixture, 60000);
+    job_fixture_report(fixture, "j-t-1", POD_PENDING, 0, 0);
+    return now_ms(fixture);
 }
 
-static int64_t a_task_completes(struct stage *stage)
+static int64_t a_task_completes(struct job_fixture *fixture)
 {
-    stage_pods(stage, POD_RUNNING);
-    stage_report(stage, "j-t-1", POD_SUCCEEDED, 0, 0);
-    stage_advance(stage, 2100);
-    stage_report(stage, "j-t-0", POD_SUCCEEDED, 0, 0);
-    return now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_report(fixture, "j-t-1", POD_SUCCEEDED, 0, 0);
+    job_fixture_advance(fixture, 2100);
+    job_fixture_report(fixture, "j-t-0", POD_SUCCEEDED, 0, 0);
+    return now_ms(fixture);
 }
 
-static int64_t a_task_fails(struct stage *stage)
+static int64_t a_task_fails(struct job_fixture *fixture)
 {
-    stage_pods(stage, POD_RUNNING);
-    stage_advance(stage, 60000);
-    stage_report(stage, "j-t-0", POD_RUNNING, 0, 2);
-    stage_advance(stage, 1500);
-    stage_report(stage, "j-t-1", POD_RUNNING, 0, 1);
-    return now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_advance(fixture, 60000);
+    job_fixture_report(fixture, "j-t-0", POD_RUNNING, 0, 2);
+    job_fixture_advance(fixture, 1500);
+    job_fixture_report(fixture, "j-t-1", POD_RUNNING, 0, 1);
+    return now_ms(fixture);
 }
 
-static int64_t the_gang_is_unknown(struct stage *stage)
+static int64_t the_gang_is_unknown(struct job_fixture *fixture)
 {
     int64_t at_ms;
 
-    stage_pods(stage, POD_RUNNING);
-    at_ms = now_ms(stage);
-    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    job_fixture_pods(fixture, POD_RUNNING);
+    at_ms = now_ms(fixture);
+    job_fixture_group_phase(fixture, PODGROUP_UNKNOWN);
     return at_ms;
 }
 
-static int64_t the_job_is_scaled(struct stage *stage)
+static int64_t the_job_is_scaled(struct job_fixture *fixture)
 {
     int64_t at_ms;
 
-    stage_pods(stage, POD_RUNNING);
-    at_ms = now_ms(stage);
-    stage_patch(stage, &kind_job, "j", "{\"spec\": {\"minAvailable\": 1}}");
+    job_fixture_pods(fixture, POD_RUNNING);
+    at_ms = now_ms(fixture);
+    job_fixture_patch(fixture, &kind_job, "j", "{\"spec\": {\"minAvailable\": 1}}");
     return at_ms;
 }
 
 /* The second rung: the pod that replaces the failed one stays pending (O-28). */
-static int64_t a_pod_is_restarted(struct stage *stage)
+static int64_t a_pod_is_restarted(struct job_fixture *fixture)
 {
-    stage_pods(stage, POD_RUNNING);
-    stage_report(stage, "j-t-1", POD_FAILED, 1, 0);
-    return now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_report(fixture, "j-t-1", POD_FAILED, 1, 0);
+    return now_ms(fixture);
 }
 
 static const struct {
     const char *name, *policies;
-    int64_t (*happens)(struct stage *stage);
+    int64_t (*happens)(struct job_fixture *fixture);
 } causes[] = {
     {"a pod waits", "{event: PodPending, action: AbortJob, timeout: 7s}", pods_wait},
     {"a pod waits again", "{event: PodPending, action: AbortJob, timeout: 7s}", a_pod_waits_again},
@@ -117,23 +117,25 @@ static int64_t delay_of(size_t cause, int restarts)
 {
     scoped_str name = mem_printf("store-%zu-%d", cause, restarts);
     scoped_str directory = test_path(name);
-    struct stage *stage = stage_new(&(struct stage_options){.directory = directory});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.directory = directory});
     scoped_str spec = mem_printf("policies: [%s]", causes[cause].policies);
     int64_t since_ms;
 
-    stage_advance(stage, ODD_MS);
+    job_fixture_advance(fixture, ODD_MS);
     /* A second task keeps the job from its end. */
-    stage_job_simple(stage, "j", "t*2 u*1", spec);
-    since_ms = causes[cause].happens(stage);
-    stage_advance(stage, 1300);
+    job_fixture_job_simple(fixture, "j", "t*2 u*1", spec);
+    since_ms = causes[cause].happens(fixture);
+    job_fixture_advance(fixture, 1300);
     for (int i = 0; i < restarts; i++) {
-        stage_restart(stage);
-        stage_advance(stage, 1700);
+        job_fixture_restart(fixture);
+        job_fixture_advance(fixture, 1700);
     }
-    while (strcmp(stage_phase(stage, "j"), "Aborted") != 0 && now_ms(stage) < since_ms + LATEST_MS)
-        stage_advance(stage, 1);
-    since_ms = now_ms(stage) - since_ms;
-    stage_free(stage);
+    while (strcmp(job_fixture_phase(fixture, "j"), "Aborted") != 0 &&
+           now_ms(fixture) < since_ms + LATEST_MS)
+        job_fixture_advance(fixture, 1);
+    since_ms = now_ms(fixture) - since_ms;
+    job_fixture_free(fixture);
     return since_ms;
 }
 
@@ -154,33 +156,34 @@ static void a_crowd_of_causes_is_noted_together(void **unused)
 {
     enum { PODS = 200, MOST_WRITES = 64 + 4 };
     scoped_str directory = test_path("crowd");
-    struct stage *stage = stage_new(&(struct stage_options){.directory = directory});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.directory = directory});
     scoped_str noted = NULL;
     unsigned writes;
     int64_t since_ms;
 
-    stage_job_simple(
-        stage, "j", "t*200 u*1",
+    job_fixture_job_simple(
+        fixture, "j", "t*200 u*1",
         "minAvailable: 1;policies: [{event: PodFailed, action: AbortJob, timeout: 7s}]");
-    stage_pods(stage, POD_RUNNING);
-    writes = stage->job_writes;
-    since_ms = now_ms(stage);
+    job_fixture_pods(fixture, POD_RUNNING);
+    writes = fixture->job_writes;
+    since_ms = now_ms(fixture);
     noted = mem_printf("PodFailed/job[0]/t/0-199@%lld", (long long)since_ms);
     for (int i = 0; i < PODS; i++) {
         scoped_str name = mem_printf("j-t-%d", i);
 
-        stage_report(stage, name, POD_FAILED, 1, 0);
-        loop_settle(stage->loop);
+        job_fixture_report(fixture, name, POD_FAILED, 1, 0);
+        loop_settle(fixture->loop);
     }
-    stage_settle(stage);
-    check("writes", stage->job_writes - writes <= MOST_WRITES);
-    check_str("noted", stage_job(stage, "j")->controlled.items[0].value, noted);
-    stage_restart(stage);
-    stage_advance(stage, since_ms + TIMEOUT_MS - 1 - now_ms(stage));
-    check_str("before", stage_phase(stage, "j"), "Running");
-    stage_advance(stage, 1);
-    check_str("in time", stage_phase(stage, "j"), "Aborted");
-    stage_free(stage);
+    job_fixture_settle(fixture);
+    check("writes", fixture->job_writes - writes <= MOST_WRITES);
+    check_str("noted", job_fixture_job(fixture, "j")->controlled.items[0].value, noted);
+    job_fixture_restart(fixture);
+    job_fixture_advance(fixture, since_ms + TIMEOUT_MS - 1 - now_ms(fixture));
+    check_str("before", job_fixture_phase(fixture, "j"), "Running");
+    job_fixture_advance(fixture, 1);
+    check_str("in time", job_fixture_phase(fixture, "j"), "Aborted");
+    job_fixture_free(fixture);
 }
 
 int main(void)

@@ -14,50 +14,51 @@
 /* Upstream counts in the decision, again with every conflict. */
 static void a_stored_transition_is_counted_once(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 
-    stage_job_simple(stage, "j", "t*2", "");
-    check_no_figure(stage->loop, COMPLETED);
-    faulty_expect(stage->cluster, .ops = FAULTY_ANY, .kind = &kind_job, .times = 3,
+    job_fixture_job_simple(fixture, "j", "t*2", "");
+    check_no_figure(fixture->loop, COMPLETED);
+    faulty_expect(fixture->cluster, .ops = FAULTY_ANY, .kind = &kind_job, .times = 3,
                   .way = FAULTY_REFUSE, .code = ERR_CONFLICT);
-    stage_pods(stage, POD_SUCCEEDED);
-    stage_advance(stage, 1000);
-    check_str("end", stage_phase(stage, "j"), "Completed");
-    assert_int_equal(faulty_hits(stage->cluster), 3);
-    check_figure(stage->loop, COMPLETED " 1");
-    check_figure(stage->loop, "jobflow_job_transitions_total{phase=\"Pending\"} 1");
-    check_figure(stage->loop, "jobflow_job_transitions_total{phase=\"Completed\"} 1");
-    stage_restart(stage);
-    stage_advance(stage, 1000);
-    check_figure(stage->loop, COMPLETED " 1");
-    check_no_figure(stage->loop, FAILED);
-    stage_free(stage);
+    job_fixture_pods(fixture, POD_SUCCEEDED);
+    job_fixture_advance(fixture, 1000);
+    check_str("end", job_fixture_phase(fixture, "j"), "Completed");
+    assert_int_equal(faulty_hits(fixture->cluster), 3);
+    check_figure(fixture->loop, COMPLETED " 1");
+    check_figure(fixture->loop, "jobflow_job_transitions_total{phase=\"Pending\"} 1");
+    check_figure(fixture->loop, "jobflow_job_transitions_total{phase=\"Completed\"} 1");
+    job_fixture_restart(fixture);
+    job_fixture_advance(fixture, 1000);
+    check_figure(fixture->loop, COMPLETED " 1");
+    check_no_figure(fixture->loop, FAILED);
+    job_fixture_free(fixture);
 }
 
 static void a_jobs_figures_go_with_it(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 
-    stage_job_simple(stage, "j", "t*1", "");
-    stage_pods(stage, POD_FAILED);
-    check_figure(stage->loop, FAILED " 1");
-    stage_delete(stage, &kind_job, "j");
-    check_no_figure(stage->loop, FAILED);
-    check_figure(stage->loop, "jobflow_job_transitions_total{phase=\"Failed\"} 1");
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    job_fixture_pods(fixture, POD_FAILED);
+    check_figure(fixture->loop, FAILED " 1");
+    job_fixture_delete(fixture, &kind_job, "j");
+    check_no_figure(fixture->loop, FAILED);
+    check_figure(fixture->loop, "jobflow_job_transitions_total{phase=\"Failed\"} 1");
+    job_fixture_free(fixture);
 }
 
 static void pods_are_timed_from_the_jobs_creation(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true, .hold_groups = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .hold_groups = true});
 
-    stage_job_simple(stage, "j", "t*3", "");
-    stage_advance(stage, 5000);
-    stage_group_phase(stage, PODGROUP_INQUEUE);
-    check_figure(stage->loop, LATENCY "_count 3");
-    check_figure(stage->loop, LATENCY "_bucket{le=\"50\"} 0");
-    check_figure(stage->loop, LATENCY "_bucket{le=\"60000\"} 3");
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*3", "");
+    job_fixture_advance(fixture, 5000);
+    job_fixture_group_phase(fixture, PODGROUP_INQUEUE);
+    check_figure(fixture->loop, LATENCY "_count 3");
+    check_figure(fixture->loop, LATENCY "_bucket{le=\"50\"} 0");
+    check_figure(fixture->loop, LATENCY "_bucket{le=\"60000\"} 3");
+    job_fixture_free(fixture);
 }
 
 int main(void)

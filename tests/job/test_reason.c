@@ -46,57 +46,58 @@ static const struct {
 static void every_end_says_what_decided(void **unused)
 {
     for (size_t i = 0; i < countof(ends); i++) {
-        struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
+        struct job_fixture *fixture =
+            job_fixture_new(&(struct job_fixture_options){.run_pods = true});
         const struct job_status *status;
         char failed[64], *rest = NULL;
 
-        stage_job_simple(stage, "j", ends[i].tasks, ends[i].extra);
+        job_fixture_job_simple(fixture, "j", ends[i].tasks, ends[i].extra);
         snprintf(failed, sizeof failed, "%s", ends[i].failed);
         for (char *pod = strtok_r(failed, " ", &rest); pod; pod = strtok_r(NULL, " ", &rest))
-            stage_report(stage, pod, POD_FAILED, 3, 0);
-        stage_settle(stage);
+            job_fixture_report(fixture, pod, POD_FAILED, 3, 0);
+        job_fixture_settle(fixture);
         if (ends[i].rest)
-            stage_pods(stage, POD_SUCCEEDED);
-        status = stage_job(stage, "j");
-        check_str(ends[i].name, stage_phase(stage, "j"), ends[i].phase);
+            job_fixture_pods(fixture, POD_SUCCEEDED);
+        status = job_fixture_job(fixture, "j");
+        check_str(ends[i].name, job_fixture_phase(fixture, "j"), ends[i].phase);
         check_str(ends[i].name, status->reason, ends[i].reason);
         check_str(ends[i].name, status->message, ends[i].message);
-        stage_free(stage);
+        job_fixture_free(fixture);
     }
 }
 
 /* While its last pods go, and when the process is another one by then. covers: see job.md O-38 */
 static void what_decided_outlives_the_last_pods_and_the_process(void **unused)
 {
-    struct stage *stage =
-        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .slow_deletion = true});
 
-    stage_job_simple(stage, "j", "t*2", "policies: [{exitCode: 3, action: AbortJob}]");
-    stage_pod_failed(stage, "j-t-0", 3);
-    check_str("on the way", stage_phase(stage, "j"), "Aborting");
-    check_str("on the way", stage_job(stage, "j")->reason, "PodFailed");
-    stage_restart(stage);
-    stage_let_go(stage);
-    check_str("at the end", stage_phase(stage, "j"), "Aborted");
-    check_str("at the end", stage_job(stage, "j")->message,
+    job_fixture_job_simple(fixture, "j", "t*2", "policies: [{exitCode: 3, action: AbortJob}]");
+    job_fixture_pod_failed(fixture, "j-t-0", 3);
+    check_str("on the way", job_fixture_phase(fixture, "j"), "Aborting");
+    check_str("on the way", job_fixture_job(fixture, "j")->reason, "PodFailed");
+    job_fixture_restart(fixture);
+    job_fixture_let_go(fixture);
+    check_str("at the end", job_fixture_phase(fixture, "j"), "Aborted");
+    check_str("at the end", job_fixture_job(fixture, "j")->message,
               "AbortJob after PodFailed of pod j-t-0 with exit code 3");
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 /* covers: see job.md O-26 */
 static void an_action_that_was_due_names_its_pod_in_another_process(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){0});
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){0});
 
-    stage_job_simple(stage, "j", "t*2",
-                     "policies: [{event: PodEvicted, action: AbortJob, timeout: 5s}]");
-    stage_pods(stage, POD_RUNNING);
-    stage_delete(stage, &kind_pod, "j-t-1");
-    stage_restart(stage);
-    stage_advance(stage, 6000);
-    check_str("message", stage_job(stage, "j")->message,
+    job_fixture_job_simple(fixture, "j", "t*2",
+                           "policies: [{event: PodEvicted, action: AbortJob, timeout: 5s}]");
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_delete(fixture, &kind_pod, "j-t-1");
+    job_fixture_restart(fixture);
+    job_fixture_advance(fixture, 6000);
+    check_str("message", job_fixture_job(fixture, "j")->message,
               "AbortJob after PodEvicted of pod j-t-1 and its timeout");
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 int main(void)

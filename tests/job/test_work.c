@@ -20,9 +20,9 @@ bool __wrap_job_sync(struct job_run *run)
     return __real_job_sync(run);
 }
 
-static struct stage *running_pods(void)
+static struct job_fixture *running_pods(void)
 {
-    return stage_new(&(struct stage_options){.run_pods = true});
+    return job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 }
 
 /* The phases of every job, in the order they were stored. */
@@ -48,24 +48,25 @@ static void log_phase(struct cluster_watcher *watcher, enum cluster_change chang
 /* covers: job.md WQ-01; see O-70 */
 static void a_thousand_jobs_each_keep_their_order(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true, .finish_pods = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .finish_pods = true});
     struct phase_log log = {.watcher = {log_phase, &kind_job}};
 
-    stage_stop_controller(stage);
+    job_fixture_stop_controller(fixture);
     for (int i = 0; i < 1000; i++) {
         scoped_str name = mem_printf("j%d", i);
 
-        stage_job_simple(stage, name, "t*1", "");
+        job_fixture_job_simple(fixture, name, "t*1", "");
     }
-    cluster_watch(stage->backend, &log.watcher);
-    stage_start_controller(stage); /* all of them at once */
-    stage_settle(stage);
+    cluster_watch(fixture->backend, &log.watcher);
+    job_fixture_start_controller(fixture); /* all of them at once */
+    job_fixture_settle(fixture);
     for (int i = 0; i < 1000; i++) {
         check_str("phases", log.phases[i], "Pending Running Completed");
         mem_free(log.phases[i]);
     }
-    cluster_unwatch(stage->backend, &log.watcher);
-    stage_free(stage);
+    cluster_unwatch(fixture->backend, &log.watcher);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md WQ-03; see O-40 */
@@ -74,80 +75,84 @@ static void work_follows_the_events(void **unused)
     static const int sizes[] = {10, 100, 200};
 
     for (size_t i = 0; i < countof(sizes); i++) {
-        struct stage *stage = stage_new(&(struct stage_options){0});
+        struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){0});
         scoped_str tasks = mem_printf("t*%d", sizes[i]);
         unsigned writes;
 
-        stage_job_simple(stage, "j", tasks, "");
+        job_fixture_job_simple(fixture, "j", tasks, "");
         syncs = 0;
-        writes = stage->job_writes;
+        writes = fixture->job_writes;
         for (int p = 0; p < sizes[i]; p++) {
             scoped_str name = mem_printf("j-t-%d", p);
 
-            stage_report(stage, name, POD_RUNNING, 0, 0);
+            job_fixture_report(fixture, name, POD_RUNNING, 0, 0);
         }
-        stage_settle(stage);
+        job_fixture_settle(fixture);
         check("syncs", syncs <= (unsigned)sizes[i] + 2);
-        check("all in one write of counters and one of the phase", stage->job_writes - writes <= 3);
-        check_int("running", stage_job(stage, "j")->running, sizes[i]);
-        stage_free(stage);
+        check("all in one write of counters and one of the phase",
+              fixture->job_writes - writes <= 3);
+        check_int("running", job_fixture_job(fixture, "j")->running, sizes[i]);
+        job_fixture_free(fixture);
     }
 }
 
 /* covers: job.md WQ-11; see O-39 */
 static void an_unschedulable_gang_is_told_once_a_change(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*3", "minAvailable: 1");
-    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    job_fixture_job_simple(fixture, "j", "t*3", "minAvailable: 1");
+    job_fixture_group_phase(fixture, PODGROUP_UNKNOWN);
     for (int i = 0; i < 100; i++)
-        stage_patch(stage, &kind_pod, "j-t-0",
-                    i % 2 ? "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}"
-                          : "{\"metadata\":{\"labels\":{\"x\":\"2\"}}}");
+        job_fixture_patch(fixture, &kind_pod, "j-t-0",
+                          i % 2 ? "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}"
+                                : "{\"metadata\":{\"labels\":{\"x\":\"2\"}}}");
     for (int i = 0; i < 50; i++)
-        stage_pod(stage, "j-t-1", i % 2 ? POD_RUNNING : POD_UNKNOWN);
-    assert_int_equal(stage_count_events(stage, "PodGroupPending"), 1);
-    stage_advance(stage, 5000);
-    stage_group_phase(stage, PODGROUP_RUNNING);
-    stage_group_phase(stage, PODGROUP_UNKNOWN);
-    assert_int_equal(stage_count_events(stage, "PodGroupPending"), 2);
-    stage_free(stage);
+        job_fixture_pod(fixture, "j-t-1", i % 2 ? POD_RUNNING : POD_UNKNOWN);
+    assert_int_equal(job_fixture_count_events(fixture, "PodGroupPending"), 1);
+    job_fixture_advance(fixture, 5000);
+    job_fixture_group_phase(fixture, PODGROUP_RUNNING);
+    job_fixture_group_phase(fixture, PODGROUP_UNKNOWN);
+    assert_int_equal(job_fixture_count_events(fixture, "PodGroupPending"), 2);
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md SCL-10 */
 static void metadata_alone_asks_for_no_sync(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*3", "policies: [{event: JobUpdated, action: AbortJob}]");
+    job_fixture_job_simple(fixture, "j", "t*3",
+                           "policies: [{event: JobUpdated, action: AbortJob}]");
     syncs = 0;
-    stage_patch(stage, &kind_job, "j", "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
-    stage_patch(stage, &kind_job, "j", "{\"metadata\":{\"annotations\":{\"x\":\"1\"}}}");
+    job_fixture_patch(fixture, &kind_job, "j", "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}");
+    job_fixture_patch(fixture, &kind_job, "j", "{\"metadata\":{\"annotations\":{\"x\":\"1\"}}}");
     assert_int_equal(syncs, 0);
-    check_str("phase", stage_phase(stage, "j"), "Running");
-    stage_free(stage);
+    check_str("phase", job_fixture_phase(fixture, "j"), "Running");
+    job_fixture_free(fixture);
 }
 
 /* covers: job.md CMD-01 CMD-10 */
 static void only_commands_for_jobs_are_taken(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_apply(stage, "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: "
-                       "j}, spec: {weight: 1}}");
-    stage_job_simple(stage, "j", "t*1", "");
-    stage_apply(stage, "{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: q, "
-                       "namespace: default}, action: CloseQueue,\n"
-                       "target: {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: j, "
-                       "uid: u}}");
-    assert_int_equal(stage_count(stage, &kind_command), 1); /* somebody else's */
-    check_str("phase", stage_phase(stage, "j"), "Running");
-    stage_apply(stage,
-                "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default},\n"
-                "data: {action: AbortJob}}");
-    check_str("phase", stage_phase(stage, "j"), "Running");
-    stage_free(stage);
+    job_fixture_apply(fixture,
+                      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: "
+                      "j}, spec: {weight: 1}}");
+    job_fixture_job_simple(fixture, "j", "t*1", "");
+    job_fixture_apply(fixture,
+                      "{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: q, "
+                      "namespace: default}, action: CloseQueue,\n"
+                      "target: {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: j, "
+                      "uid: u}}");
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 1); /* somebody else's */
+    check_str("phase", job_fixture_phase(fixture, "j"), "Running");
+    job_fixture_apply(fixture,
+                      "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default},\n"
+                      "data: {action: AbortJob}}");
+    check_str("phase", job_fixture_phase(fixture, "j"), "Running");
+    job_fixture_free(fixture);
 }
 
 int main(void)

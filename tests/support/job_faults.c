@@ -41,7 +41,7 @@ static void under_fault(void **state)
 
         rule.skip = run->at;
         rule.but = &kind_event; /* told as well as may be */
-        stage_fault(&rule);
+        job_fixture_fault(&rule);
         run->test(&none);
     }
 }
@@ -50,7 +50,7 @@ static int tell_where(void **state)
 {
     struct faulty_test *run = *state;
 
-    stage_fault(NULL);
+    job_fixture_fault(NULL);
     if (run->at < run->writes)
         print_message("  %s at write %d of %d\n", faults[run->fault].name, run->at, run->writes);
     return 0;
@@ -59,13 +59,13 @@ static int tell_where(void **state)
 /* How many writes a test makes, learnt when it runs as it is. */
 static int counted(void **state)
 {
-    stage_count_writes();
+    job_fixture_count_writes();
     return 0;
 }
 
 static int note_count(void **state)
 {
-    *(int *)*state = stage_count_writes();
+    *(int *)*state = job_fixture_count_writes();
     return 0;
 }
 

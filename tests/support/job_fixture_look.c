@@ -1,27 +1,28 @@
 /*
- * What a test sees of the stage: objects, events, and names in their order.
+ * What a test sees of the fixture: objects, events, and names in their order.
  */
 #include "tests/unit.h"
 
 #include "tests/support/job_fixture.h"
 
-const struct object *stage_get(struct stage *stage, const struct kind *kind, const char *name)
+const struct object *job_fixture_get(struct job_fixture *fixture, const struct kind *kind,
+                                     const char *name)
 {
-    return cluster_get(stage->backend, kind, kind->namespaced ? "default" : "", name);
+    return cluster_get(fixture->backend, kind, kind->namespaced ? "default" : "", name);
 }
 
-const struct job_status *stage_job(struct stage *stage, const char *name)
+const struct job_status *job_fixture_job(struct job_fixture *fixture, const char *name)
 {
-    const struct object *job = stage_get(stage, &kind_job, name);
+    const struct object *job = job_fixture_get(fixture, &kind_job, name);
 
     if (!job)
         check_fail("job %s is gone", name);
     return job_status_of(job);
 }
 
-const char *stage_phase(struct stage *stage, const char *name)
+const char *job_fixture_phase(struct job_fixture *fixture, const char *name)
 {
-    const struct object *job = stage_get(stage, &kind_job, name);
+    const struct object *job = job_fixture_get(fixture, &kind_job, name);
 
     return job ? job_phase_text(job_status_of(job)->phase) : "";
 }
@@ -31,11 +32,11 @@ static void count_one(void *arg, const struct object *object)
     ++*(size_t *)arg;
 }
 
-size_t stage_count(struct stage *stage, const struct kind *kind)
+size_t job_fixture_count(struct job_fixture *fixture, const struct kind *kind)
 {
     size_t count = 0;
 
-    cluster_each(stage->backend, kind, NULL, count_one, &count);
+    cluster_each(fixture->backend, kind, NULL, count_one, &count);
     return count;
 }
 
@@ -54,17 +55,17 @@ static void look_at_event(void *arg, const struct object *event)
         search->found += (int)json_integer_value(json_object_get(body, "count"));
 }
 
-int stage_count_events(struct stage *stage, const char *reason)
+int job_fixture_count_events(struct job_fixture *fixture, const char *reason)
 {
     struct event_search search = {reason, 0};
 
-    cluster_each(stage->backend, &kind_event, NULL, look_at_event, &search);
+    cluster_each(fixture->backend, &kind_event, NULL, look_at_event, &search);
     return search.found;
 }
 
-bool stage_has_event(struct stage *stage, const char *reason)
+bool job_fixture_has_event(struct job_fixture *fixture, const char *reason)
 {
-    return stage_count_events(stage, reason) > 0;
+    return job_fixture_count_events(fixture, reason) > 0;
 }
 
 static int compare_words(const void *a, const void *b)
@@ -89,10 +90,11 @@ static char *sorted_words(const char *text)
     return mem_strdup(out.data ? out.data : "");
 }
 
-void stage_check_order(const char *name, const char *got, const char *want)
+void job_fixture_check_order(const char *name, const char *got, const char *want)
 {
     scoped_str got_sorted = sorted_words(got);
     scoped_str want_sorted = sorted_words(want);
 
-    check_str(name, stage_has_fault() ? got_sorted : got, stage_has_fault() ? want_sorted : want);
+    check_str(name, job_fixture_has_fault() ? got_sorted : got,
+              job_fixture_has_fault() ? want_sorted : want);
 }

@@ -63,7 +63,8 @@ static void pods_run(struct walk *walk)
             walk->evicted_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk->failed_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk_tell(walk, "runs: %s", object_name(walk->sight.objects[i]));
-            stage_report(walk->stage, object_name(walk->sight.objects[i]), POD_RUNNING, 0, 0);
+            job_fixture_report(walk->fixture, object_name(walk->sight.objects[i]), POD_RUNNING, 0,
+                               0);
         }
 }
 
@@ -80,8 +81,8 @@ static void pod_succeeds(struct walk *walk)
     if (walk->before.succeeded_of[pod->task] + 1 == walk->spec.tasks[pod->task].replicas)
         walk_expect_event(walk, EVENT_TASK_COMPLETED, pod->task, pod->index, pod->version, 0,
                           false);
-    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_SUCCEEDED, 0,
-                 pod->restarts);
+    job_fixture_report(walk->fixture, object_name(walk->sight.objects[at]), POD_SUCCEEDED, 0,
+                       pod->restarts);
 }
 
 static void pod_fails(struct walk *walk)
@@ -94,8 +95,8 @@ static void pod_fails(struct walk *walk)
     pod = &walk->sight.pods[at];
     walk_tell(walk, "fails: %s with %d", object_name(walk->sight.objects[at]), code);
     walk_expect_event(walk, EVENT_POD_FAILED, pod->task, pod->index, pod->version, code, false);
-    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_FAILED, code,
-                 pod->restarts);
+    job_fixture_report(walk->fixture, object_name(walk->sight.objects[at]), POD_FAILED, code,
+                       pod->restarts);
 }
 
 static void pod_restarts(struct walk *walk)
@@ -111,8 +112,8 @@ static void pod_restarts(struct walk *walk)
     limit = walk->spec.tasks[pod->task].max_retry;
     if (limit >= 0 && walk->before.restarts_of[pod->task] + more >= limit)
         walk_expect_event(walk, EVENT_TASK_FAILED, pod->task, pod->index, pod->version, 0, false);
-    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_RUNNING, 0,
-                 pod->restarts + more);
+    job_fixture_report(walk->fixture, object_name(walk->sight.objects[at]), POD_RUNNING, 0,
+                       pod->restarts + more);
 }
 
 static void pod_is_unknown(struct walk *walk)
@@ -122,8 +123,8 @@ static void pod_is_unknown(struct walk *walk)
     if (at < 0)
         return;
     walk_tell(walk, "unknown: %s", object_name(walk->sight.objects[at]));
-    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_UNKNOWN, 0,
-                 walk->sight.pods[at].restarts);
+    job_fixture_report(walk->fixture, object_name(walk->sight.objects[at]), POD_UNKNOWN, 0,
+                       walk->sight.pods[at].restarts);
 }
 
 static void expect_eviction(struct walk *walk, const struct rule_pod *pod, bool counted)
@@ -152,7 +153,7 @@ static void pod_is_deleted(struct walk *walk)
     else if (!walk->slow || has_ended(&walk->sight.pods[at])) /* no grace for what runs no more */
         expect_eviction(walk, &walk->sight.pods[at], true);
     walk->meddled |= !walk_active(walk->phase);
-    stage_delete(walk->stage, &kind_pod, object_name(walk->sight.objects[at]));
+    job_fixture_delete(walk->fixture, &kind_pod, object_name(walk->sight.objects[at]));
 }
 
 static void pod_goes(struct walk *walk)
@@ -163,7 +164,7 @@ static void pod_goes(struct walk *walk)
         return;
     walk_tell(walk, "gone: %s", object_name(walk->sight.objects[at]));
     expect_eviction(walk, &walk->sight.pods[at], false);
-    stage_let_one_go(walk->stage, object_name(walk->sight.objects[at]));
+    job_fixture_let_one_go(walk->fixture, object_name(walk->sight.objects[at]));
 }
 
 /* A pod that was told to end, and does: still one eviction, when it is gone (O-16). */
@@ -174,8 +175,8 @@ static void pod_ends_on_its_way_out(struct walk *walk)
     if (at < 0 || has_ended(&walk->sight.pods[at]))
         return;
     walk_tell(walk, "ends, being deleted: %s", object_name(walk->sight.objects[at]));
-    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_FAILED, 143,
-                 walk->sight.pods[at].restarts);
+    job_fixture_report(walk->fixture, object_name(walk->sight.objects[at]), POD_FAILED, 143,
+                       walk->sight.pods[at].restarts);
 }
 
 static void command_comes(struct walk *walk)
@@ -198,7 +199,7 @@ static void command_comes(struct walk *walk)
     walk_expect_action(walk, action, job_action_text(action), task, index, false);
     if (at < 0 && walk->expected.what == EXPECT_ACTION && action == ACT_RESTART_POD)
         walk->expected.what = EXPECT_SYNC;
-    stage_apply(walk->stage, yaml);
+    job_fixture_apply(walk->fixture, yaml);
 }
 
 static void job_is_scaled(struct walk *walk)
@@ -219,7 +220,7 @@ static void job_is_scaled(struct walk *walk)
             walk->slot_restarts[t][i] = SLOT_ANEW;
         }
     walk_expect_event(walk, EVENT_JOB_UPDATED, -1, -1, walk->version, 0, false);
-    stage_patch(walk->stage, &kind_job, "j", patch.data);
+    job_fixture_patch(walk->fixture, &kind_job, "j", patch.data);
 }
 
 static void gang_is_unknown(struct walk *walk)
@@ -228,16 +229,16 @@ static void gang_is_unknown(struct walk *walk)
         return;
     walk_tell(walk, "the gang is unknown");
     walk_expect_event(walk, EVENT_UNKNOWN, -1, -1, walk->version, 0, false);
-    stage_group_phase(walk->stage, PODGROUP_UNKNOWN);
-    stage_group_phase(walk->stage, PODGROUP_RUNNING);
+    job_fixture_group_phase(walk->fixture, PODGROUP_UNKNOWN);
+    job_fixture_group_phase(walk->fixture, PODGROUP_RUNNING);
 }
 
 static void gang_is_admitted(struct walk *walk)
 {
-    if (!walk->hold || stage_count(walk->stage, &kind_pod_group) == 0)
+    if (!walk->hold || job_fixture_count(walk->fixture, &kind_pod_group) == 0)
         return;
     walk_tell(walk, "the gang is admitted");
-    stage_group_phase(walk->stage, PODGROUP_INQUEUE);
+    job_fixture_group_phase(walk->fixture, PODGROUP_INQUEUE);
 }
 
 static bool all_succeeded(const struct walk *walk)
@@ -256,12 +257,12 @@ static void time_passes(struct walk *walk)
 
     walk_tell(walk, "%d times 900 ms pass", pieces);
     for (int i = 0; i < pieces && !walk->violation[0]; i++) {
-        stage_advance(walk->stage, 900);
+        job_fixture_advance(walk->fixture, 900);
         if (i + 1 < pieces) {
             walk_end_step(walk);
             walk_begin_step(walk);
             if (walk->mourning && dice_chance(&walk->dice, 30) && !all_succeeded(walk))
-                stage_restart(walk->stage);
+                job_fixture_restart(walk->fixture);
         }
     }
 }
@@ -271,10 +272,10 @@ static void controller_restarts(struct walk *walk)
 {
     walk_tell(walk, "the controller restarts");
     walk_gather_causes(walk); /* deadlines follow from the records now */
-    stage_stop_controller(walk->stage);
+    job_fixture_stop_controller(walk->fixture);
     if (dice_chance(&walk->dice, 50))
         pod_fails(walk);
-    stage_start_controller(walk->stage);
+    job_fixture_start_controller(walk->fixture);
     /* A task that was completed by scaling is seen to be complete now. */
     if (all_succeeded(walk))
         walk->expected.what = EXPECT_ANY;
@@ -292,7 +293,7 @@ static void job_is_made(struct walk *walk)
     walk->spec.keep_succeeded &= walk->strict; /* a lost write may be a lost success */
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
-    stage_apply(walk->stage, manifest.data);
+    job_fixture_apply(walk->fixture, manifest.data);
 }
 
 static void job_is_deleted(struct walk *walk)
@@ -301,9 +302,9 @@ static void job_is_deleted(struct walk *walk)
         return;
     walk_tell(walk, "the job is deleted");
     walk->user_deletes = true;
-    stage_delete(walk->stage, &kind_job, "j");
+    job_fixture_delete(walk->fixture, &kind_job, "j");
     if (walk->slow)
-        stage_let_go(walk->stage);
+        job_fixture_let_go(walk->fixture);
     walk->user_deletes = false;
 }
 
@@ -351,7 +352,7 @@ static void add_fault(struct walk *walk)
         .delay_ms = 1 + dice_roll(dice, 200),
     };
 
-    faulty_plan(walk->stage->cluster, &rule);
+    faulty_plan(walk->fixture->cluster, &rule);
     walk_tell(walk, "fault after %d writes: %s", rule.skip,
               rule.way == FAULTY_REFUSE ? "refused"
               : rule.way == FAULTY_LOSE ? "answer lost"
@@ -362,7 +363,7 @@ static void take_step(struct walk *walk)
 {
     walk_begin_step(walk);
     if (!walk->strict) {
-        faulty_clear(walk->stage->cluster);
+        faulty_clear(walk->fixture->cluster);
         for (int n = dice_roll(&walk->dice, 4); n > 0; n--)
             add_fault(walk);
     }
@@ -370,19 +371,19 @@ static void take_step(struct walk *walk)
         job_is_made(walk);
     else
         something_happens(walk);
-    stage_settle(walk->stage);
+    job_fixture_settle(walk->fixture);
     walk_end_step(walk);
 }
 
 /* The faults are over: everything comes to an end of its own, and then all must hold. */
 static void come_to_rest(struct walk *walk)
 {
-    faulty_clear(walk->stage->cluster);
+    faulty_clear(walk->fixture->cluster);
     for (int i = 0; i < 5; i++) {
-        stage_let_go(walk->stage);
-        stage_advance(walk->stage, 60000);
+        job_fixture_let_go(walk->fixture);
+        job_fixture_advance(walk->fixture, 60000);
     }
-    stage_let_go(walk->stage);
+    job_fixture_let_go(walk->fixture);
     walk_check_state(walk);
 }
 
@@ -393,13 +394,13 @@ static void check_quiet(struct walk *walk)
 
     if (!walk_job_of(walk) || !walk_at_rest(walk->phase))
         return;
-    stage_let_go(walk->stage);
-    if (stage_count(walk->stage, &kind_command) > 0)
+    job_fixture_let_go(walk->fixture);
+    if (job_fixture_count(walk->fixture, &kind_command) > 0)
         walk_violated(walk, "18: a Command is still there");
-    writes = walk->stage->job_writes;
-    stage_restart(walk->stage);
-    stage_settle(walk->stage);
-    if (walk_job_of(walk) && walk->stage->job_writes != writes)
+    writes = walk->fixture->job_writes;
+    job_fixture_restart(walk->fixture);
+    job_fixture_settle(walk->fixture);
+    if (walk_job_of(walk) && walk->fixture->job_writes != writes)
         walk_violated(walk, "O-31: a job at rest is written again");
 }
 
@@ -410,14 +411,14 @@ bool walk_job(uint64_t seed, const struct walk_options *options, char violation[
                         .trace = options->trace,
                         .crowded = seed % KINDS == CROWDS_AT,
                         .mourning = seed % KINDS == MOURNERS_AT};
-    struct stage_options how;
+    struct job_fixture_options how;
 
     violation[0] = '\0';
     walk.strict = dice_chance(&walk.dice, 70);
     walk.slow = dice_chance(&walk.dice, 40);
     walk.hold = dice_chance(&walk.dice, 20);
-    how = (struct stage_options){.slow_deletion = walk.slow, .hold_groups = walk.hold};
-    walk.stage = stage_new(&how);
+    how = (struct job_fixture_options){.slow_deletion = walk.slow, .hold_groups = walk.hold};
+    walk.fixture = job_fixture_new(&how);
     walk_watch(&walk);
     for (; walk.step < STEPS && !violation[0]; walk.step++)
         take_step(&walk);
@@ -427,6 +428,6 @@ bool walk_job(uint64_t seed, const struct walk_options *options, char violation[
         check_quiet(&walk);
     walk_sight_release(&walk.sight);
     walk_unwatch(&walk);
-    stage_free(walk.stage);
+    job_fixture_free(walk.fixture);
     return !violation[0];
 }

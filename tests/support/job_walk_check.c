@@ -255,7 +255,7 @@ static void check_target(struct walk *walk)
     for (int i = 0; i < walk->sight.count; i++) {
         const struct rule_pod *pod = &walk->sight.pods[i];
         const char *name = object_name(walk->sight.objects[i]);
-        const struct object *now = stage_get(walk->stage, &kind_pod, name);
+        const struct object *now = job_fixture_get(walk->fixture, &kind_pod, name);
         bool stays = now && !object_deleting(now) &&
                      strcmp(object_uid(now), object_uid(walk->sight.objects[i])) == 0;
         bool aimed = is_target(walk, expected->action, expected->task, expected->index, pod);
@@ -367,8 +367,8 @@ void walk_check_state(struct walk *walk)
 
     walk_look(walk, &walk->sight, &counts);
     if (!job) { /* INV-J8 */
-        if (walk->sight.count > 0 || stage_count(walk->stage, &kind_pod_group) > 0 ||
-            stage_count(walk->stage, &kind_service) > 0)
+        if (walk->sight.count > 0 || job_fixture_count(walk->fixture, &kind_pod_group) > 0 ||
+            job_fixture_count(walk->fixture, &kind_service) > 0)
             if (!walk->slow)
                 walk_violated(walk, "J8: the deleted job left something behind");
         return;
@@ -387,7 +387,7 @@ void walk_check_state(struct walk *walk)
     if (verdict != status->phase)
         walk_violated(walk, "8.3: %s should be %s", job_phase_text(status->phase),
                       job_phase_text(verdict));
-    if (!walk_active(status->phase) && stage_count(walk->stage, &kind_pod_group) > 0)
+    if (!walk_active(status->phase) && job_fixture_count(walk->fixture, &kind_pod_group) > 0)
         walk_violated(walk, "10: the PodGroup is still there while %s",
                       job_phase_text(status->phase));
 }
@@ -423,7 +423,7 @@ void walk_end_step(struct walk *walk)
         return;
     for (int known = 0; known != walk->n_moves;) { /* the counters follow a little later */
         known = walk->n_moves;
-        stage_settle(walk->stage);
+        job_fixture_settle(walk->fixture);
     }
     check_moves(walk);
     check_target(walk);

@@ -44,7 +44,7 @@ struct sight {
 };
 
 struct walk {
-    struct stage *stage;
+    struct job_fixture *fixture;
     struct cluster_watcher jobs, pods, services;
     struct dice dice;
     struct gen_job spec;

@@ -29,7 +29,8 @@ void walk_tell(const struct walk *walk, const char *format, ...)
 
     if (!walk->trace)
         return;
-    printf("%3d %8lld  ", walk->step, (long long)(loop_wall_ms(walk->stage->loop) - 1800000000000));
+    printf("%3d %8lld  ", walk->step,
+           (long long)(loop_wall_ms(walk->fixture->loop) - 1800000000000));
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -38,7 +39,7 @@ void walk_tell(const struct walk *walk, const char *format, ...)
 
 int64_t walk_now_ms(const struct walk *walk)
 {
-    return loop_wall_ms(walk->stage->loop);
+    return loop_wall_ms(walk->fixture->loop);
 }
 
 bool walk_active(enum job_phase phase)
@@ -101,14 +102,14 @@ void walk_look(struct walk *walk, struct sight *sight, struct rule_counts *count
 {
     walk_sight_release(sight);
     sight->walk = walk;
-    cluster_each(walk->stage->backend, &kind_pod, "default", see_pod, sight);
+    cluster_each(walk->fixture->backend, &kind_pod, "default", see_pod, sight);
     rule_count(counts, sight->pods, sight->count);
     walk_count_kept(sight, counts);
 }
 
 const struct object *walk_job_of(const struct walk *walk)
 {
-    const struct object *job = stage_get(walk->stage, &kind_job, "j");
+    const struct object *job = job_fixture_get(walk->fixture, &kind_job, "j");
 
     return job && strcmp(object_uid(job), walk->uid) == 0 ? job : NULL;
 }
@@ -237,7 +238,7 @@ bool walk_gang_admitted(struct walk *walk)
     const struct object *group;
 
     snprintf(name, sizeof name, "j-%s", walk->uid);
-    group = stage_get(walk->stage, &kind_pod_group, name);
+    group = job_fixture_get(walk->fixture, &kind_pod_group, name);
     return group && !object_deleting(group) && podgroup_status_of(group)->phase >= PODGROUP_INQUEUE;
 }
 
@@ -314,14 +315,14 @@ void walk_watch(struct walk *walk)
     walk->jobs = (struct cluster_watcher){job_changed, &kind_job};
     walk->pods = (struct cluster_watcher){pod_changed, &kind_pod};
     walk->services = (struct cluster_watcher){service_changed, &kind_service};
-    cluster_watch(walk->stage->backend, &walk->jobs);
-    cluster_watch(walk->stage->backend, &walk->pods);
-    cluster_watch(walk->stage->backend, &walk->services);
+    cluster_watch(walk->fixture->backend, &walk->jobs);
+    cluster_watch(walk->fixture->backend, &walk->pods);
+    cluster_watch(walk->fixture->backend, &walk->services);
 }
 
 void walk_unwatch(struct walk *walk)
 {
-    cluster_unwatch(walk->stage->backend, &walk->services);
-    cluster_unwatch(walk->stage->backend, &walk->pods);
-    cluster_unwatch(walk->stage->backend, &walk->jobs);
+    cluster_unwatch(walk->fixture->backend, &walk->services);
+    cluster_unwatch(walk->fixture->backend, &walk->pods);
+    cluster_unwatch(walk->fixture->backend, &walk->jobs);
 }

@@ -9,20 +9,20 @@
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
 
-static struct stage *running_pods(void)
+static struct job_fixture *running_pods(void)
 {
-    return stage_new(&(struct stage_options){.run_pods = true});
+    return job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 }
 
-static void check_phase(struct stage *stage, const char *want)
+static void check_phase(struct job_fixture *fixture, const char *want)
 {
-    check_str("phase", stage_phase(stage, "j"), want);
+    check_str("phase", job_fixture_phase(fixture, "j"), want);
 }
 
 /* The record of a plugin, or NULL. */
-static const char *record_of(struct stage *stage, const char *plugin)
+static const char *record_of(struct job_fixture *fixture, const char *plugin)
 {
-    const struct job_status *status = stage_job(stage, "j");
+    const struct job_status *status = job_fixture_job(fixture, "j");
     scoped_str key = mem_printf("plugin-%s", plugin);
 
     for (size_t i = 0; i < status->controlled.count; i++)
@@ -32,29 +32,29 @@ static const char *record_of(struct stage *stage, const char *plugin)
 }
 
 /* Body of an object as text with sorted keys; owned. NULL when it is not there. */
-static char *body_text(struct stage *stage, const struct kind *kind, const char *name,
+static char *body_text(struct job_fixture *fixture, const struct kind *kind, const char *name,
                        const char *member)
 {
-    const struct object *object = stage_get(stage, kind, name);
+    const struct object *object = job_fixture_get(fixture, kind, name);
     scoped(json) json_t *body = object ? object_body_json(object) : NULL;
     json_t *part = json_object_get(body, member);
 
     return part ? json_dumps(part, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
 }
 
-#define check_body(stage, kind, name, member, want)                                                \
+#define check_body(fixture, kind, name, member, want)                                              \
     do {                                                                                           \
-        scoped_str got_body_ = body_text(stage, kind, name, member);                               \
+        scoped_str got_body_ = body_text(fixture, kind, name, member);                             \
         check_str(name "." member, got_body_, want);                                               \
     } while (0)
 
-static bool owned_by_job(struct stage *stage, const struct kind *kind, const char *name)
+static bool owned_by_job(struct job_fixture *fixture, const struct kind *kind, const char *name)
 {
-    const struct object *object = stage_get(stage, kind, name);
+    const struct object *object = job_fixture_get(fixture, kind, name);
     const struct owner_ref *owner = object ? meta_controller(object->meta) : NULL;
 
     return owner && strcmp(owner->kind, "Job") == 0 && strcmp(owner->name, "j") == 0 &&
-           strcmp(owner->uid, object_uid(stage_get(stage, &kind_job, "j"))) == 0 &&
+           strcmp(owner->uid, object_uid(job_fixture_get(fixture, &kind_job, "j"))) == 0 &&
            owner->controller && owner->block_owner_deletion &&
            strcmp(owner->api_version, "batch.volcano.sh/v1alpha1") == 0;
 }
@@ -64,23 +64,23 @@ static bool owned_by_job(struct stage *stage, const struct kind *kind, const cha
 /* covers: job-plugins.md PLG-003 PLG-004 PLG-005 */
 static void a_record_says_that_a_plugin_is_at_work(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     int64_t revision;
 
-    stage_job_simple(stage, "j", "t*1", "plugins: {env: [--x], hcclrank: []}");
-    check_phase(stage, "Running");
-    check_str("record", record_of(stage, "env"), "env");
-    check_str("hcclrank leaves none", record_of(stage, "hcclrank"), NULL);
-    revision = stage_get(stage, &kind_job, "j")->revision;
-    stage_restart(stage); /* everything is looked at again */
-    assert_int_equal(stage_get(stage, &kind_job, "j")->revision, revision);
-    stage_pods(stage, POD_SUCCEEDED);
-    check_phase(stage, "Completed");
-    check_str("at the end", record_of(stage, "env"), NULL);
-    revision = stage_get(stage, &kind_job, "j")->revision;
-    stage_restart(stage);
-    assert_int_equal(stage_get(stage, &kind_job, "j")->revision, revision);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "plugins: {env: [--x], hcclrank: []}");
+    check_phase(fixture, "Running");
+    check_str("record", record_of(fixture, "env"), "env");
+    check_str("hcclrank leaves none", record_of(fixture, "hcclrank"), NULL);
+    revision = job_fixture_get(fixture, &kind_job, "j")->revision;
+    job_fixture_restart(fixture); /* everything is looked at again */
+    assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
+    job_fixture_pods(fixture, POD_SUCCEEDED);
+    check_phase(fixture, "Completed");
+    check_str("at the end", record_of(fixture, "env"), NULL);
+    revision = job_fixture_get(fixture, &kind_job, "j")->revision;
+    job_fixture_restart(fixture);
+    assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
+    job_fixture_free(fixture);
 }
 
 /* ---- svc ---- */
@@ -89,14 +89,14 @@ struct hosts_case {
     const char *tasks, *data;
 };
 
-static void apply_tasks(struct stage *stage, const char *plugins, const char *tasks)
+static void apply_tasks(struct job_fixture *fixture, const char *plugins, const char *tasks)
 {
     scoped_str yaml =
         mem_printf("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
                    "namespace: default}, spec: {minAvailable: 1, plugins: %s, tasks: [%s]}}",
                    plugins, tasks);
 
-    stage_apply(stage, yaml);
+    job_fixture_apply(fixture, yaml);
 }
 
 #define TASK_OF(name, replicas, spec)                                                              \
@@ -125,21 +125,21 @@ static void svc_writes_the_host_lists_byte_for_byte(void **unused)
     /* clang-format on */
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct stage *stage = running_pods();
+        struct job_fixture *fixture = running_pods();
 
-        apply_tasks(stage, "{svc: []}", cases[i].tasks);
-        check_body(stage, &kind_config_map, "j-svc", "data", cases[i].data);
-        assert_true(owned_by_job(stage, &kind_config_map, "j-svc"));
-        stage_free(stage);
+        apply_tasks(fixture, "{svc: []}", cases[i].tasks);
+        check_body(fixture, &kind_config_map, "j-svc", "data", cases[i].data);
+        assert_true(owned_by_job(fixture, &kind_config_map, "j-svc"));
+        job_fixture_free(fixture);
     }
 }
 
 #define LABELS "{\"volcano.sh/job-name\":\"j\",\"volcano.sh/job-namespace\":\"default\"}"
 
-static json_t *spec_member(struct stage *stage, const struct kind *kind, const char *name,
+static json_t *spec_member(struct job_fixture *fixture, const struct kind *kind, const char *name,
                            const char *member)
 {
-    const struct object *object = stage_get(stage, kind, name);
+    const struct object *object = job_fixture_get(fixture, kind, name);
     scoped(json) json_t *body = object ? object_body_json(object) : NULL;
 
     return json_incref(json_object_get(json_object_get(body, "spec"), member));
@@ -148,68 +148,69 @@ static json_t *spec_member(struct stage *stage, const struct kind *kind, const c
 /* covers: job-plugins.md PLG-015 PLG-016 PLG-017 PLG-018 */
 static void svc_makes_a_service_and_a_policy(void **unused)
 {
-    struct stage *stage = running_pods();
-    struct stage *other = running_pods();
+    struct job_fixture *fixture = running_pods();
+    struct job_fixture *other = running_pods();
     scoped(json) json_t *labels = json_loads(LABELS, 0, NULL);
 
-    stage_job_simple(stage, "j", "t*1", "plugins: {svc: []}");
-    scoped(json) json_t *cluster_ip = spec_member(stage, &kind_service, "j", "clusterIP");
-    scoped(json) json_t *selector = spec_member(stage, &kind_service, "j", "selector");
+    job_fixture_job_simple(fixture, "j", "t*1", "plugins: {svc: []}");
+    scoped(json) json_t *cluster_ip = spec_member(fixture, &kind_service, "j", "clusterIP");
+    scoped(json) json_t *selector = spec_member(fixture, &kind_service, "j", "selector");
     scoped(json) json_t *publish =
-        spec_member(stage, &kind_service, "j", "publishNotReadyAddresses");
-    scoped(json) json_t *ports = spec_member(stage, &kind_service, "j", "ports");
+        spec_member(fixture, &kind_service, "j", "publishNotReadyAddresses");
+    scoped(json) json_t *ports = spec_member(fixture, &kind_service, "j", "ports");
     check_str("clusterIP", json_string_value(cluster_ip), "None");
     assert_true(json_equal(selector, labels));
     assert_false(json_is_true(publish));
     assert_int_equal(json_array_size(ports), 0);
-    assert_true(owned_by_job(stage, &kind_service, "j"));
-    check_body(stage, &kind_network_policy, "j", "spec",
+    assert_true(owned_by_job(fixture, &kind_service, "j"));
+    check_body(fixture, &kind_network_policy, "j", "spec",
                "{\"ingress\":[{\"from\":[{\"podSelector\":{\"matchLabels\":" LABELS
                "}}]}],\"podSelector\":{\"matchLabels\":" LABELS "},\"policyTypes\":[\"Ingress\"]}");
-    assert_true(owned_by_job(stage, &kind_network_policy, "j"));
-    stage_free(stage);
+    assert_true(owned_by_job(fixture, &kind_network_policy, "j"));
+    job_fixture_free(fixture);
 
-    stage_job_simple(
+    job_fixture_job_simple(
         other, "j", "t*1",
         "plugins: {svc: [--publish-not-ready-addresses=true, --disable-network-policy=true]}");
     scoped(json) json_t *published =
         spec_member(other, &kind_service, "j", "publishNotReadyAddresses");
     assert_true(json_is_true(published));
-    assert_int_equal(stage_count(other, &kind_network_policy), 0);
-    stage_pods(other, POD_SUCCEEDED);
+    assert_int_equal(job_fixture_count(other, &kind_network_policy), 0);
+    job_fixture_pods(other, POD_SUCCEEDED);
     check_phase(other, "Completed");
     check_str("record", record_of(other, "svc"), NULL);
-    assert_int_equal(stage_count(other, &kind_service), 0);
-    stage_free(other);
+    assert_int_equal(job_fixture_count(other, &kind_service), 0);
+    job_fixture_free(other);
 }
 
 /* covers: job-plugins.md PLG-024 PLG-025 */
 static void scaling_changes_the_lists_and_nothing_else(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     int64_t map, service, pod;
 
-    stage_job_simple(stage, "j", "worker*2", "minAvailable: 1;plugins: {svc: []}");
-    map = stage_get(stage, &kind_config_map, "j-svc")->revision;
-    service = stage_get(stage, &kind_service, "j")->revision;
-    pod = stage_get(stage, &kind_pod, "j-worker-0")->revision;
+    job_fixture_job_simple(fixture, "j", "worker*2", "minAvailable: 1;plugins: {svc: []}");
+    map = job_fixture_get(fixture, &kind_config_map, "j-svc")->revision;
+    service = job_fixture_get(fixture, &kind_service, "j")->revision;
+    pod = job_fixture_get(fixture, &kind_pod, "j-worker-0")->revision;
     for (int i = 0; i < 10; i++)
-        stage_pod_restarts(stage, "j-worker-1", i + 1);
-    stage_restart(stage);
-    assert_int_equal(stage_get(stage, &kind_config_map, "j-svc")->revision, map);
+        job_fixture_pod_restarts(fixture, "j-worker-1", i + 1);
+    job_fixture_restart(fixture);
+    assert_int_equal(job_fixture_get(fixture, &kind_config_map, "j-svc")->revision, map);
 
-    stage_patch(stage, &kind_job, "j",
-                "{\"spec\":{\"tasks\":[{\"name\":\"worker\",\"replicas\":4,\"minAvailable\":1,"
-                "\"maxRetry\":3,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
-                "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}");
-    assert_int_equal(stage_count(stage, &kind_pod), 4);
-    check_body(stage, &kind_config_map, "j-svc", "data",
+    job_fixture_patch(
+        fixture, &kind_job, "j",
+        "{\"spec\":{\"tasks\":[{\"name\":\"worker\",\"replicas\":4,\"minAvailable\":1,"
+        "\"maxRetry\":3,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+        "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}");
+    assert_int_equal(job_fixture_count(fixture, &kind_pod), 4);
+    check_body(fixture, &kind_config_map, "j-svc", "data",
                "{\"VC_WORKER_HOSTS\":\"j-worker-0.j,j-worker-1.j,j-worker-2.j,j-worker-3.j\","
                "\"VC_WORKER_NUM\":\"4\",\"worker.host\":"
                "\"j-worker-0.j\\nj-worker-1.j\\nj-worker-2.j\\nj-worker-3.j\"}");
-    assert_int_equal(stage_get(stage, &kind_service, "j")->revision, service);
-    assert_int_equal(stage_get(stage, &kind_pod, "j-worker-0")->revision, pod);
-    stage_free(stage);
+    assert_int_equal(job_fixture_get(fixture, &kind_service, "j")->revision, service);
+    assert_int_equal(job_fixture_get(fixture, &kind_pod, "j-worker-0")->revision, pod);
+    job_fixture_free(fixture);
 }
 
 struct lost_case {
@@ -225,161 +226,167 @@ static void what_somebody_deletes_comes_back(void **unused)
                                              {&kind_network_policy, "j"},
                                              {&kind_secret, "j-ssh"},
                                              {&kind_service, "j-head-svc"}};
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1",
-                     "plugins: {svc: [], ssh: [--ssh-key-type=ed25519], ray: [--head=t]}");
-    check_phase(stage, "Running");
+    job_fixture_job_simple(fixture, "j", "t*1",
+                           "plugins: {svc: [], ssh: [--ssh-key-type=ed25519], ray: [--head=t]}");
+    check_phase(fixture, "Running");
     for (size_t i = 0; i < countof(cases); i++) {
-        stage_delete(stage, cases[i].kind, cases[i].name);
-        stage_settle(stage);
-        check(cases[i].name, owned_by_job(stage, cases[i].kind, cases[i].name));
+        job_fixture_delete(fixture, cases[i].kind, cases[i].name);
+        job_fixture_settle(fixture);
+        check(cases[i].name, owned_by_job(fixture, cases[i].kind, cases[i].name));
     }
-    stage_patch(stage, &kind_config_map, "j-svc", "{\"data\":{\"VC_T_NUM\":\"9\"}}");
-    check_body(stage, &kind_config_map, "j-svc", "data",
+    job_fixture_patch(fixture, &kind_config_map, "j-svc", "{\"data\":{\"VC_T_NUM\":\"9\"}}");
+    check_body(fixture, &kind_config_map, "j-svc", "data",
                "{\"VC_T_HOSTS\":\"j-t-0.j\",\"VC_T_NUM\":\"1\",\"t.host\":\"j-t-0.j\"}");
-    stage_patch(stage, &kind_service, "j", "{\"spec\":{\"publishNotReadyAddresses\":true}}");
+    job_fixture_patch(fixture, &kind_service, "j",
+                      "{\"spec\":{\"publishNotReadyAddresses\":true}}");
     scoped(json) json_t *publish =
-        spec_member(stage, &kind_service, "j", "publishNotReadyAddresses");
+        spec_member(fixture, &kind_service, "j", "publishNotReadyAddresses");
     assert_false(json_is_true(publish));
-    check_phase(stage, "Running");
-    stage_free(stage);
+    check_phase(fixture, "Running");
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-028 PLG-029 PLG-053 PLG-105; see O-P13 */
 static void the_end_of_a_job_takes_everything_away(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     int64_t revision;
 
-    stage_job_simple(stage, "j", "t*1",
-                     "plugins: {svc: [], ssh: [--ssh-key-type=ed25519], ray: [--head=t]}");
-    assert_int_equal(stage_count(stage, &kind_service), 2);
-    faulty_expect(stage->cluster, .ops = FAULTY_REMOVE, .kind = &kind_network_policy, .times = 1);
-    stage_pods(stage, POD_SUCCEEDED);
-    stage_advance(stage, 1000); /* refused once, then repeated, for the record was still there */
-    check_phase(stage, "Completed");
-    assert_int_equal(faulty_hits(stage->cluster), 1);
-    assert_int_equal(stage_count(stage, &kind_config_map), 0);
-    assert_int_equal(stage_count(stage, &kind_service), 0);
-    assert_int_equal(stage_count(stage, &kind_network_policy), 0);
-    assert_int_equal(stage_count(stage, &kind_secret), 0);
-    assert_int_equal(stage_job(stage, "j")->controlled.count, 0);
-    revision = stage_get(stage, &kind_job, "j")->revision;
-    stage_restart(stage);
-    assert_int_equal(stage_get(stage, &kind_job, "j")->revision, revision);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1",
+                           "plugins: {svc: [], ssh: [--ssh-key-type=ed25519], ray: [--head=t]}");
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 2);
+    faulty_expect(fixture->cluster, .ops = FAULTY_REMOVE, .kind = &kind_network_policy, .times = 1);
+    job_fixture_pods(fixture, POD_SUCCEEDED);
+    job_fixture_advance(fixture,
+                        1000); /* refused once, then repeated, for the record was still there */
+    check_phase(fixture, "Completed");
+    assert_int_equal(faulty_hits(fixture->cluster), 1);
+    assert_int_equal(job_fixture_count(fixture, &kind_config_map), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_network_policy), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);
+    assert_int_equal(job_fixture_job(fixture, "j")->controlled.count, 0);
+    revision = job_fixture_get(fixture, &kind_job, "j")->revision;
+    job_fixture_restart(fixture);
+    assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
+    job_fixture_free(fixture);
 
     /* The same when somebody was faster. */
-    stage = stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
-    stage_job_simple(stage, "j", "t*2",
-                     "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]};policies: [{event: "
-                     "PodFailed, action: AbortJob}]");
-    stage_pod_failed(stage, "j-t-0", 1);
-    check_phase(stage, "Aborting");
-    stage_delete(stage, &kind_config_map, "j-svc");
-    stage_delete(stage, &kind_service, "j");
-    stage_delete(stage, &kind_network_policy, "j");
-    stage_delete(stage, &kind_secret, "j-ssh");
-    stage_let_go(stage);
-    check_phase(stage, "Aborted");
-    assert_int_equal(stage_count(stage, &kind_config_map), 0);
-    assert_int_equal(stage_count(stage, &kind_secret), 0);
-    assert_int_equal(stage_job(stage, "j")->controlled.count, 0);
-    stage_free(stage);
+    fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .slow_deletion = true});
+    job_fixture_job_simple(fixture, "j", "t*2",
+                           "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]};policies: [{event: "
+                           "PodFailed, action: AbortJob}]");
+    job_fixture_pod_failed(fixture, "j-t-0", 1);
+    check_phase(fixture, "Aborting");
+    job_fixture_delete(fixture, &kind_config_map, "j-svc");
+    job_fixture_delete(fixture, &kind_service, "j");
+    job_fixture_delete(fixture, &kind_network_policy, "j");
+    job_fixture_delete(fixture, &kind_secret, "j-ssh");
+    job_fixture_let_go(fixture);
+    check_phase(fixture, "Aborted");
+    assert_int_equal(job_fixture_count(fixture, &kind_config_map), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);
+    assert_int_equal(job_fixture_job(fixture, "j")->controlled.count, 0);
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-030; see O-P11 */
 static void a_service_of_somebody_else_is_left_alone(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     int64_t revision;
 
-    stage_apply(stage, "{apiVersion: v1, kind: Service, metadata: {name: j, namespace: default}, "
-                       "spec: {clusterIP: None, selector: {app: theirs}}}");
-    revision = stage_get(stage, &kind_service, "j")->revision;
-    stage_job_simple(stage, "j", "t*1", "plugins: {svc: []}");
-    check_phase(stage, "Pending");
-    assert_true(stage_has_event(stage, "PluginError"));
-    check_has("message", stage_job(stage, "j")->message,
+    job_fixture_apply(fixture,
+                      "{apiVersion: v1, kind: Service, metadata: {name: j, namespace: default}, "
+                      "spec: {clusterIP: None, selector: {app: theirs}}}");
+    revision = job_fixture_get(fixture, &kind_service, "j")->revision;
+    job_fixture_job_simple(fixture, "j", "t*1", "plugins: {svc: []}");
+    check_phase(fixture, "Pending");
+    assert_true(job_fixture_has_event(fixture, "PluginError"));
+    check_has("message", job_fixture_job(fixture, "j")->message,
               "Service j exists and belongs to no controller");
-    assert_int_equal(stage_count(stage, &kind_pod), 0);
-    stage_delete(stage, &kind_job, "j");
-    assert_int_equal(stage_get(stage, &kind_service, "j")->revision, revision);
-    stage_free(stage);
+    assert_int_equal(job_fixture_count(fixture, &kind_pod), 0);
+    job_fixture_delete(fixture, &kind_job, "j");
+    assert_int_equal(job_fixture_get(fixture, &kind_service, "j")->revision, revision);
+    job_fixture_free(fixture);
 }
 
 /* covers: see O-P16 */
 static void a_subdomain_of_its_own_gets_a_service_unless_there_is_one(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_apply(stage, "{apiVersion: v1, kind: Service, metadata: {name: theirs, namespace: "
-                       "default}, spec: {clusterIP: None, selector: {app: theirs}}}");
-    apply_tasks(stage, "{svc: []}",
+    job_fixture_apply(fixture,
+                      "{apiVersion: v1, kind: Service, metadata: {name: theirs, namespace: "
+                      "default}, spec: {clusterIP: None, selector: {app: theirs}}}");
+    apply_tasks(fixture, "{svc: []}",
                 TASK_OF("a", 1, "subdomain: ours, ") "," TASK_OF(
                     "b", 1, "subdomain: ours, ") "," TASK_OF("c", 1, "subdomain: theirs, "));
-    check_phase(stage, "Running");
-    assert_true(owned_by_job(stage, &kind_service, "ours"));
-    assert_int_equal(stage_count(stage, &kind_service), 3);
-    check_str("a record of its own", record_of(stage, "svc-ours"), "svc-ours");
-    check_str("not of one that is not ours", record_of(stage, "svc-theirs"), NULL);
-    stage_pods(stage, POD_SUCCEEDED);
-    check_phase(stage, "Completed");
-    assert_int_equal(stage_count(stage, &kind_service), 1);
-    assert_non_null(stage_get(stage, &kind_service, "theirs"));
-    check_str("the record goes", record_of(stage, "svc-ours"), NULL);
-    stage_free(stage);
+    check_phase(fixture, "Running");
+    assert_true(owned_by_job(fixture, &kind_service, "ours"));
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 3);
+    check_str("a record of its own", record_of(fixture, "svc-ours"), "svc-ours");
+    check_str("not of one that is not ours", record_of(fixture, "svc-theirs"), NULL);
+    job_fixture_pods(fixture, POD_SUCCEEDED);
+    check_phase(fixture, "Completed");
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 1);
+    assert_non_null(job_fixture_get(fixture, &kind_service, "theirs"));
+    check_str("the record goes", record_of(fixture, "svc-ours"), NULL);
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-033 */
 static void everything_goes_with_the_job(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
-    assert_int_equal(stage_count(stage, &kind_config_map), 1);
-    stage_delete(stage, &kind_job, "j");
-    stage_advance(stage, 1000);
-    check_phase(stage, "");
-    assert_int_equal(stage_count(stage, &kind_config_map), 0);
-    assert_int_equal(stage_count(stage, &kind_service), 0);
-    assert_int_equal(stage_count(stage, &kind_network_policy), 0);
-    assert_int_equal(stage_count(stage, &kind_secret), 0);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1",
+                           "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
+    assert_int_equal(job_fixture_count(fixture, &kind_config_map), 1);
+    job_fixture_delete(fixture, &kind_job, "j");
+    job_fixture_advance(fixture, 1000);
+    check_phase(fixture, "");
+    assert_int_equal(job_fixture_count(fixture, &kind_config_map), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_network_policy), 0);
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-131 */
 static void a_failure_in_the_middle_is_made_good(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    faulty_expect(stage->cluster, .ops = FAULTY_CREATE, .kind = &kind_service, .times = 1,
+    faulty_expect(fixture->cluster, .ops = FAULTY_CREATE, .kind = &kind_service, .times = 1,
                   .code = ERR_INTERNAL);
-    stage_job_simple(stage, "j", "t*1", "plugins: {svc: []}");
-    stage_advance(stage, 1000);
-    check_phase(stage, "Running");
-    assert_int_equal(faulty_hits(stage->cluster), 1);
-    assert_int_equal(stage_count(stage, &kind_config_map), 1);
-    assert_int_equal(stage_count(stage, &kind_service), 1);
-    check_str("record", record_of(stage, "svc"), "svc");
-    assert_int_equal(stage_job(stage, "j")->controlled.count, 1);
-    stage_free(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "plugins: {svc: []}");
+    job_fixture_advance(fixture, 1000);
+    check_phase(fixture, "Running");
+    assert_int_equal(faulty_hits(fixture->cluster), 1);
+    assert_int_equal(job_fixture_count(fixture, &kind_config_map), 1);
+    assert_int_equal(job_fixture_count(fixture, &kind_service), 1);
+    check_str("record", record_of(fixture, "svc"), "svc");
+    assert_int_equal(job_fixture_job(fixture, "j")->controlled.count, 1);
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-104; see O-P34 */
 static void ray_has_a_service_for_its_head(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     const json_t *port;
 
-    apply_tasks(stage, "{ray: [--headContainer=c]}",
+    apply_tasks(fixture, "{ray: [--headContainer=c]}",
                 "{name: head, replicas: 1, template: {spec: {restartPolicy: Never, containers: "
                 "[{name: c, command: [run], ports: [{name: web, containerPort: 8265}]}]}}}");
-    assert_true(owned_by_job(stage, &kind_service, "j-head-svc"));
-    check_str("record", record_of(stage, "ray"), "ray");
-    scoped(json) json_t *ports = spec_member(stage, &kind_service, "j-head-svc", "ports");
-    scoped(json) json_t *selector = spec_member(stage, &kind_service, "j-head-svc", "selector");
+    assert_true(owned_by_job(fixture, &kind_service, "j-head-svc"));
+    check_str("record", record_of(fixture, "ray"), "ray");
+    scoped(json) json_t *ports = spec_member(fixture, &kind_service, "j-head-svc", "ports");
+    scoped(json) json_t *selector = spec_member(fixture, &kind_service, "j-head-svc", "selector");
     static const struct kv want[] = {
         {"gcs", "gcs"}, {"dashboard", NULL}, {"client-server", "client-server"}};
     static const int numbers[] = {6379, 8265, 10001};
@@ -398,17 +405,19 @@ static void ray_has_a_service_for_its_head(void **unused)
     check_str("selector", json_string_value(json_object_get(selector, "volcano.sh/task-spec")),
               "head");
     check_str("selector", json_string_value(json_object_get(selector, "volcano.sh/job-name")), "j");
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 /* covers: job-plugins.md PLG-031; see O-P10 */
 static void a_list_too_long_for_a_variable_is_told_in_an_event(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.hold_groups = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.hold_groups = true});
 
-    apply_tasks(stage, "{svc: []}", TASK_OF("worker-with-quite-a-long-name-of-40-bytes", 4000, ""));
-    assert_true(stage_has_event(stage, "HostsEnvTooLong"));
-    stage_free(stage);
+    apply_tasks(fixture, "{svc: []}",
+                TASK_OF("worker-with-quite-a-long-name-of-40-bytes", 4000, ""));
+    assert_true(job_fixture_has_event(fixture, "HostsEnvTooLong"));
+    job_fixture_free(fixture);
 }
 
 /* ---- ssh ---- */
@@ -429,9 +438,9 @@ static char *secret_file(const json_t *data, const char *key)
     return buf_take(&out);
 }
 
-static struct ssh_files files_of(struct stage *stage)
+static struct ssh_files files_of(struct job_fixture *fixture)
 {
-    const struct object *secret = stage_get(stage, &kind_secret, "j-ssh");
+    const struct object *secret = job_fixture_get(fixture, &kind_secret, "j-ssh");
     scoped(json) json_t *body = secret ? object_body_json(secret) : NULL;
     const json_t *data = json_object_get(body, "data");
 
@@ -456,12 +465,12 @@ SCOPED_DEFINE(files, struct ssh_files, files_release)
 /* covers: job-plugins.md PLG-040 PLG-041; reliability.md SEC-29 */
 static void ssh_makes_a_pair_and_a_configuration(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     scoped(buf) struct buf derived = {0};
     struct error err = {0};
 
-    stage_job_simple(stage, "j", "m*1 w*2", "plugins: {ssh: []}");
-    scoped(files) struct ssh_files files = files_of(stage);
+    job_fixture_job_simple(fixture, "j", "m*1 w*2", "plugins: {ssh: []}");
+    scoped(files) struct ssh_files files = files_of(fixture);
     assert_int_equal(files.count, 4);
     check_has("id_rsa", files.private_key, "-----BEGIN RSA PRIVATE KEY-----\n");
     check_str("authorized_keys", files.allowed, files.public_key);
@@ -472,10 +481,10 @@ static void ssh_makes_a_pair_and_a_configuration(void **unused)
     check_str("pair", derived.data, files.public_key);
     check_str("config", files.config,
               CONFIG_HEAD REPLICA("j-m-0", "22") REPLICA("j-w-0", "22") REPLICA("j-w-1", "22"));
-    check_body(stage, &kind_secret, "j-ssh", "type", "\"Opaque\"");
-    assert_true(owned_by_job(stage, &kind_secret, "j-ssh"));
-    check_str("record", record_of(stage, "ssh"), "ssh");
-    stage_free(stage);
+    check_body(fixture, &kind_secret, "j-ssh", "type", "\"Opaque\"");
+    assert_true(owned_by_job(fixture, &kind_secret, "j-ssh"));
+    check_str("record", record_of(fixture, "ssh"), "ssh");
+    job_fixture_free(fixture);
 }
 
 struct config_case {
@@ -498,32 +507,33 @@ static void the_configuration_names_hosts_and_port(void **unused)
     /* clang-format on */
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct stage *stage = running_pods();
+        struct job_fixture *fixture = running_pods();
 
-        apply_tasks(stage, cases[i].plugins, cases[i].tasks);
-        scoped(files) struct ssh_files files = files_of(stage);
+        apply_tasks(fixture, cases[i].plugins, cases[i].tasks);
+        scoped(files) struct ssh_files files = files_of(fixture);
         check_str(cases[i].name, files.config, cases[i].config);
-        check_int(cases[i].name, stage_has_event(stage, "PluginArgumentIgnored"), cases[i].warned);
-        stage_free(stage);
+        check_int(cases[i].name, job_fixture_has_event(fixture, "PluginArgumentIgnored"),
+                  cases[i].warned);
+        job_fixture_free(fixture);
     }
 }
 
 /* covers: job-plugins.md PLG-044; see O-P24 */
 static void keys_of_the_author_are_taken_as_they_are(void **unused)
 {
-    struct stage *stage = running_pods();
-    struct stage *alone = running_pods();
+    struct job_fixture *fixture = running_pods();
+    struct job_fixture *alone = running_pods();
     scoped(secret) struct secret key = {0};
     scoped(buf) struct buf public_key = {0};
     struct error err = {0};
 
-    stage_job_simple(stage, "j", "t*1",
-                     "plugins: {ssh: ['--ssh-private-key=a\\nb', --ssh-public-key=public]}");
-    scoped(files) struct ssh_files files = files_of(stage);
+    job_fixture_job_simple(fixture, "j", "t*1",
+                           "plugins: {ssh: ['--ssh-private-key=a\\nb', --ssh-public-key=public]}");
+    scoped(files) struct ssh_files files = files_of(fixture);
     check_str("id_rsa", files.private_key, "a\\nb"); /* two characters stay two */
     check_str("id_rsa.pub", files.public_key, "public");
     check_str("authorized_keys", files.allowed, "public");
-    stage_free(stage);
+    job_fixture_free(fixture);
 
     check_ok("key", job_key_ed25519(&key, &public_key, &err), err);
     scoped(json) json_t *text = json_string(key.bytes.data);
@@ -534,18 +544,18 @@ static void keys_of_the_author_are_taken_as_they_are(void **unused)
     check_str("id_rsa", derived.private_key, key.bytes.data);
     check_str("id_rsa.pub", derived.public_key, public_key.data);
     check_str("authorized_keys", derived.allowed, public_key.data);
-    stage_free(alone);
+    job_fixture_free(alone);
 }
 
 static void a_kind_of_key_may_be_asked_for(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(stage, "j", "t*1", "plugins: {ssh: [--ssh-key-type=ed25519]}");
-    scoped(files) struct ssh_files files = files_of(stage);
+    job_fixture_job_simple(fixture, "j", "t*1", "plugins: {ssh: [--ssh-key-type=ed25519]}");
+    scoped(files) struct ssh_files files = files_of(fixture);
     check_has("id_rsa", files.private_key, "-----BEGIN OPENSSH PRIVATE KEY-----");
     check_has("id_rsa.pub", files.public_key, "ssh-ed25519 ");
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 #define SCALE_W(n)                                                                                 \
@@ -553,9 +563,10 @@ static void a_kind_of_key_may_be_asked_for(void **unused)
     "\"maxRetry\":3,\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{"         \
     "\"name\":\"main\",\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}"
 
-static void check_same_keys(struct stage *stage, const char *when, const struct ssh_files *before)
+static void check_same_keys(struct job_fixture *fixture, const char *when,
+                            const struct ssh_files *before)
 {
-    scoped(files) struct ssh_files after = files_of(stage);
+    scoped(files) struct ssh_files after = files_of(fixture);
 
     check_str(when, after.private_key, before->private_key);
     check_str(when, after.public_key, before->public_key);
@@ -565,81 +576,85 @@ static void check_same_keys(struct stage *stage, const char *when, const struct 
 /* covers: job-plugins.md PLG-049; see PLG-050 O-P20 O-P21 */
 static void a_job_keeps_its_keys_for_life(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.hold_groups = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.hold_groups = true});
 
-    stage_job_simple(stage, "j", "w*2", "minAvailable: 1;plugins: {ssh: [--ssh-key-type=ed25519]}");
-    scoped(files) struct ssh_files first = files_of(stage);
+    job_fixture_job_simple(fixture, "j", "w*2",
+                           "minAvailable: 1;plugins: {ssh: [--ssh-key-type=ed25519]}");
+    scoped(files) struct ssh_files first = files_of(fixture);
 
     assert_int_equal(first.count, 4);
     for (int i = 0; i < 5; i++) {
-        stage_restart(stage);
-        check_same_keys(stage, "while the queue does not admit it", &first);
+        job_fixture_restart(fixture);
+        check_same_keys(fixture, "while the queue does not admit it", &first);
     }
-    stage_group_phase(stage, PODGROUP_INQUEUE);
-    stage_pods(stage, POD_RUNNING);
-    check_phase(stage, "Running");
-    check_same_keys(stage, "running", &first);
-    stage_patch(stage, &kind_job, "j", SCALE_W(3));
-    check_same_keys(stage, "scaled up", &first);
-    scoped(files) struct ssh_files scaled = files_of(stage);
+    job_fixture_group_phase(fixture, PODGROUP_INQUEUE);
+    job_fixture_pods(fixture, POD_RUNNING);
+    check_phase(fixture, "Running");
+    check_same_keys(fixture, "running", &first);
+    job_fixture_patch(fixture, &kind_job, "j", SCALE_W(3));
+    check_same_keys(fixture, "scaled up", &first);
+    scoped(files) struct ssh_files scaled = files_of(fixture);
     check_str("config", scaled.config,
               CONFIG_HEAD REPLICA("j-w-0", "22") REPLICA("j-w-1", "22") REPLICA("j-w-2", "22"));
-    stage_patch(stage, &kind_job, "j", SCALE_W(1));
-    check_same_keys(stage, "scaled down", &first);
-    scoped(files) struct ssh_files shrunk = files_of(stage);
+    job_fixture_patch(fixture, &kind_job, "j", SCALE_W(1));
+    check_same_keys(fixture, "scaled down", &first);
+    scoped(files) struct ssh_files shrunk = files_of(fixture);
     check_str("config", shrunk.config, CONFIG_HEAD REPLICA("j-w-0", "22"));
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 /* Where a kubelet of Kubernetes would empty the mounted directory. */
 static void in_a_cluster_the_configuration_stays_as_well(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true, .elsewhere = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .elsewhere = true});
 
-    stage_job_simple(stage, "j", "w*2", "minAvailable: 1;plugins: {ssh: [--ssh-key-type=ed25519]}");
-    int64_t revision = stage_get(stage, &kind_secret, "j-ssh")->revision;
+    job_fixture_job_simple(fixture, "j", "w*2",
+                           "minAvailable: 1;plugins: {ssh: [--ssh-key-type=ed25519]}");
+    int64_t revision = job_fixture_get(fixture, &kind_secret, "j-ssh")->revision;
 
-    stage_patch(stage, &kind_job, "j", SCALE_W(3));
-    assert_int_equal(stage_count(stage, &kind_pod), 3);
-    assert_int_equal(stage_get(stage, &kind_secret, "j-ssh")->revision, revision);
-    stage_free(stage);
+    job_fixture_patch(fixture, &kind_job, "j", SCALE_W(3));
+    assert_int_equal(job_fixture_count(fixture, &kind_pod), 3);
+    assert_int_equal(job_fixture_get(fixture, &kind_secret, "j-ssh")->revision, revision);
+    job_fixture_free(fixture);
 }
 
-static void stage_command(struct stage *stage, const char *action)
+static void job_fixture_command(struct job_fixture *fixture, const char *action)
 {
     scoped_str yaml =
         mem_printf("{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
                    "namespace: default}, action: %s, target: {apiVersion: "
                    "batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: %s}}",
-                   action, object_uid(stage_get(stage, &kind_job, "j")));
+                   action, object_uid(job_fixture_get(fixture, &kind_job, "j")));
 
-    stage_apply(stage, yaml);
+    job_fixture_apply(fixture, yaml);
 }
 
 /* covers: job-plugins.md PLG-052; see section 13 */
 static void a_restart_keeps_the_keys_and_a_resume_needs_not(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
 
-    stage_job_simple(
-        stage, "j", "w*2",
+    job_fixture_job_simple(
+        fixture, "j", "w*2",
         "plugins: {ssh: [--ssh-key-type=ed25519], svc: []};policies: [{event: PodFailed, action: "
         "RestartJob}]");
-    scoped(files) struct ssh_files first = files_of(stage);
-    stage_pod_failed(stage, "j-w-0", 1);
-    check_phase(stage, "Running");
-    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
-    check_same_keys(stage, "restarted", &first);
+    scoped(files) struct ssh_files first = files_of(fixture);
+    job_fixture_pod_failed(fixture, "j-w-0", 1);
+    check_phase(fixture, "Running");
+    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1);
+    check_same_keys(fixture, "restarted", &first);
 
-    stage_command(stage, "AbortJob");
-    check_phase(stage, "Aborted");
-    assert_int_equal(stage_count(stage, &kind_secret), 0);
-    stage_command(stage, "ResumeJob");
-    check_phase(stage, "Running");
-    scoped(files) struct ssh_files resumed = files_of(stage);
+    job_fixture_command(fixture, "AbortJob");
+    check_phase(fixture, "Aborted");
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);
+    job_fixture_command(fixture, "ResumeJob");
+    check_phase(fixture, "Running");
+    scoped(files) struct ssh_files resumed = files_of(fixture);
     assert_int_equal(resumed.count, 4);
-    check_str("record", record_of(stage, "ssh"), "ssh");
-    stage_free(stage);
+    check_str("record", record_of(fixture, "ssh"), "ssh");
+    job_fixture_free(fixture);
 }
 
 struct presence {
@@ -661,7 +676,7 @@ static void a_targeted_restart_takes_nothing_from_the_survivors(void **unused)
                                                &kind_network_policy};
 
     for (size_t i = 0; i < countof(actions); i++) {
-        struct stage *stage = running_pods();
+        struct job_fixture *fixture = running_pods();
         struct presence present[countof(kinds)];
         scoped_str yaml = mem_printf(
             "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: "
@@ -672,62 +687,64 @@ static void a_targeted_restart_takes_nothing_from_the_survivors(void **unused)
             "containers: [{name: c, command: [run]}]}}}]}}",
             actions[i]);
 
-        stage_apply(stage, yaml);
-        scoped(files) struct ssh_files first = files_of(stage);
+        job_fixture_apply(fixture, yaml);
+        scoped(files) struct ssh_files first = files_of(fixture);
         for (size_t k = 0; k < countof(kinds); k++) {
             present[k] = (struct presence){{count_deletions, kinds[k]}, 0};
-            cluster_watch(stage->backend, &present[k].watcher);
+            cluster_watch(fixture->backend, &present[k].watcher);
         }
-        stage_pod_failed(stage, "j-w-0", 1);
-        check_phase(stage, "Running");
-        check_int(actions[i], stage_job(stage, "j")->running, 2);
+        job_fixture_pod_failed(fixture, "j-w-0", 1);
+        check_phase(fixture, "Running");
+        check_int(actions[i], job_fixture_job(fixture, "j")->running, 2);
         for (size_t k = 0; k < countof(kinds); k++) {
             check_int(actions[i], present[k].deletions, 0);
-            cluster_unwatch(stage->backend, &present[k].watcher);
+            cluster_unwatch(fixture->backend, &present[k].watcher);
         }
-        check_same_keys(stage, actions[i], &first);
-        stage_free(stage);
+        check_same_keys(fixture, actions[i], &first);
+        job_fixture_free(fixture);
     }
 }
 
 /* covers: job-plugins.md PLG-132; see O-P03 */
 static void objects_of_a_life_before_are_adopted(void **unused)
 {
-    struct stage *stage = stage_new(&(struct stage_options){.hold_groups = true});
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.hold_groups = true});
 
-    faulty_expect(stage->cluster, .ops = FAULTY_STATUS, .kind = &kind_job, .skip = 1);
-    stage_job_simple(stage, "j", "w*1", "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
-    scoped(files) struct ssh_files first = files_of(stage);
+    faulty_expect(fixture->cluster, .ops = FAULTY_STATUS, .kind = &kind_job, .skip = 1);
+    job_fixture_job_simple(fixture, "j", "w*1",
+                           "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
+    scoped(files) struct ssh_files first = files_of(fixture);
     assert_int_equal(first.count, 4);
-    check_str("record", record_of(stage, "ssh"), NULL); /* its write was refused: "crash" */
-    stage_stop_controller(stage);
-    faulty_clear(stage->cluster);
-    stage_start_controller(stage);
-    stage_settle(stage);
-    check_str("record", record_of(stage, "ssh"), "ssh");
-    check_str("record", record_of(stage, "svc"), "svc");
-    check_same_keys(stage, "adopted", &first);
-    assert_int_equal(stage_count(stage, &kind_secret), 1);
-    stage_free(stage);
+    check_str("record", record_of(fixture, "ssh"), NULL); /* its write was refused: "crash" */
+    job_fixture_stop_controller(fixture);
+    faulty_clear(fixture->cluster);
+    job_fixture_start_controller(fixture);
+    job_fixture_settle(fixture);
+    check_str("record", record_of(fixture, "ssh"), "ssh");
+    check_str("record", record_of(fixture, "svc"), "svc");
+    check_same_keys(fixture, "adopted", &first);
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 1);
+    job_fixture_free(fixture);
 }
 
 /* The controller goes away, or the job does, while a worker still makes the pair. */
 static void a_pair_nobody_waits_for_any_more_is_dropped(void **unused)
 {
-    struct stage *stage = running_pods();
+    struct job_fixture *fixture = running_pods();
     struct error_list errors = {0};
     const struct registry_delete how = {.grace_s = -1};
     const struct object *out;
 
-    faulty_expect(stage->cluster, .ops = FAULTY_CREATE, .kind = &kind_secret, .way = FAULTY_DELAY,
+    faulty_expect(fixture->cluster, .ops = FAULTY_CREATE, .kind = &kind_secret, .way = FAULTY_DELAY,
                   .delay_ms = 1000, .times = 1);
-    stage_job_simple(stage, "j", "w*1", "plugins: {ssh: [--ssh-key-type=ed25519]}");
-    registry_delete(stage->registry, &kind_job, "default", "j", &how, &out, &errors);
-    stage_advance(stage, 5000);
-    check_phase(stage, "");
-    assert_int_equal(stage_count(stage, &kind_secret), 0);
+    job_fixture_job_simple(fixture, "j", "w*1", "plugins: {ssh: [--ssh-key-type=ed25519]}");
+    registry_delete(fixture->registry, &kind_job, "default", "j", &how, &out, &errors);
+    job_fixture_advance(fixture, 5000);
+    check_phase(fixture, "");
+    assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);
     error_list_release(&errors);
-    stage_free(stage);
+    job_fixture_free(fixture);
 }
 
 int main(void)

@@ -19,7 +19,7 @@
 
 struct life {
     const char *name;
-    const char *tasks; /* as of stage_job_simple, or a list in YAML */
+    const char *tasks; /* as of job_fixture_job_simple, or a list in YAML */
     const char *extra;
     const char *script;
     const char *phase; /* at its end */
@@ -90,23 +90,23 @@ static const struct fault {
 /* ---- scripts ---- */
 
 struct play {
-    struct stage *stage;
+    struct job_fixture *fixture;
     int commands;
 };
 
-static void make_job(struct stage *stage, const struct life *life)
+static void make_job(struct job_fixture *fixture, const struct life *life)
 {
     struct buf yaml = {0};
 
     if (life->tasks[0] != '[') {
-        stage_job_simple(stage, "j", life->tasks, life->extra);
+        job_fixture_job_simple(fixture, "j", life->tasks, life->extra);
         return;
     }
     buf_printf(&yaml,
                "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j, namespace: "
                "default}\nspec:\n  %s\n  tasks: %s\n",
                life->extra, life->tasks);
-    stage_apply(stage, yaml.data);
+    job_fixture_apply(fixture, yaml.data);
     buf_release(&yaml);
 }
 
@@ -117,41 +117,42 @@ static void issue(struct play *play, const char *action, const char *key, const 
         "default, annotations: {%s: %s}}, action: %s, target: {apiVersion: "
         "batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: %s}}",
         play->commands++, *key ? key : "a", *value ? value : "b", action,
-        object_uid(stage_get(play->stage, &kind_job, "j")));
+        object_uid(job_fixture_get(play->fixture, &kind_job, "j")));
 
-    stage_apply(play->stage, yaml);
+    job_fixture_apply(play->fixture, yaml);
 }
 
 static void act(struct play *play, const char *verb, const char *object, const char *value,
                 const char *more)
 {
-    struct stage *stage = play->stage;
+    struct job_fixture *fixture = play->fixture;
     int number = (int)strtol(value, NULL, 10);
 
     if (strcmp(verb, "run") == 0 && *object)
-        stage_pod(stage, object, POD_RUNNING);
+        job_fixture_pod(fixture, object, POD_RUNNING);
     else if (strcmp(verb, "run") == 0)
-        stage_pods(stage, POD_RUNNING);
+        job_fixture_pods(fixture, POD_RUNNING);
     else if (strcmp(verb, "succeed") == 0 && *object)
-        stage_pod(stage, object, POD_SUCCEEDED);
+        job_fixture_pod(fixture, object, POD_SUCCEEDED);
     else if (strcmp(verb, "succeed") == 0)
-        stage_pods(stage, POD_SUCCEEDED);
+        job_fixture_pods(fixture, POD_SUCCEEDED);
     else if (strcmp(verb, "fail") == 0)
-        stage_pod_failed(stage, object, number);
+        job_fixture_pod_failed(fixture, object, number);
     else if (strcmp(verb, "restarts") == 0)
-        stage_pod_restarts(stage, object, number);
+        job_fixture_pod_restarts(fixture, object, number);
     else if (strcmp(verb, "delete") == 0)
-        stage_delete(stage, &kind_pod, object);
+        job_fixture_delete(fixture, &kind_pod, object);
     else if (strcmp(verb, "command") == 0)
         issue(play, object, value, more);
     else if (strcmp(verb, "scale") == 0)
-        stage_scale(stage, "j", 0, (int)strtol(object, NULL, 10), (int)strtol(object, NULL, 10));
+        job_fixture_scale(fixture, "j", 0, (int)strtol(object, NULL, 10),
+                          (int)strtol(object, NULL, 10));
     else if (strcmp(verb, "unknown") == 0)
-        stage_group_phase(stage, PODGROUP_UNKNOWN);
+        job_fixture_group_phase(fixture, PODGROUP_UNKNOWN);
     else if (strcmp(verb, "wait") == 0)
-        stage_advance(stage, strtol(object, NULL, 10));
+        job_fixture_advance(fixture, strtol(object, NULL, 10));
     else if (strcmp(verb, "process") == 0)
-        stage_restart(stage);
+        job_fixture_restart(fixture);
     else
         check_fail("no such verb: %s", verb);
 }
@@ -164,7 +165,7 @@ static void perform(struct play *play, const char *script)
         sscanf(script, " %63[^ ;] %63[^ ;] %63[^ ;] %63[^ ;]", words[0], words[1], words[2],
                words[3]);
         act(play, words[0], words[1], words[2], words[3]);
-        stage_advance(play->stage, 1000);
+        job_fixture_advance(play->fixture, 1000);
         script = strchr(script, ';');
         script = script ? script + 1 : NULL;
     }
@@ -194,22 +195,22 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *end_of(struct stage *stage)
+static char *end_of(struct job_fixture *fixture)
 {
-    const struct job_status *status = stage_job(stage, "j");
+    const struct job_status *status = job_fixture_job(fixture, "j");
     struct pods pods = {0};
     struct buf out = {0};
 
-    buf_printf(&out,
-               "%s (%s) pending %d running %d succeeded %d failed %d terminating %d unknown %d "
-               "retries %d version %d groups %zu services %zu maps %zu claims %zu commands %zu;",
-               stage_phase(stage, "j"), status->reason ? status->reason : "", status->pending,
-               status->running, status->succeeded, status->failed, status->terminating,
-               status->unknown, status->retry_count, status->version,
-               stage_count(stage, &kind_pod_group), stage_count(stage, &kind_service),
-               stage_count(stage, &kind_config_map), stage_count(stage, &kind_pvc),
-               stage_count(stage, &kind_command));
-    cluster_each(stage->backend, &kind_pod, "default", add_pod, &pods);
+    buf_printf(
+        &out,
+        "%s (%s) pending %d running %d succeeded %d failed %d terminating %d unknown %d "
+        "retries %d version %d groups %zu services %zu maps %zu claims %zu commands %zu;",
+        job_fixture_phase(fixture, "j"), status->reason ? status->reason : "", status->pending,
+        status->running, status->succeeded, status->failed, status->terminating, status->unknown,
+        status->retry_count, status->version, job_fixture_count(fixture, &kind_pod_group),
+        job_fixture_count(fixture, &kind_service), job_fixture_count(fixture, &kind_config_map),
+        job_fixture_count(fixture, &kind_pvc), job_fixture_count(fixture, &kind_command));
+    cluster_each(fixture->backend, &kind_pod, "default", add_pod, &pods);
     qsort(pods.items, pods.count, sizeof *pods.items, compare_texts);
     for (size_t i = 0; i < pods.count; i++) {
         buf_printf(&out, " %s", pods.items[i]);
@@ -221,19 +222,19 @@ static char *end_of(struct stage *stage)
 /* The life with the `n`-th write gone wrong, or without a fault. False: it has no n-th write. */
 static bool live(const struct life *life, const struct fault *fault, int n, char **out_end)
 {
-    struct play play = {stage_new(&(struct stage_options){0})};
+    struct play play = {job_fixture_new(&(struct job_fixture_options){0})};
     bool hit;
 
     if (fault)
-        faulty_expect(play.stage->cluster, .ops = FAULTY_ANY, .skip = n, .times = 1,
+        faulty_expect(play.fixture->cluster, .ops = FAULTY_ANY, .skip = n, .times = 1,
                       .way = fault->way, .code = fault->code, .delay_ms = fault->delay_ms);
-    make_job(play.stage, life);
-    stage_advance(play.stage, 1000);
+    make_job(play.fixture, life);
+    job_fixture_advance(play.fixture, 1000);
     perform(&play, life->script);
-    stage_advance(play.stage, 5000);
-    hit = faulty_hits(play.stage->cluster) > 0;
-    *out_end = end_of(play.stage);
-    stage_free(play.stage);
+    job_fixture_advance(play.fixture, 5000);
+    hit = faulty_hits(play.fixture->cluster) > 0;
+    *out_end = end_of(play.fixture);
+    job_fixture_free(play.fixture);
     return hit;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Each cell holds a character, or which of its four sides lines leave by and whose they are; box
- * characters are chosen when it is printed.
+ * Each cell holds a character, or the sides by which lines leave it and the owner of these lines.
+ * The box character that fits the sides is chosen when the canvas is printed.
  */
 #include "view/canvas.h"
 
@@ -41,7 +41,7 @@ void canvas_glyph(struct canvas *canvas, int row, int column, uint32_t glyph)
     cell_at(canvas, row, column)->glyph = glyph;
 }
 
-/* The second column of a wide character: nothing is printed for it. */
+/* Marks the second column of a wide character, for which nothing is printed. */
 enum { COVERED = 0x110000 };
 
 void canvas_text(struct canvas *canvas, int row, int column, const char *text, enum color color,
@@ -55,7 +55,7 @@ void canvas_text(struct canvas *canvas, int row, int column, const char *text, e
         struct canvas_cell *cell = cell_at(canvas, row, column);
         int width;
 
-        if (n == 0 || n > 8) { /* no character of this locale */
+        if (n == 0 || n > 8) { /* not a character of this locale */
             wide = L'?';
             n = 1;
             state = (mbstate_t){0};
@@ -80,7 +80,7 @@ void canvas_join(struct canvas *canvas, int row, int column, unsigned directions
 
     if (cell->directions && cell->owner != owner) {
         if (!is_vertical)
-            return; /* interrupted by what crosses it */
+            return; /* a line crosses here */
         cell->directions = 0;
     }
     cell->owner = owner;

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * A sheet of character cells: texts, and lines that know which way they go, so that where lines
- * meet the right corner, branch or cross is drawn, in box characters or in ASCII.
+ * A grid of character cells for drawing in a terminal. Cells hold texts, or lines with their
+ * directions, so that the right corner, branch or cross is printed where lines meet, in box
+ * characters or in ASCII.
  *
- * A line belongs to an owner. Lines of one owner join; where lines of two owners cross, the
- * vertical one passes over the other, which is interrupted: nobody can mistake a crossing for a
- * branch.
+ * Every line belongs to an owner, a number. Lines of one owner join. Where lines of two owners
+ * cross, the horizontal one is interrupted, so a crossing does not look like a branch.
  */
 #include <stdint.h>
 
@@ -30,17 +30,17 @@ void canvas_init(struct canvas *canvas, int rows, int columns);
 void canvas_release(struct canvas *canvas);
 SCOPED_DEFINE(canvas, struct canvas, canvas_release)
 
-/** Write a text from a column on; what does not fit is left out. */
+/** Write a text that begins at a column; the part beyond the right border is left out. */
 void canvas_text(struct canvas *canvas, int row, int column, const char *text, enum color color,
                  bool bold);
 void canvas_glyph(struct canvas *canvas, int row, int column, uint32_t glyph);
-/** A line between two columns, or rows, both included; the ends point inwards only. */
+/** Draw a line between two columns, or two rows, both included; its ends point inwards only. */
 void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t owner);
 void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner);
-/** Add directions to one cell. */
+/** Add directions to the lines of one cell. */
 void canvas_join(struct canvas *canvas, int row, int column, unsigned directions, uint32_t owner);
-/** A box of `width` columns and `height` rows. */
+/** Draw a box of `width` columns and `height` rows. */
 void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
                 enum color color, bool bold);
-/** Print all rows, without blanks at their ends. */
+/** Print all rows without trailing blanks. */
 void canvas_print(const struct canvas *canvas, const struct term *term, FILE *out);

@@ -158,8 +158,8 @@ static bool cycle_error(const struct flow_view *view, struct error *err)
     return error_set(err, ERR_INVALID, "spec.flows", "jobflow Flow is not DAG: %s", text.data);
 }
 
-/* A step's layer is the length of the longest way to it. Final steps wait for each other only; their
- * layers come behind those of all other steps. */
+/* A step's layer is the length of the longest way to it. Final steps wait for each other only;
+ * their layers come behind those of all other steps. */
 static void set_layers(struct flow_view *view)
 {
     uint32_t *layer = mem_array((size_t)view->n_steps + 1, sizeof *layer);

@@ -39,7 +39,8 @@ static void take_node(struct flow_view_step *step, const json_t *node)
     take_attempts(step, node);
 }
 
-/* A loop begins with the first of its iterations and ends with the last; its attempts are theirs. */
+/* A loop begins with the first of its iterations and ends with the last; its attempts are theirs.
+ * */
 static void take_iteration(struct flow_view_step *loop, const struct flow_view_step *iteration)
 {
     int64_t began_ms = iteration->created_ms;

@@ -134,8 +134,8 @@ static const char *scan_step(struct scan *scan, const char *at)
     return at + 1;
 }
 
-/* Reads the list of steps that begins at `at`; returns where it ends, NULL when an entry has another
- * form. */
+/* Reads the list of steps that begins at `at`; returns where it ends, NULL when an entry has
+ * another form. */
 static const char *scan_steps(struct scan *scan, const char *at)
 {
     if (at[1] == ']')

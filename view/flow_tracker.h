@@ -43,7 +43,8 @@ bool flow_tracker_succeeded(const struct flow_tracker *tracker);
 /** Steps that have a job which is not over, in the order they came, linked by `next_active`. */
 const struct flow_view_step *flow_tracker_active(const struct flow_tracker *tracker);
 size_t flow_tracker_active_count(const struct flow_tracker *tracker);
-/** Append what a step waits for that has a job and does not run yet; nothing when that is unknown. */
+/** Append what a step waits for that has a job and does not run yet; nothing when that is unknown.
+ * */
 void flow_tracker_waits_for(const struct flow_tracker *tracker, const struct flow_view_step *step,
                             struct buf *out);
 /** Take what the newest statuses tell beyond the jobs: skipped and blocked steps, and the critical

@@ -7,10 +7,10 @@
  *                                                 ├──► struct flow_view ──► run, graph, explain, …
  *   a JobFlow document, of a file or stored ──────┘
  *
- * Every command that shows a flow reads this model through the functions below, so that two commands
- * never tell two stories about one flow. Two feeders fill it: flow_tracker, from the changes of a
- * run (one look-up per change of a job, whatever the size of the flow), and flow_view_from_document
- * or flow_view_from_text, from a JobFlow with its stored status.
+ * Every command that shows a flow reads this model through the functions below, so all of them
+ * agree. Two feeders fill it: flow_tracker, from the changes of a run (one look-up per change of a
+ * job, whatever the size of the flow), and flow_view_from_document or flow_view_from_text, from a
+ * JobFlow with its stored status.
  *
  * A flow of 100,000 steps is read from its text: a step's entry in spec.flows becomes a document
  * only when it is asked for. What steps wait for is looked up when it is first needed

@@ -1,9 +1,9 @@
 /*
- * Lines between two rows of boxes.
+ * Routes the lines between two rows of boxes.
  *
- * Targets with the same sources are neighbours in the channel's list of targets, sorted by their
- * sources; a bus is a run of it. Ports are given out from left to right, those of the sources
- * first, and a track is the first row in which a bus meets no other.
+ * The targets of a channel are sorted by their sources, so targets with the same sources are
+ * neighbours; each such run of targets is a bus. Ports are assigned from left to right, those of
+ * the sources first. The track of a bus is the first row in which it touches no other bus.
  */
 #include "view/graph_channel.h"
 
@@ -36,7 +36,8 @@ static int compare_targets(const void *a, const void *b, void *arg)
     return by_sources ? by_sources : (x > y) - (x < y);
 }
 
-/* Sources by target, in ascending order, because lines are sorted by source. */
+/* Collects the sources of each target. They are in ascending order because lines are sorted by
+ * source. */
 static void gather(const struct layout *layout, uint32_t layer, struct channel *channel)
 {
     uint32_t begin = layout->first_line[layer], end = layout->first_line[layer + 1];
@@ -118,7 +119,8 @@ static double middle_of_targets(const struct layout *layout, const struct channe
     return sum / (double)bus->n_targets;
 }
 
-/* The buses of one source, from left to right along its lower border; false without room. */
+/* Assigns ports to the buses of one source, from left to right along its lower border; false when
+ * there is no room. */
 static bool place_out_ports(const struct layout *layout, struct channel *channel, uint32_t box)
 {
     const struct layout_box *source = &layout->boxes[box];
@@ -145,8 +147,8 @@ static bool place_out_ports(const struct layout *layout, struct channel *channel
     return room;
 }
 
-/* The column in which a bus enters a target: its middle, or beside it when another bus comes down
- * there; false without room. A waypoint moves with it. */
+/* Assigns the column in which a bus enters a target: the middle of the target, or the nearest
+ * column that no other bus uses; false when there is no room. A waypoint moves to that column. */
 static bool place_in_port(const struct layout *layout, struct channel *channel, uint32_t b,
                           uint32_t target)
 {
@@ -190,7 +192,7 @@ static int compare_left(const void *a, const void *b)
     return (p->owner > q->owner) - (p->owner < q->owner);
 }
 
-/* The first row in which a bus touches no other. */
+/* The first row in which a bus touches no other bus. */
 static void choose_tracks(struct channel *channel)
 {
     struct bus **sorted = mem_array(channel->n_buses + 1, sizeof *sorted);

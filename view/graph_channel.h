@@ -2,10 +2,10 @@
 /*
  * Lines between two rows of boxes, for the graph in a terminal.
  *
- * In a channel, targets that wait for the same boxes share a *bus*: a horizontal line that all
- * their sources join from above and all of them leave below, so every way along lines is an edge. A
- * source has a port of its own in its lower border for each bus, a target has one in its upper
- * border, and no two buses use the same column.
+ * The space between two rows is a channel. Targets that wait for the same boxes share a *bus*: a
+ * horizontal line that all their sources join from above and all the targets leave below, so every
+ * path along lines is an edge of the graph. A source has one port in its lower border for each bus,
+ * a target has one in its upper border, and no two buses use the same column.
  *
  *    ┌───────┐   ┌───────┐
  *    │   a   │   │   b   │
@@ -21,7 +21,7 @@ struct bus {
     size_t n_sources, n_targets;
     int left, right; /* columns */
     int track;       /* row in the channel; -1: straight down */
-    uint32_t owner;  /* who draws */
+    uint32_t owner;  /* of its lines on the canvas */
 };
 
 struct channel {
@@ -37,9 +37,9 @@ struct channel {
 };
 
 /**
- * Find ways for the lines below `layer` of the layout, in which waypoints may move; every bus gets
- * the next number of `owners`. False when a port has no room: the boxes are too crowded to draw.
- * `channel` is zeroed before, and released after either.
+ * Route the lines below `layer` of the layout, whose waypoints may move; every bus gets the next
+ * number of `owners`. False when a port has no room: the boxes are too crowded to draw. `channel`
+ * must be zeroed before; the caller releases it after success and failure.
  */
 bool channel_route(struct channel *channel, const struct layout *layout, uint32_t layer,
                    uint32_t *owners);

@@ -1,5 +1,6 @@
 /*
- * Words the forms share, the form for programs and the one for Graphviz.
+ * The forms of a graph for programs (JSON) and for Graphviz, and the texts that several forms
+ * share: the state of a step, and the critical path below a drawing.
  */
 #include "view/graph_forms.h"
 
@@ -21,8 +22,7 @@ void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *
         buf_printf(out, " %s", took.data);
 }
 
-/* ---- the critical path in words ---- */
-
+/* "a → b → c"; of a long path the middle is only counted. */
 static void write_path(const struct graph_form *form, struct buf *out)
 {
     const struct flow_view *view = form->view;
@@ -54,8 +54,6 @@ void graph_legend(const struct graph_form *form)
     else
         fprintf(form->out, "\n* longest way, %u steps: %s\n", view->path_len, path.data);
 }
-
-/* ---- for programs ---- */
 
 static void add_time(json_t *object, const char *key, int64_t at_ms)
 {
@@ -144,8 +142,6 @@ json_t *graph_json(const struct flow_view *view)
     return object;
 }
 
-/* ---- Graphviz ---- */
-
 static void write_quoted(const char *text, struct buf *out)
 {
     buf_char(out, '"');
@@ -176,7 +172,7 @@ static void dot_step(const struct graph_form *form, uint32_t i)
     write_quoted(step->name, &name);
     graph_state(step, form->now_ms, &state);
     flow_view_step_marks(step, &marks);
-    name.data[--name.len] = '\0'; /* the label goes on */
+    name.data[--name.len] = '\0'; /* the closing quote: the label continues */
     fprintf(form->out, "  s%u [label=%s%s%s%s%s\", fillcolor=%s%s];\n", i, name.data,
             state.len ? "\\n" : "", state.len ? state.data : "", marks.len ? "\\n" : "",
             marks.len ? marks.data : "", fill_of(step),

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The forms in which a flow's graph is shown. Each prints one flow.
+ * The forms in which `graph` shows a flow: text for a terminal, a table, SVG, Graphviz and JSON.
+ * Each function prints one view, which must be linked.
  */
 #include <stdio.h>
 
@@ -15,20 +16,21 @@ struct graph_form {
     FILE *out;
 };
 
-/** Boxes and lines, or where they do not fit a table by layers. */
+/** Boxes and lines; a table by layers when they do not fit. */
 void graph_text(const struct graph_form *form);
-/** Graphviz. */
+/** Input for Graphviz. */
 void graph_dot(const struct graph_form *form);
-/** A picture; TOO_LARGE beyond what can be laid out. */
+/** A picture; false with TOO_LARGE beyond the limits of layout.h, with UNAVAILABLE without igraph.
+ * */
 bool graph_svg(const struct graph_form *form, struct error *err);
-/** Everything known, for programs; owned. */
+/** All members of the view that programs may need; owned. */
 json_t *graph_json(const struct flow_view *view);
 
-/* ---- shared ---- */
+/* Parts that several forms share. */
 
-/** What graph_text prints when boxes do not fit. */
+/** The table that graph_text prints when boxes do not fit. */
 void graph_table(const struct graph_form *form);
-/** "Running 1m3s", "Completed 12s", "Waiting"; "" without a state. */
+/** Append "Running 1m3s", "Completed 12.30s" or "Waiting"; nothing for a step without a state. */
 void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *out);
-/** Below text forms: the critical path, and the expected end. */
+/** Print the critical path and its duration, below a text form. */
 void graph_legend(const struct graph_form *form);

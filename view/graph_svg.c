@@ -1,6 +1,7 @@
 /*
- * The graph as a picture: the layout of the terminal in pixels, lines as curves through their
- * waypoints. Stands alone: no script, no font of its own; dark where the reader's page is.
+ * The graph as an SVG picture: the layout that the terminal form uses, scaled to pixels, with lines
+ * as curves through their waypoints. The file needs no script and no font, and follows the colour
+ * scheme (light or dark) of the page that shows it.
  */
 #include <string.h>
 
@@ -9,10 +10,10 @@
 #include "view/layout.h"
 
 enum {
-    COLUMN_WIDTH = 8, /* width of a column */
+    COLUMN_WIDTH = 8, /* in pixels, as all sizes here */
     LINE_HEIGHT = 18, /* height of a line of text */
     MARGIN = 16,
-    ROW_GAP = 48, /* rows */
+    ROW_GAP = 48, /* between rows */
     WAYPOINT = 3,
     GAP = 3,
 };
@@ -68,8 +69,6 @@ static const char *class_of(const struct flow_view_step *step)
     return flow_view_step_active(step) ? "work" : "off";
 }
 
-/* ---- sizes ---- */
-
 static void step_texts(const struct graph_form *form, uint32_t i, struct buf *name,
                        struct buf *below)
 {
@@ -117,8 +116,6 @@ static int x_of(const struct layout_box *box)
     return MARGIN + box->center * COLUMN_WIDTH + COLUMN_WIDTH / 2;
 }
 
-/* ---- drawing ---- */
-
 static void draw_line(const struct svg *svg, const struct layout_line *line, int height)
 {
     const struct layout_box *from = &svg->layout->boxes[line->from];
@@ -132,7 +129,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
             any || critical ? "\"" : "", x_of(from), y1);
     fprintf(svg->form->out, " C%d %d %d %d %d %d", x_of(from), middle, x_of(to), middle, x_of(to),
             y2);
-    if (to->vertex == UINT32_MAX) /* through the row of the waypoint */
+    if (to->vertex == UINT32_MAX) /* the line passes the row of the waypoint */
         fprintf(svg->form->out, " V%d", y2 + height);
     fprintf(svg->form->out, "\"%s/>\n",
             to->vertex == UINT32_MAX ? "" : " marker-end=\"url(#arrow)\"");

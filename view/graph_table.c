@@ -1,5 +1,6 @@
 /*
- * The graph as a table by layers, for flows that are too wide or too large to draw.
+ * The graph as a table with one row per step, sorted by layer, for flows that are too wide or too
+ * large to draw.
  */
 #include <string.h>
 

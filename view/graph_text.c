@@ -1,7 +1,6 @@
 /*
- * The graph in a terminal.
- *
- * Rows of boxes with channels between them (graph_channel), or a table where they do not fit.
+ * Draws the graph in a terminal: rows of boxes (layout) with routed lines between them
+ * (graph_channel) on a canvas. Falls back to a table when the boxes do not fit.
  */
 #include <string.h>
 
@@ -29,8 +28,6 @@ struct picture {
     uint32_t owners;
 };
 
-/* ---- labels ---- */
-
 static void make_label(const struct picture *picture, uint32_t i)
 {
     const struct graph_form *form = picture->form;
@@ -51,8 +48,9 @@ static void make_label(const struct picture *picture, uint32_t i)
         label->texts[label->n++] = buf_take(&marks);
 }
 
-/* Targets in the next row that wait for the same steps share a port; one more leads to all that
- * wait for this step alone, or stand further down. */
+/* How many ports a step needs in its lower border: one for each dependent in the next row that
+ * waits for other steps too, and one for all dependents that wait for this step alone or stand
+ * further down. */
 static int ports_needed(const struct flow_view *view, uint32_t step)
 {
     const struct dag *targets = &view->targets;
@@ -90,8 +88,6 @@ static int *measure(struct picture *picture)
     }
     return widths;
 }
-
-/* ---- drawing ---- */
 
 static void draw_box(struct picture *picture, const struct layout_box *box, int row, int height)
 {
@@ -235,7 +231,7 @@ static bool route(struct picture *picture)
     return true;
 }
 
-/* False when the boxes do not fit; with an error when they cannot be laid out at all. */
+/* False when the boxes do not fit; with an error when they cannot be laid out. */
 static bool draw_boxes(const struct graph_form *form, struct error *err)
 {
     const struct flow_view *view = form->view;

@@ -1,5 +1,8 @@
 /*
- * igraph for order and waypoints, pool-adjacent-violators for columns.
+ * Places boxes in two stages. igraph's Sugiyama layout adds waypoints and decides the order within
+ * each row. The columns follow in sweeps over the rows: every box is drawn to the weighted mean of
+ * its neighbours, as far as order and gaps allow; each row is a least-squares problem with an
+ * order, which the pool-adjacent-violators algorithm solves exactly.
  */
 #include "view/layout.h"
 
@@ -21,8 +24,6 @@ struct drawing {
     igraph_matrix_t positions;
     uint32_t *box_of; /* [extended vertices] */
 };
-
-/* ---- what igraph does ---- */
 
 static size_t count_boxes(const struct dag *dag, const uint32_t *layers)
 {
@@ -72,8 +73,6 @@ static bool run_igraph(struct drawing *d)
     d->lib->vector_int_destroy(&layers);
     return ok;
 }
-
-/* ---- boxes in order ---- */
 
 struct vertex_position {
     double x;
@@ -152,10 +151,8 @@ static void make_lines(struct drawing *d)
             layout->first_line[k + 1] = layout->first_line[k];
 }
 
-/* ---- columns ---- */
-
 struct desired {
-    double at, weight; /* where the middle of a box would like to be */
+    double at, weight; /* the best column for the middle of a box */
 };
 
 struct block { /* boxes that touch */
@@ -163,7 +160,8 @@ struct block { /* boxes that touch */
     uint32_t end;
 };
 
-/* Place boxes [from, to) as near to their desired as order and gaps allow: least squares. */
+/* Places boxes [from, to) as near to their desired columns as order and gaps allow: least squares.
+ * */
 static void place_row(const struct layout *layout, double *centers, const struct desired *desired,
                       uint32_t from, uint32_t to, int gap)
 {
@@ -192,7 +190,7 @@ static void place_row(const struct layout *layout, double *centers, const struct
     mem_free(blocks);
 }
 
-/* Lines between waypoints are kept straight before all others. */
+/* Lines between waypoints have the largest weight, so they stay straight. */
 static double line_weight(const struct layout *layout, const struct layout_line *line)
 {
     int waypoints = (layout->boxes[line->from].vertex == UINT32_MAX) +
@@ -201,7 +199,7 @@ static double line_weight(const struct layout *layout, const struct layout_line 
     return waypoints == 2 ? 8 : waypoints + 1;
 }
 
-/* The weighted sum over the neighbours in the row above or below. */
+/* Sums up the columns of each box's neighbours in the row above or below, with their weights. */
 static void average_neighbours(const struct layout *layout, const double *centers, uint32_t layer,
                                bool from_above, struct desired *desired)
 {
@@ -236,7 +234,7 @@ static void sweep(const struct layout *layout, double *centers, struct desired *
     }
 }
 
-/* Whole columns, none below 0. */
+/* Rounds to whole columns; the leftmost box begins at 0. */
 static void round_columns(struct layout *layout, const double *centers, int gap)
 {
     int left = INT32_MAX;

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * Where the steps of a flow go when it is drawn: rows from top to bottom, boxes side by side.
+ * The layout of a drawn flow: the row and column of each step's box.
  *
- * Edges that span several rows are cut by waypoints, so that every line goes from one row to the
- * next. Which box stands left of which is igraph's Sugiyama layout; the columns are ours, because
- * boxes are as wide as their texts: each is drawn towards the middle of its neighbours as far as
- * order and gaps allow.
+ * Rows are the layers of the graph, from top to bottom. Edges that span several rows are cut by
+ * waypoints, so every line goes from one row to the next. igraph decides the order within a row;
+ * the columns are computed here, because boxes are as wide as their texts and igraph knows points
+ * only.
  */
 #include "base/dag.h"
 #include "base/error.h"
@@ -17,7 +17,7 @@ struct layout_box {
     int center; /* column */
 };
 
-struct layout_line {         /* between two rows that follow each other */
+struct layout_line {         /* between two neighbouring rows */
     uint32_t from, to;       /* boxes */
     uint32_t source, target; /* vertices of the graph: the ends of the edge it is a part of */
 };

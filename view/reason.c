@@ -1,5 +1,5 @@
 /*
- * A few words for people, from the statuses of pods and of the gang.
+ * Reasons in a few words, from the statuses of a job's pods and of its PodGroup in the store.
  */
 #include "view/reason.h"
 
@@ -25,7 +25,7 @@ void reason_container_ended(const struct container_status *container, struct buf
 }
 
 struct failures {
-    struct buf *first; /* words about the first failed pod */
+    struct buf *first; /* why the first failed pod failed */
     char name[256];    /* of that pod */
     unsigned n_pods, n_failed;
 };
@@ -54,7 +54,7 @@ static void look_at_pod(void *arg, const struct object *pod)
         return;
     snprintf(failures->name, sizeof failures->name, "%s", object_name(pod));
     container = failed_container(status);
-    if (status->reason && *status->reason) /* what befell the pod as a whole */
+    if (status->reason && *status->reason) /* the pod as a whole, not one container */
         buf_printf(failures->first, "%s%s%s", status->reason, status->message ? ": " : "",
                    status->message ? status->message : "");
     else if (container)

@@ -1,6 +1,6 @@
 /*
- * Columns come from the server's Table; widths grow with the rows, and words of status are coloured
- * on a terminal.
+ * Prints the Tables that a server answers, and tables of this program. Column widths grow with the
+ * rows; on a terminal, status words are coloured.
  */
 #include "view/table_print.h"
 
@@ -11,8 +11,6 @@
 #include "base/mem.h"
 
 enum { WIDTH_MIN = 6, GAP = 3 };
-
-/* ---- words ---- */
 
 static const struct {
     const char *word;
@@ -63,8 +61,6 @@ static bool has_status_words(const char *title)
     return strcmp(title, "STATUS") == 0 || strcmp(title, "STATE") == 0 ||
            strcmp(title, "TYPE") == 0;
 }
-
-/* ---- columns ---- */
 
 void table_print_init(struct table_print *print, FILE *out,
                       const struct table_print_options *options)
@@ -122,9 +118,7 @@ void table_print_columns(struct table_print *print, const char *const *titles, s
         add_column(print, titles[i], i);
 }
 
-/* ---- cells ---- */
-
-/* Up to the first line break, without anything a terminal would obey. Owned. */
+/* The text of a cell up to the first line break, without control characters. Owned. */
 static char *clean(const char *text)
 {
     size_t n = strcspn(text, "\n\r\f");
@@ -145,7 +139,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* a=b,c=d in order of the names; owned. */
+/* Labels as "a=b,c=d", sorted by name; owned. */
 static char *labels_text(const json_t *metadata)
 {
     json_t *labels = json_object_get(metadata, "labels"), *value;
@@ -190,8 +184,6 @@ static char *cell_text(const struct table_print *print, const json_t *row, size_
         return mem_printf("%s%s", print->options.prefix, text);
     return take(text);
 }
-
-/* ---- printing ---- */
 
 static void fit(struct table_print *print, size_t column, const char *text)
 {

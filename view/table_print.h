@@ -1,8 +1,8 @@
 #pragma once
 /*
- * Rows of text in columns, as kubectl prints them: three spaces between columns, at least six
- * letters each, widths that are remembered and only grow, so that rows of a watch stay in line with
- * those before.
+ * Tables of text in columns, in the form of kubectl: three spaces between columns, columns at least
+ * six characters wide. Widths are remembered and only grow, so later rows of a watch stay aligned
+ * with earlier ones.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { TABLE_COLUMNS_MAX = 24 };
 
 struct table_print_options {
     bool no_headers;
-    bool wide;           /* columns of priority 1, too */
+    bool wide;           /* also columns of priority 1 */
     bool with_namespace; /* a first column NAMESPACE */
     bool show_labels;    /* a last column LABELS */
     const char *indent;  /* before each line; NULL */
@@ -37,12 +37,12 @@ void table_print_init(struct table_print *print, FILE *out,
 void table_print_release(struct table_print *print);
 SCOPED_DEFINE(table_print, struct table_print, table_print_release)
 
-/** Print a Table document (meta.k8s.io); its columnDefinitions count when they are there. The
- * headers come with the first row. */
+/** Print a Table document (meta.k8s.io). Its columnDefinitions, if present, replace the columns;
+ * the header is printed with the first row. */
 void table_print_table(struct table_print *print, const json_t *table);
 
-/** A table of our own: set the columns once, then print `n_rows` rows of `n_columns` texts each;
- * NULL is empty. */
+/** A table without a document: set the columns once, then print `n_rows` rows of `n_columns` texts
+ * each; NULL is empty. */
 void table_print_columns(struct table_print *print, const char *const *titles, size_t n);
 void table_print_rows(struct table_print *print, char *const *cells, size_t n_rows);
 

@@ -1,6 +1,6 @@
 /*
- * Backwards, one step after the other: of what it waited for, the last to end under `all`, the
- * first under `any`.
+ * Extends the path backwards, step by step: before each step stands the target that let it begin,
+ * the last to end under `all`, the first under `any`. Times come from the jobs of the targets.
  */
 #include "cli/inspect/critical_path_fetch.h"
 
@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "cli/client/resource.h"
 
-/* Each goes to a server that is at work: some ten steps, of which the last are told, cost less than
- * reading the flow does. */
+/* Each request asks a running server for one job. This many cost less than reading the flow. */
 enum { REQUESTS_MAX = 40 };
 
 struct path_fetch {
@@ -33,7 +32,7 @@ static json_t *get_job(struct path_fetch *fetch, const char *job)
     return client_get(fetch->client, path.data, NULL);
 }
 
-/* From its creation to the last change of its phase. */
+/* Adds the time from a job's creation to the last change of its phase. */
 static bool add_job_times(struct path_fetch *fetch, struct flow_view_step *step, const char *name)
 {
     scoped(json) json_t *job = get_job(fetch, name);
@@ -49,7 +48,7 @@ static bool add_job_times(struct path_fetch *fetch, struct flow_view_step *step,
     return true;
 }
 
-/* Of a loop the first and the last iteration. */
+/* A loop has the times of its first and last iteration. */
 static bool fetch_times(struct path_fetch *fetch, struct flow_view_step *step)
 {
     const char *flow = fetch->view->name;
@@ -64,7 +63,8 @@ static bool fetch_times(struct path_fetch *fetch, struct flow_view_step *step)
     return add_job_times(fetch, step, first) && (!last || add_job_times(fetch, step, last));
 }
 
-/* What let the step begin; UINT32_MAX: nothing, or nobody knows, then `known` is false. */
+/* The target that let a step begin; UINT32_MAX when there is none, or, with `known` false, when
+ * times are missing. */
 static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *known)
 {
     const struct flow_view *view = fetch->view;
@@ -78,7 +78,7 @@ static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *know
 
         if (!flow_view_step_over(step) || step->state == VIEW_SKIPPED)
             continue;
-        if (!step->template || !fetch_times(fetch, step)) { /* a switch has no job that tells */
+        if (!step->template || !fetch_times(fetch, step)) { /* a switch has no job */
             *known = false;
             return UINT32_MAX;
         }
@@ -88,7 +88,8 @@ static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *know
     return best;
 }
 
-/* Of very many at work the status names some. */
+/* When very many steps run, the status names only some; the start of another is read from its job.
+ * */
 static void fetch_start(struct path_fetch *fetch, struct flow_view_step *step)
 {
     scoped_str name = mem_printf("%s-%s", fetch->view->name, step->name);

@@ -1,5 +1,6 @@
 /*
- * The common parts of descriptions, and the form of kinds that have none of their own.
+ * The parts that all descriptions share (lines, trees, tables, events), and the general form for
+ * kinds without a form of their own.
  */
 #include "cli/inspect/describe.h"
 
@@ -15,15 +16,13 @@
 
 enum { KEY_WIDTH = 20 };
 
-/* ---- lines ---- */
-
 static void print_key(const char *key)
 {
     printf("%s:%*s", key, (int)strlen(key) + 1 < KEY_WIDTH ? KEY_WIDTH - (int)strlen(key) - 1 : 1,
            "");
 }
 
-/* Nothing a terminal would obey. */
+/* Prints a text without control characters. */
 static void print_clean(const char *text)
 {
     for (; *text; text++)
@@ -80,10 +79,10 @@ char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms)
     return mem_strdup(text);
 }
 
-/* What kubectl writes for itself; it leaves it out as well. */
+/* kubectl's own annotation, which kubectl describe leaves out too. */
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
-/* a=b, one a line. */
+/* Prints pairs as "a=b", one a line. */
 static void describe_pairs(const char *key, json_t *pairs)
 {
     const char *name;
@@ -103,8 +102,6 @@ static void describe_pairs(const char *key, json_t *pairs)
     if (first)
         puts("<none>");
 }
-
-/* ---- trees ---- */
 
 /* "creationTimestamp" → "Creation Timestamp" */
 static void print_words(const char *name)
@@ -173,8 +170,6 @@ void describe_tree(const json_t *value, int indent)
         }
     }
 }
-
-/* ---- tables ---- */
 
 void describe_table(const char *heading, const char *const *titles, size_t n_columns, char **cells,
                     size_t n_rows)
@@ -254,8 +249,6 @@ static void describe_events(const struct describer *d)
     mem_free(cells);
 }
 
-/* ---- the whole ---- */
-
 static void describe_owner(const struct describer *d)
 {
     const json_t *owners = doc_at(d->doc, "metadata.ownerReferences");
@@ -283,7 +276,7 @@ static void describe_head(const struct describer *d)
     describe_owner(d);
 }
 
-/* A kind without a form of its own: every member as it is. */
+/* The general form: every member of the object. */
 static void describe_other(const struct describer *d)
 {
     const char *name;

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Describing one object for people: what `describe` prints, kind by kind.
+ * The output of `describe` for one object: a head that all kinds share, a part by kind, events.
  */
 #include "cli/client/lister.h"
 #include "view/flow_view.h"
@@ -9,43 +9,43 @@
 struct describer {
     struct client *client;
     const struct kind *kind;
-    const json_t *doc;      /* the object; of a flow with a view without its steps */
-    struct flow_view *view; /* of a flow whose steps have names; or NULL */
+    const json_t *doc;      /* the object; without spec.flows when there is a view */
+    struct flow_view *view; /* of a JobFlow whose steps are valid; else NULL */
     const char *ns, *name;
     struct term term;
     int64_t now_ms;
 };
 
-/** Everything about the object, with its events. Problems with what belongs to it are printed and
- * passed over. */
+/** Print everything about the object, with its events. An error with a related object is printed,
+ * and the description goes on. */
 void describe(const struct describer *d);
 
-/* The parts of kinds with a form of their own, after the common head. */
+/* The parts by kind, after the common head. */
 void describe_flow(const struct describer *d);
 void describe_job(const struct describer *d);
 void describe_pod(const struct describer *d);
 void describe_podgroup(const struct describer *d);
 void describe_queue(const struct describer *d);
 
-/** Delayed actions of a job that are armed, and when they are due. */
+/** Print the delayed actions of a job that are pending, and when they are due. */
 void describe_due(const struct describer *d);
 
-/* ---- pieces ---- */
+/* Helpers of the parts. */
 
-/** "Key:       text"; nothing for NULL and "". */
+/** Print "Key:       text"; nothing for NULL and "". */
 void describe_line(const char *key, const char *text);
 void describe_int(const char *key, int64_t value);
-/** A phase in its colour. */
+/** Print a phase in its colour. */
 void describe_phase(const struct describer *d, const char *key, const char *phase);
-/** "2026-01-02T03:04:05Z (5m ago)"; nothing for NULL. */
+/** Print "2026-01-02T03:04:05Z (5m ago)"; nothing for NULL. */
 void describe_time(const struct describer *d, const char *key, const char *time);
-/** Between two moments, for people: "1.5s", "3m12s"; "" when the first is not known, up to now when
- * the second is not. Owned. */
+/** The time between two moments: "45s", "3m12s". "" when the first is 0; up to now when the second
+ * is 0. Owned. */
 char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms);
-/** Members of any value as indented lines, names as words. */
+/** Print the members of a value as indented lines, with names split into words. */
 void describe_tree(const json_t *value, int indent);
-/** A table below a heading; cells are [n_rows][n_columns], owned, freed. */
+/** Print a table below a heading; cells are [n_rows][n_columns] and are freed. */
 void describe_table(const char *heading, const char *const *titles, size_t n_columns, char **cells,
                     size_t n_rows);
-/** The pods with these labels, as `get pods` shows them. */
+/** Print the pods with these labels, as `get pods` does. */
 void describe_pods(const struct describer *d, const char *labels);

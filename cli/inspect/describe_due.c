@@ -1,6 +1,6 @@
 /*
- * What a job will do unless something happens first: the delayed actions of its policies, read from
- * its status (job/delayed_annotations.c).
+ * The pending delayed actions of a job's policies (a timeout after an event), read from the
+ * annotations that job/delayed_annotations.c writes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void add(struct due *due, const json_t *policy, int64_t since_ms, char *c
     due->n++;
 }
 
-/* Owned. Pods of one moment are told together. */
+/* Pods whose action is due at the same moment share a line. Owned. */
 static char *cause_of(const struct describer *d, const char *event, const char *task,
                       const char *pods)
 {
@@ -75,8 +75,8 @@ static void add_noted(struct due *due, const char *note)
     unsigned position;
     int64_t since_ms;
 
-    /* NOLINTBEGIN(cert-err34-c): our own words, whose numbers are no larger than what they are read
-     * into */
+    /* NOLINTBEGIN(cert-err34-c): a text of this program, whose numbers are no larger than what
+     * they are read into */
     if (sscanf(note, "%31[^/]/%7[^[][%u]/%63[^/]/%31[^@]@%" SCNd64, event, source, &position, task,
                pods, &since_ms) != 6 &&
         sscanf(note, "%31[^/]/%7[^[][%u]@%" SCNd64, event, source, &position, &since_ms) != 4)

@@ -1,7 +1,8 @@
 /*
- * A flow: where it stands, and for each step its state, times and attempts, or what it waits for.
+ * Describes a JobFlow: phase, times and counts, then a table of its steps with state, attempts,
+ * times, and what each waits for or why it failed.
  *
- * Of very many steps those are told of that have not come to their end, or to a bad one.
+ * Of more than FULL_STEPS steps the table shows those that are active or failed, then waiting ones.
  */
 #include <ctype.h>
 #include <string.h>
@@ -78,26 +79,26 @@ static void fill_row(const struct describer *d, uint32_t i, char **row)
     row[WAITS_FOR] = has_begun(step) ? buf_take(&why) : waits_for(d->view, i);
 }
 
-static bool is_telling(const struct flow_view_step *step)
+static bool is_noteworthy(const struct flow_view_step *step)
 {
     return step->state != VIEW_COMPLETED && step->state != VIEW_SKIPPED;
 }
 
-/* Steps in spec order: all, or in `most` rows first those that are under way or failed, then those
- * that wait. Returns how many rows. */
+/* Chooses the steps to show: all in the order of the spec, or `most` of them, first those that are
+ * active or failed, then waiting ones. Returns how many. */
 static uint32_t choose_steps(const struct flow_view *view, uint32_t most, uint32_t *out)
 {
     bool all = view->n_steps <= most;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < view->n_steps && n < most; i++)
-        if (all || (is_telling(&view->steps[i]) && has_begun(&view->steps[i])))
+        if (all || (is_noteworthy(&view->steps[i]) && has_begun(&view->steps[i])))
             out[n++] = i;
     for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
         if (!has_begun(&view->steps[i]))
             out[n++] = i;
     for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
-        if (!is_telling(&view->steps[i]))
+        if (!is_noteworthy(&view->steps[i]))
             out[n++] = i;
     return n;
 }

@@ -1,6 +1,6 @@
 /*
- * A job: where it stands and what it waits for, the phases it went through, what restarted it, its
- * tasks by the phases of their pods, the pods.
+ * Describes a Job: its state and what it waits for, the phases it went through, what restarted it,
+ * its tasks with counts of pods by phase, and its pods.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void describe_history(const struct describer *d)
     mem_free(cells);
 }
 
-/* Actions that took pods away or began anew, with what led to them, as the events tell. */
+/* Prints the restarts and aborts of the job with their causes, from its events. */
 static bool tells_of_restart(const struct event *event)
 {
     static const char *const actions[] = {"RestartJob", "RestartTask", "RestartPod",
@@ -98,7 +98,7 @@ static void describe_restarts(const struct describer *d)
     mem_free(cells);
 }
 
-/* A task that has no pods yet because others come first. */
+/* Names the tasks that a task without pods waits for. */
 static char *waits_for(const struct describer *d, const json_t *task, const json_t *count)
 {
     const json_t *names = doc_at(task, "dependsOn.name");
@@ -182,7 +182,7 @@ static void describe_retries(const struct describer *d)
     describe_line("Retries", text);
 }
 
-/* The scheduler's words behind ours: "Waits For: room in queue q". */
+/* Prints the scheduler's message: "Waits For: room in queue q". */
 static void describe_wait(const char *message)
 {
     static const char room[] = "waits for ", turn[] = "waits in ";
@@ -194,7 +194,7 @@ static void describe_wait(const char *message)
     describe_line("Waits For", text);
 }
 
-/* All the time in Running; the status has it up to the last time the job left it. */
+/* The total time in phase Running. The status has the sum of the spans that have ended. */
 static void describe_running(const struct describer *d)
 {
     const char *phase = doc_text(d->doc, "status.state.phase");
@@ -212,8 +212,8 @@ static void describe_running(const struct describer *d)
     describe_line("Running For", text);
 }
 
-/* The reason of a job that is not at its end says what it waits for. While its last pods go, what
- * made it end stands in the message: "REASON: text" (O-38). */
+/* The reason of an unfinished job says what it waits for. While its last pods end, the message
+ * begins with the reason for the end: "REASON: text" (O-38). */
 static void describe_state(const struct describer *d)
 {
     const char *phase = doc_text(d->doc, "status.state.phase");

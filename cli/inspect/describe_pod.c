@@ -1,5 +1,5 @@
 /*
- * A pod: its containers with their states, exit codes and restarts.
+ * Describes a Pod: where it runs, and its containers with their states, exit codes and restarts.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * A PodGroup: what must be placed together, whether it has been, and what it waits for. A Queue:
- * its limits, what is used of them, and how many PodGroups are in it.
+ * Describes a PodGroup (what must be placed together, whether it has been, and what it waits for)
+ * and a Queue (its limits, how much of them is used, and how many PodGroups it has).
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cli/inspect/describe.h"
 
-/* The message of the condition that says it waits. */
+/* The message of the condition Unschedulable; NULL. */
 static const char *waits_for(const json_t *doc)
 {
     const json_t *conditions = doc_at(doc, "status.conditions");

@@ -1,6 +1,7 @@
 /*
- * One function for each state of a step, in the table at the end; each writes its line from the
- * record and, where that is not enough, from gang and pods.
+ * One function for each state of a step, listed in the table at the end. Each writes one line from
+ * the flow's status and, where that is not enough, from the PodGroup and the pods of the step's
+ * job.
  */
 #include "cli/inspect/explain.h"
 
@@ -29,8 +30,6 @@ void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
     duration_human(past ? explain->now_ms - at_ms : at_ms - explain->now_ms, text);
     buf_printf(out, past ? "%s ago" : "in %s", text);
 }
-
-/* ---- asked of the store ---- */
 
 static json_t *first_match(const struct explain *explain, const struct kind *kind,
                            const char *labels, const char *fields)
@@ -98,7 +97,8 @@ static void write_failed_pods(const struct explain *explain, const char *job, st
         buf_printf(out, "; %zu pods failed", failed);
 }
 
-/* Long names are shortened in the label: then all groups are looked at. */
+/* The PodGroups of a flow. A long name is shortened in the label, so then all PodGroups are
+ * listed. */
 static json_t *groups_of_flow(const struct explain *explain)
 {
     enum { LABEL_MAX = 63 };
@@ -109,7 +109,7 @@ static json_t *groups_of_flow(const struct explain *explain)
     return first_match(explain, &kind_pod_group, whole ? label : NULL, NULL);
 }
 
-/* The newest word of the scheduler about the job's gang. */
+/* Appends the scheduler's newest message about the job's PodGroup. */
 static void write_unschedulable(struct explain *explain, const char *job, struct buf *out)
 {
     size_t i, k;
@@ -138,8 +138,6 @@ static void write_unschedulable(struct explain *explain, const char *job, struct
     }
 }
 
-/* ---- states ---- */
-
 static bool is_satisfied(const struct flow_view_step *step, const char *target)
 {
     size_t i;
@@ -162,7 +160,7 @@ static bool is_open(const struct flow_view_step *step, const struct flow_view_st
     return !done && !is_satisfied(step, target->name);
 }
 
-/* The gang a step starts with, whose other members are not ready: "gang g with x (Waiting)". */
+/* Appends which gang a ready step starts with, and its members that are not ready. */
 static bool write_gang(const struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view *view = explain->view;
@@ -228,8 +226,8 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
         buf_str(out, ", or until its probes pass");
 }
 
-/* For each step the one among all that lie before it whose failure is the reason it cannot run: of
- * several the last in order; UINT32_MAX: none. One pass for all. */
+/* For each step, the failed step before it that keeps it from running; of several the last in
+ * topological order; UINT32_MAX when there is none. Computed once for all steps. */
 static const uint32_t *failures_before(struct explain *explain)
 {
     const struct flow_view *view = explain->view;
@@ -327,13 +325,13 @@ static void explain_retrying(struct explain *explain, uint32_t i, struct buf *ou
         buf_str(out, "when the old job is gone");
 }
 
-/* A switch whose default was taken has the empty name as its case. */
+/* The case of a switch that took its default is "". */
 static void write_case(const char *name, struct buf *out)
 {
     buf_printf(out, "chose %s", *name ? name : "the default: no case holds");
 }
 
-/* The switch that lists the step, and what it chose instead: "route chose good". */
+/* Appends the switch that lists the step, and the case it chose instead: "route chose good". */
 static bool write_choice(const struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view *view = explain->view;
@@ -446,7 +444,7 @@ static void explain_aborted(struct explain *explain, uint32_t i, struct buf *out
     buf_printf(out, "suspended: 'jobflow resume job/%s' goes on with it", job);
 }
 
-/* Other states are those of a job at work. */
+/* States that are not listed belong to an active job. */
 static void (*const states[VIEW_STATE_N])(struct explain *explain, uint32_t step,
                                           struct buf *out) = {
     [VIEW_NONE] = write_targets,      [VIEW_WAITING] = explain_waiting,

@@ -1,13 +1,14 @@
 /*
- * The critical path of a flow that is not over, in three lines: steps that are over, at work, and to
- * come. The steps of a path stand in the order in which they run, so each part is one stretch of it.
+ * The critical path of a flow that is not over, in three lines: steps that are over, at work, and
+ * to come. The steps of a path stand in the order in which they run, so each part is one stretch of
+ * it.
  */
 #include <string.h>
 
 #include "base/timefmt.h"
 #include "cli/inspect/explain.h"
 
-enum { NAMED = 6 }; /* steps of each part: those that stand next to the present */
+enum { NAMED = 6 }; /* steps of each part that are named */
 
 enum part { PART_OVER, PART_AT_WORK, PART_TO_COME, PART_N };
 static const char *const titles[PART_N] = {"over", "at work", "to come"};
@@ -42,7 +43,7 @@ static void write_step(const struct path_writer *w, const struct flow_view_step 
         buf_printf(w->out, part_of(step) == PART_AT_WORK ? " for %s" : " %s", took.data);
 }
 
-/* The last of what is over, the first of what is to come. */
+/* The names of one part: of a long one the steps nearest to the present. */
 static void write_names(const struct path_writer *w, enum part part, const uint32_t *path,
                         uint32_t n)
 {

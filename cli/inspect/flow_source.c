@@ -1,6 +1,6 @@
 /*
- * Turns operands into flows: each with its templates, its stored status, and times of past jobs for
- * the estimates.
+ * Loads the flows that a command's operands name, from files or from the store, together with their
+ * templates, their stored status, and the durations of past jobs for estimates.
  */
 #include "cli/inspect/flow_source.h"
 
@@ -24,11 +24,9 @@ int64_t flow_source_now_ms(void)
     return clock_wall_ms(clock_real());
 }
 
-/* ---- the store ---- */
-
 struct found {
     json_t *by_name;
-    size_t left; /* of those looked at */
+    size_t left; /* objects still to look at */
 };
 
 static bool add_template(void *ctx, json_t *template)
@@ -49,7 +47,7 @@ static void stored_templates(struct client *client, const char *ns, json_t *by_n
     list_each(client, &query, add_template, &found, NULL, NULL);
 }
 
-/* How long completed jobs ran, by the template they were made from. */
+/* Collects how long completed jobs ran, by template. */
 static bool add_past(void *ctx, json_t *job)
 {
     struct found *found = ctx;
@@ -103,7 +101,7 @@ static void complete(const struct flow_source_options *options, struct flow_sour
     source->past = options->past;
 }
 
-/* The same with the namespace of those that name none. */
+/* The options with their namespace filled in. */
 static const struct flow_source_options *in_namespace(const struct flow_source_options *options,
                                                       const struct client *client,
                                                       struct flow_source_options *out)
@@ -150,8 +148,6 @@ static int load_stored(const struct flow_source_options *options, int n, char **
     cli_error(&err);
     return EXIT_FAILED;
 }
-
-/* ---- files ---- */
 
 static const char *namespace_of(const struct flow_source_options *options, const json_t *doc)
 {
@@ -201,7 +197,7 @@ static int load_files(const struct flow_source_options *options, int n, char **f
 
     if (!manifests_load(&out->set, n, files))
         return EXIT_REFUSED;
-    if (client_place_may_be(&options->place)) /* what is stored adds to the files */
+    if (client_place_may_be(&options->place)) /* stored templates and states add to the files */
         out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
     if (!out->client && client_place_is_server(&options->place)) {
         cli_error(&err);
@@ -228,7 +224,7 @@ static int load_files(const struct flow_source_options *options, int n, char **f
     return EXIT_REFUSED;
 }
 
-/* "jf/x" where there is no such file. */
+/* Whether an operand names a stored object: "jf/x", and there is no such file. */
 static bool names_object(const char *word)
 {
     const char *slash = strchr(word, '/');
@@ -267,8 +263,7 @@ void flow_sources_release(struct flow_sources *sources)
     *sources = (struct flow_sources){0};
 }
 
-/* How long something takes that is still to end is known neither from the spec nor from the status.
- */
+/* Whether an unfinished step has no estimate from the spec or the status. */
 static bool lacks_estimates(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)
@@ -278,8 +273,8 @@ static bool lacks_estimates(const struct flow_view *view)
     return false;
 }
 
-/* To look for past jobs in a store nobody works in is to read all of it: for the sake of a guess,
- * not when it is as large as a large flow makes it. */
+/* Without a running server, past jobs are found by reading the whole store. That is too slow for an
+ * estimate in the store of a large flow. */
 static bool may_look_back(const struct flow_source *source, const struct flow_view *view)
 {
     return source->past && (!source->brief || view->n_steps <= PAST_JOBS_BRIEF ||
@@ -306,7 +301,7 @@ static bool take_page(void *ctx, json_t *page)
     return true;
 }
 
-/* The status of a large flow keeps no times of its steps: they are asked for. */
+/* The status of a large flow has no times of its steps: they are read from the subresource. */
 static void take_times(const struct flow_source *source, struct flow_view *view)
 {
     scoped(buf) struct buf path = {0};
@@ -321,7 +316,7 @@ static void take_times(const struct flow_source *source, struct flow_view *view)
     list_pages_at(source->client, path.data, NULL, take_page, view, NULL, NULL);
 }
 
-/* There is nothing to expect of it, and no step that is told when it ended. */
+/* No step has a time when it ended. */
 static bool tells_no_times(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)

@@ -1,6 +1,6 @@
 /*
- * A run whose engine is in this process: every object in its store belongs to it, so stopping means
- * ending all jobs and pods.
+ * The backend with an engine in this process. Every object in its store belongs to the run, so
+ * stopping the run ends all jobs and pods.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
@@ -17,8 +17,6 @@ static struct engine *engine_of(struct backend *backend)
 {
     return container_of(backend, struct local, base)->engine;
 }
-
-/* ---- bringing in ---- */
 
 static void namespaces(struct backend *backend, const struct manifests *set)
 {
@@ -49,15 +47,13 @@ static void delete_object(struct backend *backend, const struct object *object, 
 
     registry_delete(engine_registry(engine_of(backend)), object->kind, object_namespace(object),
                     object_name(object), &how, &out, &errors);
-    error_list_release(&errors); /* gone already is what we want */
+    error_list_release(&errors); /* an object that is gone is deleted */
 }
 
 static void forget(struct backend *backend, const struct object *object)
 {
     delete_object(backend, object, -1);
 }
-
-/* ---- stopping: everything there is belongs to the run ---- */
 
 struct object_list {
     const struct object **items; /* [count] references */
@@ -110,7 +106,7 @@ static void stop(struct backend *backend, const struct flow_tracker *tracker)
 {
     struct object_list jobs = {0};
 
-    engine_stop_controllers(engine_of(backend)); /* nobody makes the jobs again */
+    engine_stop_controllers(engine_of(backend)); /* they would create the jobs again */
     store_each(backend->store, &kind_job, NULL, collect_unfinished_job, &jobs);
     delete_all(backend, &jobs, -1);
 }

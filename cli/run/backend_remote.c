@@ -1,11 +1,11 @@
 /*
- * A run in a daemon.
+ * The backend with the engine in a daemon.
  *
  *   mirrors, one for each kind ─► store      what the run shows
  *     run's manifests ─► requests            what it asks for
  *
- * The store is one in memory that gets every version the daemon tells of; its revisions are its
- * own. The client has a loop of its own: a timer of ours gives it a turn.
+ * The store is in memory and gets every version that the daemon announces; it numbers revisions by
+ * itself. The client has a loop of its own, which a timer of the run's loop drives.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct mirrored {
     struct remote_run *run;
 };
 
-/* A change the daemon told of, not yet in the store. */
+/* A change announced by the daemon that is not in the store yet. */
 struct change {
     int64_t revision;
     enum mirror_change change;
@@ -49,18 +49,16 @@ struct remote_run {
     struct timer pump;
     struct change *changes; /* [n_changes] */
     size_t n_changes, changes_cap;
-    int64_t complete; /* changes up to here have come on every watch */
+    int64_t complete; /* every watch has delivered changes up to this revision */
     void (*lost)(void *ctx, const struct error *err);
     void *ctx;
-    struct error why; /* a mirror could not go on */
+    struct error why; /* why a mirror ended */
 };
 
 static struct remote_run *of(struct backend *backend)
 {
     return container_of(backend, struct remote_run, base);
 }
-
-/* ---- the store ---- */
 
 static const char *metadata_text(const json_t *doc, const char *key)
 {
@@ -101,7 +99,8 @@ static void on_changed(struct mirror *mirror, enum mirror_change change, const s
         (struct change){object->revision, change, object_ref(object)};
 }
 
-/* One that has fallen behind finds its way back; one that gets no answer has lost its daemon. */
+/* A mirror that has fallen behind lists again by itself; any other error means that the daemon is
+ * lost. */
 static void on_failed(struct mirror *mirror, const struct error *err)
 {
     struct remote_run *remote = container_of(mirror, struct mirrored, mirror)->run;
@@ -117,8 +116,8 @@ static int by_revision(const void *a, const void *b)
     return (one->revision > other->revision) - (one->revision < other->revision);
 }
 
-/* What happened together comes on several watches, one a little after the other: a change waits for
- * one more look, so that a step ends before its flow does. */
+/* Changes that happened together arrive on several watches at slightly different times. Each change
+ * waits for one more pass, so a step is seen to end before its flow does. */
 static void apply_changes(struct remote_run *remote)
 {
     size_t n = 0;
@@ -146,7 +145,7 @@ static void pump(struct timer *timer)
         take(remote->lost)(remote->ctx, &remote->why);
 }
 
-/* The one namespace of all that is to run, which bounds what has to be mirrored; NULL: there are
+/* The only namespace that the set uses, which limits what must be mirrored; NULL when there are
  * several. Manifests that name none are in `usual`. */
 static const char *common_namespace(const struct manifests *set, const char *usual)
 {
@@ -193,20 +192,18 @@ static bool open_mirrors(struct remote_run *remote, const char *ns, struct error
         mirror_start(&one->mirror, server);
     }
     while (!all_synced(remote) && remote->why.code == ERR_NONE)
-        client_pass(remote->client, PUMP_MS); /* no longer, or the last to come is seen late */
+        client_pass(remote->client, PUMP_MS); /* a longer wait would notice the last mirror late */
     if (remote->why.code != ERR_NONE) {
         *err = remote->why;
         return false;
     }
-    remote->complete = INT64_MAX; /* what was listed belongs together */
+    remote->complete = INT64_MAX; /* a list is consistent */
     apply_changes(remote);
     timer_start(remote->base.loop, &remote->pump, PUMP_MS);
     return true;
 }
 
-/* ---- requests ---- */
-
-/* One write; the answer's document, owned. NULL with the findings. */
+/* Sends one write; returns the answer's document, owned, or NULL with the findings. */
 static json_t *ask(struct remote_run *remote, const char *method, const char *target,
                    const json_t *body, struct error_list *errors)
 {
@@ -253,7 +250,7 @@ static void namespaces(struct backend *backend, const struct manifests *set)
 
 enum sending { SEND, TRY };
 
-/* Create, or replace what is there. */
+/* Creates the object, or patches the stored one. */
 static json_t *send_manifest(struct remote_run *remote, const struct manifest *manifest,
                              enum sending sending, struct error_list *errors)
 {
@@ -312,14 +309,12 @@ static void delete_object(struct remote_run *remote, const struct object *object
     json_decref(result);
 }
 
-/* Grace 0 is for the deletion protection of what is unfinished; pods have their own. */
+/* Grace 0 passes the deletion protection of unfinished objects; pods have a grace of their own. */
 static void forget(struct backend *backend, const struct object *object)
 {
     delete_object(of(backend), object, 0);
     store_delete(backend->store, object);
 }
-
-/* ---- stopping: what is followed, and nothing of others ---- */
 
 struct selection {
     const struct flow_tracker *tracker;
@@ -381,7 +376,8 @@ static void abort_flow(struct remote_run *remote, const struct flow_view *flow)
     json_decref(ask(remote, "PATCH", path.data, patch, NULL));
 }
 
-/* As in a run of its own a bare job is taken away: it has no record that could say it was ended. */
+/* Flows are aborted and keep their record. A bare Job is deleted, as the local backend does,
+ * because it has no record that could say that it was ended. */
 static void stop(struct backend *backend, const struct flow_tracker *tracker)
 {
     for (const struct flow_view *flow = flow_tracker_flows(tracker); flow; flow = flow->next)
@@ -402,8 +398,6 @@ static void kill_all(struct backend *backend, const struct flow_tracker *tracker
 
 static const struct backend_ops ops = {namespaces, possible, apply, forget, alive, stop, kill_all};
 
-/* ---- logs: files of the data directory ---- */
-
 static bool read_log(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err)
 {
@@ -418,8 +412,6 @@ static const char *describe(struct runtime *rt)
 }
 
 static const struct runtime_ops log_ops = {.read_log = read_log, .describe = describe};
-
-/* ---- life ---- */
 
 struct backend *backend_remote_new(struct client *client, const struct manifests *set,
                                    const char *ns, void (*lost)(void *ctx, const struct error *err),

@@ -1,7 +1,8 @@
 #pragma once
 /*
- * A run from inside: session.c is its way from the manifests to the exit code, session_end.c the
- * ways out before that.
+ * The state of a run, shared by session.c, which leads from the manifests to the exit code, and
+ * session_end.c, which ends a run early (signal, timeout, stalled simulation) or waits for its last
+ * pods.
  */
 #include <string.h>
 #include <uv.h>
@@ -17,7 +18,7 @@ struct session {
     const struct session_options *options;
     struct manifests *set;
     struct backend *backend;
-    struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
+    struct engine *engine; /* NULL: the run happens in the daemon behind `client` */
     struct client *client;
     struct serving *serving;
     struct flow_tracker *tracker;
@@ -28,17 +29,17 @@ struct session {
     uv_signal_t signals[3];
     struct timer timeout, abort_poll, failed_check, leaving_check;
     struct task durable, output_closed, idle;
-    uint64_t changes, seen_changes; /* changes told of; at the last look */
-    uint32_t quiet_turns;           /* since then */
+    uint64_t changes, seen_changes; /* events so far; at the last check */
+    uint32_t quiet_turns;           /* turns since the last event */
     struct turn_hook flush;
     int interrupts;
-    unsigned leaving_checks; /* since all is over but for pods that are on their way out */
-    bool pods_gone;          /* they are gone, and what follows from that is being stored */
-    bool storing;            /* after one, with nothing left alive: what was decided */
-    int disk_full_checks;    /* after one, in a row, at a full disk */
+    unsigned leaving_checks; /* checks since only deleted pods are left */
+    bool pods_gone;          /* they are gone; the consequences are being stored */
+    bool storing;            /* aborted, no pod is alive, the decisions are being stored */
+    int disk_full_checks;    /* aborted: consecutive checks that found the disk full */
     bool plain_isolation_noted;
-    bool store_existed; /* the data directory was there before */
-    const char *ended;  /* "interrupted", "timed out"; NULL = in its own time */
+    bool store_existed; /* the data directory held a store before the run */
+    const char *ended;  /* "interrupted", "timed out"; NULL: by itself */
     int exit_code;      /* -1 while running */
 };
 
@@ -47,16 +48,15 @@ static inline bool session_simulated(const struct session_options *options)
     return strcmp(options->runtime, "sim") == 0;
 }
 
-/** The run is over with this code; its loop stops. */
+/** End the run with this exit code; its loop stops. */
 void session_finish(struct session *session, int exit_code);
-/** The exit code of what has come to its end. */
+/** The exit code for the results of the finished flows. */
 int session_outcome(const struct session *session);
 void session_note(struct session *session, const char *text);
 
-/* session_end.c */
-/** Whether pods are still on their way out; the session is settled again when they may be gone. */
+/** Whether deleted pods are still ending; the session is checked again when they may be gone. */
 bool session_end_waits(struct session *session);
-/** From now on signals, the timeout, a reader that went away and a simulation that cannot go on end
- * the run. */
+/** Begin to watch for the reasons to end early: signals, the timeout, a closed output, a simulation
+ * that can never go on. */
 void session_end_watch(struct session *session);
 void session_end_rest(struct session *session);

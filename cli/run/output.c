@@ -1,5 +1,6 @@
 /*
- * The registry of output forms, and the form that says nothing.
+ * The list of output forms, and the form `quiet`, which prints nothing but logs that were asked
+ * for.
  */
 #include "cli/run/output.h"
 
@@ -20,7 +21,7 @@ static void quiet_flow(void *state, const struct flow_view *flow, enum flow_phas
 
 static void quiet_log(void *state, const char *source, const char *line, size_t len)
 {
-    printf("[%s] ", source); /* only when asked for with --logs */
+    printf("[%s] ", source); /* logs come only with --logs */
     fwrite(line, 1, len, stdout);
     putchar('\n');
 }

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The forms in which `run` tells what happens. A form is one constant table; `run` picks one.
+ * The output forms of `run`: live, plain, json and quiet. A form is one constant table of functions
+ * that are called for each change; `run` picks one form.
  */
 #include "base/term.h"
 #include "view/flow_tracker.h"
@@ -10,7 +11,7 @@ struct output_context {
     const struct flow_tracker *tracker;
     struct term term;
     int64_t began_ms;
-    const char *where; /* flags with which other commands find this run, each after a blank; "" */
+    const char *where; /* flags that lead other commands to this run, each after a blank; "" */
     bool kept;         /* records stay after the end */
 };
 
@@ -21,25 +22,25 @@ struct output_ops {
     void (*flow)(void *state, const struct flow_view *flow, enum flow_phase before);
     /** One line of a container's output (without newline), with the pod's short name. */
     void (*log)(void *state, const char *source, const char *line, size_t len);
-    /** A remark of the program itself: "resuming …", "interrupted, …". */
+    /** A message of the program: "resuming …", "interrupted, …". */
     void (*note)(void *state, const char *text);
-    /** Everything is over: leave the screen clean. Frees the state. */
+    /** The run is over: clean up the screen. Frees the state. */
     void (*end)(void *state);
     bool summary; /* print the final table afterwards */
 };
 
 extern const struct output_ops output_live, output_plain, output_json, output_quiet;
-/** By name; "auto" gives live on a terminal and plain elsewhere. */
+/** The form of that name; "auto" is live on a terminal and plain elsewhere. */
 const struct output_ops *output_by_name(const char *name, const struct term *term);
 
 /** The colour of a step in a state. */
 enum color output_state_color(const struct flow_view_step *step);
 
-/** The flow's name before the step's, where there are several. Of a bare job only its own. */
+/** Append the step's name, after the flow's name when several flows run. */
 void output_step_name(const struct output_context *context, const struct flow_view_step *step,
                       struct buf *out);
 
 #define OUTPUT_STALLED "stuck" /* how a simulation ends in which nothing can happen any more */
-/* summary.c: the final table with the critical path, and where to see more about a failure.
+/* summary.c: print the final table, the critical path, and where to see more about a failure.
  * `ended`: "interrupted", "timed out" or OUTPUT_STALLED, NULL when the run came to its own end. */
 void summary_print(const struct output_context *context, const char *ended, FILE *out);

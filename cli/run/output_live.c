@@ -1,14 +1,14 @@
 /*
- * The live view of a terminal: the steps at work, a bar for each flow, drawn over itself ten times
- * a second at most.
+ * The output form `live` for terminals: the active steps and a bar for each flow, redrawn in place
+ * at most ten times a second.
  *
  *   ⠹ train-large     Running   12.4s  3/4 pods
  *   ⠹ serve           Running    8.1s  restart 1
  *   ml-pipeline  [━━━━━━━━━━      ]  14/20 steps, 2 running   21s
  *
- * Finished steps and log lines scroll away above it; they are gathered and come with the next
- * frame. Never more lines than the terminal has, and none wider; what does not fit is counted. The
- * cursor is never hidden: a kill can cut a frame in two, and nothing may be left to be put right.
+ * Finished steps and log lines are collected and printed above the view with the next frame. A
+ * frame is never higher or wider than the terminal; steps that do not fit are counted. The cursor
+ * is never hidden, so a killed run leaves a usable terminal.
  */
 #include <string.h>
 
@@ -22,21 +22,20 @@ enum {
     NAME_COLUMNS_MAX = 36,
     STATE_COLUMNS = 11,
     BAR_COLUMNS_MAX = 30,
-    WAIT_SHOWN_MS = 1000,         /* before, waiting is nothing to explain */
-    SCROLL_BYTES_MAX = 256 << 10, /* of gathered lines, before they are written at once */
+    WAIT_SHOWN_MS = 1000,         /* a shorter wait needs no explanation */
+    SCROLL_BYTES_MAX = 256 << 10, /* collected lines beyond this are printed at once */
 };
 
 struct live {
     struct output_context context;
     struct timer frame;
-    int64_t drawn_ns; /* real time, for a simulation has its own */
+    int64_t drawn_ns; /* real time: a simulation has a clock of its own */
     int drawn;        /* lines of the view now on the screen */
     unsigned beat;
     struct buf scroll, text;
 };
 
-/* ---- a line as wide as the terminal at most ---- */
-
+/* A line of the view, at most as wide as the terminal. */
 struct row {
     const struct term *term;
     struct buf *out;
@@ -82,8 +81,6 @@ static void row_end(struct live *live)
     buf_str(&live->text, "\033[K\n");
     live->drawn++;
 }
-
-/* ---- the view ---- */
 
 static const char *spinner(const struct live *live)
 {
@@ -178,7 +175,7 @@ static const struct flow_view_step *next_of(const struct flow_view_step *step, b
     return step;
 }
 
-/* What runs first, then what waits, each in the order it came. */
+/* Running steps first, then waiting ones, each in the order in which they began. */
 static void draw_steps(struct live *live, int room)
 {
     size_t n = flow_tracker_active_count(live->context.tracker), shown = 0,
@@ -232,7 +229,7 @@ static void draw(struct live *live)
     int rows, bars = 0;
 
     term_look(&live->context.term, stdout);
-    rows = live->context.term.rows - 1; /* the cursor stands below */
+    rows = live->context.term.rows - 1; /* the cursor takes one line */
     for (const struct flow_view *flow = flows; flow; flow = flow->next)
         bars += rows_of(flow);
     if (bars > rows / 2)
@@ -259,8 +256,8 @@ static void frame(struct timer *timer)
     timer_start(live->context.loop, &live->frame, FRAME_MS);
 }
 
-/* In a simulation hours pass between two events, and frames must not make time pass: they are drawn
- * when something happens, if it is time. */
+/* A timer would make the virtual clock of a simulation advance, so its frames are drawn with
+ * events, if the last frame is old enough in real time. */
 static void maybe_draw(struct live *live)
 {
     int64_t since_ns = clock_mono_ns(clock_real()) - live->drawn_ns;
@@ -269,8 +266,6 @@ static void maybe_draw(struct live *live)
         (loop_is_virtual(live->context.loop) && since_ns >= (int64_t)FRAME_MS * 1000000))
         draw(live);
 }
-
-/* ---- what happens ---- */
 
 static void *live_begin(const struct output_context *context)
 {
@@ -313,7 +308,7 @@ static void live_step(void *state, const struct flow_view_step *step, enum view_
 
 static void live_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
-    maybe_draw(state); /* the bar says it */
+    maybe_draw(state); /* its bar changes */
 }
 
 static void live_log(void *state, const char *source, const char *line, size_t len)

@@ -1,10 +1,10 @@
 /*
- * One line per transition, for logs and pipes:
+ * The output form `plain`: one line per transition, for logs and pipes.
  *
  *     0.412s  train-small  Running    2/2
  *
- * A run that says nothing for long says what it is at: at once why nothing runs, and from time to
- * time what does.
+ * When nothing runs, a line says what the first step waits for. After 30 seconds without a line,
+ * one names the active steps.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ struct plain {
     struct output_context context;
     struct timer check;
     int64_t printed_ms;
-    const struct flow_view_step *reported; /* of which it was said what it waits for */
+    const struct flow_view_step *reported; /* the step whose waiting was printed last */
 };
 
 static void line_start(struct plain *plain)
@@ -61,7 +61,7 @@ static void print_step_name(const struct plain *plain, const struct flow_view_st
     fputs(name.data, stdout);
 }
 
-/* Nothing runs although it could: say what the first one waits for, once. */
+/* Prints once what the first step waits for when all active steps wait. */
 static void print_waiting(struct plain *plain)
 {
     const struct flow_view_step *first = flow_tracker_active(plain->context.tracker);
@@ -118,7 +118,7 @@ static void *plain_begin(const struct output_context *context)
     plain->context = *context;
     plain->check.fire = check;
     plain->printed_ms = context->began_ms;
-    if (!loop_is_virtual(context->loop)) /* nobody waits for a simulation */
+    if (!loop_is_virtual(context->loop)) /* a simulation never waits in real time */
         timer_start(context->loop, &plain->check, CHECK_MS);
     return plain;
 }
@@ -151,7 +151,7 @@ static void plain_flow(void *state, const struct flow_view *flow, enum flow_phas
     scoped(buf) struct buf counts = {0}, remark = {0};
 
     if (flow->bare_job)
-        return; /* its one step says the same */
+        return; /* its only step printed the same */
     flow_view_write_counts(flow, &counts);
     flow_view_remark(flow, &remark);
     line_start(plain);
@@ -169,7 +169,7 @@ static void plain_log(void *state, const char *source, const char *line, size_t 
 
     plain->printed_ms = loop_wall_ms(plain->context.loop);
     printf("[%s] ", source);
-    fwrite(line, 1, len, stdout); /* whatever the bytes are */
+    fwrite(line, 1, len, stdout); /* bytes as they are */
     putchar('\n');
 }
 

@@ -1,5 +1,6 @@
 /*
- * Log following by polling the runtime's files: ten times a second, only pods that may still write.
+ * Follows logs by reading the runtime's files ten times a second, those of pods that may still
+ * write.
  */
 #include "cli/run/pod_logs.h"
 
@@ -46,7 +47,7 @@ static void split_lines(struct buf *partial, const char *source, pod_logs_line_f
     }
     partial->len -= (size_t)(start - partial->data);
     memmove(partial->data, start, partial->len);
-    if (partial->len >= PIECE_MAX) { /* endless lines come in pieces */
+    if (partial->len >= PIECE_MAX) { /* a very long line is cut into pieces */
         line(ctx, source, partial->data, partial->len);
         partial->len = 0;
     }
@@ -106,7 +107,7 @@ static void follow_container(struct pod_logs *logs, const struct object *pod,
     HASH_FIND_STR(logs->streams, key, stream);
     if (stream) {
         mem_free(key);
-        if (over) { /* what it wrote last is told before what became of it */
+        if (over) { /* its last output is printed before its end */
             read_stream(logs, stream);
             stream_free(logs, stream);
         }
@@ -137,7 +138,7 @@ static void take_pod(struct pod_logs *logs, const struct object *pod)
         follow_container(logs, pod, &spec->containers.items[i], several);
 }
 
-/* Pods that are over when we come have been told of before. */
+/* Pods that were over before the run began were printed by an earlier run. */
 static void take_present(void *arg, const struct object *pod)
 {
     if (pod_status_phase(pod) != POD_PENDING && !is_over(pod))

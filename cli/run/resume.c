@@ -1,5 +1,6 @@
 /*
- * From manifests and what the store has to what is followed.
+ * Compares each manifest with the stored object of its name, decides whether the run starts,
+ * resumes, retries or keeps it, applies the manifest, and adds the result to the tracker.
  */
 #include "cli/run/resume.h"
 
@@ -28,12 +29,12 @@ static bool has_succeeded(const struct object *object)
                                           : job_status_of(object)->phase == JOB_COMPLETED;
 }
 
-/* What becomes of what an earlier run left under the name of a manifest. */
+/* What to do with the object that an earlier run left under the name of a manifest. */
 enum earlier {
-    EARLIER_NONE,   /* there is nothing, or it is forgotten */
+    EARLIER_NONE,   /* there is none, or it is forgotten */
     EARLIER_RESUME, /* it is unfinished */
     EARLIER_RETRY,  /* it failed and starts again */
-    EARLIER_KEEP    /* it succeeded, which is what is wanted */
+    EARLIER_KEEP    /* it succeeded and is not run again */
 };
 
 static enum earlier judge(const struct resume_request *request, const struct object *stored)
@@ -54,7 +55,7 @@ static struct store *store_of(const struct resume_request *request)
     return request->backend->store;
 }
 
-/* Follow what goes on, and say from where. */
+/* Follows an earlier flow or job and prints a note about it. */
 static void resume(const struct resume_request *request, enum earlier earlier,
                    const struct object *object, const char *remark)
 {
@@ -96,7 +97,7 @@ static void print_refusal(const struct manifest *manifest, const struct error_li
         manifest_print(manifest, "error", &errors->items[i]);
 }
 
-/* Unfinished flows and jobs must still be what their manifests say: all are asked before the first
+/* Unfinished flows and jobs must not differ from their manifests. All are checked before the first
  * write. */
 static bool check_unfinished(const struct resume_request *request, const struct manifests *set)
 {
@@ -141,7 +142,7 @@ static json_t *member_copy(json_t *object, const char *key)
     return copy;
 }
 
-/* The document of a flow with what the flags say laid over it. Owned. */
+/* The manifest's document, with annotations for --keep-going and --retry-failed. Owned. */
 static json_t *flagged_document(const struct resume_request *request, enum earlier earlier,
                                 const struct manifest *manifest)
 {
@@ -157,7 +158,7 @@ static json_t *flagged_document(const struct resume_request *request, enum earli
     if (keeps_going)
         json_object_set_new(annotations, ANNOTATION_FAILURE_POLICY, json_string("continue"));
     if (retried) {
-        clock_uuid(clock_real(), value); /* a simulation would repeat its own */
+        clock_uuid(clock_real(), value); /* the ids of a simulation repeat */
         json_object_set_new(annotations, ANNOTATION_FLOW_RETRY, json_string(value));
         json_object_set_new(annotations, ANNOTATION_FLOW_ABORT, json_null());
     }
@@ -189,8 +190,7 @@ static bool take_up_one(const struct resume_request *request, const struct manif
     return ok;
 }
 
-/* ---- what the manifests do not name ---- */
-
+/* Unfinished flows and jobs of the store that no manifest names. */
 struct left_over {
     const struct resume_request *request;
     const struct object **items; /* [count] references */

@@ -1,14 +1,15 @@
 #pragma once
 /*
- * What a run follows: the flows and jobs of its manifests, and those an earlier run of the same
- * data directory left unfinished.
+ * Resumes what an earlier run of the same data directory left.
  *
- * A flow or job that is over runs again from the start. One that is unfinished is taken up where it
- * was, if the manifest still says the same; whatever else is unfinished in the data directory is
- * taken up, too, for its pods may be at work. `fresh` forgets all that is unfinished.
+ * A run follows the flows and jobs of its manifests and all others that are unfinished in the data
+ * directory, because their pods may be at work. A flow or job that is over runs again from the
+ * start; one that is unfinished goes on, provided that its manifest has not changed. `fresh`
+ * deletes all unfinished ones first.
  *
- * With `retry_failed` a flow that failed starts again where it failed, and what succeeded stays as
- * it is. That, and `keep_going`, are told to the flow by annotations: its spec is the user's.
+ * With `retry_failed` a failed flow starts again where it failed, and a flow that succeeded is
+ * kept. This and `keep_going` are passed to the flow as annotations, because its spec belongs to
+ * the user.
  */
 #include "cli/manifest/manifests.h"
 #include "cli/run/backend.h"
@@ -23,7 +24,7 @@ struct resume_request {
     void *ctx;
 };
 
-/** Bring the manifests into the store and everything to be followed to `follow`. False when one was
+/** Apply the manifests and add every flow and job to follow to the tracker. False when one was
  * refused, with every finding printed; a changed unfinished flow is refused before anything is
  * written. */
 bool resume_all(const struct resume_request *request, const struct manifests *set);

@@ -1,13 +1,13 @@
 /*
- * The life of a run:
+ * A run from its manifests to its exit code:
  *
  *   refused ◄── preflight ──► applying ──► following ──► finished ──► exit code
  *                                             │ signal or timeout
  *                                             ▼
  *                                          aborting ── pods gone ──► 130 or 4
  *
- * A run that ends early leaves its flows unfinished in the store: the next run with the same data
- * directory goes on with them.
+ * A run that ends early leaves its flows unfinished in the store; the next run with the same data
+ * directory resumes them.
  */
 #include <string.h>
 #include <sys/resource.h>
@@ -23,8 +23,6 @@
 #include "cli/run/stall_report.h"
 
 enum { FAILED_CHECK_MS = 1000, FAILED_LOG_LINES = 20 };
-
-/* ---- what the output form hears ---- */
 
 static void on_log_line(void *ctx, const char *source, const char *line, size_t len)
 {
@@ -58,8 +56,8 @@ static bool has_mounts(const struct store *store)
     return found;
 }
 
-/* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
- */
+/* Prints once, at the first failure, that pods have no file system of their own here: a frequent
+ * reason why a program fails that works elsewhere. */
 static void note_plain_isolation(struct session *session)
 {
     struct runtime *runtime = session->backend->runtime;
@@ -110,8 +108,8 @@ static void note_still_at_work(struct session *session, const struct flow_view *
     session_note(session, note);
 }
 
-/* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
- * does not come. */
+/* A failed flow starts nothing new, but its running steps go on. A note says why the run does not
+ * end yet. */
 static void check_failed(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, failed_check);
@@ -171,8 +169,6 @@ static void on_store_failure(void *ctx, const struct error *err)
     session_finish(session, EXIT_INTERNAL);
 }
 
-/* ---- the whole ---- */
-
 static bool has_something_to_run(const struct manifests *set)
 {
     for (size_t i = 0; i < set->count; i++)
@@ -204,7 +200,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
     return engine_start(&engine, err);
 }
 
-/* A daemon takes in what others want to run; another run does not: they would end together. */
+/* Only a daemon accepts flows of another run. Two runs in one process would end together. */
 static bool is_daemon(struct client *client)
 {
     scoped(json) json_t *version = client_get(client, "/version", NULL);
@@ -213,7 +209,7 @@ static bool is_daemon(struct client *client)
     return mode && strcmp(mode, "serve") == 0;
 }
 
-/* The way to whoever holds the data directory; NULL, and what to do is told. */
+/* A client of the process that holds the data directory; NULL after printing what can be done. */
 static struct client *open_client(const struct session_options *options, const struct error *in_use)
 {
     struct client *client = client_open(options->data_dir, CLIENT_LOOK, NULL);
@@ -234,8 +230,8 @@ static struct client *open_client(const struct session_options *options, const s
     return NULL;
 }
 
-/* Other commands look at the run through this. A simulation is over before anyone could, and its
- * time is not theirs. */
+/* Serves the API for other commands while the run lasts. A simulation does not: it ends too soon,
+ * and its clock differs from theirs. */
 static void serve(struct session *session)
 {
     struct error err = {0};
@@ -267,7 +263,7 @@ static bool checked(const struct session_options *options, struct manifests *set
         .fresh = options->fresh,
         .retry_failed = options->retry_failed,
         .max_pods = max_pods,
-        /* A real run says so when it comes to it, and so does one that was told what it has. */
+        /* A real run, or one with --node-resources, reports this when a step needs it. */
         .warn_of_room = session_simulated(options) && !options->node_resources,
     };
     struct preflight_result result;
@@ -283,7 +279,7 @@ static void run_to_end(struct session *session)
     session->failed_check.fire = check_failed;
     session->durable.run = settled;
     store_on_failure(session->backend->store, on_store_failure, session);
-    /* Before the steps: a program's last words come before its end. */
+    /* Opened before the tracker, so that a program's last output is printed before its end. */
     if (session->options->logs && !session_simulated(session->options))
         session->logs = pod_logs_follow_all(loop, session->backend->store,
                                             session->backend->runtime, on_log_line, session);
@@ -299,7 +295,7 @@ static void run_to_end(struct session *session)
     pod_logs_finish(take(session->logs));
 }
 
-/* Flags that other commands need to look at this run. */
+/* Flags that lead other commands to this run. Owned. */
 static char *flags_to_find(const struct session_options *options)
 {
     bool usual_dir = strcmp(options->data_dir ? options->data_dir : ".jobflow", ".jobflow") == 0;
@@ -310,8 +306,9 @@ static char *flags_to_find(const struct session_options *options)
                       usual_namespace ? "" : options->namespace_);
 }
 
-/* The trees are larger than what was made of them. A new run frees them before it grows by its
- * jobs; one that goes on has most of its jobs, and its next step should not wait for that. */
+/* Frees the documents of the manifests, which take more memory than the objects made from them. A
+ * new run frees them at once, before its jobs take memory; a resumed one has most of its jobs, so
+ * it frees them on another thread and its next step does not wait. */
 static void release_manifests(struct session *session)
 {
     if (session->store_existed)
@@ -348,7 +345,7 @@ static void run_opened(struct session *session)
 
     if (resume_all(&request, session->set)) {
         release_manifests(session);
-        if (session->exit_code == -1) /* the daemon is still there */
+        if (session->exit_code == -1) /* the daemon has not been lost */
             run_to_end(session);
     } else {
         session->exit_code = EXIT_REFUSED;
@@ -423,7 +420,9 @@ int session_run(const struct session_options *options, struct manifests *set)
         if (!known_store && options->data_dir && !session_simulated(options))
             orphans_warn(options->data_dir);
         run_local(&session, known_store);
-    } else if (err.code == ERR_UNAVAILABLE) { /* what was asked for is not to be had here */
+    } else if (
+        err.code ==
+        ERR_UNAVAILABLE) { /* this machine lacks an isolation or network that was asked for */
         cli_errorf("%s", err.message);
         session.exit_code = EXIT_REFUSED;
     } else if (err.code != ERR_CONFLICT) {

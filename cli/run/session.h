@@ -1,7 +1,7 @@
 #pragma once
 /*
- * One `jobflow run`: manifests applied to a data directory, followed to their end, interrupted on
- * request.
+ * One `jobflow run`: applies manifests to a data directory, follows their flows and jobs to the
+ * end, and stops them when it is interrupted.
  */
 #include <stdint.h>
 
@@ -14,21 +14,21 @@ struct session_options {
     const char *namespace_;
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */
-    const char *isolation; /* NULL = what each pod asks for */
+    const char *isolation; /* NULL = as each pod asks for */
     const char *network;
     bool hosts_as_addresses;
     const char *durability;     /* strict | relaxed */
-    const char *node_resources; /* NULL = what the machine has */
+    const char *node_resources; /* NULL = those of the machine */
     int64_t max_flow_steps;     /* 0 = the default */
     int64_t max_pods;           /* 0 = one per CPU */
     int64_t timeout_ms;         /* 0 = none */
     int64_t restart_backoff_ms;
     bool logs;
     bool fresh;         /* forget an unfinished run of the same flows */
-    bool keep_going;    /* failurePolicy: continue, whatever the flows say */
-    bool retry_failed;  /* failed flows go on, succeeded ones stay as they are */
+    bool keep_going;    /* failurePolicy: continue for all flows */
+    bool retry_failed;  /* failed flows start again where they failed, succeeded ones are kept */
     const char *compat; /* design | upstream */
 };
 
-/** Run to the end. Returns the program's exit code; everything worth telling has been told. */
+/** Run to the end. Returns the program's exit code; all output has been printed. */
 int session_run(const struct session_options *options, struct manifests *set);

@@ -1,9 +1,10 @@
 /*
- * The ways out before the end: a signal, the timeout, nobody who reads, a simulation that stands
- * still. The first one asks the pods to end, a second signal kills them, a third does not wait.
+ * Ends a run early, or after its last pods.
  *
- * And the end itself: a job may be over while pods of it, told to stop, take their time. A run ends
- * after them, so that nothing of it is left when it has ended; a daemon keeps them.
+ * A signal, the timeout, a closed output or a stalled simulation ends a run early: the first asks
+ * the pods to end, a second signal kills them, a third exits at once. At the normal end a job may
+ * be over while its deleted pods still use their grace period; the run waits for them, so that
+ * nothing is left behind. In a daemon they may take their time.
  */
 #include <signal.h>
 
@@ -12,9 +13,9 @@
 
 enum {
     ABORT_POLL_MS = 50,
-    LEAVING_NOTE = 20,     /* looks after which it is said what is waited for */
-    DISK_FULL_CHECKS = 20, /* in a row, until a full disk is no longer waited for */
-    STUCK_TURNS = 100000,  /* of a simulation, without any changes */
+    LEAVING_NOTE = 20,     /* checks before a note says what the run waits for */
+    DISK_FULL_CHECKS = 20, /* consecutive ones, until the run gives up on a full disk */
+    STUCK_TURNS = 100000,  /* of a simulation without any change */
 };
 
 static size_t count_alive(const struct session *session)
@@ -29,8 +30,8 @@ static bool disk_is_full(const struct session *session)
     return !store_writable(session->backend->store, &err) && err.code == ERR_STORAGE;
 }
 
-/* What the last turn decided is committed first. A full disk may last: then neither an end nor what
- * was asked for can be stored, and what is not stored has not happened, as after a kill. */
+/* Waits until no pod is alive, then for the commit of the last decisions. On a disk that stays full
+ * nothing can be stored; the run then ends as if it had been killed. */
 static void abort_check(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, abort_poll);
@@ -41,7 +42,7 @@ static void abort_check(struct timer *timer)
         session_finish(session, session->exit_code);
         return;
     }
-    /* in a daemon what was asked for takes effect a little later */
+    /* a daemon needs a moment to act on the request */
     if (!session->storing && count_alive(session) == 0 &&
         (!session->backend->shared || flow_tracker_finished(session->tracker))) {
         session->storing = true;
@@ -68,8 +69,6 @@ static void abort_kill(struct session *session)
     session->backend->ops->kill(session->backend, session->tracker);
 }
 
-/* ---- the last pods ---- */
-
 static void count_leaving(void *arg, const struct object *pod)
 {
     *(size_t *)arg += object_deleting(pod) && !backend_pod_over(pod);
@@ -90,7 +89,7 @@ bool session_end_waits(struct session *session)
         return false;
     store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
     if (pods == 0 && session->leaving_checks && !session->pods_gone) {
-        session->pods_gone = true; /* what their jobs say of it is decided in this turn */
+        session->pods_gone = true; /* their jobs react in this turn */
         store_when_durable(session->backend->store, &session->durable);
         return true;
     }
@@ -106,7 +105,7 @@ bool session_end_waits(struct session *session)
     return true;
 }
 
-/* How it all ended is known, and stays so. */
+/* A signal while only deleted pods are left: the result is known and stays. */
 static void end_sooner(struct session *session)
 {
     if (session->interrupts++ == 0)
@@ -115,9 +114,7 @@ static void end_sooner(struct session *session)
         session_finish(session, session_outcome(session));
 }
 
-/* ---- ways out ---- */
-
-/* The first time asks the pods to end, the second kills them, the third no longer waits. */
+/* The first call asks the pods to end, the second kills them, the third exits at once. */
 static void abort_run(struct session *session, const char *why, int exit_code)
 {
     if (session->leaving_checks) {
@@ -153,7 +150,7 @@ static void on_timeout(struct timer *timer)
         abort_run(session, "timed out", EXIT_TIMED_OUT);
 }
 
-/* Whoever read our output is gone (`| head`): as when the terminal is closed. */
+/* The reader of the output is gone (`| head`): treated as a closed terminal. */
 static void on_output_closed(struct task *task)
 {
     struct session *session = container_of(task, struct session, output_closed);
@@ -162,7 +159,7 @@ static void on_output_closed(struct task *task)
         abort_run(session, "interrupted", EXIT_INTERRUPTED);
 }
 
-/* A simulation that can never go on ends here; a real run may yet be helped from outside. */
+/* Nothing can happen any more. A simulation ends; a real run may still be changed from outside. */
 static void on_idle(struct task *task)
 {
     struct session *session = container_of(task, struct session, idle);
@@ -173,7 +170,8 @@ static void on_idle(struct task *task)
     session_finish(session, EXIT_FAILED);
 }
 
-/* It may also go in circles: what cannot be created is tried for ever. */
+/* A simulation may also retry for ever, for example a job that cannot be created: many turns
+ * without an event count as stalled. */
 static void count_quiet_turns(struct session *session)
 {
     if (session->changes != session->seen_changes) {
@@ -184,7 +182,7 @@ static void count_quiet_turns(struct session *session)
     }
 }
 
-/* What a turn told is shown at its end, also through a pipe. */
+/* Flushes the output at the end of each turn, so that a pipe shows it too. */
 static void flush_output(struct turn_hook *hook)
 {
     struct session *session = container_of(hook, struct session, flush);
@@ -200,7 +198,7 @@ static void listen_signals(struct session *session)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
-    signal(SIGPIPE, SIG_IGN); /* writing tells */
+    signal(SIGPIPE, SIG_IGN); /* a failed write tells */
     for (size_t i = 0; i < countof(numbers); i++) {
         uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
         session->signals[i].data = session;

@@ -1,9 +1,10 @@
 /*
- * The table at the end of a run: every step with start, duration and attempts, steps of the critical
- * path marked; then one line that says how the flow ended, and where to see more about a failure.
+ * The table at the end of a run: every step with start, duration and attempts, steps of the
+ * critical path marked; then one line that says how the flow ended, and where to see more about a
+ * failure.
  *
- * Of a flow with more than FULL_TABLE_STEPS steps the table shows the critical path and the failures
- * only.
+ * Of a flow with more than FULL_TABLE_STEPS steps the table shows the critical path and the
+ * failures only.
  */
 #include <string.h>
 

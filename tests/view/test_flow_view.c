@@ -341,6 +341,70 @@ static void iterations_have_bits_behind_their_loop(void **state)
     check_int("the last", view->steps[2].state, VIEW_SKIPPED);
 }
 
+/* A bit of a job without an entry of its own is one attempt; a loop has those of its iterations. */
+static void attempts_of_a_large_flow_are_counted_by_bits(void **state)
+{
+    scoped(flow_view) struct flow_view *view = view_of(
+        RUN("{\"name\":\"a\",\"for\":{\"items\":[1,2]}}," STEP("b", "\"a\"") "," STEP("c", ""),
+            "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"a\",\"phase\":"
+            "\"Completed\"},{\"name\":\"a-0\",\"step\":\"a\",\"iteration\":0,\"attempt\":3,"
+            "\"phase\":\"Completed\"}],"
+            "\"results\":{\"completed\":\"Dw==\",\"skipped\":\"EA==\"}"));
+
+    check_int("three of one iteration, one of the other", view->steps[0].attempts, 4);
+    check_int("a step", view->steps[1].attempts, 1);
+    check_int("a skipped one", view->steps[2].attempts, 0);
+}
+
+static void a_step_that_waits_when_its_flow_ends_was_not_run(void **state)
+{
+    static const char nodes[] = "\"nodes\":[{\"name\":\"a\",\"phase\":\"Failed\"}]";
+    scoped_str text = mem_printf(
+        RUN(STEP("a", "") "," STEP("b", "\"a\""), "\"state\":{\"phase\":\"Failed\"},%s"), nodes);
+    scoped_str at_work = mem_printf(
+        RUN(STEP("a", "") "," STEP("b", "\"a\""), "\"state\":{\"phase\":\"Running\"},%s"), nodes);
+    scoped(flow_view) struct flow_view *over = view_of(text), *running = view_of(at_work);
+    const struct flow_view_counts counts = flow_view_count(over);
+
+    check_str("over", flow_view_step_state(&over->steps[1]), "Not run");
+    check_str("as stored", view_state_text((enum view_state)over->steps[1].state), "Waiting");
+    check_str("at work", flow_view_step_state(&running->steps[1]), "Waiting");
+    check_int("failed", counts.failed, 1);
+    check_int("waiting", counts.waiting, 1);
+}
+
+static void durations_are_finer_than_stored_times(void **state)
+{
+    scoped(flow_view) struct flow_view *view = view_of(
+        RUN(STEP("a", ""),
+            "\"state\":{\"phase\":\"Succeed\"},\"startTime\":" AT(
+                "11:50:00") ","
+                            "\"completionTime\":" AT(
+                                "11:50:04") ",\"duration\":\"3.22s\","
+                                            "\"conditions\":{\"f-a\":{\"phase\":\"Completed\","
+                                            "\"runningDuration\":\"1.25s\"}},"
+                                            "\"nodes\":[{\"name\":\"a\",\"phase\":\"Completed\","
+                                            "\"attempt\":1,\"attempts\":[{"
+                                            "\"startTime\":" AT("11:50:00") ",\"endTime\":" AT(
+                                                "11:50:03") "}]}]"));
+    scoped(buf) struct buf step = {0}, flow = {0};
+
+    flow_view_step_took(&view->steps[0], NOON_MS, &step);
+    flow_view_took(view, NOON_MS, &flow);
+    check_str("the step", step.data, "1.25s");
+    check_str("the flow", flow.data, "3.22s");
+}
+
+static void a_final_step_comes_after_the_last_of_the_others(void **state)
+{
+    scoped(flow_view) struct flow_view *view =
+        view_of(FLOW("{\"name\":\"c\",\"when\":\"always\"}," STEP("a", "") "," STEP("b", "")));
+
+    expect(view, NULL, 0);
+    check_str("path", path_of(view), "b c");
+    check_int("c begins", (long)view->steps[0].expected_start_ms, 600 * 1000);
+}
+
 static const struct {
     const char *name, *text;
     uint32_t steps;
@@ -485,6 +549,10 @@ int main(void)
         cmocka_unit_test(the_path_of_a_large_flow_half_way_begins_with_what_is_known),
         cmocka_unit_test(a_loop_begins_and_ends_with_its_iterations),
         cmocka_unit_test(iterations_have_bits_behind_their_loop),
+        cmocka_unit_test(attempts_of_a_large_flow_are_counted_by_bits),
+        cmocka_unit_test(a_step_that_waits_when_its_flow_ends_was_not_run),
+        cmocka_unit_test(durations_are_finer_than_stored_times),
+        cmocka_unit_test(a_final_step_comes_after_the_last_of_the_others),
         cmocka_unit_test(text_that_is_not_compact_is_read_all_the_same),
         cmocka_unit_test(what_is_no_json_is_refused),
         cmocka_unit_test(marks_say_what_a_step_has),

@@ -26,7 +26,7 @@ struct node {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct claims *claims;
-    struct endpoints *endpoints; /* NULL: nobody is to be reached (sim) */
+    struct endpoints_controller *endpoints; /* NULL: nobody is to be reached (sim) */
     struct machine_writer *writer;
 };
 

@@ -463,7 +463,7 @@ struct services *services_new(const struct services_rules *rules)
     all->set_targets.run = set_dirty_targets;
     all->reopen.fire = reopen_listeners;
     all->factory = (struct listener_factory){.socket_at = rules->socket_at,
-                                             .line = rules->line,
+                                             .connect_holder = rules->line,
                                              .failed = open_failed,
                                              .ctx = rules->ctx};
     return all;

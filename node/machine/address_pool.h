@@ -1,38 +1,41 @@
 #pragma once
 /*
- * Addresses of pods: 127.10.0.0/16, or another /16 (address_range.h), or 10.127.0.0/16 in a network
- * of their own; the first 1,024 stay ours. Addresses of Services: the /16 behind that of pods, or,
- * in a network of their own, some of those that stay ours.
+ * The addresses of pods and of Services, as a bitmap of a /16.
  *
- * They are given out in a moving window, so that one that was given back rests until all others
- * have had their turn: connections in TIME_WAIT and stale clients find nobody. Ref:
+ * Pods get addresses of 127.10.0.0/16 or of another range (address_range.h); with a private network
+ * those of 10.127.0.0/16. The first 1,024 of the /16 are reserved. Services get those of the next
+ * /16; with a private network some of the reserved ones.
+ *
+ * Addresses are given out in turn, so an address that was given back rests until all others have
+ * been used: connections in TIME_WAIT and clients with a stale address find no listener. Ref:
  * spec/local-runtime.md 3.1.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 enum {
-    ADDRESS_FIRST_OF_SERVICE = 2, /* in a network of their own; the bridge is the one before */
+    ADDRESS_FIRST_OF_SERVICE = 2, /* in a private network, where 1 is the bridge */
     ADDRESS_FIRST = 1024,
-    ADDRESS_END = 65535, /* the last one is a broadcast address */
+    ADDRESS_END = 65535, /* the last one is the broadcast address */
     ADDRESS_TEXT_MAX = 16,
 };
 
 struct address_pool {
     bool private_network;
-    bool services;  /* of Services, not of pods: beside them */
+    bool services;  /* for Services; else for pods */
     uint8_t second; /* byte of the pods' loopback range; 0 = 10 */
     uint64_t taken[65536 / 64];
-    uint32_t next; /* where the next search begins */
+    uint32_t next; /* the next search begins here */
 };
 
-/** A free address, or 0 when all are taken. */
-uint32_t address_pool_take(struct address_pool *addresses);
-/** Hold the address of a pod of an earlier life. Returns it, or 0 when `text` is none of ours. */
-uint32_t address_pool_reserve(struct address_pool *addresses, const char *text);
-/** The same of an address that must be free: 0 also when it is taken. */
-uint32_t address_pool_claim(struct address_pool *addresses, const char *text);
-void address_pool_give_back(struct address_pool *addresses, uint32_t address); /* 0 is fine */
-/** "" for 0. */
-void address_pool_text(const struct address_pool *addresses, uint32_t address,
+/** Take a free address (the low 16 bits); 0 when all are taken. */
+uint32_t address_pool_take(struct address_pool *pool);
+/** Mark the address of an existing pod as taken. Returns it, or 0 when `text` is not an address of
+ * this pool. */
+uint32_t address_pool_reserve(struct address_pool *pool, const char *text);
+/** Take this address if it is free. Returns it, or 0. */
+uint32_t address_pool_claim(struct address_pool *pool, const char *text);
+void address_pool_give_back(struct address_pool *pool, uint32_t address); /* 0 is fine */
+/** Write the address as text; "" for 0. */
+void address_pool_text(const struct address_pool *pool, uint32_t address,
                        char out[ADDRESS_TEXT_MAX]);

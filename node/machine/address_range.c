@@ -1,6 +1,4 @@
-/*
- * Locks on ranges of addresses. See address_range.h.
- */
+/* Locking ranges of addresses by abstract socket names, and finding those with listeners. */
 #include "node/machine/address_range.h"
 
 #include <arpa/inet.h>
@@ -12,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { FIRST = 10, END = 250, STEP = 2 /* the odd ones are for Services */ };
+enum { FIRST = 10, END = 250, STEP = 2 /* odd ranges are for Services */ };
 
 static int lock(uint8_t second)
 {
@@ -37,9 +35,9 @@ uint8_t address_range_of(const char *address)
     return bytes[1] >= FIRST && bytes[1] < END && bytes[1] % STEP == 0 ? bytes[1] : 0;
 }
 
-/* One line of /proc/net/tcp or tcp6: "NUMBER: ADDRESS:PORT ADDRESS:PORT STATE …", the local address
- * first. Addresses are words in the order of this machine's memory; an IPv4 address is the last
- * word of those of IPv6, too. */
+/* Note the listener of one line of /proc/net/tcp or tcp6: "NUMBER: ADDRESS:PORT ADDRESS:PORT STATE
+ * …", the local address first. Addresses are words in memory order; the last word of a mapped IPv6
+ * address is the IPv4 address. */
 static void note_listener(const char *line, bool listened[256])
 {
     enum { LISTEN = 0x0a, WORD = 8, LOOPBACK = 127 };
@@ -57,14 +55,15 @@ static void note_listener(const char *line, bool listened[256])
         listened[bytes[1]] = true;
 }
 
-/* Pods outlive the process that locked their range, and go on listening in it. */
+/* Find ranges in which programs listen: those of pods that outlived the process that locked the
+ * range. */
 static void find_listeners(bool listened[256])
 {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         FILE *table = fopen(tables[i], "re");
-        char line[256]; /* theirs are 150 long or so */
+        char line[256]; /* their lines are about 150 bytes */
 
         while (table && fgets(line, sizeof line, table))
             note_listener(line, listened);

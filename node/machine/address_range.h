@@ -1,16 +1,17 @@
 #pragma once
 /*
- * The /16 of loopback addresses pods of this process get. All nodes of one machine share
- * 127.0.0.0/8, so each locks a range of its own: 127.10.0.0/16, or the next even one that nobody
- * has. The lock is a socket with a name but no file, which goes with the process. Its pods may
- * outlive it: a range in which somebody listens is taken only by who wants it, whose pods they are,
- * or when there is no other.
+ * Locking the /16 of loopback addresses from which the pods of this process get theirs.
+ *
+ * All nodes of a machine share 127.0.0.0/8, so each locks a range of its own: 127.10.0.0/16 or the
+ * next free even one. The lock is a socket with an abstract name, which ends with the process. Its
+ * pods may outlive the process: a range in which a program listens is only given to a process that
+ * asks for it by number, because the pods are its own, or if no other range is left.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Lock a range, `wanted` (the second byte, 0 = any) if nobody has it. Its second byte, and the
- * lock to be closed; 0 when there is none left. */
+/** Lock a range: `wanted` (its second byte, 0 = any) if it is free, else another. Returns its
+ * second byte and in `out_fd` the lock, to be closed by the caller; 0 when no range is free. */
 uint8_t address_range_lock(uint8_t wanted, int *out_fd);
-/** The second byte of a loopback address that could be a pod's; 0: it could not. */
+/** The second byte of a loopback address if it is in a range for pods; else 0. */
 uint8_t address_range_of(const char *address);

@@ -1,14 +1,12 @@
 #pragma once
-/*
- * Amounts of what a node has: processor time, memory, room for pods, and a few resources that only
- * have a name ("nvidia.com/gpu"). Which name stands in which place of `extra` is said by struct
- * resource_names; one table serves everything that is compared with each other.
- */
+/* Amounts of a node's resources: CPU, memory, pods, and a few that only have a name
+ * ("nvidia.com/gpu"). struct resource_names tells which name belongs to which element of `extra`;
+ * amounts that are compared with each other share one such table. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* "No limit" is so large that sums of it with anything a machine can hold do not overflow. */
+/* Unlimited. Sums of it with anything a machine can hold do not overflow. */
 #define AMOUNT_UNLIMITED (INT64_MAX / 4)
 
 enum { AMOUNT_EXTRA = 3, AMOUNT_KINDS = 3 + AMOUNT_EXTRA };
@@ -21,7 +19,7 @@ struct amount {
 struct resource_names {
     const char *names[AMOUNT_EXTRA]; /* [count]; borrowed */
     size_t count;
-    bool open; /* a resource that is not named here is unlimited (simulations), not absent */
+    bool open; /* resources not named here are unlimited (simulation) */
 };
 
 static inline int64_t amount_clamp(int64_t value)
@@ -29,7 +27,7 @@ static inline int64_t amount_clamp(int64_t value)
     return value > AMOUNT_UNLIMITED ? AMOUNT_UNLIMITED : value;
 }
 
-/* The members in a row, for loops over all kinds. */
+/* The member of that index, for loops over all kinds. */
 static inline int64_t *amount_at(struct amount *amount, size_t kind)
 {
     switch (kind) {
@@ -97,7 +95,7 @@ static inline struct amount amount_min(struct amount a, struct amount b)
     return amount_minus(amount_add(a, b), amount_max(a, b));
 }
 
-/** Whether `a` is at most `b` in every respect. */
+/** Is `a` at most `b` in every kind? */
 static inline bool amount_within(struct amount a, struct amount b)
 {
     bool within =

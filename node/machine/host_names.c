@@ -1,6 +1,4 @@
-/*
- * An open table of the names, and one walk over each text. See host_names.h.
- */
+/* An open-addressing hash table of the names, and one pass over each text. */
 #include "node/machine/host_names.h"
 
 #include <stdbool.h>
@@ -27,7 +25,7 @@ static bool same(struct span a, struct span b)
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-/* Where `name` is, or belongs. */
+/* The slot that has `name`, or the empty one where it belongs. */
 static struct named *slot_of(const struct host_names *names, struct span name)
 {
     size_t at = (size_t)hash_bytes(name.at, name.len) & names->mask;
@@ -37,12 +35,12 @@ static struct named *slot_of(const struct host_names *names, struct span name)
     return &names->slots[at];
 }
 
-static bool full(struct span name)
+static bool is_full_name(struct span name)
 {
     return memchr(name.at, '.', name.len) != NULL;
 }
 
-/* The next word of the line at *at; of length 0 at its end. */
+/* The next word of the line at *at; length 0 at the line's end. */
 static struct span next_word(const char **at)
 {
     struct span word;
@@ -58,7 +56,7 @@ static void add_line(struct host_names *names, const char *line)
     struct span address = next_word(&line);
 
     for (struct span name = next_word(&line); name.len; name = next_word(&line)) {
-        struct named *slot = full(name) ? slot_of(names, name) : NULL;
+        struct named *slot = is_full_name(name) ? slot_of(names, name) : NULL;
 
         if (slot && !slot->name.at)
             *slot = (struct named){name, address};
@@ -83,15 +81,13 @@ struct host_names *host_names_new(struct arena *arena, const char *hosts)
     return names;
 }
 
-/* Texts. */
-
 static bool in_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
 }
 
-/* Behind a single slash: /data/j-w-0.j is a file, http://j-w-0.j a host. */
+/* Does a single slash precede it? /data/j-w-0.j is a file, http://j-w-0.j a host. */
 static bool in_path(const char *text, const char *at)
 {
     return at > text && at[-1] == '/' && !(at - text > 1 && at[-2] == '/');
@@ -113,9 +109,9 @@ const char *host_names_replace(const struct host_names *names, struct arena *are
             at++;
         word.len = (size_t)(at - word.at);
         at += at < end;
-        while (word.len && word.at[word.len - 1] == '.') /* of a sentence */
+        while (word.len && word.at[word.len - 1] == '.') /* the end of a sentence */
             word.len--;
-        if (!word.len || !full(word) || in_path(text, word.at))
+        if (!word.len || !is_full_name(word) || in_path(text, word.at))
             continue;
         known = slot_of(names, word);
         if (!known->name.at)

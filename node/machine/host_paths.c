@@ -1,6 +1,4 @@
-/*
- * Prefixes end at a component: /srv covers /srv and /srv/x, not /srvx. See host_paths.h.
- */
+/* Rules on prefixes. A prefix ends at a component: /srv covers /srv and /srv/x, not /srvx. */
 #include "node/machine/host_paths.h"
 
 #include <string.h>

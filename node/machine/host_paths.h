@@ -1,30 +1,31 @@
 #pragma once
 /*
- * Which paths of the host pods may mount. Ref: spec/reliability.md SEC-20, DC-08.
+ * The paths of the host that pods may mount, as rules on prefixes: each prefix is read-only or
+ * writable, and the longest one that covers a path applies.
  *
- * Rules are prefixes, each read-only or not; the longest that covers a path is the one that counts.
- * What they say is about names only: the shim opens the path beneath its prefix, so that no link
- * leads out (node/sandbox/host_path.h).
+ * Rules are about names only. The shim opens a path below its prefix in a way that no link leads
+ * out (node/sandbox/host_path.h). Ref: spec/reliability.md SEC-20, DC-08.
  */
 #include "base/error.h"
 
 enum { HOST_PATH_RULES_MAX = 64 };
 
 struct host_path_rule {
-    const char *prefix; /* borrowed; [len] of it count: without ":rw" and slashes at the end */
+    const char *prefix; /* borrowed; [len], without ":rw" and trailing slashes */
     size_t len;
     bool writable;
 };
 
 struct host_paths {
-    bool any; /* the manifests are the user's own: every path, as he sees it */
+    bool any; /* every path is allowed: the manifests are the user's own */
     struct host_path_rule rules[HOST_PATH_RULES_MAX];
     size_t n;
 };
 
-/** Add `PREFIX` or `PREFIX:rw`, borrowed for the life of `paths`. INVALID with what a prefix is. */
+/** Add the rule `PREFIX` or `PREFIX:rw`, borrowed for the life of `paths`. INVALID when it is not a
+ * prefix or there are too many. */
 bool host_paths_add(struct host_paths *paths, const char *word, struct error *err);
-/** The rule for an absolute path; NULL when no prefix covers it. */
+/** The rule that applies to an absolute path; NULL when no prefix covers it. */
 const struct host_path_rule *host_paths_rule(const struct host_paths *paths, const char *path);
-/** Has the path a component ".."? */
+/** Does the path have a component ".."? */
 bool host_path_climbs(const char *path);

@@ -1,6 +1,4 @@
-/*
- * Which addresses of a pod's socket calls become others. See sockaddr_rules.h.
- */
+/* The rules for IPv4 and for IPv6 socket addresses. */
 #include "node/machine/sockaddr_rules.h"
 
 #include <arpa/inet.h>
@@ -25,7 +23,8 @@ static bool of_a_pod(const struct sockaddr_rules *rules, in_addr_t address)
     return RANGE_OF(address) == RANGE_OF(rules->ip);
 }
 
-/* Their range is the one behind that of the pods. */
+/* Is it a low port of a Service, whose listener has moved? Services have the /16 behind that of the
+ * pods. */
 static bool is_moved(const struct sockaddr_rules *rules, enum sockaddr_call call, in_addr_t address,
                      in_port_t port)
 {
@@ -40,7 +39,7 @@ static in_port_t moved(in_port_t port)
 
 bool sockaddr_low_ports_move(void)
 {
-    static int known; /* 1: they do, -1: they do not */
+    static int known; /* 1: they do, -1: they do not, 0: not tried */
     const struct sockaddr_in low = {
         .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd;
@@ -70,7 +69,7 @@ static in_addr_t mapped(const struct in6_addr *address)
     return ip;
 }
 
-/* What two pods could want at the same time. */
+/* Does the call bind a port on all addresses, where another pod may have it? */
 static bool is_shared(const struct sockaddr_rules *rules, enum sockaddr_call call, in_port_t port,
                       bool any)
 {

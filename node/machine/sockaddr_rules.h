@@ -1,20 +1,22 @@
 #pragma once
 /*
- * Which addresses of a pod's socket calls become others.
+ * Rules by which the addresses in a pod's socket calls are replaced.
  *
- * All pods share the host's network and each has an address of its own in 127.0.0.0/8, so two that
- * listen on the same port of "any address" would get in each other's way, silently. Only the ports
- * a pod declares are touched; kernel-chosen and undeclared ones stay shared, as on a plain host.
+ * All pods share the host's network, and each has an address of its own in 127.0.0.0/8. Two pods
+ * that bind the same port on any address would silently collide. So the ports that a pod declares
+ * are bound at its own address; undeclared ports and those chosen by the kernel stay shared, as on
+ * a plain host.
  *
- *   bind     declared port, any or loopback address        → the pod's address
- *   connect  declared port, loopback                       → the pod's address
- *   send     a datagram there                              → the pod's address
- *   connect  to an address of a pod, from an unbound socket → from the pod's address
- *   connect  to an address of a Service, port below 1024   → LOW_PORTS_MOVE further up, where
- *   send     a datagram there                                those ports are not for our user
- *   bind     another port that the program has chosen, any address → as it is, but watched
+ *   bind     declared port, any or loopback address         → the pod's address
+ *   bind     undeclared port, any address                   → unchanged, reported if it is in use
+ *   connect  declared port, loopback                        → the pod's address
+ *   send     a datagram to the same                         → the pod's address
+ *   connect  a pod's address, from an unbound socket        → bound to the pod's address first
+ *   connect  a Service's address, port below 1024           → port + LOW_PORTS_MOVE, where the
+ *   send     a datagram to the same                           Service listens if this user may not
+ *                                                             bind low ports
  *
- * IPv6 has a single loopback address, so its sockets get the IPv4 address mapped. Ref:
+ * IPv6 has a single loopback address, so IPv6 sockets get the IPv4 address mapped. Ref:
  * local-runtime.md 3.3.
  */
 #include <netinet/in.h>
@@ -24,22 +26,22 @@
 
 enum { SOCKADDR_PORTS_MAX = 64 };
 
-/* Where a Service's low ports are when this user may not listen on them. */
+/* A Service's ports below LOW_PORTS_END are this much higher when the user may not bind them. */
 enum { LOW_PORTS_END = 1024, LOW_PORTS_MOVE = 65536 - LOW_PORTS_END };
-bool sockaddr_low_ports_move(void); /* tried once */
+bool sockaddr_low_ports_move(void); /* do they? tries once per process */
 
-/* Who does it. */
+/* The mechanism that applies the rules. */
 enum sockaddr_method {
-    SOCKADDR_METHOD_NONE,   /* nobody: pods share their ports */
-    SOCKADDR_METHOD_NOTIFY, /* notify.h */
+    SOCKADDR_METHOD_NONE,   /* none: pods share their ports */
+    SOCKADDR_METHOD_NOTIFY, /* sandbox/sockaddr_notify.h */
     SOCKADDR_METHOD_BPF,    /* sandbox/sockaddr_bpf.h */
 };
 
 struct sockaddr_rules {
-    in_addr_t ip;                       /* the pod's, network order; 0 = rules nothing */
+    in_addr_t ip;                       /* the pod's address, network order; 0 = no rule applies */
     uint16_t ports[SOCKADDR_PORTS_MAX]; /* declared, host order */
     size_t n_ports;
-    bool low_ports_move; /* those of Services */
+    bool low_ports_move; /* of Services */
 };
 
 union sockaddr_any {
@@ -51,11 +53,11 @@ union sockaddr_any {
 enum sockaddr_call { SOCKADDR_BIND, SOCKADDR_CONNECT, SOCKADDR_SEND };
 enum sockaddr_verdict {
     SOCKADDR_UNCHANGED,
-    SOCKADDR_REPLACED,    /* use the changed address */
-    SOCKADDR_BIND_SOURCE, /* the call as it is; bind an unbound socket to the changed address before */
-    SOCKADDR_SHARED_PORT, /* the call as it is: a port all pods share, which may be taken */
+    SOCKADDR_REPLACED,    /* make the call with the changed address */
+    SOCKADDR_BIND_SOURCE, /* bind an unbound socket to the changed address, then call as it is */
+    SOCKADDR_SHARED_PORT, /* call as it is; the port is shared and may be in use */
 };
 
-/** Decide about a call. `address` (of `len` bytes) is changed as the answer says. */
+/** Apply the rules to a call. `address` (of `len` bytes) is changed as the verdict says. */
 enum sockaddr_verdict sockaddr_decide(const struct sockaddr_rules *rules, enum sockaddr_call call,
                                       union sockaddr_any *address, socklen_t len);

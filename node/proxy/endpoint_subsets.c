@@ -1,7 +1,8 @@
 /*
- * Members in the order of their addresses. Ports whose name leads to different numbers in different
- * pods make several subsets, as many as there are different lists of ports; a slice takes the ports
- * of the first. Ref: Kubernetes pkg/controller/endpoint, RepackSubsets.
+ * Building Endpoints and EndpointSlices. Addresses are in ascending order. A named target port may
+ * stand for different numbers in different pods; an Endpoints object then has endpoint subset for
+ * each list of ports, and a slice has the ports of its first endpoint. Ref: Kubernetes
+ * pkg/controller/endpoint, RepackSubsets.
  */
 #include "node/proxy/endpoint_subsets.h"
 
@@ -12,52 +13,50 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 
-struct one {
+struct endpoint {
     const struct object *pod;
     in_addr_t ip;
     bool ready;
 };
 
-struct roll {
-    struct one *items; /* owned */
+struct endpoint_list {
+    struct endpoint *items; /* owned */
     size_t n, cap;
 };
 
-static void add_one(void *arg, const struct object *pod, in_addr_t ip, bool ready)
+static void add_endpoint(void *arg, const struct object *pod, in_addr_t ip, bool ready)
 {
-    struct roll *roll = arg;
+    struct endpoint_list *list = arg;
 
-    mem_grow(roll->items, roll->n, roll->cap);
-    roll->items[roll->n++] = (struct one){pod, ip, ready};
+    mem_grow(list->items, list->n, list->cap);
+    list->items[list->n++] = (struct endpoint){pod, ip, ready};
 }
 
 static int by_address(const void *left, const void *right)
 {
-    const struct one *a = left, *b = right;
+    const struct endpoint *a = left, *b = right;
     uint32_t x = ntohl(a->ip), y = ntohl(b->ip);
 
     return x != y ? (x > y) - (x < y) : strcmp(object_name(a->pod), object_name(b->pod));
 }
 
-/* Owned items. */
-static struct roll roll_of(const struct endpoint_input *endpoint_input)
+/* The endpoints by address, at most ENDPOINTS_MAX; items are owned. */
+static struct endpoint_list sorted_endpoints(const struct endpoint_input *input)
 {
-    struct roll roll = {0};
+    struct endpoint_list list = {0};
 
-    service_endpoints_each(endpoint_input->members, add_one, &roll);
-    if (roll.n)
-        qsort(roll.items, roll.n, sizeof *roll.items, by_address);
-    if (roll.n > ENDPOINTS_MAX)
-        roll.n = ENDPOINTS_MAX;
-    return roll;
+    service_endpoints_each(input->members, add_endpoint, &list);
+    if (list.n)
+        qsort(list.items, list.n, sizeof *list.items, by_address);
+    if (list.n > ENDPOINTS_MAX)
+        list.n = ENDPOINTS_MAX;
+    return list;
 }
 
-static bool ready_in(const struct endpoint_input *endpoint_input, const struct one *one)
+static bool ready_in(const struct endpoint_input *input, const struct endpoint *endpoint)
 {
-    return one->ready || endpoint_input->all_ready;
+    return endpoint->ready || input->all_ready;
 }
-
-/* ---- parts ---- */
 
 static json_t *target_of(const struct object *pod)
 {
@@ -73,33 +72,32 @@ static json_t *ip_text(in_addr_t ip)
     return json_string(text);
 }
 
-/* Of a pod that has a name in the Service's domain; NULL = none. */
-static const char *host_of(const struct endpoint_input *endpoint_input, const struct object *pod)
+/* The pod's host name in the Service's domain; NULL = it has none. */
+static const char *host_of(const struct endpoint_input *input, const struct object *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
 
     return spec->hostname && *spec->hostname && spec->subdomain &&
-                   strcmp(spec->subdomain, object_name(endpoint_input->service)) == 0
+                   strcmp(spec->subdomain, object_name(input->service)) == 0
                ? spec->hostname
                : NULL;
 }
 
-static void add_host(const struct endpoint_input *endpoint_input, const struct one *one,
+static void add_host(const struct endpoint_input *input, const struct endpoint *endpoint,
                      json_t *out)
 {
-    const char *host = host_of(endpoint_input, one->pod);
+    const char *host = host_of(input, endpoint->pod);
 
     if (host)
         json_object_set_new(out, "hostname", json_string(host));
-    json_object_set_new(out, "nodeName", json_string(endpoint_input->node_name));
-    json_object_set_new(out, "targetRef", target_of(one->pod));
+    json_object_set_new(out, "nodeName", json_string(input->node_name));
+    json_object_set_new(out, "targetRef", target_of(endpoint->pod));
 }
 
-/* Those the pod has. */
-static json_t *ports_of(const struct endpoint_input *endpoint_input, const struct object *pod)
+/* The ports of the Service, as far as the pod has them. */
+static json_t *ports_of(const struct endpoint_input *input, const struct object *pod)
 {
-    json_t *spec = json_object_get(endpoint_input->spec->body, "spec"), *ports = json_array(),
-           *from;
+    json_t *spec = json_object_get(input->spec->body, "spec"), *ports = json_array(), *from;
     size_t i;
 
     json_array_foreach(json_object_get(spec, "ports"), i, from)
@@ -121,9 +119,7 @@ static json_t *ports_of(const struct endpoint_input *endpoint_input, const struc
     return ports;
 }
 
-/* ---- Endpoints ---- */
-
-/* `ports` is consumed. */
+/* The subset with these ports, added if there is none. `ports` is consumed. */
 static json_t *subset_with(json_t *subsets, json_t *ports)
 {
     size_t i;
@@ -150,20 +146,20 @@ static json_t *member_list(json_t *object, const char *name)
     return list;
 }
 
-json_t *endpoint_subsets_build(const struct endpoint_input *endpoint_input)
+json_t *endpoint_subsets_build(const struct endpoint_input *input)
 {
     json_t *subsets = json_array(), *subset, *body = json_object();
-    struct roll roll = roll_of(endpoint_input);
+    struct endpoint_list list = sorted_endpoints(input);
     size_t i;
 
-    for (size_t at = 0; at < roll.n; at++) {
-        const struct one *one = &roll.items[at];
-        json_t *address = json_pack("{s:o}", "ip", ip_text(one->ip));
+    for (size_t at = 0; at < list.n; at++) {
+        const struct endpoint *endpoint = &list.items[at];
+        json_t *address = json_pack("{s:o}", "ip", ip_text(endpoint->ip));
 
-        add_host(endpoint_input, one, address);
-        subset = subset_with(subsets, ports_of(endpoint_input, one->pod));
+        add_host(input, endpoint, address);
+        subset = subset_with(subsets, ports_of(input, endpoint->pod));
         json_array_append_new(
-            member_list(subset, ready_in(endpoint_input, one) ? "addresses" : "notReadyAddresses"),
+            member_list(subset, ready_in(input, endpoint) ? "addresses" : "notReadyAddresses"),
             address);
     }
     json_array_foreach(subsets, i, subset) if (!json_array_size(json_object_get(subset, "ports")))
@@ -171,33 +167,31 @@ json_t *endpoint_subsets_build(const struct endpoint_input *endpoint_input)
     if (json_array_size(subsets))
         json_object_set(body, "subsets", subsets);
     json_decref(subsets);
-    mem_free(roll.items);
+    mem_free(list.items);
     return body;
 }
 
-/* ---- EndpointSlice ---- */
-
-static json_t *slice_entry(const struct endpoint_input *endpoint_input, const struct one *one)
+static json_t *slice_entry(const struct endpoint_input *input, const struct endpoint *endpoint)
 {
     json_t *entry =
-        json_pack("{s:[o], s:{s:b, s:b, s:b}}", "addresses", ip_text(one->ip), "conditions",
-                  "ready", ready_in(endpoint_input, one), "serving", one->ready, "terminating", 0);
+        json_pack("{s:[o], s:{s:b, s:b, s:b}}", "addresses", ip_text(endpoint->ip), "conditions",
+                  "ready", ready_in(input, endpoint), "serving", endpoint->ready, "terminating", 0);
 
-    add_host(endpoint_input, one, entry);
+    add_host(input, endpoint, entry);
     return entry;
 }
 
-json_t *endpoint_slice_build(const struct endpoint_input *endpoint_input)
+json_t *endpoint_slice_build(const struct endpoint_input *input)
 {
     json_t *endpoints = json_array(), *ports = NULL;
-    struct roll roll = roll_of(endpoint_input);
+    struct endpoint_list list = sorted_endpoints(input);
 
-    for (size_t at = 0; at < roll.n; at++) {
+    for (size_t at = 0; at < list.n; at++) {
         if (!ports)
-            ports = ports_of(endpoint_input, roll.items[at].pod);
-        json_array_append_new(endpoints, slice_entry(endpoint_input, &roll.items[at]));
+            ports = ports_of(input, list.items[at].pod);
+        json_array_append_new(endpoints, slice_entry(input, &list.items[at]));
     }
-    mem_free(roll.items);
+    mem_free(list.items);
     return json_pack("{s:s, s:o, s:o}", "addressType", "IPv4", "endpoints", endpoints, "ports",
                      ports ? ports : json_array());
 }

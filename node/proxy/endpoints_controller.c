@@ -1,6 +1,5 @@
-/*
- * A record per Service with a selector; changed ones are written together, SETTLE_MS later.
- */
+/* A record for each Service with a selector. Changed records are written together, SETTLE_MS
+ * later. */
 #include "node/proxy/endpoints_controller.h"
 
 #include <stdio.h>
@@ -18,22 +17,22 @@ struct record {
     UT_hash_handle hh; /* by "namespace/name" */
     char *key;
     const struct object *service;
-    struct service_spec spec; /* with_unready: all are members, whatever the Service publishes */
+    struct service_spec spec; /* with_unready is set, so that all pods are endpoints */
     bool all_ready;
     struct selector_entry entry;
-    struct service_endpoints members;
+    struct service_endpoints endpoints;
     bool dirty;
     struct record *next_dirty;
 };
 
-/* A write under way. */
-struct writing {
+/* A write in flight. */
+struct pending_write {
     struct cluster_call call;
-    struct endpoints *endpoints;
+    struct endpoints_controller *endpoints;
     char key[];
 };
 
-struct endpoints {
+struct endpoints_controller {
     struct cluster *cluster;
     char *node_name;
     struct record *records;
@@ -41,13 +40,11 @@ struct endpoints {
     struct record *dirty;
     struct timer settle;
     struct cluster_watcher services, pods;
-    size_t calls; /* the last one frees what has been stopped */
+    size_t calls; /* in flight; the last one frees a stopped controller */
     bool stopped;
 };
 
-/* ---- marks ---- */
-
-static void mark(struct endpoints *e, struct record *record, int64_t wait_ms)
+static void mark(struct endpoints_controller *e, struct record *record, int64_t wait_ms)
 {
     if (!timer_armed(&e->settle))
         timer_start(e->cluster->loop, &e->settle, wait_ms);
@@ -58,7 +55,7 @@ static void mark(struct endpoints *e, struct record *record, int64_t wait_ms)
     e->dirty = record;
 }
 
-static void unmark(struct endpoints *e, struct record *record)
+static void unmark(struct endpoints_controller *e, struct record *record)
 {
     struct record **at = &e->dirty;
 
@@ -70,9 +67,7 @@ static void unmark(struct endpoints *e, struct record *record)
     record->dirty = false;
 }
 
-/* ---- writes ---- */
-
-static struct record *record_of(const struct endpoints *e, const char *key)
+static struct record *record_of(const struct endpoints_controller *e, const char *key)
 {
     struct record *record;
 
@@ -80,32 +75,33 @@ static struct record *record_of(const struct endpoints *e, const char *key)
     return record;
 }
 
-/* Somebody else wrote meanwhile: look again. Their namespace or Service may be going: leave it. */
+/* Try again after a conflict with another writer. Other failures mean that the namespace or the
+ * Service is being deleted. */
 static void written(struct cluster_call *call, const struct object *result, const struct error *err)
 {
-    struct writing *writing = container_of(call, struct writing, call);
-    struct endpoints *e = writing->endpoints;
-    struct record *record = e->stopped ? NULL : record_of(e, writing->key);
+    struct pending_write *write = container_of(call, struct pending_write, call);
+    struct endpoints_controller *e = write->endpoints;
+    struct record *record = e->stopped ? NULL : record_of(e, write->key);
 
     if (err && record && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
         mark(e, record, RETRY_MS);
-    mem_free(writing);
+    mem_free(write);
     if (!--e->calls && e->stopped)
         mem_free(e);
 }
 
-static struct cluster_call *call_for(struct endpoints *e, const struct record *record)
+static struct cluster_call *call_for(struct endpoints_controller *e, const struct record *record)
 {
-    struct writing *writing = mem_alloc(sizeof *writing + strlen(record->key) + 1);
+    struct pending_write *write = mem_alloc(sizeof *write + strlen(record->key) + 1);
 
-    writing->endpoints = e;
-    writing->call.done = written;
-    memcpy(writing->key, record->key, strlen(record->key) + 1);
+    write->endpoints = e;
+    write->call.done = written;
+    memcpy(write->key, record->key, strlen(record->key) + 1);
     e->calls++;
-    return &writing->call;
+    return &write->call;
 }
 
-/* An object of ours: owned by the Service, with its labels and some more. */
+/* Metadata of an object owned by the Service, with its labels and `more`. */
 static struct meta *meta_for(const struct record *record, const char *name, const struct kv *more,
                              size_t n_more)
 {
@@ -132,9 +128,10 @@ static struct meta *meta_for(const struct record *record, const char *name, cons
     return meta;
 }
 
-/* `body` is consumed. */
-static void write_one(struct endpoints *e, const struct record *record, const struct kind *kind,
-                      const char *name, json_t *body, const struct kv *labels, size_t n_labels)
+/* Create or update an object unless it has this body already. `body` is consumed. */
+static void write_one(struct endpoints_controller *e, const struct record *record,
+                      const struct kind *kind, const char *name, json_t *body,
+                      const struct kv *labels, size_t n_labels)
 {
     scoped(json) json_t *wanted = body;
     const struct object *there =
@@ -152,10 +149,10 @@ static void write_one(struct endpoints *e, const struct record *record, const st
                                   object_body_from_json(wanted), NULL));
 }
 
-static void write_record(struct endpoints *e, const struct record *record)
+static void write_record(struct endpoints_controller *e, const struct record *record)
 {
-    const struct endpoint_input endpoint_input = {record->service, &record->spec, &record->members,
-                                                  record->all_ready, e->node_name};
+    const struct endpoint_input endpoint_input = {
+        record->service, &record->spec, &record->endpoints, record->all_ready, e->node_name};
     const char *name = object_name(record->service), *uid = object_uid(record->service);
     scoped_str slice = mem_printf("%s-%.*s", name, SUFFIX, uid);
     const struct kv labels[] = {
@@ -175,7 +172,7 @@ static void write_record(struct endpoints *e, const struct record *record)
 
 static void settled(struct timer *timer)
 {
-    struct endpoints *e = container_of(timer, struct endpoints, settle);
+    struct endpoints_controller *e = container_of(timer, struct endpoints_controller, settle);
 
     while (e->dirty) {
         struct record *record = e->dirty;
@@ -185,47 +182,43 @@ static void settled(struct timer *timer)
     }
 }
 
-/* ---- pods ---- */
-
-struct look {
-    struct endpoints *endpoints;
+struct pod_change {
+    struct endpoints_controller *endpoints;
     const struct object *pod;
     bool gone;
 };
 
-static bool look_at(void *arg, struct selector_entry *entry)
+static bool update_record(void *arg, struct selector_entry *entry)
 {
-    const struct look *look = arg;
+    const struct pod_change *change = arg;
     struct record *record = container_of(entry, struct record, entry);
 
-    if (service_endpoints_update(&record->members, &record->spec, look->pod, look->gone))
-        mark(look->endpoints, record, SETTLE_MS);
+    if (service_endpoints_update(&record->endpoints, &record->spec, change->pod, change->gone))
+        mark(change->endpoints, record, SETTLE_MS);
     return true;
 }
 
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
                         const struct object *old, const struct object *pod)
 {
-    struct endpoints *e = container_of(watcher, struct endpoints, pods);
-    struct look look = {e, pod, change == CHANGE_DELETED};
+    struct endpoints_controller *e = container_of(watcher, struct endpoints_controller, pods);
+    struct pod_change arg = {e, pod, change == CHANGE_DELETED};
 
-    selector_index_each(&e->selector_index, pod->meta, look_at, &look);
+    selector_index_each(&e->selector_index, pod->meta, update_record, &arg);
 }
 
-static void see_pod(void *arg, const struct object *pod)
+static void add_endpoint(void *arg, const struct object *pod)
 {
     struct record *record = arg;
 
-    service_endpoints_update(&record->members, &record->spec, pod, false);
+    service_endpoints_update(&record->endpoints, &record->spec, pod, false);
 }
 
-/* ---- Services ---- */
-
-static void drop(struct endpoints *e, struct record *record)
+static void drop(struct endpoints_controller *e, struct record *record)
 {
     unmark(e, record);
     selector_index_remove(&e->selector_index, &record->entry);
-    service_endpoints_release(&record->members);
+    service_endpoints_release(&record->endpoints);
     service_spec_release(&record->spec);
     HASH_DELETE(hh, e->records, record);
     object_unref((struct object *)record->service);
@@ -233,20 +226,20 @@ static void drop(struct endpoints *e, struct record *record)
     mem_free(record);
 }
 
-/* The pods of a job are found without a look at all others. */
-static void see_pods(struct endpoints *e, struct record *record)
+/* Find the Service's endpoints. If its selector names a job, only that job's pods are looked at. */
+static void find_endpoints(struct endpoints_controller *e, struct record *record)
 {
     const char *ns = object_namespace(record->service);
     const struct object *job =
         record->spec.job ? cluster_get(e->cluster, &kind_job, ns, record->spec.job) : NULL;
 
     if (job)
-        cluster_each_owned(e->cluster, &kind_pod, object_uid(job), see_pod, record);
+        cluster_each_owned(e->cluster, &kind_pod, object_uid(job), add_endpoint, record);
     else
-        cluster_each(e->cluster, &kind_pod, ns, see_pod, record);
+        cluster_each(e->cluster, &kind_pod, ns, add_endpoint, record);
 }
 
-static void add(struct endpoints *e, const char *key, const struct object *service)
+static void add(struct endpoints_controller *e, const char *key, const struct object *service)
 {
     struct record *record = mem_alloc(sizeof *record);
 
@@ -263,14 +256,14 @@ static void add(struct endpoints *e, const char *key, const struct object *servi
     HASH_ADD_KEYPTR(hh, e->records, record->key, strlen(record->key), record);
     selector_index_add(&e->selector_index, &record->entry, object_namespace(service),
                        record->spec.job);
-    see_pods(e, record);
+    find_endpoints(e, record);
     mark(e, record, SETTLE_MS);
 }
 
 static void service_changed(struct cluster_watcher *watcher, enum cluster_change change,
                             const struct object *old, const struct object *service)
 {
-    struct endpoints *e = container_of(watcher, struct endpoints, services);
+    struct endpoints_controller *e = container_of(watcher, struct endpoints_controller, services);
     scoped_str key = mem_printf("%s/%s", object_namespace(service), object_name(service));
     struct record *record = record_of(e, key);
 
@@ -283,9 +276,8 @@ static void service_changed(struct cluster_watcher *watcher, enum cluster_change
         add(e, key, service);
 }
 
-/* ---- life ---- */
-
-static void watch(struct endpoints *e, struct cluster_watcher *watcher, const struct kind *kind,
+static void watch(struct endpoints_controller *e, struct cluster_watcher *watcher,
+                  const struct kind *kind,
                   void (*changed)(struct cluster_watcher *, enum cluster_change,
                                   const struct object *, const struct object *))
 {
@@ -294,9 +286,10 @@ static void watch(struct endpoints *e, struct cluster_watcher *watcher, const st
     cluster_watch(e->cluster, watcher);
 }
 
-struct endpoints *endpoints_controller_start(struct cluster *cluster, const char *node_name)
+struct endpoints_controller *endpoints_controller_start(struct cluster *cluster,
+                                                        const char *node_name)
 {
-    struct endpoints *e = mem_alloc(sizeof *e);
+    struct endpoints_controller *e = mem_alloc(sizeof *e);
 
     e->cluster = cluster;
     e->node_name = mem_strdup(node_name);
@@ -306,7 +299,7 @@ struct endpoints *endpoints_controller_start(struct cluster *cluster, const char
     return e;
 }
 
-void endpoints_controller_stop(struct endpoints *e)
+void endpoints_controller_stop(struct endpoints_controller *e)
 {
     struct record *record, *next;
 

@@ -1,17 +1,20 @@
 #pragma once
 /*
- * Endpoints and EndpointSlices: who is behind each Service, for kubectl and other clients. Nothing
- * of ours reads them.
+ * The controller that writes the Endpoints and EndpointSlice of each Service with a selector, for
+ * kubectl and other clients. No part of jobflow reads them.
  *
- *   Service ── members: the pods it selects that have been started and not ended
- *      └─ written a moment after a change: what comes and goes within it costs no write
+ *   Service ── endpoints: the pods it selects that have started and not ended
+ *      └─ written a moment after a change, so that pods that come and go within it cost no write
  *
- * They are owned by their Service and go with it. A Service without a selector has those that
- * somebody else writes. Ref: spec/local-runtime.md 3.5; Kubernetes pkg/controller/endpoint.
+ * The objects are owned by their Service and deleted with it. A Service without a selector has the
+ * endpoints that a client writes.
+ *
+ * Ref: spec/local-runtime.md 3.5; Kubernetes pkg/controller/endpoint.
  */
 #include "api/cluster.h"
 
-struct endpoints;
+struct endpoints_controller;
 
-struct endpoints *endpoints_controller_start(struct cluster *cluster, const char *node_name);
-void endpoints_controller_stop(struct endpoints *endpoints); /* NULL is fine; frees */
+struct endpoints_controller *endpoints_controller_start(struct cluster *cluster,
+                                                        const char *node_name);
+void endpoints_controller_stop(struct endpoints_controller *controller); /* NULL is fine; frees */

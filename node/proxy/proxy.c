@@ -1,8 +1,8 @@
 /*
- * The thread of the proxy: listeners, and the joints behind them. See proxy.h.
+ * The thread of the proxy: listeners, and connections forwarded from them.
  *
- * The loop leaves commands; the thread takes them all in turn. Everything but the command sandbox is the
- * thread's alone.
+ * The loop puts commands into a queue and wakes the thread by an eventfd; the thread takes all
+ * commands in order. Only the queue is shared; all else belongs to the thread.
  */
 #include "node/proxy/proxy.h"
 
@@ -26,9 +26,9 @@
 enum {
     BACKLOG = 128,
     ACCEPTS_PER_EVENT = 16,
-    TRIES_MAX = 8,        /* targets a connection is offered to */
-    SYN_TRIES = 2,        /* a pod that has just gone does not answer */
-    PAUSE_NS = 100000000, /* when descriptors are short */
+    TRIES_MAX = 8,        /* targets tried for a connection */
+    SYN_TRIES = 2,        /* a pod that has just ended does not answer */
+    PAUSE_NS = 100000000, /* of accepting, when descriptors run out */
 };
 
 enum command_type { COMMAND_OPEN, COMMAND_SET_TARGETS, COMMAND_CLOSE, COMMAND_STOP };
@@ -64,20 +64,18 @@ struct proxy {
     pthread_t thread;
     pthread_mutex_t lock;
     STAILQ_HEAD(commands, command) commands; /* under the lock */
-    uint32_t last_listener;                  /* the loop's */
+    uint32_t last_listener;                  /* the loop's: the last number given out */
 
-    struct reactor reactor; /* from here on: the thread's */
-    struct source wakeup;   /* rings when there are commands */
+    struct reactor reactor; /* from here on the thread's */
+    struct source wakeup;   /* readable when there are commands */
     struct netns_holder holder;
     struct listener *listeners;
     struct udp_listeners udp_listeners;
     LIST_HEAD(conns, conn) conns;
     size_t n_conns;
-    bool full; /* listeners are not watched until one has ended, or */
+    bool full; /* listeners do not accept until a connection has ended or */
     struct alarm resume;
 };
-
-/* ---- listeners ---- */
 
 static struct listener *listener_of(struct proxy *proxy, uint32_t number)
 {
@@ -114,8 +112,6 @@ static void resume(struct alarm *alarm)
     set_full(proxy, proxy->n_conns >= PROXY_CONNS_MAX);
 }
 
-/* ---- conns ---- */
-
 static void conn_end(struct splice *splice)
 {
     struct conn *conn = container_of(splice, struct conn, splice);
@@ -128,8 +124,8 @@ static void conn_end(struct splice *splice)
     set_full(proxy, proxy->n_conns >= PROXY_CONNS_MAX);
 }
 
-/* The holder's sockets would. */
-static void never_wait(int fd)
+/* Sockets from the namespace holder are blocking. */
+static void set_nonblocking(int fd)
 {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
@@ -141,19 +137,19 @@ static int new_socket(void *ctx, int type)
                                    : socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
     if (fd >= 0)
-        never_wait(fd);
+        set_nonblocking(fd);
     return fd;
 }
 
-static void hurry(int fd)
+static void set_nodelay(int fd)
 {
     const int on = 1;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/* A connection to the next target, under way; -1: none could be begun. */
-static int begin(struct proxy *proxy, struct listener *listener)
+/* Begin a connection to the next target: its descriptor, or -1. */
+static int connect_next(struct proxy *proxy, struct listener *listener)
 {
     const struct proxy_target *target = &listener->targets[listener->turn++ % listener->n];
     const struct sockaddr_in to = {
@@ -163,7 +159,7 @@ static int begin(struct proxy *proxy, struct listener *listener)
 
     if (fd < 0)
         return -1;
-    hurry(fd);
+    set_nodelay(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &tries, sizeof tries);
     if (connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 || errno == EINPROGRESS)
         return fd;
@@ -171,14 +167,14 @@ static int begin(struct proxy *proxy, struct listener *listener)
     return -1;
 }
 
-/* Offer it to the next one; when nobody is left, it ends. */
-static void offer(struct splice *splice)
+/* Try the next target; end the connection when none is left. */
+static void try_next_target(struct splice *splice)
 {
     struct conn *conn = container_of(splice, struct conn, splice);
     struct listener *listener = listener_of(conn->proxy, conn->listener);
 
     while (listener && conn->tries < listener->n && conn->tries < TRIES_MAX) {
-        int fd = begin(conn->proxy, listener);
+        int fd = connect_next(conn->proxy, listener);
 
         conn->tries++;
         if (fd >= 0) {
@@ -189,7 +185,7 @@ static void offer(struct splice *splice)
     conn_end(splice);
 }
 
-static void let_in(struct listener *listener, int fd)
+static void conn_new(struct listener *listener, int fd)
 {
     struct proxy *proxy = listener->proxy;
     struct conn *conn = mem_alloc(sizeof *conn);
@@ -197,12 +193,12 @@ static void let_in(struct listener *listener, int fd)
     conn->proxy = proxy;
     conn->listener = listener->number;
     splice_init(&conn->splice, &proxy->reactor, fd);
-    conn->splice.failed = offer;
+    conn->splice.failed = try_next_target;
     conn->splice.ended = conn_end;
     LIST_INSERT_HEAD(&proxy->conns, conn, all);
     proxy->n_conns++;
-    hurry(fd);
-    offer(&conn->splice);
+    set_nodelay(fd);
+    try_next_target(&conn->splice);
 }
 
 static void on_accept(struct source *source, uint32_t events)
@@ -214,7 +210,7 @@ static void on_accept(struct source *source, uint32_t events)
         int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0) {
-            let_in(listener, fd);
+            conn_new(listener, fd);
             if (proxy->n_conns >= PROXY_CONNS_MAX)
                 set_full(proxy, true);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -226,9 +222,7 @@ static void on_accept(struct source *source, uint32_t events)
     }
 }
 
-/* ---- commands ---- */
-
-static bool is_of_datagrams(int fd)
+static bool is_udp(int fd)
 {
     socklen_t len = sizeof(int);
     int type = 0;
@@ -240,8 +234,8 @@ static void open_listener(struct proxy *proxy, const struct command *command)
 {
     struct listener *listener;
 
-    never_wait(command->fd);
-    if (is_of_datagrams(command->fd)) {
+    set_nonblocking(command->fd);
+    if (is_udp(command->fd)) {
         udp_listener_open(&proxy->udp_listeners, command->listener, command->fd);
         return;
     }
@@ -251,7 +245,8 @@ static void open_listener(struct proxy *proxy, const struct command *command)
     HASH_ADD(hh, proxy->listeners, number, sizeof listener->number, listener);
 }
 
-/* A listening socket that is shut down keeps its address and refuses, until it listens again. */
+/* Set the targets. A listening socket that is shut down keeps its address and refuses connections
+ * until it listens again. */
 static void set_targets(struct proxy *proxy, const struct command *command)
 {
     struct listener *listener = listener_of(proxy, command->listener);
@@ -299,7 +294,7 @@ static void stop(struct proxy *proxy, const struct command *command)
     proxy->reactor.stopped = true;
 }
 
-static void (*const takers[])(struct proxy *proxy, const struct command *command) = {
+static void (*const handlers[])(struct proxy *proxy, const struct command *command) = {
     [COMMAND_OPEN] = open_listener,
     [COMMAND_SET_TARGETS] = set_targets,
     [COMMAND_CLOSE] = close_listener,
@@ -321,13 +316,13 @@ static struct command *next_command(struct proxy *proxy)
 static void on_wakeup(struct source *source, uint32_t events)
 {
     struct proxy *proxy = container_of(source, struct proxy, wakeup);
-    uint64_t rings;
+    uint64_t count;
     struct command *command;
 
-    if (read(source->fd, &rings, sizeof rings) < 0)
+    if (read(source->fd, &count, sizeof count) < 0)
         return;
     while ((command = next_command(proxy))) {
-        takers[command->type](proxy, command);
+        handlers[command->type](proxy, command);
         mem_free(command);
     }
 }
@@ -380,8 +375,6 @@ void proxy_close(struct proxy *proxy, uint32_t listener)
     send_command(proxy, command_new(COMMAND_CLOSE, listener, 0));
 }
 
-/* ---- life ---- */
-
 static void settled(struct reactor *reactor)
 {
 }
@@ -417,7 +410,7 @@ static void release(struct proxy *proxy)
     mem_free(proxy);
 }
 
-/* Signals are the loop's. */
+/* Start the thread with all signals blocked; the loop handles them. */
 static int start_thread(struct proxy *proxy)
 {
     sigset_t all, before;

@@ -1,14 +1,14 @@
 #pragma once
 /*
- * The proxy: a thread that hands connections and datagrams on, from the addresses of Services to
- * pods.
+ * The proxy: a thread that forwards connections and datagrams from the addresses of Services to
+ * their pods.
  *
- *   program ──► listener (a Service's address and port) ──► splice ──► one of the listener's targets
+ *   program ──► listener (a Service's address and port) ──► splice ──► one of its targets
  *
- * Doors are opened, led and closed from the loop; nothing of it waits for the proxy. A listener without
- * targets refuses connections, as a port does on which nobody listens. Targets take turns; one that
- * refuses is passed over. There are at most PROXY_CONNS_MAX connections at once: further ones wait
- * in the kernel until one has ended. Doors of datagrams are udp_listeners (udp_listener.h).
+ * The loop opens and closes listeners and sets their targets by commands; it never waits for the
+ * proxy. A listener without targets refuses connections, as an unused port does. Targets take
+ * turns, and one that refuses is skipped. There are at most PROXY_CONNS_MAX connections at once;
+ * further ones wait in the kernel until one has ended. Datagrams: udp_listener.h.
  */
 #include <netinet/in.h>
 #include <stdint.h>
@@ -23,17 +23,18 @@ struct proxy_target {
     uint16_t port; /* host order */
 };
 
-/** Connections are made from sockets of the holder's network (consumed; NETNS_HOLDER_NONE: the
- * machine's). NULL with `err` when no thread can be had. */
+/** Start the thread. Connections to pods are made from sockets of the holder's network (consumed;
+ * NETNS_HOLDER_NONE: the machine's network). NULL with `err` when no thread can be started. */
 struct proxy *proxy_start(struct netns_holder holder, struct error *err);
-/** Ends all connections. NULL is fine. */
+/** End all connections and the thread. NULL is fine. */
 void proxy_stop(struct proxy *proxy);
 
-/** A listener at a bound socket (consumed) of either type, that of a stream with SO_REUSEADDR, for it
- * will listen again while connections of its live. It refuses until it is led somewhere. */
+/** Add a listener at a bound socket of either type (consumed); returns its number. A stream socket
+ * must have SO_REUSEADDR, because it listens again while its connections live. The listener refuses
+ * until it has targets. */
 uint32_t proxy_open(struct proxy *proxy, int fd);
-/** From now on its connections and datagrams go to these, the first PROXY_TARGETS_MAX of them;
- * connections it has made stay. */
+/** Set the targets of a listener, the first PROXY_TARGETS_MAX of them, for new connections and
+ * datagrams. Existing connections stay. */
 void proxy_set_targets(struct proxy *proxy, uint32_t listener, const struct proxy_target *targets,
                        size_t n);
 void proxy_close(struct proxy *proxy, uint32_t listener);

@@ -1,6 +1,4 @@
-/*
- * Shelves by key; an empty one goes. See selector_index.h.
- */
+/* Buckets by key. A bucket is removed with its last entry. */
 #include "node/proxy/selector_index.h"
 
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "base/hash.h"
 
 struct bucket {
-    UT_hash_handle hh; /* by "namespace/job"; "namespace/" */
+    UT_hash_handle hh; /* by "namespace/job", or "namespace/" without a job */
     char *key;
     struct selector_entry *first;
 };

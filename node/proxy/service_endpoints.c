@@ -1,6 +1,4 @@
-/*
- * The pods behind a Service. See service_endpoints.h.
- */
+/* The endpoints of a Service, in a table by pod uid. */
 #include "node/proxy/service_endpoints.h"
 
 #include <arpa/inet.h>
@@ -10,20 +8,20 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define MACHINE "127.0.0.1" /* where a pod without an address of its own listens */
+#define MACHINE "127.0.0.1" /* the address of pods without one of their own */
 
-struct member {
+struct endpoint {
     UT_hash_handle hh; /* by uid */
     const struct object *pod;
     in_addr_t ip;
     bool ready;
 };
 
-static void drop(struct service_endpoints *members, struct member *member)
+static void drop(struct service_endpoints *endpoints, struct endpoint *endpoint)
 {
-    HASH_DELETE(hh, members->pods, member);
-    object_unref((struct object *)member->pod);
-    mem_free(member);
+    HASH_DELETE(hh, endpoints->pods, endpoint);
+    object_unref((struct object *)endpoint->pod);
+    mem_free(endpoint);
 }
 
 static bool pod_is_ready(const struct object *pod)
@@ -33,8 +31,9 @@ static bool pod_is_ready(const struct object *pod)
     return status->phase == POD_RUNNING && status->ready;
 }
 
-/* Can it be reached, and is it meant to be? */
-static bool is_behind(const struct service_spec *spec, const struct object *pod, in_addr_t *out_ip)
+/* Is the pod an endpoint of the Service? Then `out_ip` is its address. */
+static bool is_endpoint(const struct service_spec *spec, const struct object *pod,
+                        in_addr_t *out_ip)
 {
     const struct pod_status *status;
     struct in_addr ip;
@@ -52,60 +51,61 @@ static bool is_behind(const struct service_spec *spec, const struct object *pod,
     return true;
 }
 
-bool service_endpoints_update(struct service_endpoints *members, const struct service_spec *spec,
+bool service_endpoints_update(struct service_endpoints *endpoints, const struct service_spec *spec,
                               const struct object *pod, bool gone)
 {
     const char *uid = object_uid(pod);
-    struct member *member;
+    struct endpoint *endpoint;
     in_addr_t ip = 0;
-    bool in = !gone && is_behind(spec, pod, &ip), left = false;
+    bool in = !gone && is_endpoint(spec, pod, &ip), left = false;
     bool ready = in && pod_is_ready(pod);
 
-    HASH_FIND(hh, members->pods, uid, strlen(uid), member);
-    if (member && in && member->ip == ip && member->ready == ready)
+    HASH_FIND(hh, endpoints->pods, uid, strlen(uid), endpoint);
+    if (endpoint && in && endpoint->ip == ip && endpoint->ready == ready)
         return false;
-    if (member) {
-        drop(members, member);
+    if (endpoint) {
+        drop(endpoints, endpoint);
         left = true;
     }
     if (!in)
         return left;
-    member = mem_alloc(sizeof *member);
-    member->pod = object_ref(pod);
-    member->ip = ip;
-    member->ready = ready;
-    uid = object_uid(member->pod);
-    HASH_ADD_KEYPTR(hh, members->pods, uid, strlen(uid), member);
+    endpoint = mem_alloc(sizeof *endpoint);
+    endpoint->pod = object_ref(pod);
+    endpoint->ip = ip;
+    endpoint->ready = ready;
+    uid = object_uid(endpoint->pod);
+    HASH_ADD_KEYPTR(hh, endpoints->pods, uid, strlen(uid), endpoint);
     return true;
 }
 
-struct proxy_target *service_endpoints_targets(const struct service_endpoints *members,
+struct proxy_target *service_endpoints_targets(const struct service_endpoints *endpoints,
                                                const struct service_port *port, size_t *n)
 {
     struct proxy_target *targets =
-        mem_array(HASH_CNT(hh, members->pods) + (size_t)1, sizeof *targets);
+        mem_array(HASH_CNT(hh, endpoints->pods) + (size_t)1, sizeof *targets);
 
     *n = 0;
-    for (const struct member *member = members->pods; member; member = member->hh.next) {
-        uint16_t number = service_port_of(port, member->pod);
+    for (const struct endpoint *endpoint = endpoints->pods; endpoint;
+         endpoint = endpoint->hh.next) {
+        uint16_t number = service_port_of(port, endpoint->pod);
 
         if (number)
-            targets[(*n)++] = (struct proxy_target){member->ip, number};
+            targets[(*n)++] = (struct proxy_target){endpoint->ip, number};
     }
     return targets;
 }
 
-void service_endpoints_each(const struct service_endpoints *members,
+void service_endpoints_each(const struct service_endpoints *endpoints,
                             void (*visit)(void *arg, const struct object *pod, in_addr_t ip,
                                           bool ready),
                             void *arg)
 {
-    for (const struct member *member = members->pods; member; member = member->hh.next)
-        visit(arg, member->pod, member->ip, member->ready);
+    for (const struct endpoint *endpoint = endpoints->pods; endpoint; endpoint = endpoint->hh.next)
+        visit(arg, endpoint->pod, endpoint->ip, endpoint->ready);
 }
 
-void service_endpoints_release(struct service_endpoints *members)
+void service_endpoints_release(struct service_endpoints *endpoints)
 {
-    while (members->pods)
-        drop(members, members->pods);
+    while (endpoints->pods)
+        drop(endpoints, endpoints->pods);
 }

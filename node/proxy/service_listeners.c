@@ -1,6 +1,4 @@
-/*
- * The listeners of a Service. See listeners.h.
- */
+/* Opening and closing the sockets of a Service's ports. */
 #include "node/proxy/service_listeners.h"
 
 #include <errno.h>
@@ -15,8 +13,8 @@ void listener_factory_release(struct listener_factory *factory)
     factory->proxy = NULL;
 }
 
-/* Its descriptor, or -errno. Two sockets for datagrams would both have an address that may be used
- * again, and only one what is sent there. */
+/* A socket bound to the address: its descriptor, or -errno. Datagram sockets get no SO_REUSEADDR:
+ * two of them could bind the same address, and only one would receive. */
 static int bound_socket(const struct listener_factory *factory, in_addr_t ip, uint16_t port,
                         int type)
 {
@@ -43,12 +41,12 @@ static bool ensure_proxy(struct listener_factory *factory)
 
     if (factory->proxy)
         return true;
-    factory->line(factory->ctx, &holder);
+    factory->connect_holder(factory->ctx, &holder);
     factory->proxy = proxy_start(holder, NULL);
     return factory->proxy != NULL;
 }
 
-/* Its number; 0: there is none. */
+/* Open one listener: its number in the proxy; 0 = failed. */
 static uint32_t open_one(struct listener_factory *factory, in_addr_t ip,
                          const struct service_port *port, void *about)
 {

@@ -1,6 +1,4 @@
-/*
- * What a Service asks for. See service_spec.h.
- */
+/* Reading a Service's spec, and finding its ports in pods. */
 #include "node/proxy/service_spec.h"
 
 #include <string.h>

@@ -1,9 +1,6 @@
-/*
- * Two sockets joined. See splice.h.
- *
- * A side is watched for exactly what can be done now; one of which nothing is wanted is not watched
- * at all, for the kernel would go on telling of its end.
- */
+/* Forwarding between two sockets. A socket is polled only for events that can be handled now; one
+ * without such events is removed from epoll, because the kernel would report its end again and
+ * again. */
 #include "node/proxy/splice.h"
 
 #include <errno.h>
@@ -13,16 +10,14 @@
 
 #include "base/compiler.h"
 
-static bool is_empty(const struct splice_flow *way)
+static bool is_empty(const struct splice_flow *flow)
 {
-    return way->from == way->to;
+    return flow->from == flow->to;
 }
-
-/* ---- what is watched ---- */
 
 static uint32_t wanted_of(const struct splice *splice, int side)
 {
-    const struct splice_flow *out = &splice->ways[side], *in = &splice->ways[!side];
+    const struct splice_flow *out = &splice->flows[side], *in = &splice->flows[!side];
 
     if (splice->connecting)
         return side ? EPOLLOUT : 0;
@@ -55,55 +50,51 @@ static void forget_side(struct splice *splice, struct splice_side *side)
     side->source.fd = -1;
 }
 
-/* ---- bytes ---- */
-
-static bool is_later(int error)
+static bool is_transient(int error)
 {
     return error == EAGAIN || error == EINTR;
 }
 
 static void read_side(struct splice *splice, int side)
 {
-    struct splice_flow *way = &splice->ways[side];
+    struct splice_flow *flow = &splice->flows[side];
     ssize_t n;
 
-    if (!is_empty(way) || way->ended)
+    if (!is_empty(flow) || flow->ended)
         return;
-    n = recv(splice->sides[side].source.fd, way->bytes, sizeof way->bytes, 0);
+    n = recv(splice->sides[side].source.fd, flow->bytes, sizeof flow->bytes, 0);
     if (n > 0) {
-        way->from = 0;
-        way->to = (size_t)n;
+        flow->from = 0;
+        flow->to = (size_t)n;
     } else if (n == 0) {
-        way->ended = true;
-    } else if (!is_later(errno)) {
+        flow->ended = true;
+    } else if (!is_transient(errno)) {
         splice->over = true;
     }
 }
 
 static void write_side(struct splice *splice, int side)
 {
-    struct splice_flow *way = &splice->ways[!side];
+    struct splice_flow *flow = &splice->flows[!side];
     int fd = splice->sides[side].source.fd;
 
-    if (!is_empty(way)) {
-        ssize_t n = send(fd, way->bytes + way->from, way->to - way->from, MSG_NOSIGNAL);
+    if (!is_empty(flow)) {
+        ssize_t n = send(fd, flow->bytes + flow->from, flow->to - flow->from, MSG_NOSIGNAL);
 
         if (n > 0)
-            way->from += (size_t)n;
-        else if (n < 0 && !is_later(errno))
+            flow->from += (size_t)n;
+        else if (n < 0 && !is_transient(errno))
             splice->over = true;
     }
-    if (is_empty(way) && way->ended && !way->passed_on) {
+    if (is_empty(flow) && flow->ended && !flow->end_sent) {
         shutdown(fd, SHUT_WR);
-        way->passed_on = true;
+        flow->end_sent = true;
     }
 }
 
-/* ---- events ---- */
-
 static void settle(struct splice *splice)
 {
-    if (splice->over || (splice->ways[0].passed_on && splice->ways[1].passed_on)) {
+    if (splice->over || (splice->flows[0].end_sent && splice->flows[1].end_sent)) {
         splice->over = true;
         splice->ended(splice);
         return;
@@ -140,11 +131,9 @@ static void on_ready(struct source *source, uint32_t events)
     write_side(splice, which);
     read_side(splice, which);
     if (!splice->over)
-        write_side(splice, !which); /* it usually takes at once what has just come */
+        write_side(splice, !which); /* the other side can usually take at once what was just read */
     settle(splice);
 }
-
-/* ---- life ---- */
 
 static void init_side(struct splice *splice, int which, int fd)
 {
@@ -157,10 +146,10 @@ void splice_init(struct splice *splice, struct reactor *reactor, int fd)
     splice->connecting = true;
     splice->over = false;
     for (int i = 0; i < 2; i++) {
-        struct splice_flow *way = &splice->ways[i];
+        struct splice_flow *flow = &splice->flows[i];
 
-        way->from = way->to = 0;
-        way->ended = way->passed_on = false;
+        flow->from = flow->to = 0;
+        flow->ended = flow->end_sent = false;
     }
     init_side(splice, 0, fd);
     init_side(splice, 1, -1);
@@ -175,7 +164,7 @@ void splice_connect(struct splice *splice, int fd)
 void splice_close(struct splice *splice)
 {
     static const struct linger reset = {1, 0};
-    bool well = splice->ways[0].passed_on && splice->ways[1].passed_on;
+    bool well = splice->flows[0].end_sent && splice->flows[1].end_sent;
 
     for (int i = 0; i < 2; i++) {
         int fd = splice->sides[i].source.fd;

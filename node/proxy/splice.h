@@ -1,8 +1,6 @@
 #pragma once
-/*
- * A splice: two sockets, and what comes out of one goes into the other, each way on its own. What
- * one side does not take is not read from the other, so a splice holds at most two chunks.
- */
+/* A splice forwards bytes between two sockets, each direction on its own. A socket is read only
+ * when the other one has taken what was read before, so a splice buffers at most two chunks. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,16 +8,16 @@
 
 enum { SPLICE_CHUNK = 16 << 10 };
 
-/* One way through it. */
+/* One direction. */
 struct splice_flow {
-    size_t from, to; /* read and not yet written */
-    bool ended;      /* nothing more comes, */
-    bool passed_on;  /* and the other side was told */
+    size_t from, to; /* bytes read and not yet written: [from, to) */
+    bool ended;      /* the source has sent its end */
+    bool end_sent;   /* the end was passed on */
     char bytes[SPLICE_CHUNK];
 };
 
 struct splice_side {
-    struct source source; /* fd -1: not there yet */
+    struct source source; /* fd -1: not connected yet */
     struct splice *splice;
     bool armed;
 };
@@ -27,16 +25,16 @@ struct splice_side {
 struct splice {
     struct reactor *reactor;
     struct splice_side sides[2];
-    struct splice_flow ways[2]; /* [i]: from sides[i] to the other one */
-    bool connecting;            /* sides[1] */
+    struct splice_flow flows[2]; /* [i]: from sides[i] to the other */
+    bool connecting;             /* sides[1] is not connected yet */
     bool over;
-    void (*failed)(struct splice *splice); /* sides[1] could not connect: connect again, or end */
-    void (*ended)(struct splice *splice);  /* both ways are; the owner's to free */
+    void (*failed)(struct splice *splice); /* sides[1] failed: connect again or end */
+    void (*ended)(struct splice *splice);  /* both directions have ended: the owner frees it */
 };
 
-/** Takes the descriptor, non-blocking, of who has come. */
+/** Start with an accepted connection (non-blocking; consumed). */
 void splice_init(struct splice *splice, struct reactor *reactor, int fd);
-/** Takes the descriptor of a connection under way, non-blocking. */
+/** Set the other side: a connection in progress (non-blocking; consumed). */
 void splice_connect(struct splice *splice, int fd);
-/** Closes both; with a reset, unless both have come to their end. */
+/** Close both sockets; by a reset, unless both directions have ended. */
 void splice_close(struct splice *splice);

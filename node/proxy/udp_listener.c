@@ -1,9 +1,5 @@
-/*
- * Doors for datagrams. See udp_listener.h.
- *
- * A udp_listener that leads nowhere is connected to itself: others who send to it are refused then, as by
- * a port at which nobody listens, and its address stays its own.
- */
+/* Forwarding datagrams. The socket of a listener without targets is connected to itself: then the
+ * kernel refuses datagrams of others, as for an unused port, and the address stays bound. */
 #include "node/proxy/udp_listener.h"
 
 #include <errno.h>
@@ -27,12 +23,12 @@ struct udp_listener {
     LIST_HEAD(clients, client) clients;
 };
 
-/* Of one who has sent. */
+/* A program that has sent to a listener. */
 struct client {
-    struct session session;
+    struct udp_session session;
     struct udp_listener *udp_listener;
     LIST_ENTRY(client) of_listener;
-    struct source source; /* connected to the target */
+    struct source source; /* socket connected to the target */
     struct proxy_target target;
 };
 
@@ -40,8 +36,6 @@ static int64_t now(void)
 {
     return clock_mono_ns(clock_real());
 }
-
-/* ---- clients ---- */
 
 static void client_end(struct client *client)
 {
@@ -54,7 +48,7 @@ static void client_end(struct client *client)
     mem_free(client);
 }
 
-static void end_session(struct session *session)
+static void end_session(struct udp_session *session)
 {
     client_end(container_of(session, struct client, session));
 }
@@ -70,14 +64,14 @@ static void set_expiry(struct udp_listeners *all)
 static void expire(struct alarm *alarm)
 {
     struct udp_listeners *all = container_of(alarm, struct udp_listeners, expiry);
-    struct session *session;
+    struct udp_session *session;
 
     while ((session = udp_sessions_expired(&all->udp_sessions, now())))
         end_session(session);
     set_expiry(all);
 }
 
-/* What a target says goes back to who has asked. */
+/* Forward a target's answers to the client. */
 static void on_answer(struct source *source, uint32_t events)
 {
     struct client *client = container_of(source, struct client, source);
@@ -99,11 +93,12 @@ static void on_answer(struct source *source, uint32_t events)
     }
 }
 
-/* Connected to the target whose turn it is; -1: it is not to be had. */
+/* A socket connected to the next target, -1 on failure. The session that rests longest ends if
+ * there are too many. */
 static int next_target(struct udp_listener *udp_listener, struct proxy_target *out)
 {
     struct udp_listeners *all = udp_listener->all;
-    struct session *oldest = udp_sessions_oldest_if_full(&all->udp_sessions);
+    struct udp_session *oldest = udp_sessions_oldest_if_full(&all->udp_sessions);
     struct sockaddr_in to = {.sin_family = AF_INET};
     int fd;
 
@@ -140,7 +135,7 @@ static struct client *client_new(struct udp_listener *udp_listener,
     return client;
 }
 
-/* On this machine who refuses does so at once. */
+/* Has the target refused? On the same machine the refusal is known at once. */
 static bool is_refused(const struct client *client)
 {
     socklen_t len = sizeof(int);
@@ -151,7 +146,7 @@ static bool is_refused(const struct client *client)
            error == ECONNREFUSED;
 }
 
-static bool send_over(const struct client *client, size_t len)
+static bool send_to_target(const struct client *client, size_t len)
 {
     const struct udp_listeners *all = client->udp_listener->all;
 
@@ -160,14 +155,14 @@ static bool send_over(const struct client *client, size_t len)
     return !is_refused(client);
 }
 
-/* A target that refuses is passed over. */
-static void hand_on(struct udp_listener *udp_listener, const struct udp_session_key *key,
+/* Forward the datagram, which is in the buffer. Targets that refuse are skipped. */
+static void forward(struct udp_listener *udp_listener, const struct udp_session_key *key,
                     size_t len)
 {
     struct udp_listeners *all = udp_listener->all;
 
     for (size_t i = 0; i < udp_listener->n && i < TRIES_MAX; i++) {
-        struct session *known = udp_sessions_find(&all->udp_sessions, key);
+        struct udp_session *known = udp_sessions_find(&all->udp_sessions, key);
         struct client *client = known ? container_of(known, struct client, session) : NULL;
 
         if (!client)
@@ -175,13 +170,13 @@ static void hand_on(struct udp_listener *udp_listener, const struct udp_session_
         if (!client)
             return;
         udp_sessions_used(&all->udp_sessions, &client->session, false, now());
-        if (send_over(client, len))
+        if (send_to_target(client, len))
             return;
         client_end(client);
     }
 }
 
-static void on_question(struct source *source, uint32_t events)
+static void on_request(struct source *source, uint32_t events)
 {
     struct udp_listener *udp_listener = container_of(source, struct udp_listener, source);
 
@@ -194,11 +189,9 @@ static void on_question(struct source *source, uint32_t events)
 
         if (n < 0)
             return;
-        hand_on(udp_listener, &key, (size_t)n);
+        forward(udp_listener, &key, (size_t)n);
     }
 }
-
-/* ---- udp_listeners ---- */
 
 static struct udp_listener *listener_of(const struct udp_listeners *all, uint32_t number)
 {
@@ -208,9 +201,9 @@ static struct udp_listener *listener_of(const struct udp_listeners *all, uint32_
     return udp_listener;
 }
 
-/* Neither connect can be answered by anything: what stays as it was drops datagrams instead of
- * refusing them, or the other way round. */
-static void shut(struct udp_listener *udp_listener)
+/* Connecting cannot be retried if it fails: then datagrams without a target are dropped instead of
+ * refused, or datagrams with one refused. */
+static void refuse_datagrams(struct udp_listener *udp_listener)
 {
     struct sockaddr_in own;
     socklen_t size = sizeof own;
@@ -219,7 +212,7 @@ static void shut(struct udp_listener *udp_listener)
         (void)connect(udp_listener->source.fd, (const struct sockaddr *)&own, size);
 }
 
-static void unshut(struct udp_listener *udp_listener)
+static void accept_datagrams(struct udp_listener *udp_listener)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
@@ -231,11 +224,11 @@ void udp_listener_open(struct udp_listeners *all, uint32_t number, int fd)
     struct udp_listener *udp_listener = mem_alloc(sizeof *udp_listener);
 
     udp_listener->number = number;
-    udp_listener->source = (struct source){on_question, fd};
+    udp_listener->source = (struct source){on_request, fd};
     udp_listener->all = all;
     LIST_INIT(&udp_listener->clients);
     HASH_ADD(hh, all->udp_listeners, number, sizeof udp_listener->number, udp_listener);
-    shut(udp_listener);
+    refuse_datagrams(udp_listener);
 }
 
 static bool is_target(const struct udp_listener *udp_listener, const struct proxy_target *target)
@@ -271,11 +264,11 @@ void udp_listener_set_targets(struct udp_listeners *all, uint32_t number,
     udp_listener->n = n;
     end_clients_of_others(udp_listener);
     if (n && !before) {
-        unshut(udp_listener);
+        accept_datagrams(udp_listener);
         reactor_add(all->reactor, &udp_listener->source, EPOLLIN);
     } else if (!n && before) {
         reactor_remove(all->reactor, &udp_listener->source);
-        shut(udp_listener);
+        refuse_datagrams(udp_listener);
     }
 }
 
@@ -294,8 +287,6 @@ void udp_listener_close(struct udp_listeners *all, uint32_t number)
     mem_free(udp_listener->targets);
     mem_free(udp_listener);
 }
-
-/* ---- life ---- */
 
 void udp_listeners_init(struct udp_listeners *all)
 {

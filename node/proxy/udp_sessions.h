@@ -1,11 +1,12 @@
 #pragma once
 /*
- * Sessions: who has sent datagrams to a Service, as long as somebody may still answer.
+ * The table of UDP sessions: which programs have sent datagrams to which Service, for as long as
+ * answers may come.
  *
- * As conntrack counts them: one that nobody has answered rests for UDP_SESSION_UNANSWERED_NS, one that was
- * answered for UDP_SESSION_ANSWERED_NS. There are UDP_SESSIONS_MAX at most: a new one takes the place of
- * the one that rests longest, of those without an answer while there are any, so that a flood of
- * questions does not end clients. A session is a struct inside of its owner's; everything is O(1).
+ * As in conntrack, an unanswered session expires after UDP_SESSION_UNANSWERED_NS without traffic,
+ * an answered one after UDP_SESSION_ANSWERED_NS. There are at most UDP_SESSIONS_MAX: a new one
+ * replaces the one that has rested longest, unanswered ones first, so that a flood of requests does
+ * not end sessions in use. A session is a member of its owner's struct. All operations are O(1).
  */
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -18,37 +19,37 @@ enum { UDP_SESSIONS_MAX = 1024 };
 #define UDP_SESSION_UNANSWERED_NS (30 * INT64_C(1000000000))
 #define UDP_SESSION_ANSWERED_NS   (120 * INT64_C(1000000000))
 
-/* No gaps: it is hashed as it lies there. */
+/* Without padding: the bytes are hashed. */
 struct udp_session_key {
     uint32_t listener;
     in_addr_t ip;
     uint32_t port; /* network order, as ip */
 };
 
-struct session {
+struct udp_session {
     UT_hash_handle hh; /* by key */
     struct udp_session_key key;
-    TAILQ_ENTRY(session) resting;
+    TAILQ_ENTRY(udp_session) resting;
     int64_t used_ns;
     bool answered;
 };
 
 struct udp_sessions {
-    struct session *by_key;
-    TAILQ_HEAD(udp_session_list, session) lists[2]; /* [answered], who rests longest first */
+    struct udp_session *by_key;
+    TAILQ_HEAD(udp_session_list, udp_session) lists[2]; /* [answered]; the longest resting first */
 };
 
-void udp_sessions_init(struct udp_sessions *udp_sessions);
-struct session *udp_sessions_find(const struct udp_sessions *udp_sessions,
-                                  const struct udp_session_key *key);
-/** Before the next one is added: who must be removed first; NULL = nobody. */
-struct session *udp_sessions_oldest_if_full(const struct udp_sessions *udp_sessions);
-void udp_sessions_add(struct udp_sessions *udp_sessions, struct session *session,
+void udp_sessions_init(struct udp_sessions *sessions);
+struct udp_session *udp_sessions_find(const struct udp_sessions *sessions,
+                                      const struct udp_session_key *key);
+/** The session to be removed before another is added; NULL = there is room. */
+struct udp_session *udp_sessions_oldest_if_full(const struct udp_sessions *sessions);
+void udp_sessions_add(struct udp_sessions *sessions, struct udp_session *session,
                       const struct udp_session_key *key, int64_t now_ns);
-void udp_sessions_used(struct udp_sessions *udp_sessions, struct session *session, bool answer,
+void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session, bool answer,
                        int64_t now_ns);
-/** One whose time is up; NULL = none. */
-struct session *udp_sessions_expired(const struct udp_sessions *udp_sessions, int64_t now_ns);
-/** When the first one's time is up, from now; -1 = there are none. */
-int64_t udp_sessions_due_ns(const struct udp_sessions *udp_sessions, int64_t now_ns);
-void udp_sessions_remove(struct udp_sessions *udp_sessions, struct session *session);
+/** A session that has expired; NULL = none. */
+struct udp_session *udp_sessions_expired(const struct udp_sessions *sessions, int64_t now_ns);
+/** Nanoseconds until the first session expires; -1 = there are none. */
+int64_t udp_sessions_due_ns(const struct udp_sessions *sessions, int64_t now_ns);
+void udp_sessions_remove(struct udp_sessions *sessions, struct udp_session *session);

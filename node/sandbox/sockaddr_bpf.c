@@ -1,6 +1,6 @@
 /*
- * BPF programs for socket addresses: written here word by word, loaded and attached by the bare
- * system call. A pod's address and ports are in the storage_key of its group.
+ * BPF programs for socket addresses, written instruction by instruction and loaded by the system
+ * call. The pod's address and ports are in the entry of the control group (struct group_entry).
  *
  *   bind      a declared port? ── no ──► any address: note the port ──► go on
  *                 │ yes
@@ -9,6 +9,10 @@
  *             an address of a pod ──► bind to the pod's address, go on
  *   sendto    loopback and a declared port ──► the pod's address, go on
  *
+ * Seccomp notification (sockaddr_notify.c) applies the same rules without privileges, but bind
+ * takes 6 times and connect 2 to 14 times as long with it, while BPF costs nothing measurable
+ * (bench/bench_sockaddr.c). Besides, it takes setuid programs their rights (no_new_privs) and does
+ * not see sendmsg. So root uses BPF, and other users, who may not load BPF programs, use seccomp.
  * Ref: local-runtime.md 3.3 and appendix C.
  */
 #include "node/sandbox/sockaddr_bpf.h"
@@ -27,8 +31,8 @@ enum {
     CODE_MAX = 320,
     JUMPS_MAX = 2 * SOCKADDR_PORTS_MAX + 16,
     GO_ON = 1,
-    GO_ON_ANY_PORT = 3, /* of bind: no privilege is needed (kernel 5.12) */
-    RANGE_BYTES = 2,    /* of an address that name the pods' range */
+    GO_ON_ANY_PORT = 3, /* from bind: the port needs no privilege (kernel 5.12) */
+    RANGE_BYTES = 2,    /* leading bytes of an address that all pods share */
 };
 
 enum label { TO_HIT, TO_SET, TO_RANGE, TO_OTHERS, TO_PASS, LABELS };
@@ -51,7 +55,8 @@ static void put(struct code *code, uint8_t op, uint8_t to, uint8_t from, int16_t
         code->words[code->n++] = (struct bpf_insn){op, to, from, offset, value};
 }
 
-static void load(struct code *c, uint8_t reg, size_t offset) /* of the context, in r6 */
+/* Load a member of the context, which is in r6. */
+static void load(struct code *c, uint8_t reg, size_t offset)
 {
     put(c, BPF_LDX | BPF_MEM | BPF_W, reg, BPF_REG_6, (int16_t)offset, 0);
 }
@@ -76,7 +81,7 @@ static void stack(struct code *c, int16_t offset, uint32_t value)
     put(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, offset, (int32_t)value);
 }
 
-/* What is put next leads there. */
+/* The instruction that is put next jumps to the label. */
 static void leads_to(struct code *c, enum label to)
 {
     if (c->n_jumps == JUMPS_MAX)
@@ -122,28 +127,28 @@ static uint32_t mapped_mark(void)
     return htonl(0xffff);
 }
 
-/* What is a group's own, in r8. */
-struct storage_key {
-    uint32_t wanted; /* the last port wanted that is not the pod's; network order, like the rest */
+/* The map's entry of a group, which is in r8. All numbers are in network order. */
+struct group_entry {
+    uint32_t tried_port; /* the last undeclared port bound on any address */
     uint32_t ip;
-    uint32_t ports[SOCKADDR_PORTS_MAX]; /* the first 0 ends them */
+    uint32_t ports[SOCKADDR_PORTS_MAX]; /* ends with the first 0 */
 };
 
-static void load_cell(struct code *c, uint8_t reg, size_t offset)
+static void load_entry(struct code *c, uint8_t reg, size_t offset)
 {
     put(c, BPF_LDX | BPF_MEM | BPF_W, reg, BPF_REG_8, (int16_t)offset, 0);
 }
 
 static void load_ip(struct code *c, uint8_t reg)
 {
-    load_cell(c, reg, offsetof(struct storage_key, ip));
+    load_entry(c, reg, offsetof(struct group_entry, ip));
 }
 
-static void begin(struct code *c, int cells_fd)
+static void begin(struct code *c, int map_fd)
 {
     move(c, BPF_REG_6, BPF_REG_1);
     /* NOLINTNEXTLINE(misc-redundant-expression): parts of an opcode, some of which are 0 */
-    put(c, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, cells_fd);
+    put(c, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map_fd);
     put(c, 0, 0, 0, 0, 0);
     set(c, BPF_REG_2, 0);
     put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_local_storage);
@@ -154,7 +159,7 @@ static void begin(struct code *c, int cells_fd)
 static void declared_goto(struct code *c, enum label to)
 {
     for (size_t i = 0; i < SOCKADDR_PORTS_MAX; i++) {
-        load_cell(c, BPF_REG_3, offsetof(struct storage_key, ports) + i * sizeof(uint32_t));
+        load_entry(c, BPF_REG_3, offsetof(struct group_entry, ports) + i * sizeof(uint32_t));
         jump(c, BPF_JEQ, BPF_REG_3, 0, TO_OTHERS);
         leads_to(c, to);
         put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_7, BPF_REG_3, 0, 0);
@@ -162,7 +167,7 @@ static void declared_goto(struct code *c, enum label to)
     here(c, TO_OTHERS);
 }
 
-/* The first words of an IPv6 address as one number: 0 if all are. */
+/* The first words of an IPv6 address, or-ed: 0 if all are 0. */
 static void load_or(struct code *c, uint8_t reg, int words)
 {
     load(c, reg, CONTEXT_V6(0));
@@ -172,18 +177,18 @@ static void load_or(struct code *c, uint8_t reg, int words)
     }
 }
 
-/* Keep the port of r7 where sockaddr_bpf_taken_port finds it. */
+/* Note the port, which is in r7, for sockaddr_bpf_taken_port. */
 static void note_port(struct code *c)
 {
     jump(c, BPF_JEQ, BPF_REG_7, 0, TO_PASS);
-    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_8, BPF_REG_7, offsetof(struct storage_key, wanted),
-        0);
+    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_8, BPF_REG_7,
+        offsetof(struct group_entry, tried_port), 0);
     jump_always(c, TO_PASS);
 }
 
-static void write_bind4(struct code *c, int cells_fd)
+static void write_bind4(struct code *c, int map_fd)
 {
-    begin(c, cells_fd);
+    begin(c, map_fd);
     load(c, BPF_REG_2, CONTEXT(user_ip4));
     declared_goto(c, TO_HIT);
     jump(c, BPF_JNE, BPF_REG_2, INADDR_ANY, TO_PASS);
@@ -205,9 +210,9 @@ static void write_mapped(struct code *c)
     store(c, CONTEXT_V6(3), BPF_REG_3);
 }
 
-static void write_bind6(struct code *c, int cells_fd)
+static void write_bind6(struct code *c, int map_fd)
 {
-    begin(c, cells_fd);
+    begin(c, map_fd);
     declared_goto(c, TO_HIT);
     load_or(c, BPF_REG_2, 4);
     jump(c, BPF_JNE, BPF_REG_2, 0, TO_PASS);
@@ -228,7 +233,7 @@ static void keep_range(struct code *c, uint8_t reg)
     put(c, BPF_ALU | BPF_AND | BPF_K, reg, 0, 0, (int32_t)htonl(0xffffffffU << (8 * RANGE_BYTES)));
 }
 
-/* Is the address of r2 one of a pod? */
+/* Jump if the address, which is in r2, is in the range of pods. */
 static void pod_goto(struct code *c, enum label to)
 {
     move(c, BPF_REG_3, BPF_REG_2);
@@ -239,8 +244,8 @@ static void pod_goto(struct code *c, enum label to)
     put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_3, BPF_REG_4, 0, 0);
 }
 
-/* The socket to the pod's own address, which belongs at `ip_at`; one that its program has bound
- * stays as it is. */
+/* Bind the socket to the pod's address, whose offset in the address struct is `ip_at`. A socket
+ * that its program has bound already stays as it is. */
 static void bind_source(struct code *c, const void *address, int16_t size, size_t ip_at)
 {
     uint32_t words[7];
@@ -258,11 +263,11 @@ static void bind_source(struct code *c, const void *address, int16_t size, size_
     put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_bind);
 }
 
-static void write_connect4(struct code *c, int cells_fd)
+static void write_connect4(struct code *c, int map_fd)
 {
     const struct sockaddr_in own = {.sin_family = AF_INET};
 
-    begin(c, cells_fd);
+    begin(c, map_fd);
     load(c, BPF_REG_2, CONTEXT(user_ip4));
     jump(c, BPF_JEQ, BPF_REG_2, htonl(INADDR_LOOPBACK), TO_HIT);
     pod_goto(c, TO_RANGE);
@@ -278,9 +283,9 @@ static void write_connect4(struct code *c, int cells_fd)
     bind_source(c, &own, sizeof own, offsetof(struct sockaddr_in, sin_addr));
 }
 
-static void write_send4(struct code *c, int cells_fd)
+static void write_send4(struct code *c, int map_fd)
 {
-    begin(c, cells_fd);
+    begin(c, map_fd);
     load(c, BPF_REG_2, CONTEXT(user_ip4));
     jump(c, BPF_JNE, BPF_REG_2, htonl(INADDR_LOOPBACK), TO_PASS);
     declared_goto(c, TO_SET);
@@ -290,12 +295,12 @@ static void write_send4(struct code *c, int cells_fd)
     store(c, CONTEXT(user_ip4), BPF_REG_3);
 }
 
-static void write_connect6(struct code *c, int cells_fd)
+static void write_connect6(struct code *c, int map_fd)
 {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
 
     own.sin6_addr.s6_addr[10] = own.sin6_addr.s6_addr[11] = 0xff;
-    begin(c, cells_fd);
+    begin(c, map_fd);
     load_or(c, BPF_REG_4, 2);
     jump(c, BPF_JNE, BPF_REG_4, 0, TO_PASS);
     load(c, BPF_REG_4, CONTEXT_V6(2));
@@ -318,8 +323,8 @@ static void write_connect6(struct code *c, int cells_fd)
 /* clang-format off */
 static const struct {
     enum bpf_attach_type type;
-    void (*write)(struct code *code, int cells_fd);
-} places[SOCKADDR_BPF_PROGRAMS] = {
+    void (*write)(struct code *code, int map_fd);
+} programs[SOCKADDR_BPF_PROGRAMS] = {
     [SOCKADDR_BPF_BIND4]    = {BPF_CGROUP_INET4_BIND,    write_bind4},
     [SOCKADDR_BPF_BIND6]    = {BPF_CGROUP_INET6_BIND,    write_bind6},
     [SOCKADDR_BPF_CONNECT4] = {BPF_CGROUP_INET4_CONNECT, write_connect4},
@@ -333,29 +338,29 @@ static int bpf_call(enum bpf_cmd command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof *attributes);
 }
 
-/* A storage_key for each group that programs are attached to, as long as they are. */
-static int make_cells(void)
+/* The map: it has an entry for each group to which programs are attached. */
+static int make_map(void)
 {
     union bpf_attr attributes = {0};
 
     attributes.map_type = BPF_MAP_TYPE_CGROUP_STORAGE;
-    attributes.key_size = sizeof(uint64_t); /* the group: its programs have the same storage_key */
-    attributes.value_size = sizeof(struct storage_key);
+    attributes.key_size = sizeof(uint64_t); /* the inode of the group */
+    attributes.value_size = sizeof(struct group_entry);
     return bpf_call(BPF_MAP_CREATE, &attributes);
 }
 
-static int load_program(enum sockaddr_bpf_program place, int cells_fd)
+static int load_program(enum sockaddr_bpf_program program, int map_fd)
 {
     static const char license[] = "GPL";
     union bpf_attr attributes = {0};
     struct code code = {.n = 0};
 
-    places[place].write(&code, cells_fd);
+    programs[program].write(&code, map_fd);
     here(&code, TO_PASS);
     leave(&code, GO_ON);
     resolve(&code);
     attributes.prog_type = BPF_PROG_TYPE_CGROUP_SOCK_ADDR;
-    attributes.expected_attach_type = places[place].type;
+    attributes.expected_attach_type = programs[program].type;
     attributes.insns = (uint64_t)(uintptr_t)code.words;
     attributes.insn_cnt = (uint32_t)code.n;
     attributes.license = (uint64_t)(uintptr_t)license;
@@ -367,11 +372,11 @@ bool sockaddr_bpf_open(struct sockaddr_bpf *out, struct error *err)
     bool ok;
 
     memset(out->fds, -1, sizeof out->fds);
-    out->fds[SOCKADDR_BPF_STORAGE] = make_cells();
+    out->fds[SOCKADDR_BPF_STORAGE] = make_map();
     ok = out->fds[SOCKADDR_BPF_STORAGE] >= 0;
-    for (enum sockaddr_bpf_program place = 0; ok && place < SOCKADDR_BPF_PROGRAMS; place++) {
-        out->fds[place] = load_program(place, out->fds[SOCKADDR_BPF_STORAGE]);
-        ok = out->fds[place] >= 0;
+    for (enum sockaddr_bpf_program program = 0; ok && program < SOCKADDR_BPF_PROGRAMS; program++) {
+        out->fds[program] = load_program(program, out->fds[SOCKADDR_BPF_STORAGE]);
+        ok = out->fds[program] >= 0;
     }
     if (ok)
         return true;
@@ -394,10 +399,10 @@ void sockaddr_bpf_close(struct sockaddr_bpf *bpf)
     }
 }
 
-static bool fill_cell(const struct sockaddr_bpf *bpf, uint64_t storage_key,
-                      const struct sockaddr_rules *rules)
+static bool fill_entry(const struct sockaddr_bpf *bpf, uint64_t storage_key,
+                       const struct sockaddr_rules *rules)
 {
-    struct storage_key own = {.ip = rules->ip};
+    struct group_entry own = {.ip = rules->ip};
     union bpf_attr attributes = {0};
 
     for (size_t i = 0; i < rules->n_ports; i++)
@@ -409,28 +414,28 @@ static bool fill_cell(const struct sockaddr_bpf *bpf, uint64_t storage_key,
 }
 
 bool sockaddr_bpf_attach(const struct sockaddr_bpf *bpf, int group_fd,
-                         const struct sockaddr_rules *rules, uint64_t *out_cell, struct error *err)
+                         const struct sockaddr_rules *rules, uint64_t *out_key, struct error *err)
 {
     struct stat group;
 
-    for (enum sockaddr_bpf_program place = 0; place < SOCKADDR_BPF_PROGRAMS; place++) {
+    for (enum sockaddr_bpf_program program = 0; program < SOCKADDR_BPF_PROGRAMS; program++) {
         union bpf_attr attributes = {0};
 
         attributes.target_fd = (uint32_t)group_fd;
-        attributes.attach_bpf_fd = (uint32_t)bpf->fds[place];
-        attributes.attach_type = places[place].type;
-        attributes.attach_flags = BPF_F_ALLOW_MULTI; /* somebody above may have some of his own */
+        attributes.attach_bpf_fd = (uint32_t)bpf->fds[program];
+        attributes.attach_type = programs[program].type;
+        attributes.attach_flags = BPF_F_ALLOW_MULTI; /* groups above may have others */
         if (bpf_call(BPF_PROG_ATTACH, &attributes))
             return error_errno(err, errno, "cannot attach a BPF program to the control group");
     }
     if (fstat(group_fd, &group))
         return error_errno(err, errno, "control group");
-    *out_cell = group.st_ino; /* which is how the kernel numbers groups */
-    return fill_cell(bpf, *out_cell, rules) ||
+    *out_key = group.st_ino; /* by which the kernel numbers groups */
+    return fill_entry(bpf, *out_key, rules) ||
            error_errno(err, errno, "cannot tell the BPF programs the pod's address");
 }
 
-/* The program's own try is over: we try the same with a socket of ours. */
+/* Is the port in use? The pod's program has tried already; this tries with a new socket. */
 static bool is_taken(uint16_t port)
 {
     const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = port};
@@ -447,14 +452,14 @@ static bool is_taken(uint16_t port)
 
 uint16_t sockaddr_bpf_taken_port(const struct sockaddr_bpf *bpf, uint64_t storage_key)
 {
-    struct storage_key own = {0};
+    struct group_entry own = {0};
     union bpf_attr attributes = {0};
 
     attributes.map_fd = (uint32_t)bpf->fds[SOCKADDR_BPF_STORAGE];
     attributes.key = (uint64_t)(uintptr_t)&storage_key;
     attributes.value = (uint64_t)(uintptr_t)&own;
-    if (bpf_call(BPF_MAP_LOOKUP_ELEM, &attributes) || !own.wanted ||
-        !is_taken((uint16_t)own.wanted))
+    if (bpf_call(BPF_MAP_LOOKUP_ELEM, &attributes) || !own.tried_port ||
+        !is_taken((uint16_t)own.tried_port))
         return 0;
-    return ntohs((uint16_t)own.wanted);
+    return ntohs((uint16_t)own.tried_port);
 }

@@ -1,8 +1,8 @@
 /*
- * Rewriting addresses by seccomp user notification. See notify.h.
+ * Rewriting socket addresses by seccomp notification.
  *
- * What we read from the asker may change under us (it has threads); that only matters to itself,
- * for nothing here is a security decision.
+ * The memory of the calling process may change while it is read, because other threads run. That
+ * only affects the process itself: nothing here is a security decision.
  */
 #include "node/sandbox/sockaddr_notify.h"
 
@@ -36,7 +36,7 @@ ON_CHILD_STACK int sockaddr_notify_install(void)
         SECCOMP_SKIP_IF(SYS_bind, 4),
         SECCOMP_SKIP_IF(SYS_connect, 3),
         SECCOMP_SKIP_UNLESS(SYS_sendto, 3),
-        SECCOMP_LOAD(args[4]), /* of the address; half of it is enough to know that there is one */
+        SECCOMP_LOAD(args[4]), /* pointer to the address; its lower half tells whether it is NULL */
         SECCOMP_SKIP_IF(0, 1),
         SECCOMP_RETURN(SECCOMP_RET_USER_NOTIF),
         SECCOMP_RETURN(SECCOMP_RET_ALLOW),
@@ -60,7 +60,7 @@ bool sockaddr_notify_works(void)
            WEXITSTATUS(status) == 0;
 }
 
-/* pidfd_open wants the leader of a thread's group. */
+/* The leader of the thread's group, which pidfd_open needs. */
 static pid_t leader_of(pid_t thread)
 {
     char path[32], text[2048], *at;
@@ -91,38 +91,39 @@ static int socket_of(pid_t thread, int number)
 
 static bool read_memory(pid_t pid, uint64_t at, void *out, size_t len)
 {
-    void *there = (void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr): another's memory */
+    void *there =
+        (void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr): another process's memory */
     struct iovec local = {out, len}, remote = {there, len};
 
     return !len || process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* Which call it is, and where its address is among its arguments. */
-static const struct asked_call {
+/* The calls that are notified, and the positions of their address arguments. */
+static const struct notified_call {
     int number;
     enum sockaddr_call call;
     int address, len;
-} asked_calls[] = {{SYS_bind, SOCKADDR_BIND, 1, 2},
-                   {SYS_connect, SOCKADDR_CONNECT, 1, 2},
-                   {SYS_sendto, SOCKADDR_SEND, 4, 5}};
+} notified_calls[] = {{SYS_bind, SOCKADDR_BIND, 1, 2},
+                      {SYS_connect, SOCKADDR_CONNECT, 1, 2},
+                      {SYS_sendto, SOCKADDR_SEND, 4, 5}};
 
-static const struct asked_call *call_of(const struct seccomp_notif *asked)
+static const struct notified_call *call_of(const struct seccomp_notif *notice)
 {
     size_t i = 0;
 
-    while (i + 1 < countof(asked_calls) && asked_calls[i].number != asked->data.nr)
+    while (i + 1 < countof(notified_calls) && notified_calls[i].number != notice->data.nr)
         i++;
-    return &asked_calls[i];
+    return &notified_calls[i];
 }
 
-static void go_on(int listener_fd, uint64_t id)
+static void let_go_on(int listener_fd, uint64_t id)
 {
     struct seccomp_notif_resp answer = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
     ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-static void is_done(int listener_fd, uint64_t id, int64_t result, int error)
+static void return_result(int listener_fd, uint64_t id, int64_t result, int error)
 {
     struct seccomp_notif_resp answer = {.id = id, .val = result, .error = -error};
 
@@ -140,10 +141,10 @@ static void bind_source(int fd, const union sockaddr_any *address)
     if (bound.any.sa_family == AF_INET
             ? bound.v4.sin_port || bound.v4.sin_addr.s_addr
             : bound.v6.sin6_port || !IN6_IS_ADDR_UNSPECIFIED(&bound.v6.sin6_addr))
-        return; /* its owner has chosen */
+        return; /* its program has bound it */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
     if (bind(fd, &address->any, bound.any.sa_family == AF_INET ? sizeof bound.v4 : sizeof bound.v6))
-        return; /* then it is the host's address, as without us */
+        return; /* then its source is the host's address */
 }
 
 static int call(enum sockaddr_call which, int fd, const union sockaddr_any *address, socklen_t len)
@@ -159,48 +160,50 @@ static uint16_t port_of(const union sockaddr_any *address)
     return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
 }
 
-/* A connect that may have to wait is made by a child, so that the shim never does. */
-static void call_for(int listener_fd, uint64_t id, enum sockaddr_call which, int fd,
-                     const union sockaddr_any *address, socklen_t len,
-                     struct port_failures *trouble)
+/* Make the call in place of the process. A connect that may block is made by a child, so that the
+ * shim never waits. */
+static void make_call(int listener_fd, uint64_t id, enum sockaddr_call which, int fd,
+                      const union sockaddr_any *address, socklen_t len,
+                      struct port_failures *failures)
 {
     bool waits = which == SOCKADDR_CONNECT && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     pid_t pid = waits ? fork() : -1;
     int error;
 
     if (pid > 0)
-        return; /* reaped like any other child */
+        return; /* the shim reaps it like its other children */
     error = call(which, fd, address, len);
-    is_done(listener_fd, id, 0, error);
+    return_result(listener_fd, id, 0, error);
     if (pid == 0)
         _exit(0);
     if (which == SOCKADDR_BIND && error == EACCES)
-        trouble->refused = port_of(address);
+        failures->refused = port_of(address);
 }
 
-/* Read where it lies, and sent to another address. What does not fit now is lost on its way, as a
- * datagram may be: we do not wait. */
-static void send_for(int listener_fd, const struct seccomp_notif *asked, int fd,
-                     const union sockaddr_any *address, socklen_t len)
+/* Send the process's datagram to another address. A datagram that does not fit into the socket's
+ * buffer now is dropped: the shim never waits. */
+static void make_send(int listener_fd, const struct seccomp_notif *notice, int fd,
+                      const union sockaddr_any *address, socklen_t len)
 {
     static char bytes[DATAGRAM_MAX];
-    size_t size = asked->data.args[2];
+    size_t size = notice->data.args[2];
     ssize_t sent = -1;
 
     errno = EMSGSIZE;
-    if (size <= sizeof bytes && read_memory((pid_t)asked->pid, asked->data.args[1], bytes, size))
-        sent = sendto(fd, bytes, size, (int)asked->data.args[3] | MSG_DONTWAIT | MSG_NOSIGNAL,
+    if (size <= sizeof bytes && read_memory((pid_t)notice->pid, notice->data.args[1], bytes, size))
+        sent = sendto(fd, bytes, size, (int)notice->data.args[3] | MSG_DONTWAIT | MSG_NOSIGNAL,
                       &address->any, len);
     if (sent < 0 && errno == EAGAIN)
         sent = (ssize_t)size;
-    is_done(listener_fd, asked->id, sent < 0 ? 0 : sent, sent < 0 ? errno : 0);
+    return_result(listener_fd, notice->id, sent < 0 ? 0 : sent, sent < 0 ? errno : 0);
 }
 
-/* We try a bind in the asker's place, with a socket of our own: its own call is what counts. */
-static bool is_taken(const struct seccomp_notif *asked, const union sockaddr_any *address,
+/* Is the address in use? Tries with a new socket of the same type; the process's own call
+ * follows. */
+static bool is_taken(const struct seccomp_notif *notice, const union sockaddr_any *address,
                      socklen_t len)
 {
-    int its_fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]), fd, type = 0, on = 1;
+    int its_fd = socket_of((pid_t)notice->pid, (int)notice->data.args[0]), fd, type = 0, on = 1;
     socklen_t type_len = sizeof type;
     bool taken;
 
@@ -217,45 +220,45 @@ static bool is_taken(const struct seccomp_notif *asked, const union sockaddr_any
     return taken;
 }
 
-static void answer_one(int listener_fd, const struct seccomp_notif *asked,
-                       const struct sockaddr_rules *rules, struct port_failures *trouble)
+static void answer_one(int listener_fd, const struct seccomp_notif *notice,
+                       const struct sockaddr_rules *rules, struct port_failures *failures)
 {
-    const struct asked_call *call = call_of(asked);
-    socklen_t len = (socklen_t)asked->data.args[call->len];
+    const struct notified_call *call = call_of(notice);
+    socklen_t len = (socklen_t)notice->data.args[call->len];
     union sockaddr_any address = {0};
-    enum sockaddr_verdict what = SOCKADDR_UNCHANGED;
-    uint64_t id = asked->id;
+    enum sockaddr_verdict verdict = SOCKADDR_UNCHANGED;
+    uint64_t id = notice->id;
     int fd = -1;
 
     if (len <= sizeof address &&
-        read_memory((pid_t)asked->pid, asked->data.args[call->address], &address, len) &&
+        read_memory((pid_t)notice->pid, notice->data.args[call->address], &address, len) &&
         ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-        what = sockaddr_decide(rules, call->call, &address, len);
-    if (what == SOCKADDR_SHARED_PORT && is_taken(asked, &address, len))
-        trouble->taken = port_of(&address);
-    if (what == SOCKADDR_REPLACED || what == SOCKADDR_BIND_SOURCE)
-        fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]);
+        verdict = sockaddr_decide(rules, call->call, &address, len);
+    if (verdict == SOCKADDR_SHARED_PORT && is_taken(notice, &address, len))
+        failures->taken = port_of(&address);
+    if (verdict == SOCKADDR_REPLACED || verdict == SOCKADDR_BIND_SOURCE)
+        fd = socket_of((pid_t)notice->pid, (int)notice->data.args[0]);
     if (fd < 0) {
-        go_on(listener_fd, id);
+        let_go_on(listener_fd, id);
         return;
     }
-    if (what == SOCKADDR_REPLACED && call->call == SOCKADDR_SEND) {
-        send_for(listener_fd, asked, fd, &address, len);
-    } else if (what == SOCKADDR_REPLACED) {
-        call_for(listener_fd, id, call->call, fd, &address, len, trouble);
+    if (verdict == SOCKADDR_REPLACED && call->call == SOCKADDR_SEND) {
+        make_send(listener_fd, notice, fd, &address, len);
+    } else if (verdict == SOCKADDR_REPLACED) {
+        make_call(listener_fd, id, call->call, fd, &address, len, failures);
     } else {
         bind_source(fd, &address);
-        go_on(listener_fd, id);
+        let_go_on(listener_fd, id);
     }
     close(fd);
 }
 
 bool sockaddr_notify_answer(int listener_fd, const struct sockaddr_rules *rules,
-                            struct port_failures *trouble)
+                            struct port_failures *failures)
 {
     union {
-        struct seccomp_notif asked;
-        char room[512]; /* the kernel's may be longer than ours */
+        struct seccomp_notif notice;
+        char room[512]; /* the kernel's struct may be longer than that of the headers */
     } message;
     struct pollfd ready = {listener_fd, POLLIN, 0};
 
@@ -264,7 +267,7 @@ bool sockaddr_notify_answer(int listener_fd, const struct sockaddr_rules *rules,
     if (!(ready.revents & POLLIN))
         return !(ready.revents & (POLLHUP | POLLERR));
     memset(&message, 0, sizeof message);
-    if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.asked) == 0)
-        answer_one(listener_fd, &message.asked, rules, trouble);
+    if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.notice) == 0)
+        answer_one(listener_fd, &message.notice, rules, failures);
     return true;
 }

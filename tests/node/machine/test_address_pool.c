@@ -122,7 +122,7 @@ static struct sockaddr_in pod_in(uint8_t range)
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(127u << 24 | (uint32_t)range << 16 | 1024)};
 }
 
-/* The range that who wants none in particular is given. */
+/* The second byte of the range that is given when none is asked for. */
 static uint8_t next_range(void)
 {
     int fd = -1;

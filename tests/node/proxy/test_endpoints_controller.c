@@ -1,6 +1,4 @@
-/*
- * node/proxy/endpoints_controller.c: who is behind a Service, as written for others.
- */
+/* node/proxy/endpoints_controller: the Endpoints and EndpointSlices written for Services. */
 #include "tests/unit.h"
 
 #include "node/proxy/endpoints_controller.h"
@@ -13,14 +11,14 @@ static const struct kubelet_options options = {
     .volumes = {.data_dir = "/data"},
 };
 
-static struct endpoints *set_up(struct rig **out)
+static struct endpoints_controller *set_up(struct rig **out)
 {
     *out = rig_new();
     rig_start_kubelet(*out, &options);
     return endpoints_controller_start((*out)->cluster, "here");
 }
 
-static void tear_down(struct rig *rig, struct endpoints *endpoints)
+static void tear_down(struct rig *rig, struct endpoints_controller *endpoints)
 {
     endpoints_controller_stop(endpoints);
     rig_free(rig);
@@ -81,31 +79,31 @@ static const struct object *slice_of(struct rig *rig)
 static void a_pod_is_listed_from_its_start_and_ready_when_it_is(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
 
     service(rig, "'selector':{'app':'web'},'ports':[{'name':'x','port':80,'targetPort':'http'}]");
-    check_str("nobody", endpoints_text(rig), "{}");
+    check_str("no endpoints", endpoints_text(rig), "{}");
     pod(rig, "p", "");
     rig_advance(rig, 200);
     check_has("started", endpoints_text(rig), "\"notReadyAddresses\":[{\"ip\":\"127.");
     check_has("its own port", endpoints_text(rig),
               "\"ports\":[{\"name\":\"x\",\"port\":8080,\"protocol\":\"TCP\"}]");
-    check_has("it", endpoints_text(rig),
+    check_has("the pod", endpoints_text(rig),
               "\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"");
     rig_tell_running(rig, "p");
     rig_advance(rig, 200);
     check_has("ready", endpoints_text(rig), "\"addresses\":[{\"ip\":\"127.");
-    check("no longer among the others", !strstr(endpoints_text(rig), "notReady"));
+    check("no longer listed as not ready", !strstr(endpoints_text(rig), "notReady"));
     rig_tell_ended(rig, "p", 0);
     rig_advance(rig, 200);
     check_str("ended", endpoints_text(rig), "{}");
     tear_down(rig, endpoints);
 }
 
-static void a_service_may_publish_those_that_are_not_ready(void **state)
+static void a_service_may_publish_pods_that_are_not_ready(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
 
     service(rig, "'clusterIP':'None','selector':{'app':'web'},'publishNotReadyAddresses':true");
     pod(rig, "p", ",'hostname':'p','subdomain':'web'");
@@ -116,10 +114,10 @@ static void a_service_may_publish_those_that_are_not_ready(void **state)
     tear_down(rig, endpoints);
 }
 
-static void a_slice_says_the_same(void **state)
+static void a_slice_has_the_same_endpoints(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
     const struct object *slice;
 
     service(rig, "'selector':{'app':'web'},'ports':[{'port':53,'protocol':'UDP'}]");
@@ -127,7 +125,7 @@ static void a_slice_says_the_same(void **state)
     rig_tell_running(rig, "p");
     rig_advance(rig, 200);
     slice = slice_of(rig);
-    check("there is one", slice);
+    check("a slice exists", slice);
     check_str("found by", meta_label(slice->meta, "kubernetes.io/service-name"), "web");
     check_str("labels of the Service", meta_label(slice->meta, "tier"), "front");
     check_has("ready", text_of(rig, &kind_endpoint_slice, object_name(slice)),
@@ -137,10 +135,10 @@ static void a_slice_says_the_same(void **state)
     tear_down(rig, endpoints);
 }
 
-static void what_comes_and_goes_at_once_costs_no_write(void **state)
+static void a_pod_that_comes_and_goes_at_once_costs_no_write(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
     int64_t revision;
 
     service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
@@ -154,10 +152,10 @@ static void what_comes_and_goes_at_once_costs_no_write(void **state)
     tear_down(rig, endpoints);
 }
 
-static void they_go_with_their_service_and_somebody_elses_stay(void **state)
+static void endpoints_are_deleted_with_their_service_unless_a_client_wrote_them(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
 
     rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'db','namespace':"
                     "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
@@ -165,24 +163,24 @@ static void they_go_with_their_service_and_somebody_elses_stay(void **state)
                     "'default'},'spec':{'ports':[{'port':5432}]}}");
     service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
     check_has("written by hand", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
-    check("ours", slice_of(rig));
+    check("the controller's slice", slice_of(rig));
     rig_delete(rig, &kind_service, "web", -1);
     rig_advance(rig, 200);
     check_str("gone", endpoints_text(rig), "");
     check("the slice, too", !slice_of(rig));
-    check_has("that stays", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
+    check_has("the foreign object stays", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
     tear_down(rig, endpoints);
 }
 
-static void what_somebody_writes_over_it_is_put_right_at_the_next_change(void **state)
+static void a_foreign_write_is_overwritten_at_the_next_change(void **state)
 {
     struct rig *rig;
-    struct endpoints *endpoints = set_up(&rig);
+    struct endpoints_controller *endpoints = set_up(&rig);
 
     rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'web','namespace':"
                     "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
     service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
-    check_str("that of the Service", endpoints_text(rig), "{}");
+    check_str("the controller's", endpoints_text(rig), "{}");
     tear_down(rig, endpoints);
 }
 
@@ -190,11 +188,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_is_listed_from_its_start_and_ready_when_it_is),
-        cmocka_unit_test(a_service_may_publish_those_that_are_not_ready),
-        cmocka_unit_test(a_slice_says_the_same),
-        cmocka_unit_test(what_comes_and_goes_at_once_costs_no_write),
-        cmocka_unit_test(they_go_with_their_service_and_somebody_elses_stay),
-        cmocka_unit_test(what_somebody_writes_over_it_is_put_right_at_the_next_change),
+        cmocka_unit_test(a_service_may_publish_pods_that_are_not_ready),
+        cmocka_unit_test(a_slice_has_the_same_endpoints),
+        cmocka_unit_test(a_pod_that_comes_and_goes_at_once_costs_no_write),
+        cmocka_unit_test(endpoints_are_deleted_with_their_service_unless_a_client_wrote_them),
+        cmocka_unit_test(a_foreign_write_is_overwritten_at_the_next_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

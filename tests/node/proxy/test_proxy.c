@@ -16,8 +16,6 @@
 
 enum { WAIT_MS = 20000 };
 
-/* ---- sockets ---- */
-
 static int bound(uint16_t *out_port)
 {
     return own_socket(SOCK_STREAM, out_port);
@@ -31,7 +29,7 @@ static int server(uint16_t *out_port)
     return fd;
 }
 
-/* 0, or the error. */
+/* 0, or the errno of the connection. */
 static int try_connect(uint16_t port, int *out_fd)
 {
     const struct sockaddr_in to = own_address(port);
@@ -46,7 +44,7 @@ static int try_connect(uint16_t port, int *out_fd)
     return error;
 }
 
-/* -1 when it is refused. */
+/* A connection to the address; -1 when it is refused. */
 static int client(uint16_t port)
 {
     int fd = -1, error = try_connect(port, &fd);
@@ -56,7 +54,8 @@ static int client(uint16_t port)
     return fd;
 }
 
-/* A listener that is closed resets who is about to be let in; from then on it refuses. */
+/* Wait until the listener refuses. While it closes, it may reset a connection that was about to be
+ * accepted. */
 static bool is_refused(uint16_t port)
 {
     int fd = -1, error = try_connect(port, &fd);
@@ -68,7 +67,7 @@ static bool is_refused(uint16_t port)
     return error == ECONNREFUSED;
 }
 
-/* The proxy takes its commands when it does. */
+/* Connect until it succeeds: the proxy handles commands asynchronously. */
 static int client_at_last(uint16_t port)
 {
     int fd;
@@ -82,7 +81,7 @@ static int accepted(int listener)
 {
     struct pollfd ready = {listener, POLLIN, 0};
 
-    check_int("somebody comes", poll(&ready, 1, WAIT_MS), 1);
+    check_int("a connection arrives", poll(&ready, 1, WAIT_MS), 1);
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 }
 
@@ -91,7 +90,7 @@ static void say(int fd, const char *text)
     check_int("sent", send(fd, text, strlen(text), MSG_NOSIGNAL), (int)strlen(text));
 }
 
-/* What comes until the other side says no more; or "reset". */
+/* The text received until the other side closes, or "reset". */
 static const char *heard(int fd)
 {
     static char text[256];
@@ -137,9 +136,7 @@ static void tear_down(struct bench *b)
     close(b->target);
 }
 
-/* ---- cases ---- */
-
-static void each_way_ends_on_its_own(void **state)
+static void each_direction_ends_on_its_own(void **state)
 {
     struct bench b = set_up();
     int near = client_at_last(b.port), far = accepted(b.target);
@@ -154,7 +151,7 @@ static void each_way_ends_on_its_own(void **state)
     tear_down(&b);
 }
 
-static void a_door_without_targets_refuses(void **state)
+static void a_listener_without_targets_refuses(void **state)
 {
     struct bench b = set_up();
     int near = client_at_last(b.port), far = accepted(b.target), fd;
@@ -164,7 +161,7 @@ static void a_door_without_targets_refuses(void **state)
         close(fd);
     say(near, "still here");
     shutdown(near, SHUT_WR);
-    check_str("those that are made stay", heard(far), "still here");
+    check_str("existing connections stay", heard(far), "still here");
     lead(b.proxy, b.listener, &b.target_port, 1);
     fd = client_at_last(b.port);
     close(fd);
@@ -173,19 +170,19 @@ static void a_door_without_targets_refuses(void **state)
     tear_down(&b);
 }
 
-static void targets_take_turns_and_one_that_refuses_is_passed_over(void **state)
+static void targets_take_turns_and_one_that_refuses_is_skipped(void **state)
 {
     struct bench b = set_up();
-    uint16_t other_port, nobody_port;
-    int other = server(&other_port), nobody = bound(&nobody_port);
+    uint16_t other_port, refusing_port;
+    int other = server(&other_port), refusing = bound(&refusing_port);
     int came[2] = {0, 0};
 
-    lead(b.proxy, b.listener, (uint16_t[]){b.target_port, nobody_port, other_port}, 3);
+    lead(b.proxy, b.listener, (uint16_t[]){b.target_port, refusing_port, other_port}, 3);
     for (int i = 0; i < 12; i++) {
         struct pollfd ready[] = {{b.target, POLLIN, 0}, {other, POLLIN, 0}};
         int near = client_at_last(b.port), which;
 
-        check_int("one of them has it", poll(ready, 2, WAIT_MS), 1);
+        check_int("one of the targets has it", poll(ready, 2, WAIT_MS), 1);
         which = ready[1].revents != 0;
         came[which]++;
         close(accepted(ready[which].fd));
@@ -194,28 +191,28 @@ static void targets_take_turns_and_one_that_refuses_is_passed_over(void **state)
     }
     check("both had their turns", came[0] >= 3 && came[1] >= 3);
     close(other);
-    close(nobody);
+    close(refusing);
     tear_down(&b);
 }
 
-static void who_finds_nobody_is_reset(void **state)
+static void a_connection_without_a_working_target_is_reset(void **state)
 {
     struct bench b = set_up();
-    uint16_t nobody_port;
-    int nobody = bound(&nobody_port), near;
+    uint16_t refusing_port;
+    int refusing = bound(&refusing_port), near;
     bool ended;
 
-    lead(b.proxy, b.listener, &nobody_port, 1);
+    lead(b.proxy, b.listener, &refusing_port, 1);
     do {
         near = client_at_last(b.port);
         ended = strcmp(heard(near), "reset") == 0;
         close(near);
     } while (!ended);
-    close(nobody);
+    close(refusing);
     tear_down(&b);
 }
 
-/* More than all buffers on the way hold: what is not taken is not lost. */
+/* Sends more than all buffers on the way hold: nothing is lost while the reader pauses. */
 static void a_slow_reader_gets_everything(void **state)
 {
     enum { BYTES = 16 << 20 };
@@ -227,7 +224,7 @@ static void a_slow_reader_gets_everything(void **state)
 
     while (sent < BYTES && (n = send(near, chunk, 1 << 16, MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
         sent += (size_t)n;
-    check("the way is full", sent < BYTES);
+    check("all buffers are full", sent < BYTES);
     shutdown(near, SHUT_WR);
     while ((n = recv(far, chunk, 1 << 16, 0)) > 0)
         got += (size_t)n;
@@ -238,7 +235,7 @@ static void a_slow_reader_gets_everything(void **state)
     tear_down(&b);
 }
 
-/* Those beyond the limit wait in the kernel, and have their turn. */
+/* Connections beyond the limit wait in the kernel until others have ended. */
 static void connections_beyond_the_limit_wait(void **state)
 {
     enum { MORE = 8, FILES = 4 * (PROXY_CONNS_MAX + MORE) + 64 };
@@ -276,7 +273,7 @@ static void connections_beyond_the_limit_wait(void **state)
     tear_down(&b);
 }
 
-static void a_closed_door_gives_its_port_back(void **state)
+static void a_closed_listener_frees_its_port(void **state)
 {
     struct bench b = set_up();
     int near = client_at_last(b.port), far = accepted(b.target);
@@ -286,7 +283,7 @@ static void a_closed_door_gives_its_port_back(void **state)
         poll(NULL, 0, 1);
     say(near, "bye");
     shutdown(near, SHUT_WR);
-    check_str("what it had let in goes on", heard(far), "bye");
+    check_str("accepted connections go on", heard(far), "bye");
     close(near);
     close(far);
     tear_down(&b);
@@ -295,13 +292,13 @@ static void a_closed_door_gives_its_port_back(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_way_ends_on_its_own),
-        cmocka_unit_test(a_door_without_targets_refuses),
-        cmocka_unit_test(targets_take_turns_and_one_that_refuses_is_passed_over),
-        cmocka_unit_test(who_finds_nobody_is_reset),
+        cmocka_unit_test(each_direction_ends_on_its_own),
+        cmocka_unit_test(a_listener_without_targets_refuses),
+        cmocka_unit_test(targets_take_turns_and_one_that_refuses_is_skipped),
+        cmocka_unit_test(a_connection_without_a_working_target_is_reset),
         cmocka_unit_test(a_slow_reader_gets_everything),
         cmocka_unit_test(connections_beyond_the_limit_wait),
-        cmocka_unit_test(a_closed_door_gives_its_port_back),
+        cmocka_unit_test(a_closed_listener_frees_its_port),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

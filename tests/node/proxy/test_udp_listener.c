@@ -22,7 +22,7 @@ struct bench {
     int servers[2];
 };
 
-/* One who sends to the listener, and hears from nobody else. */
+/* A socket that sends to the listener and receives from it alone. */
 static int new_client(const struct bench *b)
 {
     const struct sockaddr_in to = own_address(b->port);
@@ -48,14 +48,14 @@ static bool is_there(int fd, int ms)
     return poll(&ready, 1, ms) == 1;
 }
 
-/* The next text; `from` is where an answer goes. */
+/* The next datagram as text; `from` is the address for the answer. */
 static const char *next_text(int server, struct sockaddr_in *from)
 {
     static char text[LARGE + 1];
     socklen_t size = sizeof *from;
     ssize_t n;
 
-    check("somebody says something", is_there(server, WAIT_MS));
+    check("a datagram arrives", is_there(server, WAIT_MS));
     n = recvfrom(server, text, LARGE, 0, (struct sockaddr *)from, &size);
     check("received", n >= 0);
     text[n] = 0;
@@ -76,7 +76,7 @@ static const char *heard(int server, struct sockaddr_in *from)
     return text;
 }
 
-/* Which server has got this; there may be hellos before it at both. */
+/* The index of the server that received this text; both may have received hellos before it. */
 static int who_heard(const struct bench *b, const char *wanted)
 {
     char text[16] = {0};
@@ -103,7 +103,7 @@ static void say(int client, const char *text)
     check_int(text, send(client, text, strlen(text), 0), (int64_t)strlen(text));
 }
 
-/* Until this one arrives: what is said before may be refused, or told of as refused late. */
+/* Send until this text arrives: earlier datagrams may be refused, or reported as refused later. */
 static void insist(int client, const char *text, int server)
 {
     struct sockaddr_in from;
@@ -113,7 +113,7 @@ static void insist(int client, const char *text, int server)
     while (!is_there(server, 1) || strcmp(next_text(server, &from), text) != 0);
 }
 
-/* The proxy takes its commands when it does: from now on it has, if they lead to this server. */
+/* Wait until the proxy has handled its commands: datagrams then reach this server. */
 static void settle(const struct bench *b, int server)
 {
     static int times;
@@ -150,12 +150,10 @@ static void tear_down(struct bench *b)
         close(b->servers[i]);
 }
 
-/* ---- cases ---- */
-
-static void everybody_gets_his_own_answers_from_the_door(void **state)
+static void each_client_gets_its_own_answers_from_the_listener(void **state)
 {
     struct bench b = set_up();
-    struct sockaddr_in from[2], nobody;
+    struct sockaddr_in from[2], ignored;
     int clients[] = {new_client(&b), new_client(&b)};
 
     say(clients[0], "one");
@@ -166,9 +164,9 @@ static void everybody_gets_his_own_answers_from_the_door(void **state)
     answer(b.servers[0], &from[1], "to two");
     answer(b.servers[0], &from[0], "to one");
     answer(b.servers[0], &from[0], "and once more");
-    check_str("the first", heard(clients[0], &nobody), "to one");
-    check_str("answers may be several", heard(clients[0], &nobody), "and once more");
-    check_str("the second", heard(clients[1], &nobody), "to two");
+    check_str("the first", heard(clients[0], &ignored), "to one");
+    check_str("answers may be several", heard(clients[0], &ignored), "and once more");
+    check_str("the second", heard(clients[1], &ignored), "to two");
     for (size_t i = 0; i < countof(clients); i++)
         close(clients[i]);
     tear_down(&b);
@@ -193,7 +191,7 @@ static void one_datagram_is_one_datagram(void **state)
     tear_down(&b);
 }
 
-static void who_has_sent_keeps_his_target_and_others_have_theirs(void **state)
+static void a_client_keeps_its_target_and_others_have_theirs(void **state)
 {
     struct bench b = set_up();
     struct sockaddr_in from;
@@ -214,7 +212,7 @@ static void who_has_sent_keeps_his_target_and_others_have_theirs(void **state)
     tear_down(&b);
 }
 
-static void a_target_that_refuses_is_passed_over(void **state)
+static void a_target_that_refuses_is_skipped(void **state)
 {
     struct bench b = set_up();
     uint16_t ports[] = {0, b.ports[1]};
@@ -232,7 +230,7 @@ static void a_target_that_refuses_is_passed_over(void **state)
     tear_down(&b);
 }
 
-static void who_talked_to_one_that_is_gone_talks_to_another(void **state)
+static void a_client_of_a_removed_target_gets_another(void **state)
 {
     struct bench b = set_up();
     struct sockaddr_in from;
@@ -248,7 +246,7 @@ static void who_talked_to_one_that_is_gone_talks_to_another(void **state)
     tear_down(&b);
 }
 
-/* As a port does at which nobody listens. */
+/* It refuses datagrams as an unused port does. */
 static bool refuses(int client)
 {
     struct pollfd ready = {client, POLLIN, 0};
@@ -260,7 +258,7 @@ static bool refuses(int client)
            errno == ECONNREFUSED;
 }
 
-static void a_door_without_targets_refuses(void **state)
+static void a_listener_without_targets_refuses(void **state)
 {
     struct bench b = set_up();
     int client = new_client(&b);
@@ -275,7 +273,7 @@ static void a_door_without_targets_refuses(void **state)
     tear_down(&b);
 }
 
-static void a_closed_door_gives_its_port_back(void **state)
+static void a_closed_listener_frees_its_port(void **state)
 {
     struct bench b = set_up();
     const struct sockaddr_in address = own_address(b.port);
@@ -288,14 +286,14 @@ static void a_closed_door_gives_its_port_back(void **state)
     tear_down(&b);
 }
 
-/* Those beyond the limit take the places of those that rest longest, who are served when they ask
- * again. */
-static void no_more_are_remembered_than_the_limit(void **state)
+/* Clients beyond the limit replace those that have rested longest, which become clients again when
+ * they send. */
+static void no_more_sessions_are_kept_than_the_limit(void **state)
 {
     enum { MORE = 4, ALL = UDP_SESSIONS_MAX + MORE, FILES = 2 * ALL + 64 };
     struct rlimit files;
     struct bench b = set_up();
-    struct sockaddr_in from[ALL], nobody;
+    struct sockaddr_in from[ALL], ignored;
     int clients[ALL];
 
     getrlimit(RLIMIT_NOFILE, &files);
@@ -312,12 +310,12 @@ static void no_more_are_remembered_than_the_limit(void **state)
     }
     answer(b.servers[0], &from[0], "late");
     answer(b.servers[0], &from[ALL - 1], "in time");
-    check_str("the last", heard(clients[ALL - 1], &nobody), "in time");
+    check_str("the last", heard(clients[ALL - 1], &ignored), "in time");
     check("the first is forgotten", !is_there(clients[0], 0));
     say(clients[0], "again");
-    check_str("and may ask again", heard(b.servers[0], &nobody), "again");
-    answer(b.servers[0], &nobody, "now");
-    check_str("to be answered", heard(clients[0], &nobody), "now");
+    check_str("and may ask again", heard(b.servers[0], &ignored), "again");
+    answer(b.servers[0], &ignored, "now");
+    check_str("to be answered", heard(clients[0], &ignored), "now");
     for (int i = 0; i < ALL; i++)
         close(clients[i]);
     tear_down(&b);
@@ -326,14 +324,14 @@ static void no_more_are_remembered_than_the_limit(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_gets_his_own_answers_from_the_door),
+        cmocka_unit_test(each_client_gets_its_own_answers_from_the_listener),
         cmocka_unit_test(one_datagram_is_one_datagram),
-        cmocka_unit_test(who_has_sent_keeps_his_target_and_others_have_theirs),
-        cmocka_unit_test(a_target_that_refuses_is_passed_over),
-        cmocka_unit_test(who_talked_to_one_that_is_gone_talks_to_another),
-        cmocka_unit_test(a_door_without_targets_refuses),
-        cmocka_unit_test(a_closed_door_gives_its_port_back),
-        cmocka_unit_test(no_more_are_remembered_than_the_limit),
+        cmocka_unit_test(a_client_keeps_its_target_and_others_have_theirs),
+        cmocka_unit_test(a_target_that_refuses_is_skipped),
+        cmocka_unit_test(a_client_of_a_removed_target_gets_another),
+        cmocka_unit_test(a_listener_without_targets_refuses),
+        cmocka_unit_test(a_closed_listener_frees_its_port),
+        cmocka_unit_test(no_more_sessions_are_kept_than_the_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

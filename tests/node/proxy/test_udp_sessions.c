@@ -1,6 +1,4 @@
-/*
- * node/proxy/udp_sessions.c: how long those who send datagrams are remembered, and how many.
- */
+/* node/proxy/udp_sessions: how long UDP sessions are kept, and how many. */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -11,7 +9,7 @@
 
 struct bench {
     struct udp_sessions all;
-    struct session items[UDP_SESSIONS_MAX + 1];
+    struct udp_session items[UDP_SESSIONS_MAX + 1];
 };
 
 static struct bench *set_up(void)
@@ -29,8 +27,8 @@ static void add(struct bench *b, uint32_t i, int64_t now_s)
     udp_sessions_add(&b->all, &b->items[i], &key, now_s * SECOND);
 }
 
-/* Its number; -1: nobody's. */
-static int number_of(const struct bench *b, const struct session *session)
+/* The index of a session; -1 for NULL. */
+static int number_of(const struct bench *b, const struct udp_session *session)
 {
     return session ? (int)(session - b->items) : -1;
 }
@@ -40,24 +38,24 @@ static int expired(const struct bench *b, int64_t now_s)
     return number_of(b, udp_sessions_expired(&b->all, now_s * SECOND));
 }
 
-static void each_is_found_by_its_door_and_its_sender(void **state)
+static void a_session_is_found_by_its_listener_and_sender(void **state)
 {
     struct bench *b = set_up();
-    const struct udp_session_key key = {1, 0x7f000001, 7}, other_door = {2, 0x7f000001, 7};
+    const struct udp_session_key key = {1, 0x7f000001, 7}, other_listener = {2, 0x7f000001, 7};
 
     add(b, 7, 0);
     check_int("its own", number_of(b, udp_sessions_find(&b->all, &key)), 7);
-    check_int("another listener's", number_of(b, udp_sessions_find(&b->all, &other_door)), -1);
+    check_int("another listener's", number_of(b, udp_sessions_find(&b->all, &other_listener)), -1);
     udp_sessions_remove(&b->all, &b->items[7]);
     check_int("removed", number_of(b, udp_sessions_find(&b->all, &key)), -1);
     mem_free(b);
 }
 
-static void one_rests_for_half_a_minute_and_for_two_when_it_was_answered(void **state)
+static void a_session_expires_after_half_a_minute_or_two_minutes_if_answered(void **state)
 {
     struct bench *b = set_up();
 
-    check_int("nobody is due", udp_sessions_due_ns(&b->all, 0), -1);
+    check_int("no session is due", udp_sessions_due_ns(&b->all, 0), -1);
     add(b, 0, 0);
     add(b, 1, 1);
     udp_sessions_used(&b->all, &b->items[0], true, 2 * SECOND);
@@ -78,13 +76,13 @@ static void one_rests_for_half_a_minute_and_for_two_when_it_was_answered(void **
     mem_free(b);
 }
 
-/* A flood of questions ends no client. */
-static void when_all_places_are_taken_the_one_that_rests_longest_goes(void **state)
+/* A flood of requests ends no answered session. */
+static void when_the_table_is_full_the_longest_resting_session_is_removed(void **state)
 {
     struct bench *b = set_up();
 
     for (uint32_t i = 0; i < UDP_SESSIONS_MAX; i++) {
-        check_int("there is room", number_of(b, udp_sessions_oldest_if_full(&b->all)), -1);
+        check_int("the table has room", number_of(b, udp_sessions_oldest_if_full(&b->all)), -1);
         add(b, i, i);
     }
     check_int("the oldest", number_of(b, udp_sessions_oldest_if_full(&b->all)), 0);
@@ -103,9 +101,9 @@ static void when_all_places_are_taken_the_one_that_rests_longest_goes(void **sta
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_found_by_its_door_and_its_sender),
-        cmocka_unit_test(one_rests_for_half_a_minute_and_for_two_when_it_was_answered),
-        cmocka_unit_test(when_all_places_are_taken_the_one_that_rests_longest_goes),
+        cmocka_unit_test(a_session_is_found_by_its_listener_and_sender),
+        cmocka_unit_test(a_session_expires_after_half_a_minute_or_two_minutes_if_answered),
+        cmocka_unit_test(when_the_table_is_full_the_longest_resting_session_is_removed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

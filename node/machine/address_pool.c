@@ -1,4 +1,6 @@
-/* A bitmap of the /16 and the position at which the search goes on. */
+/*
+ * A bitmap of the /16 and the position at which the search goes on.
+ */
 #include "node/machine/address_pool.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,6 @@
-/* Locking ranges of addresses by abstract socket names, and finding those with listeners. */
+/*
+ * Locking ranges of addresses by abstract socket names, and finding those with listeners.
+ */
 #include "node/machine/address_range.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,9 @@
 #pragma once
-/* Amounts of a node's resources: CPU, memory, pods, and a few that only have a name
+/*
+ * Amounts of a node's resources: CPU, memory, pods, and a few that only have a name
  * ("nvidia.com/gpu"). struct resource_names tells which name belongs to which element of `extra`;
- * amounts that are compared with each other share one such table. */
+ * amounts that are compared with each other share one such table.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

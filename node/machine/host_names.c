@@ -1,4 +1,6 @@
-/* An open-addressing hash table of the names, and one pass over each text. */
+/*
+ * An open-addressing hash table of the names, and one pass over each text.
+ */
 #include "node/machine/host_names.h"
 
 #include <stdbool.h>

@@ -1,4 +1,6 @@
-/* Rules on prefixes. A prefix ends at a component: /srv covers /srv and /srv/x, not /srvx. */
+/*
+ * Rules on prefixes. A prefix ends at a component: /srv covers /srv and /srv/x, not /srvx.
+ */
 #include "node/machine/host_paths.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* The rules for IPv4 and for IPv6 socket addresses. */
+/*
+ * The rules for IPv4 and for IPv6 socket addresses.
+ */
 #include "node/machine/sockaddr_rules.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,7 @@
 #pragma once
-/* The bodies of a Service's Endpoints and EndpointSlice, built from its endpoints. */
+/*
+ * The bodies of a Service's Endpoints and EndpointSlice, built from its endpoints.
+ */
 #include "node/proxy/service_endpoints.h"
 #include "node/proxy/service_spec.h"
 

@@ -1,5 +1,6 @@
-/* A record for each Service with a selector. Changed records are written together, SETTLE_MS
- * later. */
+/*
+ * A record for each Service with a selector. Changed records are written together, SETTLE_MS later.
+ */
 #include "node/proxy/endpoints_controller.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* Buckets by key. A bucket is removed with its last entry. */
+/*
+ * Buckets by key. A bucket is removed with its last entry.
+ */
 #include "node/proxy/selector_index.h"
 
 #include <string.h>

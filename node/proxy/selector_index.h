@@ -1,7 +1,9 @@
 #pragma once
-/* An index of Services by the job that their selector names, so that a pod's Services are found
+/*
+ * An index of Services by the job that their selector names, so that a pod's Services are found
  * without a look at all: one bucket for each such job, and one for each namespace with the Services
- * that name none. A pod can match entries of two buckets. */
+ * that name none. A pod can match entries of two buckets.
+ */
 #include "api/types/object.h"
 
 struct bucket;

@@ -1,4 +1,6 @@
-/* The endpoints of a Service, in a table by pod uid. */
+/*
+ * The endpoints of a Service, in a table by pod uid.
+ */
 #include "node/proxy/service_endpoints.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,7 @@
 #pragma once
-/* The endpoints of a Service: the pods it selects that can be reached now. */
+/*
+ * The endpoints of a Service: the pods it selects that can be reached now.
+ */
 #include "node/proxy/proxy.h"
 #include "node/proxy/service_spec.h"
 

@@ -1,4 +1,6 @@
-/* Opening and closing the sockets of a Service's ports. */
+/*
+ * Opening and closing the sockets of a Service's ports.
+ */
 #include "node/proxy/service_listeners.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 #pragma once
-/* The listeners of a Service: for each of its ports a socket bound to the Service's address, given
+/*
+ * The listeners of a Service: for each of its ports a socket bound to the Service's address, given
  * to the proxy. A port below 1024 that this user may not bind is replaced by a higher one, to which
- * pods' connections are sent (machine/sockaddr_rules.h). */
+ * pods' connections are sent (machine/sockaddr_rules.h).
+ */
 #include "node/proxy/proxy.h"
 #include "node/proxy/service_spec.h"
 

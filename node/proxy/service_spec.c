@@ -1,4 +1,6 @@
-/* Reading a Service's spec, and finding its ports in pods. */
+/*
+ * Reading a Service's spec, and finding its ports in pods.
+ */
 #include "node/proxy/service_spec.h"
 
 #include <string.h>

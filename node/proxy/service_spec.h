@@ -1,5 +1,7 @@
 #pragma once
-/* The spec of a Service, decoded for the proxy and for endpoints. */
+/*
+ * The spec of a Service, decoded for the proxy and for endpoints.
+ */
 #include <jansson.h>
 #include <stdint.h>
 

@@ -1,6 +1,8 @@
-/* Forwarding between two sockets. A socket is polled only for events that can be handled now; one
+/*
+ * Forwarding between two sockets. A socket is polled only for events that can be handled now; one
  * without such events is removed from epoll, because the kernel would report its end again and
- * again. */
+ * again.
+ */
 #include "node/proxy/splice.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 #pragma once
-/* A splice forwards bytes between two sockets, each direction on its own. A socket is read only
- * when the other one has taken what was read before, so a splice buffers at most two chunks. */
+/*
+ * A splice forwards bytes between two sockets, each direction on its own. A socket is read only
+ * when the other one has taken what was read before, so a splice buffers at most two chunks.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 

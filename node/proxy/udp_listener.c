@@ -1,5 +1,7 @@
-/* Forwarding datagrams. The socket of a listener without targets is connected to itself: then the
- * kernel refuses datagrams of others, as for an unused port, and the address stays bound. */
+/*
+ * Forwarding datagrams. The socket of a listener without targets is connected to itself: then the
+ * kernel refuses datagrams of others, as for an unused port, and the address stays bound.
+ */
 #include "node/proxy/udp_listener.h"
 
 #include <errno.h>
@@ -26,7 +28,7 @@ struct udp_listener {
 /* A program that has sent to a listener. */
 struct client {
     struct udp_session session;
-    struct udp_listener *udp_listener;
+    struct udp_listener *listener;
     LIST_ENTRY(client) of_listener;
     struct source source; /* socket connected to the target */
     struct proxy_target target;
@@ -39,7 +41,7 @@ static int64_t now(void)
 
 static void client_end(struct client *client)
 {
-    struct udp_listeners *all = client->udp_listener->all;
+    struct udp_listeners *all = client->listener->all;
 
     reactor_remove(all->reactor, &client->source);
     close(client->source.fd);
@@ -75,7 +77,7 @@ static void expire(struct alarm *alarm)
 static void on_answer(struct source *source, uint32_t events)
 {
     struct client *client = container_of(source, struct client, source);
-    struct udp_listeners *all = client->udp_listener->all;
+    struct udp_listeners *all = client->listener->all;
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = (in_port_t)client->session.key.port,
                                    .sin_addr.s_addr = client->session.key.ip};
@@ -87,24 +89,24 @@ static void on_answer(struct source *source, uint32_t events)
             client_end(client);
         if (n < 0)
             return;
-        udp_sessions_used(&all->udp_sessions, &client->session, true, now());
-        sendto(client->udp_listener->source.fd, all->bytes, (size_t)n, 0,
-               (const struct sockaddr *)&to, sizeof to);
+        udp_sessions_used(&all->udp_sessions, &client->session, UDP_FROM_TARGET, now());
+        sendto(client->listener->source.fd, all->bytes, (size_t)n, 0, (const struct sockaddr *)&to,
+               sizeof to);
     }
 }
 
 /* A socket connected to the next target, -1 on failure. The session that rests longest ends if
  * there are too many. */
-static int next_target(struct udp_listener *udp_listener, struct proxy_target *out)
+static int next_target(struct udp_listener *listener, struct proxy_target *out)
 {
-    struct udp_listeners *all = udp_listener->all;
+    struct udp_listeners *all = listener->all;
     struct udp_session *oldest = udp_sessions_oldest_if_full(&all->udp_sessions);
     struct sockaddr_in to = {.sin_family = AF_INET};
     int fd;
 
     if (oldest)
         end_session(oldest);
-    *out = udp_listener->targets[udp_listener->turn++ % udp_listener->n];
+    *out = listener->targets[listener->turn++ % listener->n];
     to.sin_port = htons(out->port);
     to.sin_addr.s_addr = out->ip;
     fd = all->new_socket(all->ctx, SOCK_DGRAM);
@@ -114,22 +116,21 @@ static int next_target(struct udp_listener *udp_listener, struct proxy_target *o
     return -1;
 }
 
-static struct client *client_new(struct udp_listener *udp_listener,
-                                 const struct udp_session_key *key)
+static struct client *client_new(struct udp_listener *listener, const struct udp_session_key *key)
 {
-    struct udp_listeners *all = udp_listener->all;
+    struct udp_listeners *all = listener->all;
     struct proxy_target target;
-    int fd = next_target(udp_listener, &target);
+    int fd = next_target(listener, &target);
     struct client *client;
 
     if (fd < 0)
         return NULL;
     client = mem_alloc(sizeof *client);
-    client->udp_listener = udp_listener;
+    client->listener = listener;
     client->target = target;
     client->source = (struct source){on_answer, fd};
     reactor_add(all->reactor, &client->source, EPOLLIN);
-    LIST_INSERT_HEAD(&udp_listener->clients, client, of_listener);
+    LIST_INSERT_HEAD(&listener->clients, client, of_listener);
     udp_sessions_add(&all->udp_sessions, &client->session, key, now());
     set_expiry(all);
     return client;
@@ -148,7 +149,7 @@ static bool is_refused(const struct client *client)
 
 static bool send_to_target(const struct client *client, size_t len)
 {
-    const struct udp_listeners *all = client->udp_listener->all;
+    const struct udp_listeners *all = client->listener->all;
 
     if (send(client->source.fd, all->bytes, len, MSG_NOSIGNAL) < 0 && errno == ECONNREFUSED)
         return false;
@@ -156,20 +157,19 @@ static bool send_to_target(const struct client *client, size_t len)
 }
 
 /* Forward the datagram, which is in the buffer. Targets that refuse are skipped. */
-static void forward(struct udp_listener *udp_listener, const struct udp_session_key *key,
-                    size_t len)
+static void forward(struct udp_listener *listener, const struct udp_session_key *key, size_t len)
 {
-    struct udp_listeners *all = udp_listener->all;
+    struct udp_listeners *all = listener->all;
 
-    for (size_t i = 0; i < udp_listener->n && i < TRIES_MAX; i++) {
+    for (size_t i = 0; i < listener->n && i < TRIES_MAX; i++) {
         struct udp_session *known = udp_sessions_find(&all->udp_sessions, key);
         struct client *client = known ? container_of(known, struct client, session) : NULL;
 
         if (!client)
-            client = client_new(udp_listener, key);
+            client = client_new(listener, key);
         if (!client)
             return;
-        udp_sessions_used(&all->udp_sessions, &client->session, false, now());
+        udp_sessions_used(&all->udp_sessions, &client->session, UDP_FROM_CLIENT, now());
         if (send_to_target(client, len))
             return;
         client_end(client);
@@ -178,75 +178,74 @@ static void forward(struct udp_listener *udp_listener, const struct udp_session_
 
 static void on_request(struct source *source, uint32_t events)
 {
-    struct udp_listener *udp_listener = container_of(source, struct udp_listener, source);
+    struct udp_listener *listener = container_of(source, struct udp_listener, source);
 
     for (int i = 0; i < DATAGRAMS_PER_EVENT; i++) {
         struct sockaddr_in from = {0};
         socklen_t size = sizeof from;
-        ssize_t n = recvfrom(source->fd, udp_listener->all->bytes, DATAGRAM_MAX, 0,
+        ssize_t n = recvfrom(source->fd, listener->all->bytes, DATAGRAM_MAX, 0,
                              (struct sockaddr *)&from, &size);
-        struct udp_session_key key = {udp_listener->number, from.sin_addr.s_addr, from.sin_port};
+        struct udp_session_key key = {listener->number, from.sin_addr.s_addr, from.sin_port};
 
         if (n < 0)
             return;
-        forward(udp_listener, &key, (size_t)n);
+        forward(listener, &key, (size_t)n);
     }
 }
 
 static struct udp_listener *listener_of(const struct udp_listeners *all, uint32_t number)
 {
-    struct udp_listener *udp_listener;
+    struct udp_listener *listener;
 
-    HASH_FIND(hh, all->udp_listeners, &number, sizeof number, udp_listener);
-    return udp_listener;
+    HASH_FIND(hh, all->udp_listeners, &number, sizeof number, listener);
+    return listener;
 }
 
 /* Connecting cannot be retried if it fails: then datagrams without a target are dropped instead of
  * refused, or datagrams with one refused. */
-static void refuse_datagrams(struct udp_listener *udp_listener)
+static void refuse_datagrams(struct udp_listener *listener)
 {
     struct sockaddr_in own;
     socklen_t size = sizeof own;
 
-    if (getsockname(udp_listener->source.fd, (struct sockaddr *)&own, &size) == 0)
-        (void)connect(udp_listener->source.fd, (const struct sockaddr *)&own, size);
+    if (getsockname(listener->source.fd, (struct sockaddr *)&own, &size) == 0)
+        (void)connect(listener->source.fd, (const struct sockaddr *)&own, size);
 }
 
-static void accept_datagrams(struct udp_listener *udp_listener)
+static void accept_datagrams(struct udp_listener *listener)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-    (void)connect(udp_listener->source.fd, &none, sizeof none);
+    (void)connect(listener->source.fd, &none, sizeof none);
 }
 
 void udp_listener_open(struct udp_listeners *all, uint32_t number, int fd)
 {
-    struct udp_listener *udp_listener = mem_alloc(sizeof *udp_listener);
+    struct udp_listener *listener = mem_alloc(sizeof *listener);
 
-    udp_listener->number = number;
-    udp_listener->source = (struct source){on_request, fd};
-    udp_listener->all = all;
-    LIST_INIT(&udp_listener->clients);
-    HASH_ADD(hh, all->udp_listeners, number, sizeof udp_listener->number, udp_listener);
-    refuse_datagrams(udp_listener);
+    listener->number = number;
+    listener->source = (struct source){on_request, fd};
+    listener->all = all;
+    LIST_INIT(&listener->clients);
+    HASH_ADD(hh, all->udp_listeners, number, sizeof listener->number, listener);
+    refuse_datagrams(listener);
 }
 
-static bool is_target(const struct udp_listener *udp_listener, const struct proxy_target *target)
+static bool is_target(const struct udp_listener *listener, const struct proxy_target *target)
 {
-    for (size_t i = 0; i < udp_listener->n; i++)
-        if (udp_listener->targets[i].ip == target->ip &&
-            udp_listener->targets[i].port == target->port)
+    for (size_t i = 0; i < listener->n; i++)
+        if (listener->targets[i].ip == target->ip && listener->targets[i].port == target->port)
             return true;
     return false;
 }
 
-static void end_clients_of_others(struct udp_listener *udp_listener)
+static void end_clients_of_others(struct udp_listener *listener)
 {
     struct client *client, *next;
 
-    for (client = LIST_FIRST(&udp_listener->clients); client; client = next) {
+    for (client = LIST_FIRST(&listener->clients); client; client = next) {
         next = LIST_NEXT(client, of_listener);
-        if (!is_target(udp_listener, &client->target))
+        if (!is_target(listener, &client->target))
             client_end(client);
     }
 }
@@ -254,38 +253,38 @@ static void end_clients_of_others(struct udp_listener *udp_listener)
 void udp_listener_set_targets(struct udp_listeners *all, uint32_t number,
                               const struct proxy_target *targets, size_t n)
 {
-    struct udp_listener *udp_listener = listener_of(all, number);
-    size_t before = udp_listener ? udp_listener->n : 0;
+    struct udp_listener *listener = listener_of(all, number);
+    size_t before = listener ? listener->n : 0;
 
-    if (!udp_listener)
+    if (!listener)
         return;
-    udp_listener->targets = mem_resize(udp_listener->targets, (n + 1) * sizeof *targets);
-    memcpy(udp_listener->targets, targets, n * sizeof *targets);
-    udp_listener->n = n;
-    end_clients_of_others(udp_listener);
+    listener->targets = mem_resize(listener->targets, (n + 1) * sizeof *targets);
+    memcpy(listener->targets, targets, n * sizeof *targets);
+    listener->n = n;
+    end_clients_of_others(listener);
     if (n && !before) {
-        accept_datagrams(udp_listener);
-        reactor_add(all->reactor, &udp_listener->source, EPOLLIN);
+        accept_datagrams(listener);
+        reactor_add(all->reactor, &listener->source, EPOLLIN);
     } else if (!n && before) {
-        reactor_remove(all->reactor, &udp_listener->source);
-        refuse_datagrams(udp_listener);
+        reactor_remove(all->reactor, &listener->source);
+        refuse_datagrams(listener);
     }
 }
 
 void udp_listener_close(struct udp_listeners *all, uint32_t number)
 {
-    struct udp_listener *udp_listener = listener_of(all, number);
+    struct udp_listener *listener = listener_of(all, number);
 
-    if (!udp_listener)
+    if (!listener)
         return;
-    if (udp_listener->n)
-        reactor_remove(all->reactor, &udp_listener->source);
-    while (!LIST_EMPTY(&udp_listener->clients))
-        client_end(LIST_FIRST(&udp_listener->clients));
-    close(udp_listener->source.fd);
-    HASH_DELETE(hh, all->udp_listeners, udp_listener);
-    mem_free(udp_listener->targets);
-    mem_free(udp_listener);
+    if (listener->n)
+        reactor_remove(all->reactor, &listener->source);
+    while (!LIST_EMPTY(&listener->clients))
+        client_end(LIST_FIRST(&listener->clients));
+    close(listener->source.fd);
+    HASH_DELETE(hh, all->udp_listeners, listener);
+    mem_free(listener->targets);
+    mem_free(listener);
 }
 
 void udp_listeners_init(struct udp_listeners *all)

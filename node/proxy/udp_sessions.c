@@ -1,5 +1,7 @@
-/* The table of UDP sessions. All sessions of a list expire after the same rest, so each list is in
- * the order of expiry. */
+/*
+ * The table of UDP sessions. All sessions of a list expire after the same rest, so each list is in
+ * the order of expiry.
+ */
 #include "node/proxy/udp_sessions.h"
 
 #include "base/compiler.h"
@@ -44,11 +46,11 @@ void udp_sessions_add(struct udp_sessions *sessions, struct udp_session *session
     TAILQ_INSERT_TAIL(&sessions->lists[false], session, resting);
 }
 
-void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session, bool answer,
-                       int64_t now_ns)
+void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session,
+                       enum udp_sender from, int64_t now_ns)
 {
     TAILQ_REMOVE(&sessions->lists[session->answered], session, resting);
-    session->answered = session->answered || answer;
+    session->answered = session->answered || from == UDP_FROM_TARGET;
     session->used_ns = now_ns;
     TAILQ_INSERT_TAIL(&sessions->lists[session->answered], session, resting);
 }

@@ -34,6 +34,9 @@ struct udp_session {
     bool answered;
 };
 
+/* The side that sent a datagram. */
+enum udp_sender { UDP_FROM_CLIENT, UDP_FROM_TARGET };
+
 struct udp_sessions {
     struct udp_session *by_key;
     TAILQ_HEAD(udp_session_list, udp_session) lists[2]; /* [answered]; the longest resting first */
@@ -46,8 +49,9 @@ struct udp_session *udp_sessions_find(const struct udp_sessions *sessions,
 struct udp_session *udp_sessions_oldest_if_full(const struct udp_sessions *sessions);
 void udp_sessions_add(struct udp_sessions *sessions, struct udp_session *session,
                       const struct udp_session_key *key, int64_t now_ns);
-void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session, bool answer,
-                       int64_t now_ns);
+/** Note that a datagram of this session was sent. */
+void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session,
+                       enum udp_sender from, int64_t now_ns);
 /** A session that has expired; NULL = none. */
 struct udp_session *udp_sessions_expired(const struct udp_sessions *sessions, int64_t now_ns);
 /** Nanoseconds until the first session expires; -1 = there are none. */

@@ -1,5 +1,7 @@
-/* Opening and making paths of the host for volumes: openat2 with RESOLVE_BENEATH, and a check that
- * the result and the kept directory do not contain each other. */
+/*
+ * Opening and making paths of the host for volumes: openat2 with RESOLVE_BENEATH, and a check that
+ * the result and the kept directory do not contain each other.
+ */
 #include "node/sandbox/host_path.h"
 
 #include <errno.h>

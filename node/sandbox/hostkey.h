@@ -1,6 +1,8 @@
 #pragma once
-/* Making the key pair with which sshd in a pod identifies itself. The host's own keys are readable
- * only for root, which a pod's root is not. */
+/*
+ * Making the key pair with which sshd in a pod identifies itself. The host's own keys are readable
+ * only for root, which a pod's root is not.
+ */
 #include "base/buf.h"
 #include "base/error.h"
 

@@ -1,4 +1,6 @@
-/* Process 1 of a container: what it does from its start to its end. */
+/*
+ * Process 1 of a container: what it does from its start to its end.
+ */
 #include "node/sandbox/init.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
-/* Requests to the kernel's routing socket. A request is a header, a struct of its kind and
- * attributes, which may nest. The kernel answers each request with an error number, 0 for
- * success. */
+/*
+ * Requests to the kernel's routing socket. A request is a header, a struct of its kind and
+ * attributes, which may nest. The kernel answers each request with an error number, 0 for success.
+ */
 #include "node/sandbox/netlink.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 #pragma once
-/* The requests to the kernel's routing socket that set up a network of pods. Each applies to the
- * network namespace in which the socket was opened. */
+/*
+ * The requests to the kernel's routing socket that set up a network of pods. Each applies to the
+ * network namespace in which the socket was opened.
+ */
 #include <netinet/in.h>
 
 #include "base/error.h"

@@ -1,4 +1,6 @@
-/* Setting up the private network, and moving a pod into it. */
+/*
+ * Setting up the private network, and moving a pod into it.
+ */
 #include "node/sandbox/network.h"
 
 #include <arpa/inet.h>

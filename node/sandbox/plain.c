@@ -1,4 +1,6 @@
-/* The tree of links and the environment variables of a sandbox at level plain. */
+/*
+ * The tree of links and the environment variables of a sandbox at level plain.
+ */
 #include "node/sandbox/plain.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* Memory of a process tree, from smaps_rollup and the lists of children in /proc. */
+/*
+ * Memory of a process tree, from smaps_rollup and the lists of children in /proc.
+ */
 #include "node/sandbox/pss.h"
 
 #include <stdio.h>

@@ -1,5 +1,7 @@
 #pragma once
-/* The memory used by a process tree, for containers whose limit no control group enforces. */
+/*
+ * The memory used by a process tree, for containers whose limit no control group enforces.
+ */
 #include <stdint.h>
 #include <sys/types.h>
 

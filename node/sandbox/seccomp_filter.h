@@ -1,6 +1,8 @@
 #pragma once
-/* Macros for writing seccomp filters. A filter checks the architecture first; on machines that are
- * not listed here it matches nothing, and all calls go on. */
+/*
+ * Macros for writing seccomp filters. A filter checks the architecture first; on machines that are
+ * not listed here it matches nothing, and all calls go on.
+ */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,6 +1,8 @@
-/* Starting a program. The child borrows the parent's memory until it calls exec, and the parent
+/*
+ * Starting a program. The child borrows the parent's memory until it calls exec, and the parent
  * sleeps that long. Therefore the child only makes system calls and writes into the result. A child
- * that is to start in a control group has a copy of the memory instead (clone_into_group). */
+ * that is to start in a control group has a copy of the memory instead (clone_into_group).
+ */
 #include "node/sandbox/spawn.h"
 
 #include <assert.h>

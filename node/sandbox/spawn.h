@@ -1,6 +1,8 @@
 #pragma once
-/* Starting a program by the cheapest call: a child that borrows the memory of its parent (CLONE_VM
- * and CLONE_VFORK), so that the cost does not depend on the size of the parent. */
+/*
+ * Starting a program by the cheapest call: a child that borrows the memory of its parent (CLONE_VM
+ * and CLONE_VFORK), so that the cost does not depend on the size of the parent.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>

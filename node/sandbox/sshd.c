@@ -1,4 +1,6 @@
-/* Host keys, an account and a seccomp filter for sshd in a sandbox. */
+/*
+ * Host keys, an account and a seccomp filter for sshd in a sandbox.
+ */
 #include "node/sandbox/sshd.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* Making, updating, measuring and opening the volumes of a pod. */
+/*
+ * Making, updating, measuring and opening the volumes of a pod.
+ */
 #include "node/sandbox/volumes.h"
 
 #include <dirent.h>

@@ -1,4 +1,6 @@
-/* node/proxy/endpoints_controller: the Endpoints and EndpointSlices written for Services. */
+/*
+ * node/proxy/endpoints_controller: the Endpoints and EndpointSlices written for Services.
+ */
 #include "tests/unit.h"
 
 #include "node/proxy/endpoints_controller.h"

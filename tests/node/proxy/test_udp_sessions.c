@@ -1,4 +1,6 @@
-/* node/proxy/udp_sessions: how long UDP sessions are kept, and how many. */
+/*
+ * node/proxy/udp_sessions: how long UDP sessions are kept, and how many.
+ */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -58,18 +60,18 @@ static void a_session_expires_after_half_a_minute_or_two_minutes_if_answered(voi
     check_int("no session is due", udp_sessions_due_ns(&b->all, 0), -1);
     add(b, 0, 0);
     add(b, 1, 1);
-    udp_sessions_used(&b->all, &b->items[0], true, 2 * SECOND);
+    udp_sessions_used(&b->all, &b->items[0], UDP_FROM_TARGET, 2 * SECOND);
     check_int("the first due is not the first that came", udp_sessions_due_ns(&b->all, 2 * SECOND),
               29 * SECOND);
     check_int("not yet", expired(b, 30), -1);
     check_int("unanswered", expired(b, 31), 1);
     check_int("late", udp_sessions_due_ns(&b->all, 40 * SECOND), 0);
-    udp_sessions_used(&b->all, &b->items[1], false, 31 * SECOND);
+    udp_sessions_used(&b->all, &b->items[1], UDP_FROM_CLIENT, 31 * SECOND);
     check_int("asked again in time", expired(b, 60), -1);
     check_int("and no more", expired(b, 61), 1);
     udp_sessions_remove(&b->all, &b->items[1]);
     check_int("answered", expired(b, 121), -1);
-    udp_sessions_used(&b->all, &b->items[0], false, 121 * SECOND);
+    udp_sessions_used(&b->all, &b->items[0], UDP_FROM_CLIENT, 121 * SECOND);
     check_int("a further question needs no answer", expired(b, 240), -1);
     check_int("two minutes later", expired(b, 241), 0);
     udp_sessions_remove(&b->all, &b->items[0]);
@@ -86,12 +88,12 @@ static void when_the_table_is_full_the_longest_resting_session_is_removed(void *
         add(b, i, i);
     }
     check_int("the oldest", number_of(b, udp_sessions_oldest_if_full(&b->all)), 0);
-    udp_sessions_used(&b->all, &b->items[0], true, UDP_SESSIONS_MAX * SECOND);
+    udp_sessions_used(&b->all, &b->items[0], UDP_FROM_TARGET, UDP_SESSIONS_MAX * SECOND);
     check_int("was answered: the next", number_of(b, udp_sessions_oldest_if_full(&b->all)), 1);
-    udp_sessions_used(&b->all, &b->items[1], false, UDP_SESSIONS_MAX * SECOND);
+    udp_sessions_used(&b->all, &b->items[1], UDP_FROM_CLIENT, UDP_SESSIONS_MAX * SECOND);
     check_int("has asked again: the next", number_of(b, udp_sessions_oldest_if_full(&b->all)), 2);
     for (uint32_t i = 1; i < UDP_SESSIONS_MAX; i++)
-        udp_sessions_used(&b->all, &b->items[i], true, (UDP_SESSIONS_MAX + i) * SECOND);
+        udp_sessions_used(&b->all, &b->items[i], UDP_FROM_TARGET, (UDP_SESSIONS_MAX + i) * SECOND);
     check_int("all were answered", number_of(b, udp_sessions_oldest_if_full(&b->all)), 0);
     for (uint32_t i = 0; i < UDP_SESSIONS_MAX; i++)
         udp_sessions_remove(&b->all, &b->items[i]);

@@ -1,6 +1,8 @@
-/* node/sandbox: mount paths, overlays, file names of volumes, levels of isolation, BPF programs,
+/*
+ * node/sandbox: mount paths, overlays, file names of volumes, levels of isolation, BPF programs,
  * host keys. Code that mounts runs in a child with namespaces of its own, at whichever level works
- * here. */
+ * here.
+ */
 #include "tests/unit.h"
 
 #include <arpa/inet.h>

@@ -177,7 +177,7 @@ static struct blob *event_body(const struct event *event, int64_t now_ms)
 static void create_event(struct cluster *c, const struct event *event, const char *name,
                          int64_t now_ms)
 {
-    const struct meta draft = {.namespace_ = event->ns, .name = name, .deletion_grace_s = -1};
+    const struct meta draft = {.namespace = event->ns, .name = name, .deletion_grace_s = -1};
     struct blob *body = event_body(event, now_ms);
 
     body->admitted_as = &kind_event; /* written by us, to its schema */
@@ -344,9 +344,9 @@ static void tell_combined(struct event_recorder *recorder, struct event event, u
 
 static bool namespace_takes_events(struct cluster *c, const char *ns)
 {
-    const struct object *namespace_ = cluster_get(c, &kind_namespace, "", ns);
+    const struct object *namespace = cluster_get(c, &kind_namespace, "", ns);
 
-    return !namespace_ || !object_deleting(namespace_);
+    return !namespace || !object_deleting(namespace);
 }
 
 void cluster_event(struct cluster *c, const struct object *about, enum event_type type,

@@ -32,7 +32,7 @@ static void create(struct bench *bench, const struct kind *kind, struct blob *bo
     snprintf(name, sizeof name, kind == &kind_pod ? "g%ld-main-0" : "g%ld", number);
     cluster_create(bench->cluster, NULL,
                    object_new(kind,
-                              meta_new(&(struct meta){.namespace_ = "default",
+                              meta_new(&(struct meta){.namespace = "default",
                                                       .name = name,
                                                       .uid = "",
                                                       .labels = labels,

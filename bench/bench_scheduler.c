@@ -43,7 +43,7 @@ static void create(struct bench *bench, const struct kind *kind, const char *nam
     cluster_create(
         bench->cluster, NULL,
         object_new(kind,
-                   meta_new(&(struct meta){.namespace_ = kind->namespaced ? "default" : "",
+                   meta_new(&(struct meta){.namespace = kind->namespaced ? "default" : "",
                                            .name = name,
                                            .uid = "",
                                            .annotations = annotations,

@@ -85,7 +85,7 @@ static struct object *make(struct bench *bench, const struct kind *kind, const c
         {"volcano.sh/createdByJobFlow", "default.flow"},
     };
     const struct meta draft = {
-        .namespace_ = "default",
+        .namespace = "default",
         .name = name,
         .uid = uid,
         .generation = 1,

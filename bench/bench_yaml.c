@@ -59,7 +59,7 @@ static double draft_ns(const struct admission *adm, const struct object *first)
     struct error_list errors = {0};
 
     for (int i = 0; i < DRAFTS; i++) {
-        const struct meta draft = {.namespace_ = "default",
+        const struct meta draft = {.namespace = "default",
                                    .name = "flow-n00000",
                                    .labels = labels,
                                    .n_labels = 2,

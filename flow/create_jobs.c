@@ -207,12 +207,12 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
-        .template_ = template,
+        .template = template,
         .step = flow_graph_step(m->graph, step)->name,
         .gang = gang,
         .gang_least = some ? least : NULL,
         .name = name,
-        .namespace_ = object_namespace(flow->object),
+        .namespace = object_namespace(flow->object),
         .attempt = m->steps[step].attempt + 1u,
         .iteration = iteration == ITERATION_NONE ? NULL : number,
         .spec_hash = m->compact ? hash : NULL,

@@ -162,7 +162,7 @@ static struct object *termination_of(const struct object *job, struct cause caus
                                     object_uid(job), true};
     scoped_str name = mem_printf("terminate-%s", object_uid(job));
     const struct meta draft = {
-        .namespace_ = object_namespace(job),
+        .namespace = object_namespace(job),
         .name = name,
         .uid = "",
         .deletion_grace_s = -1,

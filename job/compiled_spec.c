@@ -275,10 +275,10 @@ static bool check_host_names(struct job_compiled_spec *compiled)
     return true;
 }
 
-static const struct kv *template_map(struct job_compiled_spec *compiled, const json_t *template_,
+static const struct kv *template_map(struct job_compiled_spec *compiled, const json_t *template,
                                      const char *key, uint32_t *out_count)
 {
-    json_t *map = json_object_get(json_object_get(template_, "metadata"), key), *value;
+    json_t *map = json_object_get(json_object_get(template, "metadata"), key), *value;
     struct kv *rows = arena_array(compiled->arena, json_object_size(map), sizeof *rows);
     const char *name;
 
@@ -310,9 +310,9 @@ static void compile(struct job_compiled_spec *compiled, const struct object *job
         struct job_compiled_task *out = &compiled->tasks[t];
 
         out->policies = compile_policies(compiled, &task->policies);
-        out->labels = template_map(compiled, task->template_, "labels", &out->n_labels);
+        out->labels = template_map(compiled, task->template, "labels", &out->n_labels);
         out->annotations =
-            template_map(compiled, task->template_, "annotations", &out->n_annotations);
+            template_map(compiled, task->template, "annotations", &out->n_annotations);
     }
     for (uint32_t t = 0; t < count; t++)
         if (!resolve_needs(compiled, t))

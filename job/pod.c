@@ -49,8 +49,8 @@ static struct pairs pairs_from(struct kv *room, const struct kv *items, uint32_t
 struct pod_words {
     const char *job, *ns, *task, *queue;
     char index[16], version[16], retries[16], partition[16];
-    char *group;     /* owned */
-    char *template_; /* owned */
+    char *group;    /* owned */
+    char *template; /* owned */
 };
 
 static bool is_forwarded(const struct object *job)
@@ -110,8 +110,8 @@ static void add_annotations(struct pairs *annotations, const struct job_model *m
     set_pair(annotations, ANNOTATION_JOB_NAME, words->job);
     set_pair(annotations, ANNOTATION_QUEUE_NAME, words->queue);
     set_pair(annotations, ANNOTATION_JOB_VERSION, words->version);
-    set_pair(annotations, ANNOTATION_TEMPLATE_UID, words->template_);
-    set_pair(annotations, ANNOTATION_TEMPLATE_KEY_OLD, words->template_);
+    set_pair(annotations, ANNOTATION_TEMPLATE_UID, words->template);
+    set_pair(annotations, ANNOTATION_TEMPLATE_KEY_OLD, words->template);
     set_pair(annotations, ANNOTATION_JOB_RETRY_COUNT, words->retries);
     if (task->topology_policy && *task->topology_policy)
         set_pair(annotations, ANNOTATION_NUMA_POLICY, task->topology_policy);
@@ -147,7 +147,7 @@ static struct meta *build_meta(const struct job_model *model, struct slot_id at,
         .task = task->name,
         .queue = model->compiled->spec->queue,
         .group = job_podgroup_name(model->job),
-        .template_ = mem_printf("%s-%s", object_name(model->job), task->name),
+        .template = mem_printf("%s-%s", object_name(model->job), task->name),
     };
     struct owner_ref owner = {JOB_API_VERSION,        "Job", object_name(model->job),
                               object_uid(model->job), true,  true};
@@ -164,7 +164,7 @@ static struct meta *build_meta(const struct job_model *model, struct slot_id at,
     add_annotations(&annotations, model, task, &words);
     add_planned(&annotations, planned);
     meta = meta_new(&(struct meta){
-        .namespace_ = object_namespace(model->job),
+        .namespace = object_namespace(model->job),
         .name = name,
         .uid = "",
         .deletion_grace_s = -1,
@@ -176,7 +176,7 @@ static struct meta *build_meta(const struct job_model *model, struct slot_id at,
         .n_owners = 1,
     });
     mem_free(words.group);
-    mem_free(words.template_);
+    mem_free(words.template);
     if (items != stack)
         mem_free(items);
     return meta;
@@ -276,7 +276,7 @@ static struct blob *build_body(const struct job_model *model, struct slot_id at,
 {
     const struct job_spec *job = model->compiled->spec;
     scoped(json) json_t *body = json_object();
-    json_t *given = json_object_get(job->tasks.items[at.task].template_, "spec");
+    json_t *given = json_object_get(job->tasks.items[at.task].template, "spec");
     json_t *spec = given ? json_deep_copy(given) : json_object();
 
     json_object_set_new(body, "spec", spec);

@@ -22,7 +22,7 @@ struct ranked {
 static const char *template_class(const struct job_task *task)
 {
     return json_string_value(
-        json_object_get(json_object_get(task->template_, "spec"), "priorityClassName"));
+        json_object_get(json_object_get(task->template, "spec"), "priorityClassName"));
 }
 
 /* Higher priority first; equal priorities in spec order. */
@@ -105,7 +105,7 @@ static struct str_map min_resources(const struct job_model *model,
 
         if (pods[i] == 0)
             continue;
-        usage_of_template(spec->tasks.items[order[i].task].template_, &one);
+        usage_of_template(spec->tasks.items[order[i].task].template, &one);
         usage_add(&sum, &one, pods[i]);
     }
     return usage_map(&sum, arena);
@@ -242,7 +242,7 @@ struct object *job_podgroup_build(const struct job_model *model, struct blob *bo
      * it. */
     annotations[job->n_annotations] = (struct kv){ANNOTATION_JOB_VERSION, version};
     meta = meta_new(&(struct meta){
-        .namespace_ = job->namespace_,
+        .namespace = job->namespace,
         .name = name,
         .uid = "",
         .deletion_grace_s = -1,

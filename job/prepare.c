@@ -60,7 +60,7 @@ struct object *job_owned_object(const struct job_run *run, const struct kind *ki
 {
     const struct object *job = run->model.job;
     struct owner_ref owner = {JOB_API_VERSION, "Job", object_name(job), run->uid, true, true};
-    struct meta *meta = meta_new(&(struct meta){.namespace_ = object_namespace(job),
+    struct meta *meta = meta_new(&(struct meta){.namespace = object_namespace(job),
                                                 .name = name,
                                                 .uid = "",
                                                 .deletion_grace_s = -1,

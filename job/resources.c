@@ -157,9 +157,9 @@ static void put(struct usage *out, const char *prefix, const struct usage_item *
     to->binary = item->binary;
 }
 
-void usage_of_template(const json_t *template_, struct usage *out)
+void usage_of_template(const json_t *template, struct usage *out)
 {
-    const json_t *spec = json_object_get(template_, "spec");
+    const json_t *spec = json_object_get(template, "spec");
     scoped(usage) struct usage requests = {0};
     scoped(usage) struct usage limits = {0};
     const quantity_nano one = 1000000000;

@@ -22,7 +22,7 @@ SCOPED_DEFINE(usage, struct usage, usage_release)
 
 /** Usage of one pod of the template: pods, count/pods, and each resource as NAME, requests.NAME and (native
  * ones) limits.NAME. */
-void usage_of_template(const json_t *template_, struct usage *out);
+void usage_of_template(const json_t *template, struct usage *out);
 /** sum += what × times */
 void usage_add(struct usage *sum, const struct usage *what, int64_t times);
 quantity_nano usage_get(const struct usage *usage, const char *name); /* 0 when not mentioned */

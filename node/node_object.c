@@ -309,7 +309,7 @@ struct machine_writer *machine_write(struct cluster *cluster, const struct machi
     writer->call.done = created;
     cluster_create(cluster, &writer->call,
                    object_new(&kind_node,
-                              meta_new(&(struct meta){.namespace_ = "",
+                              meta_new(&(struct meta){.namespace = "",
                                                       .name = m->name,
                                                       .uid = "",
                                                       .labels = m->labels,

@@ -24,7 +24,7 @@ struct record {
     struct timer delay;
     bool writing; /* a write is in flight */
     bool dirty;   /* the list changed since it was last written */
-    char *namespace_, *name;
+    char *namespace, *name;
     UT_hash_handle hh;
     char key[]; /* <namespace>.<name>, as in the jobs' annotations */
 };
@@ -43,7 +43,7 @@ static void free_record(struct record *record)
 {
     timer_stop(record->controller->cluster->loop, &record->delay);
     template_dependents_release(&record->jobs);
-    mem_free(record->namespace_);
+    mem_free(record->namespace);
     mem_free(record->name);
     mem_free(record);
 }
@@ -70,7 +70,7 @@ static void on_written(struct cluster_call *call, const struct object *result,
     }
     if (err && err->code != ERR_NOT_FOUND) {
         if (err->code != ERR_STORAGE) /* the store has logged it */
-            log_warn("job template status not written", kv_str("namespace", record->namespace_),
+            log_warn("job template status not written", kv_str("namespace", record->namespace),
                      kv_str("template", record->name), kv_str("reason", err->message));
         timer_start(controller->cluster->loop, &record->delay, RETRY_MS);
     } else if (record->dirty) {
@@ -98,7 +98,7 @@ static void write_now(struct timer *timer)
     struct record *record = container_of(timer, struct record, delay);
     struct cluster *cluster = record->controller->cluster;
     const struct object *template =
-        cluster_get(cluster, &kind_job_template, record->namespace_, record->name);
+        cluster_get(cluster, &kind_job_template, record->namespace, record->name);
     struct blob *status;
 
     record->dirty = false;
@@ -147,7 +147,7 @@ static struct record *make_record(struct template_controller *controller, const 
 
     memcpy(record->key, key, len + 1);
     record->controller = controller;
-    record->namespace_ = mem_strdup(ns);
+    record->namespace = mem_strdup(ns);
     record->name = mem_strdup(name);
     record->delay.fire = write_now;
     HASH_ADD_KEYPTR(hh, controller->records, record->key, len, record);

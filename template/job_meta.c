@@ -23,13 +23,12 @@ struct provenance {
     char label[TEMPLATE_LABEL_MAX + 1];
 };
 
-void template_label_value(const char *namespace_, const char *name,
-                          char out[TEMPLATE_LABEL_MAX + 1])
+void template_label_value(const char *namespace, const char *name, char out[TEMPLATE_LABEL_MAX + 1])
 {
     char full[NAME_MAX_BYTES + 1];
     size_t kept = KEPT_CHARACTERS, len;
 
-    snprintf(full, sizeof full, "%s.%s", namespace_, name);
+    snprintf(full, sizeof full, "%s.%s", namespace, name);
     len = strlen(full);
     if (len <= TEMPLATE_LABEL_MAX) {
         memcpy(out, full, len + 1);
@@ -42,27 +41,27 @@ void template_label_value(const char *namespace_, const char *name,
              hash_stable(full, len) & UINT64_C(0xffffffffff));
 }
 
-static void write_provenance(const char *namespace_, const char *name, struct provenance *out)
+static void write_provenance(const char *namespace, const char *name, struct provenance *out)
 {
-    size_t ns_len = strlen(namespace_), len = strlen(name);
+    size_t ns_len = strlen(namespace), len = strlen(name);
 
     if (ns_len + 1 + len > NAME_MAX_BYTES)
         len = NAME_MAX_BYTES - ns_len - 1; /* admission refuses such names */
-    memcpy(out->full, namespace_, ns_len);
+    memcpy(out->full, namespace, ns_len);
     out->full[ns_len] = '.';
     memcpy(out->full + ns_len + 1, name, len);
     out->full[ns_len + 1 + len] = '\0';
     if (ns_len + 1 + len <= TEMPLATE_LABEL_MAX)
         memcpy(out->label, out->full, ns_len + 1 + len + 1);
     else
-        template_label_value(namespace_, name, out->label);
+        template_label_value(namespace, name, out->label);
 }
 
 struct meta *template_job_meta(const struct template_job *job)
 {
-    const char *ns = job->namespace_;
+    const char *ns = job->namespace;
     struct provenance by_template, by_flow;
-    const char *origin = jobflow_pin_origin(job->template_);
+    const char *origin = jobflow_pin_origin(job->template);
     char revision[24], attempt[12];
     const struct kv labels[] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
@@ -74,7 +73,7 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_FLOW, by_flow.full},
         {ANNOTATION_FLOW_STEP, job->step},
         {ANNOTATION_TEMPLATE_REVISION,
-         origin ? meta_annotation(job->template_->meta, ANNOTATION_PINNED_REVISION) : revision},
+         origin ? meta_annotation(job->template->meta, ANNOTATION_PINNED_REVISION) : revision},
     };
     const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
                                     kind_job_flow.name,
@@ -83,7 +82,7 @@ struct meta *template_job_meta(const struct template_job *job)
                                     true,
                                     true};
     struct meta draft = {
-        .namespace_ = ns,
+        .namespace = ns,
         .name = job->name,
         .uid = "",
         .deletion_grace_s = -1,
@@ -94,9 +93,9 @@ struct meta *template_job_meta(const struct template_job *job)
         .n_owners = 1,
     };
 
-    write_provenance(ns, origin ? origin : object_name(job->template_), &by_template);
+    write_provenance(ns, origin ? origin : object_name(job->template), &by_template);
     write_provenance(ns, object_name(job->flow), &by_flow);
-    snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
+    snprintf(revision, sizeof revision, "%" PRId64, job->template->revision);
     snprintf(attempt, sizeof attempt, "%u", job->attempt);
     if (job->attempt > 1)
         annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ATTEMPT, attempt};
@@ -141,7 +140,7 @@ struct object *template_pinned(const struct object *flow, const char *name, stru
                                     true,
                                     true};
     const struct meta draft = {
-        .namespace_ = ns,
+        .namespace = ns,
         .name = copy_name,
         .uid = "",
         .deletion_grace_s = -1,

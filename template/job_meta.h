@@ -13,10 +13,10 @@ enum { TEMPLATE_LABEL_MAX = 63 };
 
 struct template_job {
     const struct object *flow;
-    const struct object *template_;
+    const struct object *template;
     const char *step;
     const char *name; /* <flow>-<step> */
-    const char *namespace_;
+    const char *namespace;
     unsigned attempt;       /* from 1 */
     const char *gang;       /* NULL = none */
     const char *gang_least; /* how many of its jobs start together; NULL = all */
@@ -26,7 +26,7 @@ struct template_job {
 
 /** `<namespace>.<name>` as a label value. Up to 63 characters stay as they are; of longer ones the first
  * 52 are kept, followed by a dash and ten hex digits of a hash of the whole. */
-void template_label_value(const char *namespace_, const char *name,
+void template_label_value(const char *namespace, const char *name,
                           char out[TEMPLATE_LABEL_MAX + 1]);
 
 /** Name, labels, annotations and owner reference of the job of one attempt of a step. Owned. */

@@ -34,7 +34,7 @@ void kubeconfig_release(struct kubeconfig *config)
     mem_free(config->proxy);
     mem_free(config->user);
     mem_free(config->token_file);
-    mem_free(config->namespace_);
+    mem_free(config->namespace);
     kubeconfig_plugin_free(config->plugin);
     buf_release(&config->ca);
     buf_release(&config->certificate);
@@ -74,8 +74,8 @@ void kubeconfig_write(const struct kubeconfig *config, struct buf *out)
     json_t *in_context = json_pack("{s:s,s:s}", "cluster", context, "user", config->user);
 
     base64_encode(config->ca.data, config->ca.len, &ca);
-    if (config->namespace_)
-        json_object_set_new(in_context, "namespace", json_string(config->namespace_));
+    if (config->namespace)
+        json_object_set_new(in_context, "namespace", json_string(config->namespace));
     doc = json_pack("{s:s,s:s,s:o,s:o,s:o,s:s}", "apiVersion", "v1", "kind", "Config", "clusters",
                     one("cluster", context,
                         json_pack("{s:s,s:s}", "server", config->server,

@@ -23,7 +23,7 @@ struct kubeconfig {
     char *token_file;            /* to be read for every request, for it may change; NULL */
     char *basic;                 /* "user:password"; NULL */
     struct buf certificate, key; /* PEM; empty without */
-    char *namespace_;            /* NULL: default */
+    char *namespace;             /* NULL: default */
     char **headers;              /* [n_headers]: Impersonate-…: whom to act for */
     size_t n_headers;
     struct kubeconfig_plugin *plugin; /* a program that gives credentials; NULL */

@@ -288,7 +288,7 @@ static bool read_context(const struct reading *reading, const struct kubeconfig_
     if (!cluster)
         return error_set(err, ERR_INVALID, "", "there is no current context with a cluster");
     user_name = options->user ? options->user : text_at(context, "user");
-    out->namespace_ = mem_strdup(text_at(context, "namespace"));
+    out->namespace = mem_strdup(text_at(context, "namespace"));
     out->user = mem_strdup(user_name);
     if (!read_cluster(cluster, cluster_file, options, out, err))
         return false;
@@ -333,7 +333,7 @@ bool kubeconfig_in_cluster(const char *host, const char *port, const char *direc
     out->token_file = take(token);
     buf_clear(&text);
     if (file_read(ns, FILE_BYTES_MAX, &text, NULL))
-        out->namespace_ =
+        out->namespace =
             mem_printf("%.*s", (int)strcspn(text.data ? text.data : "", "\r\n"), text.data);
     return file_read(ca, FILE_BYTES_MAX, &out->ca, err);
 }

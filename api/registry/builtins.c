@@ -25,7 +25,7 @@ static const struct builtin builtins[] = {
 
 static void make(struct registry *r, const struct builtin *builtin, const char *ns)
 {
-    const struct meta draft = {.namespace_ = ns, .name = builtin->name, .deletion_grace_s = -1};
+    const struct meta draft = {.namespace = ns, .name = builtin->name, .deletion_grace_s = -1};
     struct error_list errors = {0};
     struct error err;
     const struct object *object = NULL;
@@ -45,17 +45,17 @@ static void make(struct registry *r, const struct builtin *builtin, const char *
     error_list_release(&errors);
 }
 
-void builtins_of_namespace(struct registry *r, const struct object *namespace_)
+void builtins_of_namespace(struct registry *r, const struct object *namespace)
 {
     static const struct builtin account = {&kind_service_account, "default", "{}", NULL, true};
 
-    if (r->options.cluster_objects && !object_deleting(namespace_))
-        make(r, &account, object_name(namespace_));
+    if (r->options.cluster_objects && !object_deleting(namespace))
+        make(r, &account, object_name(namespace));
 }
 
-static void complete(void *arg, const struct object *namespace_)
+static void complete(void *arg, const struct object *namespace)
 {
-    builtins_of_namespace(arg, namespace_);
+    builtins_of_namespace(arg, namespace);
 }
 
 void builtins_make(struct registry *r)

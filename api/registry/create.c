@@ -10,15 +10,15 @@ static bool namespace_takes(const struct registry *r, const struct object *draft
                             struct error_list *errors)
 {
     const char *ns = object_namespace(draft);
-    const struct object *namespace_;
+    const struct object *namespace;
     char resource[RESOURCE_TEXT_MAX];
 
     if (!draft->kind->namespaced)
         return true;
-    namespace_ = store_get(r->store, &kind_namespace, "", ns);
-    if (!namespace_)
+    namespace = store_get(r->store, &kind_namespace, "", ns);
+    if (!namespace)
         return registry_no_namespace(ns, errors);
-    if (!object_deleting(namespace_))
+    if (!object_deleting(namespace))
         return true;
     error_list_add(errors, ERR_FORBIDDEN, "metadata.namespace",
                    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "

@@ -53,7 +53,7 @@ static bool flow_may_go(const struct object *flow, struct error *err)
 /* Which unfinished flows still need a template. */
 struct search {
     const struct registry *r;
-    const struct object *template_;
+    const struct object *template;
     const char *name; /* as steps say it: of a copy, the original's */
     size_t count;
     char names[160]; /* of the first ones */
@@ -84,8 +84,8 @@ static bool runs_with(const struct search *search, const struct object *flow)
         copy = store_get(search->r->store, &kind_job_template, object_namespace(flow), name);
     }
     if (copy && jobflow_pin_is_of(copy, object_uid(flow)))
-        return strcmp(object_uid(copy), object_uid(search->template_)) == 0;
-    return !jobflow_pin_origin(search->template_);
+        return strcmp(object_uid(copy), object_uid(search->template)) == 0;
+    return !jobflow_pin_origin(search->template);
 }
 
 static bool needs(const struct search *search, const struct object *flow)
@@ -114,20 +114,20 @@ static void search_flow(void *arg, const struct object *flow)
                  object_name(flow));
 }
 
-static bool template_may_go(const struct registry *r, const struct object *template_,
+static bool template_may_go(const struct registry *r, const struct object *template,
                             struct error *err)
 {
-    const char *origin = jobflow_pin_origin(template_);
+    const char *origin = jobflow_pin_origin(template);
     struct search search = {
-        .r = r, .template_ = template_, .name = origin ? origin : object_name(template_)};
+        .r = r, .template = template, .name = origin ? origin : object_name(template)};
     char why[ERROR_FIELD_MAX];
 
-    store_each(r->store, &kind_job_flow, object_namespace(template_), search_flow, &search);
+    store_each(r->store, &kind_job_flow, object_namespace(template), search_flow, &search);
     if (search.count == 0)
         return true;
     snprintf(why, sizeof why, "unfinished jobflows still need it: %s%s", search.names,
              search.count > 3 ? ", …" : "");
-    return refuse(template_, why, err);
+    return refuse(template, why, err);
 }
 
 bool registry_may_delete(const struct registry *r, const struct object *object, struct error *err)

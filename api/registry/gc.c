@@ -380,11 +380,11 @@ void collector_deleting(struct collector *collector, const struct object *object
 
 static void look_at_namespace(struct collector *collector, const char *name)
 {
-    const struct object *namespace_ = store_get(collector->r->store, &kind_namespace, "", name);
+    const struct object *namespace = store_get(collector->r->store, &kind_namespace, "", name);
 
-    if (namespace_ && object_deleting(namespace_) &&
+    if (namespace && object_deleting(namespace) &&
         store_count(collector->r->store, NULL, name) == 0)
-        look_at(collector, object_uid(namespace_), LOOK_ONCE);
+        look_at(collector, object_uid(namespace), LOOK_ONCE);
 }
 
 void collector_removed(struct collector *collector, const struct object *object)

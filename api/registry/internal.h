@@ -85,7 +85,7 @@ bool create_from_document(struct registry *r, json_t *doc, const struct registry
 
 void builtins_make(struct registry *r);
 /** What a namespace has from the beginning. */
-void builtins_of_namespace(struct registry *r, const struct object *namespace_);
+void builtins_of_namespace(struct registry *r, const struct object *namespace);
 
 /* ---- deletion_protection.c ---- */
 

@@ -70,13 +70,13 @@ static void check_namespace(const struct kind *kind, const struct meta *meta,
                             struct error_list *errors)
 {
     if (!kind->namespaced) {
-        if (*meta->namespace_)
+        if (*meta->namespace)
             error_list_add(errors, ERR_INVALID, "metadata.namespace",
                            "Forbidden: not allowed on this type");
-    } else if (!*meta->namespace_) {
+    } else if (!*meta->namespace) {
         error_list_add(errors, ERR_INVALID, "metadata.namespace", "Required value");
     } else {
-        check_text(name_is_dns_label, meta->namespace_, meta->namespace_, "metadata.namespace",
+        check_text(name_is_dns_label, meta->namespace, meta->namespace, "metadata.namespace",
                    errors);
     }
 }

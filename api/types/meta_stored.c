@@ -122,7 +122,7 @@ void meta_encode(const struct meta *meta, struct buf *out)
     put_number(out, meta_created_ms(meta));
     put_number(out, meta->deleted_at_ms);
     put_number(out, meta->deletion_grace_s);
-    put_text(&w, meta->namespace_);
+    put_text(&w, meta->namespace);
     put_text(&w, meta->name);
     put_optional(&w, meta->generate_name);
     put_text(&w, meta->uid);
@@ -335,7 +335,7 @@ static void get_content(struct reader *in, struct meta *meta)
     meta->created_at_ms = created_ms - meta->created_part_ms;
     meta->deleted_at_ms = get_number(in);
     meta->deletion_grace_s = get_number(in);
-    meta->namespace_ = get_string(in);
+    meta->namespace = get_string(in);
     meta->name = get_string(in);
     meta->generate_name = get_optional(in);
     meta->uid = get_string(in);

@@ -130,7 +130,7 @@ void object_write_meta(const struct object *object, struct jsonw *w)
     jsonw_open(w);
     jsonw_member_str_opt(w, "name", meta->name);
     jsonw_member_str_opt(w, "generateName", meta->generate_name);
-    jsonw_member_str_opt(w, "namespace", meta->namespace_);
+    jsonw_member_str_opt(w, "namespace", meta->namespace);
     jsonw_member_str_opt(w, "uid", meta->uid);
     if (object->revision) {
         char text[24];

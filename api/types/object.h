@@ -42,7 +42,7 @@ struct meta {
     atomic_uint refs;
     uint16_t created_part_ms; /* what created_at_ms leaves out: kept, not served. Where only the
                                  second is known (JSON) it is the last of it */
-    const char *namespace_;   /* "" for cluster-scoped kinds */
+    const char *namespace;    /* "" for cluster-scoped kinds */
     const char *name;
     const char *generate_name; /* NULL or text */
     const char *uid;           /* "" until the object is stored */
@@ -101,7 +101,7 @@ static inline const char *object_name(const struct object *o)
 }
 static inline const char *object_namespace(const struct object *o)
 {
-    return o->meta->namespace_;
+    return o->meta->namespace;
 }
 static inline const char *object_uid(const struct object *o)
 {

@@ -15,7 +15,7 @@
 
 /* ObjectMeta as its table decodes it; `struct meta` is made of it. */
 struct meta_doc {
-    const char *name, *generate_name, *namespace_, *uid, *resource_version;
+    const char *name, *generate_name, *namespace, *uid, *resource_version;
     int64_t generation, created_ms, deleted_ms;
     struct opt_i64 deletion_grace_s;
     struct str_map labels, annotations;
@@ -47,7 +47,7 @@ static const struct schema owner_schema = {
 static const struct field meta_fields[] = {
     {"name",                       FIELD_STR,      META(name),             .doc = "Name, unique among the objects of this kind in the namespace."},
     {"generateName",               FIELD_STR,      META(generate_name),    .doc = "Prefix of a name the server completes when name is absent."},
-    {"namespace",                  FIELD_STR,      META(namespace_),       .doc = "Namespace; absent for kinds without one."},
+    {"namespace",                  FIELD_STR,      META(namespace),       .doc = "Namespace; absent for kinds without one."},
     {"selfLink",                   FIELD_STR,      FIELD_PASS,             .doc = "Ignored."},
     {"uid",                        FIELD_STR,      META(uid),              .doc = "Identity of this object over time; set by the server."},
     {"resourceVersion",            FIELD_STR,      META(resource_version), .doc = "Version of the stored object; as a precondition on writes."},
@@ -154,7 +154,7 @@ struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
         json_text(doc.managed_fields, &managed);
 
     struct meta draft = {
-        .namespace_ = doc.namespace_,
+        .namespace = doc.namespace,
         .name = doc.name,
         .generate_name = doc.generate_name && *doc.generate_name ? doc.generate_name : NULL,
         .uid = doc.uid,

@@ -216,17 +216,17 @@ struct client *client_open_at(const struct client_place *place, enum client_acce
 
 void client_close(struct client *client)
 {
-    char *data_dir, *namespace_;
+    char *data_dir, *namespace;
 
     if (!client)
         return;
     while (client->calls)
         client_cancel(client->calls);
     data_dir = client->data_dir;
-    namespace_ = client->namespace_;
+    namespace = client->namespace;
     client->ops->close(client);
     mem_free(data_dir);
-    mem_free(namespace_);
+    mem_free(namespace);
 }
 
 bool client_is_live(const struct client *client)
@@ -241,7 +241,7 @@ const char *client_data_dir(const struct client *client)
 
 const char *client_namespace(const struct client *client, const char *given)
 {
-    return given ? given : client && client->namespace_ ? client->namespace_ : "default";
+    return given ? given : client && client->namespace ? client->namespace : "default";
 }
 
 struct remote *client_remote(struct client *client)

@@ -253,7 +253,7 @@ static struct client *open_http(const char *shown, struct kubeconfig *config,
 
     http->base.ops = &ops;
     http->base.data_dir = mem_strdup(shown);
-    http->base.namespace_ = mem_strdup(config->namespace_);
+    http->base.namespace = mem_strdup(config->namespace);
     http->is_server = socket == NULL;
     http->socket.directory = -1;
     http->e_end = &http->ended;

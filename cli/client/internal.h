@@ -20,7 +20,7 @@ struct client_ops {
 struct client {
     const struct client_ops *ops;
     char *data_dir;            /* or the server's address */
-    char *namespace_;          /* that of its kubeconfig; NULL */
+    char *namespace;           /* that of its kubeconfig; NULL */
     struct client_call *calls; /* under way */
     bool stopped;
 };

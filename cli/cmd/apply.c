@@ -16,7 +16,7 @@
 
 struct apply_options {
     struct client_place place;
-    const char *namespace_;
+    const char *namespace;
     struct flag_list files, parameters;
     bool dry_run;
 };
@@ -27,7 +27,7 @@ static const struct flag flags[] = {
     {FLAG_LIST, "filename",  'f', "FILE", "what to apply (a directory, - for standard input)", APPLY(files)},
     PARAMETER_FLAG(APPLY(parameters)),
     {FLAG_BOOL, "dry-run",   0,   NULL,   "check and say what would be done, but change nothing", APPLY(dry_run)},
-    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", APPLY(namespace_)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", APPLY(namespace)},
     CLIENT_PLACE_FLAGS(APPLY(place)),
     {0},
 };
@@ -118,7 +118,7 @@ static void apply_one(struct apply *apply, const struct manifest *manifest)
     struct error err = {0};
 
     if (manifest->kind->namespaced && !ns)
-        ns = client_namespace(apply->client, apply->options->namespace_);
+        ns = client_namespace(apply->client, apply->options->namespace);
     if (!name) {
         apply_new(apply, manifest, ns);
         return;

@@ -22,7 +22,7 @@ enum { PATCH_BYTES_MAX = 4 << 20 };
 
 struct convert_options {
     struct client_place place;
-    const char *namespace_, *name, *patch, *output;
+    const char *namespace, *name, *patch, *output;
 };
 
 static const char *const outputs[] = {"yaml", "json", NULL};
@@ -33,7 +33,7 @@ static const struct flag flags[] = {
     {FLAG_STR,    "name",      'N', "NAME", "name of what is made; default: that of what it is made from", CONVERT(name)},
     {FLAG_STR,    "patch",     0,   "FILE", "merge this into the spec of the job, as the patch of a step", CONVERT(patch)},
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the result; default: yaml", CONVERT(output), outputs},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", CONVERT(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", CONVERT(namespace)},
     CLIENT_PLACE_FLAGS(CONVERT(place)),
     {0},
 };
@@ -88,7 +88,7 @@ static bool convert(struct conversion *c, const struct kind *kind, const json_t 
     made = kind == &kind_job
                ? convert_to_template(doc, c->options->name)
                : convert_to_job(doc, c->options->name,
-                                client_namespace(NULL, c->options->namespace_), c->patch, err);
+                                client_namespace(NULL, c->options->namespace), c->patch, err);
     if (!made)
         return false;
     json_array_append_new(c->made, made);
@@ -159,7 +159,7 @@ static bool convert_one(struct conversion *c, struct client *client, const struc
     scoped(json) json_t *doc = NULL;
     json_t *made;
 
-    resource_write_path(one->kind, client_namespace(client, c->options->namespace_), one->name,
+    resource_write_path(one->kind, client_namespace(client, c->options->namespace), one->name,
                         &path);
     doc = client_get(client, path.data, err);
     if (!doc)

@@ -12,7 +12,7 @@
 
 struct delete_options {
     struct client_place place;
-    const char *namespace_, *labels, *cascade;
+    const char *namespace, *labels, *cascade;
     struct flag_list files;
     int64_t grace_s, timeout_ms;
     bool all, force, ignore_not_found, wait;
@@ -32,7 +32,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "wait",         0,   NULL,   "wait until it is gone; default: true", DELETE(wait)},
     {FLAG_DURATION, "timeout",      0,   "D",    "how long to wait; default: as long as it takes", DELETE(timeout_ms)},
     {FLAG_BOOL,     "ignore-not-found", 0, NULL, "what is not there counts as deleted", DELETE(ignore_not_found)},
-    {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", DELETE(namespace_)},
+    {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", DELETE(namespace)},
     CLIENT_PLACE_FLAGS(DELETE(place)),
     {0},
 };
@@ -105,7 +105,7 @@ static bool find_selected(struct deletion *deletion, const struct kind *kind, st
     struct finding finding = {deletion, kind};
     const struct list_query query = {
         .kind = kind,
-        .ns = client_namespace(deletion->client, deletion->options->namespace_),
+        .ns = client_namespace(deletion->client, deletion->options->namespace),
         .labels = deletion->options->labels,
     };
 
@@ -124,7 +124,7 @@ static bool find_operands(struct deletion *deletion, const struct resources *res
 
         if (resource->name)
             add_victim(deletion, resource->kind,
-                       client_namespace(deletion->client, deletion->options->namespace_),
+                       client_namespace(deletion->client, deletion->options->namespace),
                        resource->name);
         else if (!find_selected(deletion, resource->kind, err))
             return false;
@@ -141,7 +141,7 @@ static void find_manifests(struct deletion *deletion, const struct manifests *se
 
         if (name)
             add_victim(deletion, set->items[i].kind,
-                       ns ? ns : client_namespace(deletion->client, deletion->options->namespace_),
+                       ns ? ns : client_namespace(deletion->client, deletion->options->namespace),
                        name);
     }
 }

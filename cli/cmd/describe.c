@@ -13,14 +13,14 @@
 
 struct describe_options {
     struct client_place place;
-    const char *namespace_, *labels;
+    const char *namespace, *labels;
 };
 
 #define DESCRIBE(member) offsetof(struct describe_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR, "selector",  'l', "SEL",  "labels to select by", DESCRIBE(labels)},
-    {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", DESCRIBE(namespace_)},
+    {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", DESCRIBE(namespace)},
     CLIENT_PLACE_FLAGS(DESCRIBE(place)),
     {0},
 };
@@ -87,7 +87,7 @@ static void describe_named(struct descriptions *all, const char *name, struct er
     scoped(flow_view) struct flow_view *view = NULL;
     scoped(json) json_t *doc = NULL;
 
-    resource_write_path(all->kind, client_namespace(all->client, all->options->namespace_), name,
+    resource_write_path(all->kind, client_namespace(all->client, all->options->namespace), name,
                         &path);
     if (all->kind == &kind_job_flow)
         view = view_of_flow(all->client, path.data, err);
@@ -100,7 +100,7 @@ static void describe_named(struct descriptions *all, const char *name, struct er
 static void describe_resource(struct descriptions *all, const struct resource *resource)
 {
     const struct list_query query = {.kind = resource->kind,
-                                     .ns = client_namespace(all->client, all->options->namespace_),
+                                     .ns = client_namespace(all->client, all->options->namespace),
                                      .labels = all->options->labels};
     struct error err = {0};
 
@@ -136,7 +136,7 @@ static int run(const void *options, int n_operands, char **operands)
         describe_resource(&all, &resources.items[i]);
     if (!all.printed && !all.failed)
         fprintf(stderr, "No resources found in %s namespace.\n",
-                client_namespace(all.client, all.options->namespace_));
+                client_namespace(all.client, all.options->namespace));
     client_close(all.client);
     return all.failed ? EXIT_FAILED : EXIT_OK;
 }

@@ -14,7 +14,7 @@
 
 struct events_options {
     struct client_place place;
-    const char *namespace_, *for_, *types;
+    const char *namespace, *for_, *types;
     bool all_namespaces, watch, no_headers;
 };
 
@@ -24,7 +24,7 @@ static const struct flag flags[] = {
     {FLAG_STR,  "for",            0,   "KIND/NAME", "only what happened to this object", EVENTS(for_)},
     {FLAG_STR,  "types",          0,   "TYPE",      "only this type: Normal or Warning", EVENTS(types)},
     {FLAG_BOOL, "watch",          'w', NULL,        "go on and print new ones", EVENTS(watch)},
-    {FLAG_STR,  "namespace",      'n', "NAME",      "namespace to look in; default: that of the kubeconfig, or default", EVENTS(namespace_)},
+    {FLAG_STR,  "namespace",      'n', "NAME",      "namespace to look in; default: that of the kubeconfig, or default", EVENTS(namespace)},
     {FLAG_BOOL, "all-namespaces", 'A', NULL,        "look in all namespaces", EVENTS(all_namespaces)},
     {FLAG_BOOL, "no-headers",     0,   NULL,        "leave out the line of column names", EVENTS(no_headers)},
     CLIENT_PLACE_FLAGS(EVENTS(place)),
@@ -119,7 +119,7 @@ static bool show(struct events *events, const char *fields, struct error *err)
 {
     const char *ns = events->options->all_namespaces
                          ? NULL
-                         : client_namespace(events->client, events->options->namespace_);
+                         : client_namespace(events->client, events->options->namespace);
     const struct list_query query = {.kind = &kind_event, .ns = ns, .fields = fields};
 
     do {
@@ -167,7 +167,7 @@ static int run(const void *options, int n_operands, char **operands)
         fprintf(stderr,
                 events.options->all_namespaces ? "No events found.\n"
                                                : "No events found in %s namespace.\n",
-                client_namespace(events.client, events.options->namespace_));
+                client_namespace(events.client, events.options->namespace));
         code = EXIT_FAILED;
     }
     watcher_stop(&events.watcher);

@@ -19,7 +19,7 @@ enum { CHAIN_MAX = 40, FULL_STEPS = 1000, SHOWN_STEPS = 50 };
 
 struct explain_options {
     struct client_place place;
-    const char *namespace_, *output;
+    const char *namespace, *output;
     bool all;
 };
 
@@ -30,7 +30,7 @@ static const char *const outputs[] = {"text", "json", NULL};
 static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the answer; default: text", EXPLAIN(output), outputs},
     {FLAG_BOOL,   "all",       0,   NULL,   "tell of every step of a very large flow", EXPLAIN(all)},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", EXPLAIN(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", EXPLAIN(namespace)},
     CLIENT_PLACE_FLAGS(EXPLAIN(place)),
     {0},
 };
@@ -390,7 +390,7 @@ static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct explain_options *options = opaque;
     const struct flow_source_options how = {.place = options->place,
-                                            .namespace_ = options->namespace_,
+                                            .namespace = options->namespace,
                                             .past = true,
                                             .brief = strcmp(options->output, "json") != 0 &&
                                                      !options->all};

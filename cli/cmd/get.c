@@ -16,7 +16,7 @@ static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io
 
 struct get_options {
     struct client_place place;
-    const char *namespace_, *labels, *fields, *output, *subresource, *raw;
+    const char *namespace, *labels, *fields, *output, *subresource, *raw;
     bool all_namespaces, watch, watch_only, no_headers, show_labels, ignore_not_found;
 };
 
@@ -28,7 +28,7 @@ static const struct flag flags[] = {
     {FLAG_STR,  "output",         'o', "FORM", "wide, yaml, json, name or jsonpath=EXPRESSION", GET(output)},
     {FLAG_BOOL, "watch",          'w', NULL,   "go on and print what changes", GET(watch)},
     {FLAG_BOOL, "watch-only",     0,   NULL,   "print what changes, not what is there", GET(watch_only)},
-    {FLAG_STR,  "namespace",      'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", GET(namespace_)},
+    {FLAG_STR,  "namespace",      'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", GET(namespace)},
     {FLAG_BOOL, "all-namespaces", 'A', NULL,   "look in all namespaces", GET(all_namespaces)},
     {FLAG_STR,  "selector",       'l', "SEL",  "labels to select by: a=b,c!=d,e in (x,y),!f", GET(labels)},
     {FLAG_STR,  "field-selector", 0,   "SEL",  "fields to select by: status.phase=Running", GET(fields)},
@@ -64,9 +64,8 @@ static struct list_query query_of(const struct get *get, const struct resource *
 {
     return (struct list_query){
         .kind = resource->kind,
-        .ns = get->options->all_namespaces
-                  ? NULL
-                  : client_namespace(get->client, get->options->namespace_),
+        .ns = get->options->all_namespaces ? NULL
+                                           : client_namespace(get->client, get->options->namespace),
         .name = resource->name,
         .labels = get->options->labels,
         .fields = get->options->fields,
@@ -150,7 +149,7 @@ static bool report(struct get *get, const struct error *err)
 
 static void write_path(const struct get *get, const struct resource *resource, struct buf *out)
 {
-    resource_write_path(resource->kind, client_namespace(get->client, get->options->namespace_),
+    resource_write_path(resource->kind, client_namespace(get->client, get->options->namespace),
                         resource->name, out);
     if (get->options->subresource)
         buf_printf(out, "/%s", get->options->subresource);
@@ -246,7 +245,7 @@ static int nothing_found(const struct get *get)
         return EXIT_OK;
     if (first->kind->namespaced && !get->options->all_namespaces)
         fprintf(stderr, "No resources found in %s namespace.\n",
-                client_namespace(get->client, get->options->namespace_));
+                client_namespace(get->client, get->options->namespace));
     else
         fprintf(stderr, "No resources found\n");
     return EXIT_OK;

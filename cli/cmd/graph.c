@@ -13,7 +13,7 @@ enum { PAGE_COLUMNS = 160 }; /* where there is no terminal */
 
 struct graph_options {
     struct client_place place;
-    const char *namespace_, *output;
+    const char *namespace, *output;
     bool no_state, ascii;
 };
 
@@ -25,7 +25,7 @@ static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the graph; default: text", GRAPH(output), outputs},
     {FLAG_BOOL,   "no-state",  0,   NULL,   "of flows in files: without the states of a stored flow of the same name", GRAPH(no_state)},
     {FLAG_BOOL,   "ascii",     0,   NULL,   "draw with ASCII letters only", GRAPH(ascii)},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", GRAPH(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", GRAPH(namespace)},
     CLIENT_PLACE_FLAGS(GRAPH(place)),
     {0},
 };
@@ -114,7 +114,7 @@ static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct graph_options *options = opaque;
     const struct flow_source_options how = {.place = options->place,
-                                            .namespace_ = options->namespace_,
+                                            .namespace = options->namespace,
                                             .states = !options->no_state,
                                             .past = true};
     scoped(flow_sources) struct flow_sources sources = {0};

@@ -20,7 +20,7 @@ enum { FOLLOWED_AT_ONCE = 256 };
 
 struct logs_options {
     struct client_place place;
-    const char *namespace_, *container, *labels;
+    const char *namespace, *container, *labels;
     int64_t tail, since_ms, limit_bytes;
     bool follow, timestamps, previous, prefix, all_containers;
 };
@@ -38,7 +38,7 @@ static const struct flag flags[] = {
     {FLAG_INT,      "limit-bytes", 0,  "N",    "at most N bytes of each", LOGS(limit_bytes)},
     {FLAG_BOOL,     "prefix",     0,   NULL,   "print [POD/CONTAINER] before each line, also of one pod", LOGS(prefix)},
     {FLAG_STR,      "selector",   'l', "SEL",  "of the pods with these labels", LOGS(labels)},
-    {FLAG_STR,      "namespace",  'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", LOGS(namespace_)},
+    {FLAG_STR,      "namespace",  'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", LOGS(namespace)},
     CLIENT_PLACE_FLAGS(LOGS(place)),
     {0},
 };
@@ -173,10 +173,9 @@ static void on_pods_ended(struct watcher *watcher, const struct error *err)
 /* Take in pods as they come, until the subject has ended or whoever is at work has gone. */
 static bool follow_pods(struct logs *logs, const struct list_query *pods, struct error *err)
 {
+    const char *ns = client_namespace(logs->client, logs->options->namespace);
     const struct list_query subject = {
-        .kind = logs->subject.kind,
-        .ns = client_namespace(logs->client, logs->options->namespace_),
-        .name = logs->subject.name};
+        .kind = logs->subject.kind, .ns = ns, .name = logs->subject.name};
 
     if (subject.kind)
         watcher_start(logs->client, &logs->ends, &subject, "0");
@@ -228,7 +227,7 @@ static bool print_rest(struct logs *logs, const struct list_query *pods, struct 
 static int print_many(struct logs *logs, const char *labels)
 {
     const struct list_query pods = {.kind = &kind_pod,
-                                    .ns = client_namespace(logs->client, logs->options->namespace_),
+                                    .ns = client_namespace(logs->client, logs->options->namespace),
                                     .labels = labels};
     struct error err = {0};
 
@@ -239,7 +238,7 @@ static int print_many(struct logs *logs, const char *labels)
     }
     if (logs->pods_seen == 0) {
         fprintf(stderr, "No pods found in %s namespace.\n",
-                client_namespace(logs->client, logs->options->namespace_));
+                client_namespace(logs->client, logs->options->namespace));
         return EXIT_FAILED;
     }
     if (!logs->container_seen) {
@@ -274,7 +273,7 @@ static int print_subject(struct logs *logs)
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
 
-    resource_write_path(subject->kind, client_namespace(logs->client, logs->options->namespace_),
+    resource_write_path(subject->kind, client_namespace(logs->client, logs->options->namespace),
                         subject->name, &path);
     doc = client_get(logs->client, path.data, &err);
     if (!doc) {
@@ -312,7 +311,7 @@ static const char *default_container(const json_t *pod)
 
 static int print_pod(struct logs *logs)
 {
-    const char *ns = client_namespace(logs->client, logs->options->namespace_),
+    const char *ns = client_namespace(logs->client, logs->options->namespace),
                *container = logs->options->container;
     scoped(buf) struct buf path = {0};
     scoped(json) json_t *pod = NULL;

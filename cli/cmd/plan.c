@@ -18,7 +18,7 @@ enum { VALUE_COLUMNS = 60 };
 
 struct plan_command {
     struct client_place place;
-    const char *namespace_, *output;
+    const char *namespace, *output;
     struct flag_list parameters;
     int64_t max_pods;
     bool sim;
@@ -33,7 +33,7 @@ static const struct flag flags[] = {
     {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
     {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
     PARAMETER_FLAG(PLAN(parameters)),
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace)},
     CLIENT_PLACE_FLAGS(PLAN(place)),
     {0},
 };
@@ -118,19 +118,19 @@ static const char *text_or_empty(const json_t *object, const char *path)
 static void print_pinned(const json_t *flow, const struct term *term)
 {
     size_t i;
-    json_t *template_;
+    json_t *template;
 
-    json_array_foreach(json_object_get(flow, "templates"), i, template_)
+    json_array_foreach(json_object_get(flow, "templates"), i, template)
     {
-        const char *state = json_object_get(template_, "gone")
+        const char *state = json_object_get(template, "gone")
                                 ? "gone since, the flow goes on without it"
-                            : json_object_get(template_, "changes")
+                            : json_object_get(template, "changes")
                                 ? "the flow goes on without what has changed since:"
                                 : "unchanged since";
 
-        printf("  pinned: template %s as of version %s; %s\n", doc_text(template_, "name"),
-               text_or_empty(template_, "version"), state);
-        print_changes(template_, term);
+        printf("  pinned: template %s as of version %s; %s\n", doc_text(template, "name"),
+               text_or_empty(template, "version"), state);
+        print_changes(template, term);
     }
 }
 
@@ -257,7 +257,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         return EXIT_FAILED;
     }
 
-    const struct plan_options how = {.namespace_ = client_namespace(client, options.namespace_),
+    const struct plan_options how = {.namespace = client_namespace(client, options.namespace),
                                      .sim = options.sim,
                                      .max_pods = (int)options.max_pods,
                                      .client = client};

@@ -13,13 +13,13 @@
 
 struct retry_options {
     struct client_place place;
-    const char *namespace_;
+    const char *namespace;
 };
 
 #define RETRY(member) offsetof(struct retry_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
-    {FLAG_STR, "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", RETRY(namespace_)},
+    {FLAG_STR, "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", RETRY(namespace)},
     CLIENT_PLACE_FLAGS(RETRY(place)),
     {0},
 };
@@ -103,7 +103,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     }
     for (size_t i = 0; i < flows.count; i++) {
         err = (struct error){0};
-        if (retry(client, client_namespace(client, options->namespace_), flows.items[i].name, &err))
+        if (retry(client, client_namespace(client, options->namespace), flows.items[i].name, &err))
             continue;
         cli_error(&err);
         code = EXIT_FAILED;

@@ -29,7 +29,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "retry-failed", 0, NULL,   "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
     {FLAG_BOOL,     "fresh",      0,   NULL,   "forget an unfinished run of the same flows and start over", RUN(fresh)},
     {FLAG_STR,      "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow, nowhere with --runtime sim", RUN(data_dir)},
-    {FLAG_STR,      "namespace",  'n', "NAME", "namespace of objects that name none; default: default", RUN(namespace_)},
+    {FLAG_STR,      "namespace",  'n', "NAME", "namespace of objects that name none; default: default", RUN(namespace)},
     {FLAG_CHOICE,   "runtime",    0,   "KIND", "sandbox gives each pod what it asks for, host plain processes, sim executes nothing", RUN(runtime), runtimes},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", RUN(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", RUN(network), networks},
@@ -42,7 +42,7 @@ static const struct flag flags[] = {
 /* clang-format on */
 
 static const struct session_options defaults = {
-    .namespace_ = "default",
+    .namespace = "default",
     .output = "auto",
     .runtime = "sandbox",
     .durability = "strict",

@@ -16,7 +16,7 @@
 
 struct control_options {
     struct client_place place;
-    const char *namespace_;
+    const char *namespace;
     bool jobs;
 };
 
@@ -24,7 +24,7 @@ struct control_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_BOOL, "jobs",      0,   NULL,   "of a flow: its running jobs, too", CONTROL(jobs)},
-    {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", CONTROL(namespace_)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", CONTROL(namespace)},
     CLIENT_PLACE_FLAGS(CONTROL(place)),
     {0},
 };
@@ -128,8 +128,7 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
     scoped(buf) struct buf path = {0}, word = {0};
     scoped(json) json_t *job = NULL;
 
-    resource_write_path(&kind_job, client_namespace(c->client, c->options->namespace_), name,
-                        &path);
+    resource_write_path(&kind_job, client_namespace(c->client, c->options->namespace), name, &path);
     job = client_get(c->client, path.data, err);
     if (!job)
         return false;
@@ -165,7 +164,7 @@ static bool tell_one(void *ctx, json_t *job)
 static bool tell_jobs(struct controlling *c, struct error *err)
 {
     const struct list_query query = {.kind = &kind_job,
-                                     .ns = client_namespace(c->client, c->options->namespace_)};
+                                     .ns = client_namespace(c->client, c->options->namespace)};
 
     return list_each(c->client, &query, tell_one, c, NULL, err);
 }
@@ -194,7 +193,7 @@ static bool control_flow(struct controlling *c, const char *name, struct error *
     scoped(buf) struct buf path = {0}, word = {0};
     scoped(json) json_t *flow = NULL;
 
-    resource_write_path(&kind_job_flow, client_namespace(c->client, c->options->namespace_), name,
+    resource_write_path(&kind_job_flow, client_namespace(c->client, c->options->namespace), name,
                         &path);
     flow = client_get(c->client, path.data, err);
     if (!flow)

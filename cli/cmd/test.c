@@ -64,7 +64,7 @@ static bool load_manifests(const struct test_file *file, struct manifests *set)
 static bool check_manifests(const struct test_file *file, struct manifests *set)
 {
     const struct preflight_options how = {
-        .namespace_ = file->namespace_ ? file->namespace_ : "default", .sim = true};
+        .namespace = file->namespace ? file->namespace : "default", .sim = true};
     struct preflight_result result = {0};
 
     return preflight(set, &how, &result);

@@ -79,7 +79,7 @@ static bool print_kubeconfig(const struct request *request, struct error *err)
     config.token = mem_strdup(request->text);
     config.user = mem_strdup(request->names[0]);
     if (options->namespaces.count)
-        config.namespace_ = mem_strdup(options->namespaces.items[0]);
+        config.namespace = mem_strdup(options->namespaces.items[0]);
     kubeconfig_write(&config, &text);
     fputs(text.data, stdout);
     return true;

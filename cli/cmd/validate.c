@@ -6,7 +6,7 @@
 #include "cli/preflight/preflight.h"
 
 struct validate_options {
-    const char *namespace_;
+    const char *namespace;
     struct flag_list parameters;
     int64_t max_flow_steps;
     bool sim, strict;
@@ -15,7 +15,7 @@ struct validate_options {
 #define VALIDATE(member) offsetof(struct validate_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
-    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace)},
     PARAMETER_FLAG(VALIDATE(parameters)),
     {FLAG_INT,  "max-flow-steps", 0, "N", "steps of the largest flow that is accepted; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
@@ -24,13 +24,13 @@ static const struct flag flags[] = {
 };
 /* clang-format on */
 
-static const struct validate_options defaults = {.namespace_ = "default"};
+static const struct validate_options defaults = {.namespace = "default"};
 
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct validate_options *options = opaque;
     const struct preflight_options check = {
-        .namespace_ = options->namespace_,
+        .namespace = options->namespace,
         .sim = options->sim,
         .flow_steps = options->max_flow_steps,
         .warn_of_room = !options->sim,

@@ -21,7 +21,7 @@ enum { COLUMNS_MAX = 4, COLUMN_GAP = 4, ITEMS_MAX = 100000 };
 
 struct options {
     const struct kind *kind;
-    const char *file, *namespace_, *name, *format, *compat;
+    const char *file, *namespace, *name, *format, *compat;
     struct client_place place;
     bool all_namespaces;
 };
@@ -193,7 +193,7 @@ static bool add_page(void *ctx, json_t *page)
 static json_t *read_items(const struct options *options)
 {
     const struct list_query query = {.kind = options->kind,
-                                     .ns = options->all_namespaces ? NULL : options->namespace_};
+                                     .ns = options->all_namespaces ? NULL : options->namespace};
     scoped(client) struct client *client = open_client(options, CLIENT_LOOK);
     scoped(buf) struct buf path = {0};
     json_t *items = json_array(), *one;
@@ -201,7 +201,7 @@ static json_t *read_items(const struct options *options)
     bool ok = client != NULL;
 
     if (ok && options->name) {
-        resource_write_path(options->kind, options->namespace_, options->name, &path);
+        resource_write_path(options->kind, options->namespace, options->name, &path);
         one = client_get(client, path.data, &err);
         ok = one != NULL;
         if (one)
@@ -332,7 +332,7 @@ static int change_file(const struct options *options, const struct change *chang
             ok = false;
         } else if (!change_one(client, options, change,
                                strcmp(change->method, "POST") == 0 ? doc : NULL,
-                               ns ? ns : options->namespace_, name)) {
+                               ns ? ns : options->namespace, name)) {
             ok = false;
         }
     }
@@ -365,7 +365,7 @@ static int run_delete(const void *opaque, int n_operands, char **operands)
     client = open_client(options, CLIENT_CHANGE);
     if (!client)
         return EXIT_FAILED;
-    return change_one(client, options, &delete, NULL, options->namespace_, options->name)
+    return change_one(client, options, &delete, NULL, options->namespace, options->name)
                ? EXIT_OK
                : failed(options);
 }
@@ -378,7 +378,7 @@ static const char *const compats[] = {"design", "upstream", NULL};
 /* clang-format off */
 #define FILE_FLAG      {FLAG_STR,  "file",      'f', "FILE", "the file with the objects", OPTION(file)}
 #define NAME_FLAG      {FLAG_STR,  "name",      'N', "NAME", "name of the object", OPTION(name)}
-#define NAMESPACE_FLAG {FLAG_STR,  "namespace", 'n', "NAME", "namespace of the object; default: default", OPTION(namespace_)}
+#define NAMESPACE_FLAG {FLAG_STR,  "namespace", 'n', "NAME", "namespace of the object; default: default", OPTION(namespace)}
 #define COMPAT_FLAG    {FLAG_CHOICE, "jobflow-compat", 0, "MODE", "upstream: a failure is told and the exit code is 0", OPTION(compat), compats}
 #define COMMON_FLAGS   {FLAG_STR,  "master",     's', "URL",  "ask this server, as the kubeconfig's user", OPTION(place.server)}, \
                        {FLAG_STR,  "kubeconfig", 'k', "FILE", "ask the server that FILE names", OPTION(place.kubeconfig)}, \
@@ -405,7 +405,7 @@ const struct vcctl_verb vcctl_verbs[] = {
 int vcctl_run(const struct vcctl_verb *verb, const struct kind *kind, int argc, char **argv)
 {
     const struct options defaults = {.kind = kind,
-                                     .namespace_ = "default",
+                                     .namespace = "default",
                                      .format = "yaml",
                                      .place = CLIENT_PLACE_USUAL,
                                      .compat = "design"};

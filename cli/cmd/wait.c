@@ -22,7 +22,7 @@ enum {
 
 struct wait_options {
     struct client_place place;
-    const char *namespace_, *for_, *labels;
+    const char *namespace, *for_, *labels;
     int64_t timeout_ms;
     bool all;
 };
@@ -34,7 +34,7 @@ static const struct flag flags[] = {
     {FLAG_DURATION, "timeout",   0,   "D",    "give up and exit with 4; default: 30s with --for, else never", WAIT(timeout_ms)},
     {FLAG_STR,      "selector",  'l', "SEL",  "wait for what has these labels", WAIT(labels)},
     {FLAG_BOOL,     "all",       0,   NULL,   "wait for all of the kind in the namespace", WAIT(all)},
-    {FLAG_STR,      "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", WAIT(namespace_)},
+    {FLAG_STR,      "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", WAIT(namespace)},
     CLIENT_PLACE_FLAGS(WAIT(place)),
     {0},
 };
@@ -131,7 +131,7 @@ static bool look_and_watch(struct wait *wait)
 {
     const struct list_query query = {
         .kind = wait->resource->kind,
-        .ns = client_namespace(wait->client, wait->options->namespace_),
+        .ns = client_namespace(wait->client, wait->options->namespace),
         .name = wait->resource->name,
     };
     scoped_str revision = NULL;
@@ -246,8 +246,7 @@ static bool add_name(void *ctx, json_t *object)
 static int wait_for_selected(struct wait *wait, const struct kind *kind)
 {
     const struct list_query query = {.kind = kind,
-                                     .ns =
-                                         client_namespace(wait->client, wait->options->namespace_),
+                                     .ns = client_namespace(wait->client, wait->options->namespace),
                                      .labels = wait->options->labels};
     struct selected selected = {.kind = kind};
     struct error err = {0};

@@ -78,11 +78,11 @@ json_t *convert_to_template(const json_t *job, const char *name)
 
 /* ---- to a job ---- */
 
-static json_t *merged_spec(const struct object *template_, const json_t *patch, struct error *err)
+static json_t *merged_spec(const struct object *template, const json_t *patch, struct error *err)
 {
     const struct template_patch change = {.spec = patch};
     struct template_cache *cache = template_cache_new();
-    struct blob *body = template_instantiate(cache, template_, patch ? &change : NULL, err);
+    struct blob *body = template_instantiate(cache, template, patch ? &change : NULL, err);
     scoped(json) json_t *made_body = body ? json_loadb(body->text, body->len, 0, NULL) : NULL;
 
     blob_unref(body);
@@ -90,11 +90,11 @@ static json_t *merged_spec(const struct object *template_, const json_t *patch, 
     return json_incref(json_object_get(made_body, "spec"));
 }
 
-static json_t *patched_spec(struct engine *engine, const json_t *template_, const json_t *patch,
+static json_t *patched_spec(struct engine *engine, const json_t *template, const json_t *patch,
                             struct error *err)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
-    scoped(json) json_t *doc = json_deep_copy(template_);
+    scoped(json) json_t *doc = json_deep_copy(template);
     struct error_list errors = {0};
     const struct object *object = NULL;
 
@@ -108,16 +108,16 @@ static json_t *patched_spec(struct engine *engine, const json_t *template_, cons
     return merged_spec(object, patch, err);
 }
 
-static json_t *spec_of(const json_t *template_, const json_t *patch, struct error *err)
+static json_t *spec_of(const json_t *template, const json_t *patch, struct error *err)
 {
     const struct engine_options scratch = {.sim = true};
     struct engine *engine;
     json_t *spec;
 
     if (!patch)
-        return json_deep_copy(json_object_get(template_, "spec"));
+        return json_deep_copy(json_object_get(template, "spec"));
     engine = engine_start(&scratch, err);
-    spec = engine ? patched_spec(engine, template_, patch, err) : NULL;
+    spec = engine ? patched_spec(engine, template, patch, err) : NULL;
     engine_stop(engine);
     return spec;
 }
@@ -134,16 +134,16 @@ static void set_member(json_t *metadata, const char *map, const char *key, const
 }
 
 /* `spec` is consumed; NULL gives NULL. */
-static json_t *job_document(const json_t *template_, const char *name, const char *ns, json_t *spec)
+static json_t *job_document(const json_t *template, const char *name, const char *ns, json_t *spec)
 {
-    const char *its_ns = doc_text(template_, "metadata.namespace");
-    const char *its_name = doc_text(template_, "metadata.name");
+    const char *its_ns = doc_text(template, "metadata.namespace");
+    const char *its_name = doc_text(template, "metadata.name");
     char label[TEMPLATE_LABEL_MAX + 1];
     json_t *metadata;
 
     if (!spec)
         return NULL;
-    metadata = metadata_of(template_, name);
+    metadata = metadata_of(template, name);
     if (its_name) {
         scoped_str full = mem_printf("%s.%s", its_ns ? its_ns : ns, its_name);
 
@@ -154,16 +154,15 @@ static json_t *job_document(const json_t *template_, const char *name, const cha
     return document(&kind_job, metadata, spec);
 }
 
-json_t *convert_to_job(const json_t *template_, const char *name, const char *ns,
+json_t *convert_to_job(const json_t *template, const char *name, const char *ns,
                        const json_t *patch, struct error *err)
 {
-    return job_document(template_, name, ns, spec_of(template_, patch, err));
+    return job_document(template, name, ns, spec_of(template, patch, err));
 }
 
-json_t *convert_stored_to_job(const struct object *template_, const json_t *patch,
-                              struct error *err)
+json_t *convert_stored_to_job(const struct object *template, const json_t *patch, struct error *err)
 {
-    scoped(json) json_t *doc = object_to_json(template_);
+    scoped(json) json_t *doc = object_to_json(template);
 
-    return job_document(doc, NULL, object_namespace(template_), merged_spec(template_, patch, err));
+    return job_document(doc, NULL, object_namespace(template), merged_spec(template, patch, err));
 }

@@ -15,8 +15,8 @@ json_t *convert_to_template(const json_t *job, const char *name);
  * template's. `patch` (NULL: none) is merged as a step's patch would be; then defaults are filled
  * in. NULL with INVALID when template and patch do not fit.
  */
-json_t *convert_to_job(const json_t *template_, const char *name, const char *ns,
+json_t *convert_to_job(const json_t *template, const char *name, const char *ns,
                        const json_t *patch, struct error *err);
 /** The same of a template as it is stored, without the name. */
-json_t *convert_stored_to_job(const struct object *template_, const json_t *patch,
+json_t *convert_stored_to_job(const struct object *template, const json_t *patch,
                               struct error *err);

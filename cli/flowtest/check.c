@@ -105,16 +105,16 @@ static bool offer_tasks(const json_t *job_spec, const char *wanted, struct neare
 static void check_tasks(struct checking *c, const char *field, const struct test_mock *mock)
 {
     uint32_t at = step_of(c->view, mock->key, STEPS_AND_ITERATIONS);
-    const json_t *template_ = template_of(c, &c->view->steps[at]);
+    const json_t *template = template_of(c, &c->view->steps[at]);
     const json_t *steps = json_object_get(json_object_get(c->view->doc, "spec"), "flows");
     const json_t *patch = json_object_get(json_array_get(steps, at), "patch");
 
-    for (size_t i = 0; template_ && i < mock->body.tasks.count; i++) {
+    for (size_t i = 0; template && i < mock->body.tasks.count; i++) {
         const char *wanted = mock->body.tasks.items[i].key;
         scoped_str place = mem_printf("%s.tasks.%s", field, wanted);
         struct nearest near = {0};
 
-        if (!offer_tasks(template_, wanted, &near) &&
+        if (!offer_tasks(template, wanted, &near) &&
             !offer_tasks(json_object_get(patch, "spec"), wanted, &near) &&
             !offer_tasks(json_object_get(patch, "jobSpec"), wanted, &near))
             unknown(c, place, "task of this step", wanted, &near);

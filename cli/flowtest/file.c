@@ -85,7 +85,7 @@ static const struct schema case_schema = {"FlowTest", case_fields, sizeof(struct
 static const struct field file_fields[] = {
     {"manifests", FIELD_STR_LIST, FILE_(manifests), .required = true, .min_length = 1, .doc = "Files and directories of the flow, relative to this one."},
     {"flow",      FIELD_STR,      FILE_(flow), .doc = "The flow that is tested, where the manifests define several."},
-    {"namespace", FIELD_STR,      FILE_(namespace_), .doc = "Namespace of objects that name none; default: default."},
+    {"namespace", FIELD_STR,      FILE_(namespace), .doc = "Namespace of objects that name none; default: default."},
     {"tests",     FIELD_LIST,     FILE_(cases), &case_schema, .required = true, .min_length = 1, .max_length = TESTS_MAX, .doc = "The tests; each begins with an empty store."},
     {0},
 };

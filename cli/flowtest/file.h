@@ -71,7 +71,7 @@ struct test_case {
 struct test_file {
     const char *path; /* borrowed */
     struct str_list manifests;
-    const char *flow, *namespace_; /* NULL: the only one; default */
+    const char *flow, *namespace; /* NULL: the only one; default */
     struct {
         struct test_case *items;
         size_t count;

@@ -107,7 +107,7 @@ static const struct flow_source_options *in_namespace(const struct flow_source_o
                                                       struct flow_source_options *out)
 {
     *out = *options;
-    out->namespace_ = client_namespace(client, options->namespace_);
+    out->namespace = client_namespace(client, options->namespace);
     return out;
 }
 
@@ -134,11 +134,11 @@ static int load_stored(const struct flow_source_options *options, int n, char **
         scoped(client_call) struct client_call call = {0};
         struct flow_source *source;
 
-        resource_write_path(&kind_job_flow, options->namespace_, named.items[i].name, &path);
+        resource_write_path(&kind_job_flow, options->namespace, named.items[i].name, &path);
         call.target = path.data;
         if (!client_do(out->client, &call, &err))
             break;
-        source = add_source(out, options->namespace_);
+        source = add_source(out, options->namespace);
         source->text = call.text;
         call.text = (struct buf){0};
         complete(options, out, source);
@@ -153,7 +153,7 @@ static const char *namespace_of(const struct flow_source_options *options, const
 {
     const char *ns = doc_text(doc, "metadata.namespace");
 
-    return ns ? ns : options->namespace_;
+    return ns ? ns : options->namespace;
 }
 
 static void file_templates(const struct flow_source_options *options, const struct manifests *set,

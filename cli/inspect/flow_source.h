@@ -12,9 +12,9 @@
 
 struct flow_source_options {
     struct client_place place;
-    const char *namespace_; /* of flows that name none; NULL: the usual one */
-    bool states;            /* take the states of flows in files from the store */
-    bool past;              /* look for completed jobs of the same templates */
+    const char *namespace; /* of flows that name none; NULL: the usual one */
+    bool states;           /* take the states of flows in files from the store */
+    bool past;             /* look for completed jobs of the same templates */
     bool brief; /* of a large flow no more than a few jobs; one that is over is not linked unless
                    times say what decided its length */
 };

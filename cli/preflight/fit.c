@@ -15,7 +15,7 @@ static struct amount amount_of_pod(const struct job_task *task)
     scoped(usage) struct usage usage = {0};
     struct amount amount = {.pods = 1};
 
-    usage_of_template(task->template_, &usage);
+    usage_of_template(task->template, &usage);
     amount.cpu_milli = amount_clamp((int64_t)(usage_get(&usage, "cpu") / 1000000));
     amount.memory_bytes = amount_clamp((int64_t)(usage_get(&usage, "memory") / 1000000000));
     return amount;

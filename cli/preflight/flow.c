@@ -169,10 +169,10 @@ static bool goes_on(const struct preflight_run *run, const struct object *flow)
     return stored && !flow_phase_finished(jobflow_phase_of(stored));
 }
 
-static bool template_known_before(void *ctx, const struct object *template_)
+static bool template_known_before(void *ctx, const struct object *template)
 {
     const struct steps_found *found = ctx;
-    const struct manifest *manifest = preflight_manifest_of(found->run, template_);
+    const struct manifest *manifest = preflight_manifest_of(found->run, template);
 
     return !manifest || manifest->unchanged;
 }

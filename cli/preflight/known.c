@@ -19,20 +19,20 @@ struct copies {
     size_t count, cap;
 };
 
-static bool is_copy_for(const struct object *template_, const struct object *flow)
+static bool is_copy_for(const struct object *template, const struct object *flow)
 {
-    return jobflow_pin_origin(template_) &&
-           strcmp(meta_controller(template_->meta)->name, object_name(flow)) == 0;
+    return jobflow_pin_origin(template) &&
+           strcmp(meta_controller(template->meta)->name, object_name(flow)) == 0;
 }
 
-static void collect_copy(void *arg, const struct object *template_)
+static void collect_copy(void *arg, const struct object *template)
 {
     struct copies *copies = arg;
 
-    if (!is_copy_for(template_, copies->flow))
+    if (!is_copy_for(template, copies->flow))
         return;
     mem_grow(copies->items, copies->count, copies->cap);
-    copies->items[copies->count++] = template_;
+    copies->items[copies->count++] = template;
 }
 
 /* The flow of the files has a uid of its own here: what the flow of its name keeps is kept for it.

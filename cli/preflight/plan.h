@@ -11,7 +11,7 @@
 #include "cli/manifest/manifests.h"
 
 struct plan_options {
-    const char *namespace_;
+    const char *namespace;
     bool sim;
     int max_pods;
     struct client *client; /* what is stored; NULL: nothing is */

@@ -33,13 +33,13 @@ size_t *preflight_order(const struct manifests *set)
     return order;
 }
 
-static void set_namespace(const struct manifest *manifest, const char *namespace_)
+static void set_namespace(const struct manifest *manifest, const char *namespace)
 {
     json_t *metadata = json_object_get(manifest->doc, "metadata");
 
     if (manifest->kind->namespaced && json_is_object(metadata) &&
         !json_object_get(metadata, "namespace"))
-        json_object_set_new(metadata, "namespace", json_string(namespace_));
+        json_object_set_new(metadata, "namespace", json_string(namespace));
 }
 
 const struct manifest *preflight_manifest_of(const struct preflight_run *run,
@@ -183,7 +183,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         preflight_bring_live(&run);
         for (size_t i = 0; i < set->count; i++) {
             preflight_forget_version(set->items[i].doc);
-            set_namespace(&set->items[i], options->namespace_);
+            set_namespace(&set->items[i], options->namespace);
         }
         apply_namespaces(engine_registry(run.scratch), set);
         preflight_bring_known(&run);

@@ -10,8 +10,8 @@
 #include "cli/manifest/manifests.h"
 
 struct preflight_options {
-    const char *namespace_; /* for objects that name none */
-    bool sim;               /* containers need no command */
+    const char *namespace; /* for objects that name none */
+    bool sim;              /* containers need no command */
     bool compat_upstream;
     int64_t flow_steps;       /* 0 = the default limit */
     int max_pods;             /* a gang larger than this is refused; 0 = any goes */

@@ -67,8 +67,8 @@ static int judge_phases(const struct reach *reach, const struct flow_term *term,
 static bool has_task(const struct reach *reach, uint32_t target, const char *task)
 {
     const struct flow_step *step = step_at(reach, target);
-    const struct object *template_ = preflight_template(reach->store, reach->flow, step);
-    const struct job_spec *spec = template_ ? job_spec_of(template_) : NULL;
+    const struct object *template = preflight_template(reach->store, reach->flow, step);
+    const struct job_spec *spec = template ? job_spec_of(template) : NULL;
 
     if (!task || !spec || step->patch_job_spec || step->patch_spec)
         return true;

@@ -20,7 +20,7 @@
 enum { PATCHED_MAX = 20000 };
 
 struct seen_template {
-    const struct object *template_;
+    const struct object *template;
     UT_hash_handle hh;
 };
 
@@ -150,16 +150,16 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
 }
 
 /* False when a step without a patch has asked for this template before. */
-static bool first_use(struct steps_run *run, const struct object *template_)
+static bool first_use(struct steps_run *run, const struct object *template)
 {
     struct seen_template *seen;
 
-    HASH_FIND_PTR(run->seen, &template_, seen);
+    HASH_FIND_PTR(run->seen, &template, seen);
     if (seen)
         return false;
     seen = mem_alloc(sizeof *seen);
-    seen->template_ = template_;
-    HASH_ADD_PTR(run->seen, template_, seen);
+    seen->template = template;
+    HASH_ADD_PTR(run->seen, template, seen);
     return true;
 }
 
@@ -167,7 +167,7 @@ static bool first_use(struct steps_run *run, const struct object *template_)
  * mistake. True when there is one that cannot stand alone, or has no pods and nearly the name of
  * another. */
 static bool check_task_names(struct steps_run *run, size_t i, const char *member,
-                             const json_t *patch, const struct job_spec *template_)
+                             const json_t *patch, const struct job_spec *template)
 {
     const json_t *task;
     bool wrong = false;
@@ -181,8 +181,8 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
         char field[96];
         bool known = false;
 
-        for (size_t k = 0; k < template_->tasks.count && name; k++) {
-            const char *candidate = template_->tasks.items[k].name;
+        for (size_t k = 0; k < template->tasks.count && name; k++) {
+            const char *candidate = template->tasks.items[k].name;
 
             known |= candidate && strcmp(candidate, name) == 0;
             if (candidate)
@@ -293,24 +293,24 @@ static bool check_step(struct steps_run *run, size_t i)
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
     const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
-    const struct object *template_ =
+    const struct object *template =
         preflight_template(registry_store(run->check->registry), run->flow, step);
     struct error err = {0};
 
-    if (template_ && run->needs && !is_patched)
-        run->needs[i] = fit_need(job_spec_of(template_));
-    if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))
+    if (template && run->needs && !is_patched)
+        run->needs[i] = fit_need(job_spec_of(template));
+    if (!template || (!is_patched && !run->check->made && !first_use(run, template)))
         return false;
 
-    if (!is_patched && run->check->known && run->check->known(run->check->ctx, template_)) {
-        if (preflight_never_ends(job_spec_of(template_), run->check->max_pods, &err))
+    if (!is_patched && run->check->known && run->check->known(run->check->ctx, template)) {
+        if (preflight_never_ends(job_spec_of(template), run->check->max_pods, &err))
             found(run, i, member, &err);
         return false;
     }
     if (is_patched) { /* both are looked at: every finding at once */
         bool in_job_spec =
-            check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_));
-        bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template_));
+            check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template));
+        bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template));
 
         if (in_job_spec || in_spec)
             return true;
@@ -319,7 +319,7 @@ static bool check_step(struct steps_run *run, size_t i)
     resolved = resolve(run, i, &patch, owned, &err);
 
     scoped(blob) struct blob *body =
-        resolved ? template_instantiate(run->bodies, template_,
+        resolved ? template_instantiate(run->bodies, template,
                                         is_patched || patch.scheduling ? &patch : NULL, &err)
                  : NULL;
 

@@ -20,7 +20,7 @@ struct preflight_steps {
     void (*doubted)(void *ctx, const struct error *err);
     /** The jobs of this template were looked at before, all but whether their gangs can start here;
      * NULL: none were. */
-    bool (*known)(void *ctx, const struct object *template_);
+    bool (*known)(void *ctx, const struct object *template);
     void *ctx;
 };
 

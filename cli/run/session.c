@@ -255,7 +255,7 @@ static bool checked(const struct session_options *options, struct manifests *set
                     const struct store *live, int max_pods)
 {
     const struct preflight_options preflight_options = {
-        .namespace_ = options->namespace_,
+        .namespace = options->namespace,
         .sim = session_simulated(options),
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .flow_steps = options->max_flow_steps,
@@ -299,11 +299,11 @@ static void run_to_end(struct session *session)
 static char *flags_to_find(const struct session_options *options)
 {
     bool usual_dir = strcmp(options->data_dir ? options->data_dir : ".jobflow", ".jobflow") == 0;
-    bool usual_namespace = strcmp(options->namespace_, "default") == 0;
+    bool usual_namespace = strcmp(options->namespace, "default") == 0;
 
     return mem_printf("%s%s%s%s", usual_dir ? "" : " --data-dir ",
                       usual_dir ? "" : options->data_dir, usual_namespace ? "" : " -n ",
-                      usual_namespace ? "" : options->namespace_);
+                      usual_namespace ? "" : options->namespace);
 }
 
 /* Frees the documents of the manifests, which take more memory than the objects made from them. A
@@ -392,7 +392,7 @@ static void run_remote(struct session *session)
     struct error err = {0};
 
     session->backend = backend_remote_new(session->client, session->set,
-                                          session->options->namespace_, on_lost, session, &err);
+                                          session->options->namespace, on_lost, session, &err);
     if (!session->backend) {
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;

@@ -11,7 +11,7 @@
 struct session_options {
     struct flag_list parameters; /* NAME=VALUE */
     const char *data_dir;        /* NULL = nothing is kept (simulation only) */
-    const char *namespace_;
+    const char *namespace;
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */
     const char *isolation; /* NULL = as each pod asks for */

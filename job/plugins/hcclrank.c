@@ -44,7 +44,7 @@ static struct hcclrank_args read_args(const struct job_plugin_job *job)
 static bool has_rank(const struct job_task *task)
 {
     const json_t *annotations =
-        json_object_get(json_object_get(task->template_, "metadata"), "annotations");
+        json_object_get(json_object_get(task->template, "metadata"), "annotations");
     const char *rank = json_string_value(json_object_get(annotations, ANNOTATION_RANK));
 
     return rank && *rank;

@@ -9,7 +9,7 @@
 
 const json_t *job_template_list(const struct job_task *task, const char *key)
 {
-    return json_object_get(json_object_get(task->template_, "spec"), key);
+    return json_object_get(json_object_get(task->template, "spec"), key);
 }
 
 const char *job_template_text(const struct job_task *task, const char *key)

@@ -24,7 +24,7 @@ void kubelet_pod_found(void *ctx, const char *uid)
     if (!pod) {
         /* Its object was deleted while no kubelet ran. */
         scoped(meta) struct meta *meta =
-            meta_new(&(struct meta){.namespace_ = "", .name = uid, .uid = uid});
+            meta_new(&(struct meta){.namespace = "", .name = uid, .uid = uid});
 
         pod = kubelet_pod_new(k, meta);
         pod_object_set(&pod->existence, OBJECT_DELETED_DURABLY);

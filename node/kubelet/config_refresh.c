@@ -67,7 +67,7 @@ static void add(struct kubelet_pod *pod, const struct kind *kind, const char *na
 
     if (!name)
         return;
-    key_of(key, kind, pod->meta->namespace_, name);
+    key_of(key, kind, pod->meta->namespace, name);
     HASH_FIND(hh, k->config_objects, key, strlen(key), object);
     if (!object) {
         object = mem_alloc(sizeof *object + strlen(key) + 1);

@@ -67,7 +67,7 @@ static bool wait_for_port(struct kubelet_pod *pod, int32_t port)
 
     scoped_str why = mem_printf("port %d is in use by pod %s/%s, and pods share their ports here; "
                                 "it waits until that one has ended",
-                                (int)port, owner->pod->meta->namespace_, owner->pod->meta->name);
+                                (int)port, owner->pod->meta->namespace, owner->pod->meta->name);
 
     snprintf(key, sizeof key, "port %d", (int)port);
     cluster_event(k->cluster, pod->object, EVENT_WARNING, "PortConflict", "kubelet", "%s", why);

@@ -152,7 +152,7 @@ static void add_service_names(struct buf *out, const char *address, const char *
 
 static bool selects(const struct service *service, const struct meta *pod)
 {
-    return strcmp(service->meta->namespace_, pod->namespace_) == 0 &&
+    return strcmp(service->meta->namespace, pod->namespace) == 0 &&
            service_selector_selects(service->selector, pod);
 }
 
@@ -161,7 +161,7 @@ static void add_services(const struct service *service, const struct host_entry 
 {
     for (; service; service = service->next)
         if (selects(service, entry->meta))
-            add_service_names(out, entry->address, service->meta->name, entry->meta->namespace_);
+            add_service_names(out, entry->address, service->meta->name, entry->meta->namespace);
 }
 
 /* The lines about a pod for other groups: the names of Services that select it and, if one of them
@@ -169,7 +169,7 @@ static void add_services(const struct service *service, const struct host_entry 
 static void add_names_for_others(const struct service *service, const struct host_entry *entry,
                                  struct buf *out)
 {
-    const char *ns = entry->meta->namespace_;
+    const char *ns = entry->meta->namespace;
 
     for (; service; service = service->next) {
         const char *name = service->meta->name;
@@ -194,7 +194,7 @@ static void add_other_groups(const struct hosts *hosts, const struct host_group 
         return;
     for (other = hosts->active; other; other = other->next_active) {
         if (other == group || (!other->services && !hosts->general) ||
-            strcmp(other->first->meta->namespace_, group->first->meta->namespace_) != 0)
+            strcmp(other->first->meta->namespace, group->first->meta->namespace) != 0)
             continue;
         for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
             if (!entry->running || !*entry->address)
@@ -209,9 +209,8 @@ static void add_addressed(const struct hosts *hosts, const struct host_group *gr
                           struct buf *out)
 {
     for (const struct service *service = hosts->addressed; service; service = service->next)
-        if (group->first && strcmp(service->meta->namespace_, group->first->meta->namespace_) == 0)
-            add_service_names(out, service->address, service->meta->name,
-                              service->meta->namespace_);
+        if (group->first && strcmp(service->meta->namespace, group->first->meta->namespace) == 0)
+            add_service_names(out, service->address, service->meta->name, service->meta->namespace);
 }
 
 static const char *text_of(struct hosts *hosts, struct host_group *group)
@@ -226,7 +225,7 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
     for (const struct host_entry *entry = group->first; entry; entry = entry->next)
         if (*entry->address)
             add_names(out, entry->address, entry->hostname, entry->subdomain,
-                      entry->meta->namespace_);
+                      entry->meta->namespace);
     for (const struct host_entry *entry = group->first; entry; entry = entry->next) {
         if (!*entry->address)
             continue;
@@ -280,7 +279,7 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
 {
     const char *job = meta_label(entry->meta, LABEL_JOB_NAME);
     scoped_str key =
-        job ? mem_printf("%s/%s", entry->meta->namespace_, job) : mem_strdup(entry->meta->uid);
+        job ? mem_printf("%s/%s", entry->meta->namespace, job) : mem_strdup(entry->meta->uid);
     struct host_group *group = group_keyed(hosts, key);
 
     if (!group->first)
@@ -369,7 +368,7 @@ static void uncount_service(struct hosts *hosts, const char *ns)
 static void namespace_changed(struct hosts *hosts, const char *ns)
 {
     for (struct host_group *group = hosts->active; group; group = group->next_active)
-        if (strcmp(group->first->meta->namespace_, ns) == 0)
+        if (strcmp(group->first->meta->namespace, ns) == 0)
             group_changed(hosts, group);
 }
 
@@ -392,9 +391,9 @@ static void drop_service(struct hosts *hosts, struct service *service)
     if (service->group)
         group_changed(hosts, service->group);
     else
-        namespace_changed(hosts, service->meta->namespace_);
+        namespace_changed(hosts, service->meta->namespace);
     HASH_DELETE(hh, hosts->services, service);
-    uncount_service(hosts, service->meta->namespace_);
+    uncount_service(hosts, service->meta->namespace);
     meta_unref(service->meta);
     json_decref(service->selector);
     mem_free(service->key);

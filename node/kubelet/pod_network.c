@@ -104,7 +104,7 @@ bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *s
 {
     return !pod->hosts.group && !pod->kubelet->options.volumes.sim && !spec->host_network &&
            !(spec->dns_policy && strcmp(spec->dns_policy, "Default") == 0) &&
-           hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
+           hosts_serves(pod->kubelet->hosts, pod->meta->namespace);
 }
 
 bool kubelet_hosts_as_addresses(const struct kubelet_pod *pod)

@@ -84,7 +84,7 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
 
     return (struct runtime_pod){
         .uid = pod->meta->uid,
-        .ns = pod->meta->namespace_,
+        .ns = pod->meta->namespace,
         .name = pod->meta->name,
         .object = pod->object,
         .spec = spec,

@@ -169,7 +169,7 @@ void kubelet_block_on_object(struct kubelet_pod *pod, const struct resolve_probl
 {
     char key[KEY_MAX];
 
-    object_key(key, problem->kind, pod->meta->namespace_, problem->name);
+    object_key(key, problem->kind, pod->meta->namespace, problem->name);
     kubelet_block(pod, key);
 }
 

@@ -157,7 +157,7 @@ const char *value_field(const struct value_source *source, const char *path)
         const char *path, *value;
     } fields[] = {
         {"metadata.name", meta->name},
-        {"metadata.namespace", meta->namespace_},
+        {"metadata.namespace", meta->namespace},
         {"metadata.uid", meta->uid},
         {"spec.nodeName", source->node_name},
         {"spec.serviceAccountName", "default"},

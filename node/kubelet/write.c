@@ -22,7 +22,7 @@ enum {
 static const struct object *current(const struct kubelet_pod *pod)
 {
     const struct object *object =
-        cluster_get(pod->kubelet->cluster, &kind_pod, pod->meta->namespace_, pod->meta->name);
+        cluster_get(pod->kubelet->cluster, &kind_pod, pod->meta->namespace, pod->meta->name);
 
     return object && strcmp(object_uid(object), pod->meta->uid) == 0 ? object : NULL;
 }
@@ -132,7 +132,7 @@ static void push_deletion(struct kubelet_pod *pod)
     pod->to_delete = false;
     pod->call.done = deletion_done;
     pod->kubelet->calls++;
-    cluster_remove(pod->kubelet->cluster, &pod->call, &kind_pod, pod->meta->namespace_,
+    cluster_remove(pod->kubelet->cluster, &pod->call, &kind_pod, pod->meta->namespace,
                    pod->meta->name, &how);
 }
 

@@ -110,7 +110,7 @@ static struct meta *meta_for(const struct record *record, const char *name, cons
     const struct owner_ref owner = {"v1", "Service", service->name, service->uid, true, true};
     struct kv *labels = mem_array(service->n_labels + n_more + 1, sizeof *labels);
     struct meta draft = {
-        .namespace_ = service->namespace_,
+        .namespace = service->namespace,
         .name = name,
         .uid = "",
         .labels = labels,

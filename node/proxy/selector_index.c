@@ -80,6 +80,6 @@ bool selector_index_each(const struct selector_index *selector_index, const stru
 
     if (!selector_index->first)
         return true;
-    return each_in(bucket_of(selector_index, pod->namespace_, NULL), visit, arg) &&
-           (!job || each_in(bucket_of(selector_index, pod->namespace_, job), visit, arg));
+    return each_in(bucket_of(selector_index, pod->namespace, NULL), visit, arg) &&
+           (!job || each_in(bucket_of(selector_index, pod->namespace, job), visit, arg));
 }

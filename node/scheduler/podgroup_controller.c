@@ -132,7 +132,7 @@ static struct object *build_group(struct cluster *cluster, const struct object *
     bool controlled = meta_controller(pod->meta) != NULL;
     struct kv annotations[countof(inherited)];
     struct meta draft = {
-        .namespace_ = object_namespace(pod),
+        .namespace = object_namespace(pod),
         .name = name,
         .uid = "",
         .owners = controlled ? pod->meta->owners : &self,
@@ -184,7 +184,7 @@ static void forget(struct plain_pod *plain)
 static const struct object *pod_of(const struct plain_pod *plain)
 {
     const struct object *pod =
-        cluster_get(plain->groups->cluster, &kind_pod, plain->meta->namespace_, plain->meta->name);
+        cluster_get(plain->groups->cluster, &kind_pod, plain->meta->namespace, plain->meta->name);
 
     return pod && strcmp(object_uid(pod), plain->meta->uid) == 0 ? pod : NULL;
 }

@@ -23,7 +23,7 @@ static void node_changed(struct cluster_watcher *watcher, enum cluster_change ch
 
         if (member->state > MEMBER_PENDING)
             continue;
-        pod = cluster_get(s->cluster, &kind_pod, member->meta->namespace_, member->meta->name);
+        pod = cluster_get(s->cluster, &kind_pod, member->meta->namespace, member->meta->name);
         if (pod && strcmp(object_uid(pod), member->meta->uid) == 0)
             member_fit(member, pod_spec_of(pod));
     }

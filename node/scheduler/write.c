@@ -17,7 +17,7 @@
 static const struct object *current(struct cluster *cluster, const struct kind *kind,
                                     const struct meta *meta)
 {
-    const struct object *object = cluster_get(cluster, kind, meta->namespace_, meta->name);
+    const struct object *object = cluster_get(cluster, kind, meta->namespace, meta->name);
 
     return object && strcmp(object_uid(object), meta->uid) == 0 ? object : NULL;
 }
@@ -112,7 +112,7 @@ void member_evict(struct member *member, const char *reason, const char *why)
     member->writing = true;
     member->call.done = evicted;
     s->calls++;
-    cluster_remove(s->cluster, &member->call, &kind_pod, member->meta->namespace_,
+    cluster_remove(s->cluster, &member->call, &kind_pod, member->meta->namespace,
                    member->meta->name,
                    &(struct cluster_removal){.uid = member->meta->uid, .grace_s = -1});
 }

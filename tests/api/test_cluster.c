@@ -82,7 +82,7 @@ static void watch(struct bed *bed, struct notes *notes)
 
 static struct object *draft(const char *name)
 {
-    const struct meta meta = {.namespace_ = "default", .name = name, .deletion_grace_s = -1};
+    const struct meta meta = {.namespace = "default", .name = name, .deletion_grace_s = -1};
 
     return object_new(&kind_config_map, meta_new(&meta), blob_intern("{}", 2), NULL);
 }

@@ -272,7 +272,7 @@ WRAPPED(json_t *, flow_refs_replace, const struct schema *schema, json_t *value,
 }
 
 WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
-        const struct object *template_, const struct template_patch *patch, struct error *err)
+        const struct object *template, const struct template_patch *patch, struct error *err)
 {
     struct template_patch bent = patch ? *patch : (struct template_patch){0};
 
@@ -282,7 +282,7 @@ WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
     if (planted == BUG_NO_CLASS)
         bent.scheduling = NULL;
     return __real_template_instantiate(
-        cache, template_, planted == BUG_NO_PATCH || planted == BUG_NO_CLASS ? &bent : patch, err);
+        cache, template, planted == BUG_NO_PATCH || planted == BUG_NO_CLASS ? &bent : patch, err);
 }
 
 WRAPPED(void, flow_loop_skip, struct flow_model *r, uint32_t loop)

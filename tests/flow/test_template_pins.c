@@ -28,11 +28,11 @@ static int replicas_of(struct flow_fixture *fixture, const char *job)
 }
 
 static const struct object *copy_of(struct flow_fixture *fixture, const char *flow,
-                                    const char *template_)
+                                    const char *template)
 {
     char name[PIN_NAME_MAX + 1];
 
-    jobflow_pin_name(object_uid(flow_fixture_get(fixture, &kind_job_flow, flow)), template_, name);
+    jobflow_pin_name(object_uid(flow_fixture_get(fixture, &kind_job_flow, flow)), template, name);
     return flow_fixture_get(fixture, &kind_job_template, name);
 }
 

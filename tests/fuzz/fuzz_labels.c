@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct meta draft = {.namespace_ = "ns", .name = "p", .deletion_grace_s = -1};
+static const struct meta draft = {.namespace = "ns", .name = "p", .deletion_grace_s = -1};
 
 static void check_label_selector(const char *text)
 {

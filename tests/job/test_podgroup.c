@@ -205,7 +205,7 @@ static void min_resources_of_the_gang(void **unused)
 
 static void usage_counts_init_containers_sidecars_and_overhead(void **unused)
 {
-    scoped(json) json_t *template_ =
+    scoped(json) json_t *template =
         json_loads("{\"spec\":{\"overhead\":{\"cpu\":\"10m\"},"
                    "\"initContainers\":[{\"resources\":{\"requests\":{\"cpu\":\"500m\"}}},"
                    "{\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"100m\"}}},"
@@ -215,7 +215,7 @@ static void usage_counts_init_containers_sidecars_and_overhead(void **unused)
                    0, NULL);
     scoped(usage) struct usage usage = {0};
 
-    usage_of_template(template_, &usage);
+    usage_of_template(template, &usage);
     /* max(containers 500 + sidecar 100, init 500, sidecar 100 + init 600) + overhead */
     assert_int_equal((int64_t)(usage_get(&usage, "cpu") / 1000000), 710);
     assert_int_equal((int64_t)(usage_get(&usage, "requests.cpu") / 1000000), 710);

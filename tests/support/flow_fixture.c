@@ -360,7 +360,7 @@ static void create_pod(struct flow_fixture *fixture, const struct object *job, c
     const struct kv labels[] = {{LABEL_TASK_SPEC, task}, {LABEL_JOB_NAME, object_name(job)}};
     const struct owner_ref owner = {
         "batch.volcano.sh/v1alpha1", "Job", object_name(job), object_uid(job), true, true};
-    const struct meta draft = {.namespace_ = "default",
+    const struct meta draft = {.namespace = "default",
                                .name = name,
                                .uid = "",
                                .deletion_grace_s = -1,

@@ -32,20 +32,20 @@ struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step)
  * acceptance; any other flow uses the newest. */
 static void check_version(struct flow_walk *w, const struct seen_job *job, const json_t *body)
 {
-    struct walk_template *template_ = walk_template_of(w, job->step);
+    struct walk_template *template = walk_template_of(w, job->step);
     const char *text = variable_of(body, "V");
     int version = text ? (int)strtol(text, NULL, 10) : 0;
 
-    if (!w->flow.pinned && version != template_->version)
+    if (!w->flow.pinned && version != template->version)
         walk_violated(w, "6.3: %s is of version %d, the template of %d", job->name, version,
-                      template_->version);
-    if (w->flow.pinned && template_->pinned && version != template_->pinned)
+                      template->version);
+    if (w->flow.pinned && template->pinned && version != template->pinned)
         walk_violated(w, "templatePolicy: %s is of version %d, pinned is %d", job->name, version,
-                      template_->pinned);
-    if (w->flow.pinned && (version < template_->oldest || version > template_->version))
+                      template->pinned);
+    if (w->flow.pinned && (version < template->oldest || version > template->version))
         walk_violated(w, "templatePolicy: %s is of version %d, out of %d to %d", job->name, version,
-                      template_->oldest, template_->version);
-    template_->pinned = version;
+                      template->oldest, template->version);
+    template->pinned = version;
 }
 
 /* 6.3, 13.5, 13.7: the job is made of its template, its patch and the settings for all jobs. */
@@ -53,7 +53,7 @@ void walk_check_body(struct flow_walk *w, const struct seen_job *job, const stru
 {
     const struct gen_step *step = &w->flow.steps[job->step];
     scoped(json) json_t *body = object_body_json(object);
-    const char *class_ =
+    const char *class =
         json_string_value(json_object_get(json_object_get(body, "spec"), "priorityClassName"));
     const char *variable = variable_of(body, "W");
     scoped(buf) struct buf wanted = {0};
@@ -67,6 +67,6 @@ void walk_check_body(struct flow_walk *w, const struct seen_job *job, const stru
         walk_violated(w, "6.4: %s has W=\"%s\" instead of \"%s\"", job->name,
                       variable ? variable : "", wanted.data ? wanted.data : "");
     check_version(w, job, body);
-    if (w->flow.classed != (class_ && strcmp(class_, "high") == 0))
-        walk_violated(w, "13.7: %s has the priority class %s", job->name, class_ ? class_ : "none");
+    if (w->flow.classed != (class && strcmp(class, "high") == 0))
+        walk_violated(w, "13.7: %s has the priority class %s", job->name, class ? class : "none");
 }

@@ -66,11 +66,11 @@ void walk_restart(struct flow_walk *w)
 static void note_pinned(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->flow.count; i++) {
-        struct walk_template *template_ = walk_template_of(w, i);
+        struct walk_template *template = walk_template_of(w, i);
         bool there = !w->no_template || w->flow.steps[i].other;
 
-        if (!w->flow.steps[i].chooses && there && !template_->pinned && !w->away && !w->faults)
-            template_->pinned = template_->version;
+        if (!w->flow.steps[i].chooses && there && !template->pinned && !w->away && !w->faults)
+            template->pinned = template->version;
     }
 }
 

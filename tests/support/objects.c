@@ -11,9 +11,9 @@ struct object *sample_build(const struct sample *sample)
     struct owner_ref owners[2];
     char uid[300];
     struct meta draft = {
-        .namespace_ = !kind->namespaced ? ""
-                      : sample->ns      ? sample->ns
-                                        : "default",
+        .namespace = !kind->namespaced ? ""
+                     : sample->ns      ? sample->ns
+                                       : "default",
         .name = sample->name,
         .uid = uid,
         .generation = 1,

@@ -34,8 +34,8 @@ def scenario():
             made["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
         return made
 
-    def about(name, after, template_):
-        entry = step(name, after, template=template_)
+    def about(name, after, template):
+        entry = step(name, after, template=template)
         entry["patch"] = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [
             {"name": "c", "env": [{"name": "STEP", "value": name}]}]}}}]}}
         return entry

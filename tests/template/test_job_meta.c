@@ -9,7 +9,7 @@
 static struct object *make(const struct kind *kind, const char *name)
 {
     const struct kv label = {"team", "a"};
-    const struct meta draft = {.namespace_ = "default",
+    const struct meta draft = {.namespace = "default",
                                .name = name,
                                .uid = "uid-of-it",
                                .deletion_grace_s = -1,
@@ -26,8 +26,8 @@ static struct object *make(const struct kind *kind, const char *name)
 static struct meta *meta_of(const char *flow_name, const char *template_name, unsigned attempt)
 {
     scoped(object) struct object *flow = make(&kind_job_flow, flow_name);
-    scoped(object) struct object *template_ = make(&kind_job_template, template_name);
-    const struct template_job job = {flow, template_, "step", "jobflow-step", "default", attempt};
+    scoped(object) struct object *template = make(&kind_job_template, template_name);
+    const struct template_job job = {flow, template, "step", "jobflow-step", "default", attempt};
 
     return template_job_meta(&job);
 }
@@ -38,7 +38,7 @@ static void job_is_named_labelled_and_owned(void **state)
     scoped(meta) struct meta *m = meta_of("jobflow", "jobtemplate", 1);
 
     check_str("name", m->name, "jobflow-step");
-    check_str("namespace", m->namespace_, "default");
+    check_str("namespace", m->namespace, "default");
     check_int("labels", m->n_labels, 2);
     check_str("template label", meta_label(m, LABEL_CREATED_BY_TEMPLATE), "default.jobtemplate");
     check_str("flow label", meta_label(m, LABEL_CREATED_BY_FLOW), "default.jobflow");
@@ -113,7 +113,7 @@ static void template_is_read_from_the_first_dot(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         const struct kv label = {LABEL_CREATED_BY_TEMPLATE, cases[i].value};
         const struct meta draft = {
-            .namespace_ = "test", .name = "j", .uid = "", .labels = &label, .n_labels = 1};
+            .namespace = "test", .name = "j", .uid = "", .labels = &label, .n_labels = 1};
         scoped(object) struct object *job =
             object_new(&kind_job, meta_new(&draft), blob_new("{}", 2), NULL);
         const char *name = NULL;

@@ -182,7 +182,7 @@ static struct object *make_template(const char *name, const char *spec)
 {
     scoped(json) json_t *members = json_object();
     const struct meta draft = {
-        .namespace_ = "default", .name = name, .uid = "u", .deletion_grace_s = -1};
+        .namespace = "default", .name = name, .uid = "u", .deletion_grace_s = -1};
 
     json_object_set_new(members, "spec", parse(name, spec));
     return object_new(&kind_job_template, meta_new(&draft), object_body_from_json(members), NULL);
@@ -225,12 +225,12 @@ static void minimum_follows_replicas(void **state)
     for (size_t i = 0; i < countof(minimums); i++) {
         const struct minimum_case *c = &minimums[i];
         struct template_cache *cache = template_cache_new();
-        scoped(object) struct object *template_ = make_template(c->name, c->spec);
+        scoped(object) struct object *template = make_template(c->name, c->spec);
         scoped(json) json_t *patch = parse(c->name, c->patch);
         scoped(json) json_t *want = parse(c->name, c->want);
-        const struct template_patch how = {.spec = patch, .owner = template_->body};
+        const struct template_patch how = {.spec = patch, .owner = template->body};
         struct error err = {0};
-        scoped(blob) struct blob *body = template_instantiate(cache, template_, &how, &err);
+        scoped(blob) struct blob *body = template_instantiate(cache, template, &how, &err);
         scoped(json) json_t *got = NULL;
 
         check_ok(c->name, body != NULL, err);
@@ -244,41 +244,41 @@ static void minimum_follows_replicas(void **state)
 static void equal_asks_share_one_body(void **state)
 {
     struct template_cache *cache = template_cache_new();
-    scoped(object) struct object *template_ =
+    scoped(object) struct object *template =
         make_template("t", "{'tasks':[{'name':'a','replicas':1}]}");
     scoped(blob) struct blob *owner = blob_new("{}", 2);
     scoped(json) json_t *job_spec = parse("p", "{'queue':'q','maxRetry':1}");
     scoped(json) json_t *spec = parse("p", "{'queue':'r'}");
     const struct template_patch both = {job_spec, spec, owner, 1};
     const struct template_patch other = {job_spec, NULL, owner, 2};
-    scoped(blob) struct blob *plain = template_instantiate(cache, template_, NULL, NULL);
-    scoped(blob) struct blob *one = template_instantiate(cache, template_, &both, NULL);
-    scoped(blob) struct blob *again = template_instantiate(cache, template_, &both, NULL);
-    scoped(blob) struct blob *two = template_instantiate(cache, template_, &other, NULL);
+    scoped(blob) struct blob *plain = template_instantiate(cache, template, NULL, NULL);
+    scoped(blob) struct blob *one = template_instantiate(cache, template, &both, NULL);
+    scoped(blob) struct blob *again = template_instantiate(cache, template, &both, NULL);
+    scoped(blob) struct blob *two = template_instantiate(cache, template, &other, NULL);
 
-    check("no patch: the template's own bytes", plain == template_->body);
+    check("no patch: the template's own bytes", plain == template->body);
     check("the same step: the same body", one == again);
     check_has("jobSpec first, then spec", one->text, "\"queue\":\"r\"");
     check_has("jobSpec first, then spec", one->text, "\"maxRetry\":1");
     check_has("each step its own", two->text, "\"queue\":\"q\"");
-    check("the template is as before", !strstr(template_->body->text, "queue"));
+    check("the template is as before", !strstr(template->body->text, "queue"));
     template_cache_free(cache);
 }
 
 static void the_cache_is_bounded(void **state)
 {
     struct template_cache *cache = template_cache_new();
-    scoped(object) struct object *template_ = make_template("t", "{'tasks':[{'name':'a'}]}");
+    scoped(object) struct object *template = make_template("t", "{'tasks':[{'name':'a'}]}");
     scoped(json) json_t *patch = parse("p", "{'queue':'q'}");
 
     for (uint32_t i = 0; i < 5000; i++) {
-        const struct template_patch how = {patch, NULL, template_->body, i};
+        const struct template_patch how = {patch, NULL, template->body, i};
 
-        blob_unref(template_instantiate(cache, template_, &how, NULL));
+        blob_unref(template_instantiate(cache, template, &how, NULL));
     }
-    check("holds what it may", atomic_load(&template_->body->refs) < 2 * 1024 + 10);
+    check("holds what it may", atomic_load(&template->body->refs) < 2 * 1024 + 10);
     template_cache_free(cache);
-    check_int("lets go", atomic_load(&template_->body->refs), 1);
+    check_int("lets go", atomic_load(&template->body->refs), 1);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void several_files_are_merged(void **state)
     check(err.message, kubeconfig_read(paths, NULL, &config, &err));
     check_str("the first has it, without the slash", config.server, "https://one/prefix");
     check_str("beside the file", config.ca.data, "PEM");
-    check_str("namespace", config.namespace_, "team");
+    check_str("namespace", config.namespace, "team");
     check("the token comes when it is needed", !config.token);
     check("refreshed", kubeconfig_read_token(&config, &err));
     check_str("token", config.token, "secret");
@@ -168,7 +168,7 @@ static void a_pod_finds_its_cluster(void **state)
     check("no address", !kubeconfig_in_cluster(NULL, "443", directory, &none, &err));
     check("found", kubeconfig_in_cluster("10.0.0.1", "443", directory, &config, &err));
     check_str("server", config.server, "https://10.0.0.1:443");
-    check_str("namespace", config.namespace_, "team");
+    check_str("namespace", config.namespace, "team");
     check("refreshed", kubeconfig_read_token(&config, &err));
     check_str("token", config.token, "secret");
     check("IPv6", kubeconfig_in_cluster("fd00::1", "443", directory, &v6, &err));

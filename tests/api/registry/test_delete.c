@@ -236,7 +236,7 @@ static void ten_thousand_dependents_go_in_slices(void **state)
     char name[32];
 
     for (int i = 0; i < 10000; i++) {
-        const struct meta draft = {.namespace_ = "default",
+        const struct meta draft = {.namespace = "default",
                                    .name = name,
                                    .deletion_grace_s = -1,
                                    .owners = &reference,

@@ -75,7 +75,7 @@ static int set_up(void **state)
 /* Objects of the test's kind come in as drafts, for its documents would find the real kind. */
 static struct object *draft_of(const char *name, const char *body)
 {
-    struct meta meta = {.namespace_ = "ns", .name = name, .deletion_grace_s = -1};
+    struct meta meta = {.namespace = "ns", .name = name, .deletion_grace_s = -1};
 
     return object_new(&thing, meta_new(&meta), blob_intern(body, strlen(body)), NULL);
 }

@@ -135,7 +135,7 @@ static void metadata_of_older_stores_is_read(void **state)
     size_t len;
 
     check_ok("decode", meta, err);
-    check_str("namespace", meta->namespace_, "ns");
+    check_str("namespace", meta->namespace, "ns");
     check_str("name", meta->name, "j");
     assert_null(meta->generate_name);
     check_str("uid", meta->uid, "id");
@@ -149,7 +149,7 @@ static void what_is_said_twice_is_there_once(void **state)
     const struct kv annotations[] = {
         {"volcano.sh/job-name", "a-long-name"}, {"mine", "a-long-name"}, {"other", "j"}};
     const struct kv labels[] = {{"volcano.sh/job-name", "a-long-name"}};
-    const struct meta draft = {.namespace_ = "default",
+    const struct meta draft = {.namespace = "default",
                                .name = "a-long-name",
                                .uid = "u",
                                .annotations = annotations,

@@ -82,7 +82,7 @@ static struct object *pod(const char *name, const char *spec, const char *durati
     if (codes)
         annotations[n++] = (struct kv){ANNOTATION_SIM_EXIT_CODE, codes};
     return object_new(&kind_pod,
-                      meta_new(&(struct meta){.namespace_ = "default",
+                      meta_new(&(struct meta){.namespace = "default",
                                               .name = name,
                                               .uid = name,
                                               .annotations = annotations,

@@ -95,7 +95,7 @@ static const struct field task_fields[] = {
     {"replicas",        FIELD_I32,     TASK(replicas), NOT_NEGATIVE, .doc = "Number of pods of the task."},
     {"minAvailable",    FIELD_OPT_I32, TASK(min_available), NOT_NEGATIVE,
      .doc = "Number of pods that must be placed together; replicas when absent."},
-    {"template",        FIELD_OBJECT,  TASK(template_), &pod_template_schema, .as_json = true, .doc = "Template of the task's pods."},
+    {"template",        FIELD_OBJECT,  TASK(template), &pod_template_schema, .as_json = true, .doc = "Template of the task's pods."},
     {"policies",        FIELD_LIST,    TASK(policies), &job_policy_schema, .max_length = POLICIES_MAX,
      .doc = "Actions on events of this task. They take precedence over the job's policies."},
     {"topologyPolicy",  FIELD_STR,     TASK(topology_policy), .one_of = topology_policy_values,

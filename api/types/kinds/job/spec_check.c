@@ -95,7 +95,7 @@ static void check_numa(struct check *c, const struct job_task *task, const char 
         strcmp(task->topology_policy, "none") == 0)
         return;
     arena = arena_new(0);
-    if (!schema_decode(&pod_spec_schema, json_object_get(task->template_, "spec"), arena, &pod,
+    if (!schema_decode(&pod_spec_schema, json_object_get(task->template, "spec"), arena, &pod,
                        NULL))
         return; /* pod_check_template has reported it */
     check_whole_cpus(c, task, path, "initContainers", pod.init_containers.items,
@@ -131,8 +131,7 @@ static void check_template(struct check *c, const struct job_task *task, const c
     const struct commanded commanded = {c, task};
     const struct pod_commands commands = {plugin_commands, &commanded};
 
-    pod_check_template(c->adm, task->template_, c->adm->plugins ? &commands : NULL, path,
-                       c->errors);
+    pod_check_template(c->adm, task->template, c->adm->plugins ? &commands : NULL, path, c->errors);
 }
 
 /* V4-V11 of one task. */
@@ -155,7 +154,7 @@ static void check_task(struct check *c, size_t i, const json_t *doc)
     buf_clear(&part);
     buf_printf(&part, "%s.template", path.data);
     check_template(c, task, part.data);
-    if (!json_object_get(json_object_get(task->template_, "spec"), "restartPolicy"))
+    if (!json_object_get(json_object_get(task->template, "spec"), "restartPolicy"))
         WARNING(c->adm, ("%s.template.spec.restartPolicy", path.data),
                 "not set, so Always holds and the pods of task %s never succeed: set Never or "
                 "OnFailure",

@@ -59,7 +59,7 @@ static bool all_tasks(const struct warnings *w, bool (*is)(const struct job_task
 static const char *restart_policy_of(const struct job_task *task)
 {
     const char *text = json_string_value(
-        json_object_get(json_object_get(task->template_, "spec"), "restartPolicy"));
+        json_object_get(json_object_get(task->template, "spec"), "restartPolicy"));
 
     return text ? text : "";
 }

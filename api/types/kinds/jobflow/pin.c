@@ -45,18 +45,18 @@ const struct object *jobflow_template(const struct object *flow, const char *nam
                : get(ctx, &kind_job_template, ns, name);
 }
 
-const char *jobflow_pin_origin(const struct object *template_)
+const char *jobflow_pin_origin(const struct object *template)
 {
-    const struct owner_ref *owner = meta_controller(template_->meta);
+    const struct owner_ref *owner = meta_controller(template->meta);
 
     return owner && strcmp(owner->kind, kind_job_flow.name) == 0
-               ? meta_annotation(template_->meta, ANNOTATION_PINNED_TEMPLATE)
+               ? meta_annotation(template->meta, ANNOTATION_PINNED_TEMPLATE)
                : NULL;
 }
 
-bool jobflow_pin_is_of(const struct object *template_, const char *flow_uid)
+bool jobflow_pin_is_of(const struct object *template, const char *flow_uid)
 {
-    const struct owner_ref *owner = meta_controller(template_->meta);
+    const struct owner_ref *owner = meta_controller(template->meta);
 
-    return owner && strcmp(owner->uid, flow_uid) == 0 && jobflow_pin_origin(template_);
+    return owner && strcmp(owner->uid, flow_uid) == 0 && jobflow_pin_origin(template);
 }

@@ -35,7 +35,7 @@ typedef const struct object *jobflow_pin_get(void *ctx, const struct kind *kind,
 const struct object *jobflow_template(const struct object *flow, const char *name,
                                       jobflow_pin_get *get, void *ctx);
 
-/** Whether `template_` is a copy: the name of its original, else NULL. */
-const char *jobflow_pin_origin(const struct object *template_);
+/** Whether `template` is a copy: the name of its original, else NULL. */
+const char *jobflow_pin_origin(const struct object *template);
 /** It is a copy that this flow keeps. */
-bool jobflow_pin_is_of(const struct object *template_, const char *flow_uid);
+bool jobflow_pin_is_of(const struct object *template, const char *flow_uid);

@@ -136,12 +136,12 @@ static void steps_absent_from_the_status_are_read_from_jobs(void **state)
     make_job(&fixture, "f-z", other, "Completed");
     api_send(&fixture, &capture, "GET", FLOWS "/f/steps", .body = NULL);
     scoped_str got = phases(&capture);
-    scoped_str template_ = api_capture_at(&capture, "items.1.template");
+    scoped_str template = api_capture_at(&capture, "items.1.template");
     scoped_str job = api_capture_at(&capture, "items.1.jobs.0");
 
     check_str("its own", got,
               "a:Completed b:Running l:Waiting l-0:Waiting l-1:Waiting u:Waiting z:Waiting");
-    check_str("its template", template_, "t");
+    check_str("its template", template, "t");
     check_str("its job", job, "f-b");
     api_capture_release(&capture);
     api_fixture_stop(&fixture);

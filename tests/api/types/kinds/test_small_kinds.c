@@ -221,13 +221,13 @@ static void a_priority_class_has_a_value(void **state)
 
     fixture_init(&fixture);
 
-    scoped(object) struct object *class_ =
+    scoped(object) struct object *class =
         fixture_admit(&fixture,
                       "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: "
                       "high}\nvalue: 100\n",
                       NULL);
 
-    check_int("value", priority_class_value_of(class_), 100);
+    check_int("value", priority_class_value_of(class), 100);
     fixture_release(&fixture);
 }
 

@@ -11,7 +11,7 @@
 
 static struct object *with_status(const struct kind *kind, struct blob *status)
 {
-    struct meta draft = {.namespace_ = "ns", .name = "x", .deletion_grace_s = -1};
+    struct meta draft = {.namespace = "ns", .name = "x", .deletion_grace_s = -1};
 
     return object_new(kind, meta_new(&draft), blob_intern("{}", 2), status);
 }

@@ -284,7 +284,7 @@ static void a_job_is_decoded_once(void **state)
     check_int("events", spec->tasks.items[0].policies.items[0].events.count, 2);
     check_int("timeout", spec->tasks.items[0].policies.items[0].timeout_ns / 1000000000, 60);
     check_int("partitions", spec->tasks.items[1].partition->total, 2);
-    check("template", json_object_get(spec->tasks.items[0].template_, "spec") != NULL);
+    check("template", json_object_get(spec->tasks.items[0].template, "spec") != NULL);
     check_str("plugin", spec->plugins.items[0].key, "svc");
     check_str("argument", spec->plugins.items[0].value.items[0], "--x=1");
     check("claim", spec->volumes.items[0].claim != NULL);

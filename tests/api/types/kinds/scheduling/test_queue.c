@@ -292,7 +292,7 @@ static void a_written_spec_reads_back(void **state)
               "\"minResources\":{\"cpu\":\"3\"}}}");
     blob_unref(again);
 
-    struct meta draft = {.namespace_ = "ns", .name = "g", .deletion_grace_s = -1};
+    struct meta draft = {.namespace = "ns", .name = "g", .deletion_grace_s = -1};
     scoped(object) struct object *left = object_new(&kind_pod_group, meta_new(&draft), blob, NULL);
     scoped(object) struct object *read =
         object_new(&kind_pod_group, meta_new(&draft), blob_new(blob->text, blob->len), NULL);
@@ -319,7 +319,7 @@ static void a_written_status_reads_back(void **state)
     status.conditions.items = &condition;
     status.conditions.count = 1;
 
-    struct meta draft = {.namespace_ = "ns", .name = "g", .deletion_grace_s = -1};
+    struct meta draft = {.namespace = "ns", .name = "g", .deletion_grace_s = -1};
     struct blob *blob = podgroup_status_blob(&status);
     scoped(object) struct object *left =
         object_new(&kind_pod_group, meta_new(&draft), blob_intern("{}", 2), blob);

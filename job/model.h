@@ -66,7 +66,7 @@ struct job_model {
     struct object *group; /* newest version of the PodGroup, or NULL */
     struct job_compiled_spec *compiled;
     struct job_state state;
-    struct job_task_model *tasks; /* [shape->spec->tasks.count] */
+    struct job_task_model *tasks; /* [compiled->spec->tasks.count] */
     int32_t totals[SLOT_CLASS_N];
     int32_t tasks_below_minimum;
     int32_t vacant; /* in unlocked tasks */

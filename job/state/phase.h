@@ -46,7 +46,7 @@ void job_state_release(struct job_state *state);
 /** Why a phase changes. All borrowed. */
 struct job_transition {
     const char *reason;  /* CamelCase: the deciding event or rule */
-    const char *message; /* one line for people */
+    const char *message; /* one line for users */
     int64_t now_ms;
 };
 

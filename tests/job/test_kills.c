@@ -134,7 +134,7 @@ static void a_late_deletion_never_hits_the_next_pod_of_the_name(void **unused)
                   .way = FAULTY_DELAY, .delay_ms = 5000);
     command_at(fixture, "volcano.sh/pod-name: j-t-0",
                "RestartPod");                        /* its deletion is on its way */
-    job_fixture_delete(fixture, &kind_pod, "j-t-0"); /* somebody is faster */
+    job_fixture_delete(fixture, &kind_pod, "j-t-0"); /* a user deletes it first */
     successor = uid_of(fixture, "j-t-0");
     assert_string_not_equal(successor, "");
     job_fixture_advance(fixture, 60000);

@@ -51,7 +51,7 @@ static struct job_policy_rows compile(const struct given given[2], struct job_po
 #define ON_EXIT(code, action_) {.action = action_, .exit_code = {true, code}, .timeout_ns = NONE}
 /* covers: job.md POL-01 POL-02 POL-03 POL-04 POL-05 POL-06 POL-07 POL-08 POL-09 POL-12 POL-13 POL-14 SCL-08 */
 static const struct policy_case cases[] = {
-    {"an explicit action asks nobody", {EVENT_COMMAND_ISSUED, true, ACT_ENQUEUE_JOB, .version = 0}, 7,
+    {"an explicit action consults no policy", {EVENT_COMMAND_ISSUED, true, ACT_ENQUEUE_JOB, .version = 0}, 7,
      .job = {ON("*", "RestartJob")}, .want = ACT_ENQUEUE_JOB},
     {"OutOfSync is internal", {EVENT_OUT_OF_SYNC}, .job = {ON("OutOfSync", "AbortJob")}, .want = ACT_SYNC_JOB},
     {"PodRunning is internal", {EVENT_POD_RUNNING}, .job = {ON("PodRunning", "AbortJob")}, .want = ACT_SYNC_JOB},

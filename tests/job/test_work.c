@@ -146,7 +146,7 @@ static void only_commands_for_jobs_are_taken(void **unused)
                       "namespace: default}, action: CloseQueue,\n"
                       "target: {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: j, "
                       "uid: u}}");
-    assert_int_equal(job_fixture_count(fixture, &kind_command), 1); /* somebody else's */
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 1); /* the foreign one stays */
     check_str("phase", job_fixture_phase(fixture, "j"), "Running");
     job_fixture_apply(fixture,
                       "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default},\n"

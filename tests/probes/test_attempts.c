@@ -38,13 +38,13 @@ static const struct http_case cases[] = {
 };
 
 /* False: the try is not made. */
-static bool ask(struct probe_bed *bed, const struct http_case *c, struct canned_server *peer,
-                bool *out_passed)
+static bool ask(struct probe_fixture *fixture, const struct http_case *c,
+                struct canned_server *peer, bool *out_passed)
 {
-    const struct probe_address address = probe_bed_address(peer);
-    struct probe_outcome outcome = probe_outcome_of(bed);
+    const struct probe_address address = probe_fixture_address(peer);
+    struct probe_outcome outcome = probe_outcome_of(fixture);
 
-    if (!probe_http_start(bed->client, &outcome.attempt, &c->entry, &address))
+    if (!probe_http_start(fixture->client, &outcome.attempt, &c->entry, &address))
         return false;
     *out_passed = probe_outcome_wait(&outcome);
     return true;
@@ -52,13 +52,13 @@ static bool ask(struct probe_bed *bed, const struct http_case *c, struct canned_
 
 static void status_decides(void **state)
 {
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct canned_server *peer = canned_server_new(bed->loop, cases[i].answer);
+        struct canned_server *peer = canned_server_new(fixture->loop, cases[i].answer);
         bool passed = false;
 
-        check(cases[i].name, ask(bed, &cases[i], peer, &passed));
+        check(cases[i].name, ask(fixture, &cases[i], peer, &passed));
         check_int(cases[i].name, passed, cases[i].passes);
         if (cases[i].asked)
             check_has(cases[i].name, canned_server_received(peer), cases[i].asked);
@@ -78,7 +78,7 @@ static void flood_is_cut_and_the_status_counts(void **state)
         {"a body without end of a failure", "HTTP/1.1 500 No\r\n\r\n", 'x', false},
         {"a header without end", "HTTP/1.1 200 OK\r\nX: ", 'x', false},
     };
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
 
     for (size_t i = 0; i < countof(floods); i++) {
         const struct http_case c = {floods[i].name, {.timeout_s = 20}, NULL, false, NULL};
@@ -89,9 +89,9 @@ static void flood_is_cut_and_the_status_counts(void **state)
         buf_str(&text, floods[i].head);
         for (int n = 0; n < 400000; n++)
             buf_char(&text, floods[i].filler);
-        peer = canned_server_new(bed->loop, text.data);
+        peer = canned_server_new(fixture->loop, text.data);
         canned_server_keep_open(peer);
-        check(floods[i].name, ask(bed, &c, peer, &passed));
+        check(floods[i].name, ask(fixture, &c, peer, &passed));
         check_int(floods[i].name, passed, floods[i].passes);
         canned_server_free(peer);
     }
@@ -113,15 +113,15 @@ static void bad_entries_are_not_asked(void **state)
         {.header_name = "X", .header_value = "a\nb"},
         {.path = long_path},
     };
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct canned_server *peer = canned_server_new(bed->loop, "HTTP/1.1 200 OK\r\n\r\n");
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
+    struct canned_server *peer = canned_server_new(fixture->loop, "HTTP/1.1 200 OK\r\n\r\n");
 
     memset(long_path, 'a', sizeof long_path - 1);
     for (size_t i = 0; i < countof(bad); i++) {
         const struct http_case c = {"bad", bad[i], NULL, false, NULL};
         bool passed = false;
 
-        check(bad[i].header_name ? bad[i].header_name : "path", !ask(bed, &c, peer, &passed));
+        check(bad[i].header_name ? bad[i].header_name : "path", !ask(fixture, &c, peer, &passed));
     }
     check_str("nothing was sent", canned_server_received(peer), "");
     canned_server_free(peer);
@@ -131,13 +131,14 @@ static void bad_entries_are_not_asked(void **state)
 static void proxy_of_the_environment_is_not_used(void **state)
 {
     static const struct http_case c = {"proxy", {0}, NULL, true, NULL};
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct canned_server *peer = canned_server_new(bed->loop, "HTTP/1.1 204 No Content\r\n\r\n");
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
+    struct canned_server *peer =
+        canned_server_new(fixture->loop, "HTTP/1.1 204 No Content\r\n\r\n");
     bool passed = false;
 
     setenv("http_proxy", "http://127.0.0.1:1/", 1);
     setenv("ALL_PROXY", "http://127.0.0.1:1/", 1);
-    check("asked", ask(bed, &c, peer, &passed));
+    check("asked", ask(fixture, &c, peer, &passed));
     check("the peer itself", passed);
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
@@ -147,16 +148,16 @@ static void proxy_of_the_environment_is_not_used(void **state)
 static void tcp_opens_or_not(void **state)
 {
     static const struct probe_tcp entry = {.timeout_s = 1};
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct canned_server *peer = canned_server_new(bed->loop, NULL);
-    const struct probe_address address = probe_bed_address(peer);
-    struct probe_outcome open = probe_outcome_of(bed), closed = open;
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
+    struct canned_server *peer = canned_server_new(fixture->loop, NULL);
+    const struct probe_address address = probe_fixture_address(peer);
+    struct probe_outcome open = probe_outcome_of(fixture), closed = open;
 
-    check("starts", probe_tcp_start(bed->loop, &open.attempt, &entry, &address));
+    check("starts", probe_tcp_start(fixture->loop, &open.attempt, &entry, &address));
     check("opens", probe_outcome_wait(&open));
     canned_server_free(peer);
-    loop_settle(bed->loop);
-    check("starts", probe_tcp_start(bed->loop, &closed.attempt, &entry, &address));
+    loop_settle(fixture->loop);
+    check("starts", probe_tcp_start(fixture->loop, &closed.attempt, &entry, &address));
     check("nobody listens", !probe_outcome_wait(&closed));
 }
 
@@ -164,17 +165,17 @@ static void cancelled_tries_are_silent(void **state)
 {
     static const struct probe_http http = {0};
     static const struct probe_tcp tcp = {0};
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct canned_server *peer = canned_server_new(bed->loop, NULL);
-    const struct probe_address address = probe_bed_address(peer);
-    struct probe_outcome a = probe_outcome_of(bed), b = a;
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
+    struct canned_server *peer = canned_server_new(fixture->loop, NULL);
+    const struct probe_address address = probe_fixture_address(peer);
+    struct probe_outcome a = probe_outcome_of(fixture), b = a;
 
-    check("starts", probe_http_start(bed->client, &a.attempt, &http, &address));
-    check("starts", probe_tcp_start(bed->loop, &b.attempt, &tcp, &address));
+    check("starts", probe_http_start(fixture->client, &a.attempt, &http, &address));
+    check("starts", probe_tcp_start(fixture->loop, &b.attempt, &tcp, &address));
     probe_http_cancel(&a.attempt);
     probe_tcp_cancel(&b.attempt);
     probe_tcp_cancel(&b.attempt);
-    loop_settle(bed->loop);
+    loop_settle(fixture->loop);
     check_int("none", a.calls + b.calls, 0);
     canned_server_free(peer);
 }

@@ -69,28 +69,28 @@ static void put_answer(const struct grpc_case *c, struct buf *out)
     frame(out, FRAME_HEADERS, END_HEADERS | END_STREAM, 1, trailers.data, trailers.len);
 }
 
-static bool ask(struct probe_bed *bed, struct canned_server *peer, int32_t timeout_s)
+static bool ask(struct probe_fixture *fixture, struct canned_server *peer, int32_t timeout_s)
 {
     const struct probe_grpc entry = {"name.of.service", timeout_s};
-    const struct probe_address address = probe_bed_address(peer);
-    struct probe_outcome outcome = probe_outcome_of(bed);
+    const struct probe_address address = probe_fixture_address(peer);
+    struct probe_outcome outcome = probe_outcome_of(fixture);
 
-    check("begun", probe_grpc_start(bed->client, &outcome.attempt, &entry, &address));
+    check("begun", probe_grpc_start(fixture->client, &outcome.attempt, &entry, &address));
     return probe_outcome_wait(&outcome);
 }
 
 static void the_answer_decides(void **state)
 {
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct canned_server *peer = canned_server_new(bed->loop, NULL);
+        struct canned_server *peer = canned_server_new(fixture->loop, NULL);
         scoped(buf) struct buf answer = {0};
 
         put_answer(&cases[i], &answer);
         canned_server_set_answer_bytes(peer, answer.data, answer.len, "\x0fname.of.service");
         canned_server_keep_open(peer);
-        check_int(cases[i].name, ask(bed, peer, 30), cases[i].passes);
+        check_int(cases[i].name, ask(fixture, peer, 30), cases[i].passes);
         canned_server_free(peer);
     }
 }
@@ -105,12 +105,12 @@ static void others_do_not_pass(void **state)
         {"a web server", "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nSERVING"},
         {"none at all", "hello\r\n"},
     };
-    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    scoped(probe_fixture) struct probe_fixture *fixture = probe_fixture_new();
 
     for (size_t i = 0; i < countof(others); i++) {
-        struct canned_server *peer = canned_server_new(bed->loop, others[i].answer);
+        struct canned_server *peer = canned_server_new(fixture->loop, others[i].answer);
 
-        check(others[i].name, !ask(bed, peer, 1));
+        check(others[i].name, !ask(fixture, peer, 1));
         canned_server_free(peer);
     }
 }

@@ -2,7 +2,7 @@
 /*
  * Every test of the job core once more under faults: with each write of the controller in turn
  * refused by a conflict, refused by an error, carried out with its answer lost, and late. What the
- * test asserts must hold all the same: a single fault is over before anybody looks.
+ * test asserts must hold all the same: a single fault is repaired before the test looks.
  */
 #include "tests/unit.h"
 

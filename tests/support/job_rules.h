@@ -5,7 +5,7 @@
  */
 #include "tests/support/job_gen.h"
 
-/* One pod as anybody can see it. */
+/* One pod as every client can see it. */
 struct rule_pod {
     int task, index;
     enum pod_phase phase;

@@ -144,7 +144,7 @@ static void pod_is_deleted(struct walk *walk)
         return;
     pod = &walk->sight.pods[at];
     keeps = walk->spec.keep_succeeded && pod->phase == POD_SUCCEEDED && !pod->marked;
-    if (keeps && !walk_active(walk->phase)) /* nobody need look at a job at rest */
+    if (keeps && !walk_active(walk->phase)) /* a finished job has no record */
         return;
     walk_tell(walk, "deleted: %s", object_name(walk->sight.objects[at]));
     walk->kept[pod->task][pod->index] = keeps && pod->index < walk->spec.tasks[pod->task].replicas;
@@ -267,7 +267,7 @@ static void time_passes(struct walk *walk)
     }
 }
 
-/* Also with something that happens while nobody looks. */
+/* Also with a change that happens while no controller runs. */
 static void controller_restarts(struct walk *walk)
 {
     walk_tell(walk, "the controller restarts");

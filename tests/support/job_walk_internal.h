@@ -18,7 +18,7 @@ struct move {
     int64_t at_ms;
 };
 
-/* What a step may bring about: nothing by policies, this answer, or nobody can tell. */
+/* What a step may lead to: nothing by policies, this result, or something not predicted. */
 struct expectation {
     enum { EXPECT_SYNC, EXPECT_ACTION, EXPECT_ANY } what;
     enum job_action action;
@@ -107,7 +107,7 @@ bool walk_gang_admitted(struct walk *walk);
 /* ---- job_walk_annotations.c: what is remembered of slots ---- */
 /** Successes without a pod count as their pods would. */
 void walk_count_kept(const struct sight *sight, struct rule_counts *counts);
-/** Restarts that the job as a whole answers for, and the most that anybody does. */
+/** Restarts charged to the job as a whole, and the most charged to one slot. */
 int walk_failures(const struct walk *walk);
 int walk_worst(const struct walk *walk);
 /** A restart of targets, or a new epoch, is stored. Called with walk's versions and retries new,

@@ -144,7 +144,7 @@ static void ended(struct walk *walk, const struct job_status *now)
                       now->succeeded, now->failed);
 }
 
-/* INV-J2, INV-J3, INV-J4: edges, versions and retries, whoever interferes. */
+/* INV-J2, INV-J3, INV-J4: edges, versions and retries, whatever other writers do. */
 static void phase_moved(struct walk *walk, const struct job_status *now)
 {
     bool restarting = now->phase == JOB_RESTARTING;
@@ -273,7 +273,7 @@ static void pod_appeared(struct walk *walk, const struct object *pod)
         walk_violated(walk, "J5: pod %s made before what its task depends on", object_name(pod));
 }
 
-/* Pods that ended stay when the job ends: whoever marks one breaks 10.1. */
+/* Pods that ended stay when the job ends: marking one breaks 10.1. */
 static void pod_marked(struct walk *walk, const struct object *pod)
 {
     struct rule_pod facts;

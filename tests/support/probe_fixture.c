@@ -6,26 +6,26 @@
 
 #include "base/mem.h"
 
-struct probe_bed *probe_bed_new(void)
+struct probe_fixture *probe_fixture_new(void)
 {
-    struct probe_bed *bed = mem_alloc(sizeof *bed);
+    struct probe_fixture *fixture = mem_alloc(sizeof *fixture);
 
-    bed->loop = loop_new(clock_real());
-    bed->client = probe_http_client_new(bed->loop);
-    return bed;
+    fixture->loop = loop_new(clock_real());
+    fixture->client = probe_http_client_new(fixture->loop);
+    return fixture;
 }
 
-void probe_bed_free(struct probe_bed *bed)
+void probe_fixture_free(struct probe_fixture *fixture)
 {
-    if (!bed)
+    if (!fixture)
         return;
-    probe_http_client_free(bed->client);
-    loop_settle(bed->loop);
-    loop_free(bed->loop);
-    mem_free(bed);
+    probe_http_client_free(fixture->client);
+    loop_settle(fixture->loop);
+    loop_free(fixture->loop);
+    mem_free(fixture);
 }
 
-struct probe_address probe_bed_address(const struct canned_server *peer)
+struct probe_address probe_fixture_address(const struct canned_server *peer)
 {
     struct probe_address address;
 
@@ -39,18 +39,18 @@ static void on_done(struct probe_attempt *attempt, bool passed)
 
     outcome->calls++;
     outcome->passed = passed;
-    loop_stop(outcome->bed->loop);
+    loop_stop(outcome->fixture->loop);
 }
 
-struct probe_outcome probe_outcome_of(struct probe_bed *bed)
+struct probe_outcome probe_outcome_of(struct probe_fixture *fixture)
 {
-    return (struct probe_outcome){.attempt.done = on_done, .bed = bed};
+    return (struct probe_outcome){.attempt.done = on_done, .fixture = fixture};
 }
 
 bool probe_outcome_wait(struct probe_outcome *outcome)
 {
     check_int("never inside the call", outcome->calls, 0);
-    loop_run(outcome->bed->loop);
+    loop_run(outcome->fixture->loop);
     check_int("once", outcome->calls, 1);
     return outcome->passed;
 }

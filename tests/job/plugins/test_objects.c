@@ -273,7 +273,7 @@ static void the_end_of_a_job_takes_everything_away(void **unused)
     assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
     job_fixture_free(fixture);
 
-    /* The same when somebody was faster. */
+    /* The same when another client created it first. */
     fixture =
         job_fixture_new(&(struct job_fixture_options){.run_pods = true, .slow_deletion = true});
     job_fixture_job_simple(fixture, "j", "t*2",

@@ -1,15 +1,15 @@
 /*
- * Admission: schema check with defaults, mutation, validation of the body; validation of the
- * metadata; checks in context.
+ * Admission of one write: schema check with defaults, mutation, validation of the body, validation
+ * of the metadata, checks in context.
  *
- *   document ──► body text ──(new?)──► check, mutate ──► admitted body ──► validate ──┐
- *                    └───(admitted before)──► the admitted body of then ──────────────┴─► metadata,
- *                                                                                         context
+ *   document ──► input body ─┬─ new ─────────────► check, mutate, validate ───┬─► metadata, context
+ *                            └─ admitted before ─► admitted body of that time ┘
  *
- * Ten thousand objects with one body pay for one pass. What makes that sound: schema, mutate and
- * validate judge the body alone, or the kind says that mutate does not (kind.h), so an equal input
- * gives an equal outcome. An outcome that came with warnings somebody reads is not remembered, for
- * each user should see them; neither is a large one, for the input would be kept beside it.
+ * The outcome for a body is remembered, so ten thousand objects with equal bodies pay for one
+ * validation. This is sound because the schema, `mutate` and `validate` read the body alone (a kind
+ * whose `mutate` reads more says so, see kind.h): equal input gives an equal outcome. Two outcomes
+ * are not remembered: one with warnings that the client receives, because each client must see
+ * them, and one of a large body, because its input would stay in memory beside it.
  */
 #include "api/types/admission.h"
 
@@ -21,13 +21,13 @@
 
 enum { REMEMBERED_BYTES_MAX = 64 << 10 };
 
-/* One write on its way. */
+/* One write during admission. */
 struct write {
-    const struct admission *adm; /* with `warnings` never NULL */
+    const struct admission *adm; /* `warnings` in it is never NULL */
     const struct kind *kind;
     const struct object *old; /* NULL on create */
     struct error_list *errors;
-    bool heard; /* somebody reads the warnings */
+    bool heard; /* the client receives the warnings */
 };
 
 static size_t findings(const struct error_list *list)
@@ -35,7 +35,7 @@ static size_t findings(const struct error_list *list)
     return list->count + list->dropped;
 }
 
-/* A body on its way in: interned when it may be remembered. */
+/* Makes the blob of an input body. It is interned when its outcome may be remembered. */
 static struct blob *input_blob(const json_t *members)
 {
     scoped(buf) struct buf text = {0};
@@ -46,13 +46,13 @@ static struct blob *input_blob(const json_t *members)
     return blob_from_buf(&text);
 }
 
-/* Would `mutate` judge more of this draft than its body? */
+/* Whether `mutate` depends on more of this draft than its body. */
 static bool mutates_in_context(const struct write *write, const struct object *draft)
 {
     return write->kind->mutates_in_context && write->kind->mutates_in_context(write->adm, draft);
 }
 
-/* What is known of the draft's body from before (owned), or NULL. */
+/* Returns the admitted body of an earlier write with an equal input body (owned), or NULL. */
 static struct blob *known_body(const struct write *write, const struct object *draft)
 {
     const struct blob *input = draft->body;
@@ -64,8 +64,8 @@ static struct blob *known_body(const struct write *write, const struct object *d
     return NULL;
 }
 
-/* Check, default, normalize and mutate `members` in place; the body they make (owned), NULL when
- * findings leave nothing that rules could be asked about. */
+/* Checks, defaults, normalizes and mutates `members` in place. Returns the resulting body (owned),
+ * or NULL when the findings are such that the kind's rules cannot run on it. */
 static struct blob *make_body(const struct write *write, json_t *members,
                               const struct object *draft, enum schema_unknown unknown)
 {
@@ -85,7 +85,7 @@ static struct blob *make_body(const struct write *write, json_t *members,
     return object_body_from_json(members);
 }
 
-/* An object of the draft's metadata and status around `body` (consumed). */
+/* Returns an object with the draft's metadata and status and with `body` (consumed). */
 static struct object *with_body(struct object *draft, struct blob *body)
 {
     struct object *object;
@@ -99,7 +99,7 @@ static struct object *with_body(struct object *draft, struct blob *body)
     return object;
 }
 
-/* Whether the table has found something at the place of a rule's finding, or above it. */
+/* Whether the schema check has already reported `field` or a parent of it. */
 static bool is_told(const struct error_list *list, size_t from, const char *field)
 {
     for (size_t i = from; i < list->count; i++) {
@@ -112,8 +112,8 @@ static bool is_told(const struct error_list *list, size_t from, const char *fiel
     return false;
 }
 
-/* The kind's own rules. Where the table has refused something already, they tell what is wrong
- * besides, so that all of it is told at once. */
+/* Runs the kind's own rules. When the schema check has found errors already, the rules run all the
+ * same and add what it did not report, so that the client sees every error at once. */
 static void ask_rules(const struct write *write, struct object *object, size_t errors_before)
 {
     const struct kind *kind = write->kind;
@@ -132,7 +132,7 @@ static void ask_rules(const struct write *write, struct object *object, size_t e
     error_list_release(&found);
 }
 
-/* Judge a body not admitted before; mark it when it passes. */
+/* Validates a body that was not admitted before and marks it as admitted when it passes. */
 static void validate_body(const struct write *write, struct object *object,
                           const struct blob *input, size_t errors_before, size_t warnings_before)
 {
@@ -142,15 +142,16 @@ static void validate_body(const struct write *write, struct object *object,
     if (findings(write->errors) > errors_before ||
         (write->heard && findings(write->adm->warnings) > warnings_before))
         return;
-    if (write->old && kind->mutate) /* not mutated: not what a create would have made of it */
+    /* An update does not mutate, so its outcome is not that of a create. */
+    if (write->old && kind->mutate)
         return;
     object->body->admitted_as = kind;
     if (input->interned && !mutates_in_context(write, object))
         blob_link_output(input, object->body);
 }
 
-/* Metadata, unless it is the stored one itself, and context, which is judged every time. Consumes
- * the object when it fails. */
+/* Validates the metadata, unless it is the stored one itself, and runs the checks in context, which
+ * run on every write. Frees the object when it fails. */
 static struct object *finish(const struct write *write, struct object *object, size_t errors_before)
 {
     const struct kind *kind = write->kind;
@@ -173,7 +174,8 @@ static struct object *finish(const struct write *write, struct object *object, s
     return NULL;
 }
 
-/* `draft` (consumed) carries the input body; `members` is the same as a document. */
+/* Admits a body that was not seen before. `draft` (consumed) carries the input body; `members` is
+ * the same body as a document. */
 static struct object *admit_new_body(const struct write *write, struct object *draft,
                                      json_t *members, enum schema_unknown unknown)
 {
@@ -200,7 +202,7 @@ static struct object *admit_new_body(const struct write *write, struct object *d
     return object;
 }
 
-/* Status is checked by its row's schema; a kind without such a row takes any object. */
+/* Checks the status by the schema of its row. A kind without such a row accepts any object. */
 static struct blob *admit_status(const struct write *write, json_t *status,
                                  enum schema_unknown unknown)
 {
@@ -239,8 +241,8 @@ static struct meta *admit_meta(const struct write *write, json_t *doc, enum sche
     return meta_from_json(metadata, out_revision, write->errors);
 }
 
-/* The members of the body, sharing their values with the document, so that defaults show in both.
- */
+/* Returns the members of the body. They share their values with the document, so that defaults show
+ * in both. */
 static json_t *body_members(const json_t *doc)
 {
     json_t *members = json_object();
@@ -265,7 +267,7 @@ static struct object *admit_document(const struct write *write, json_t *doc,
     struct blob *status = admit_status(write, json_object_get(doc, "status"), unknown);
     struct blob *input = input_blob(members);
 
-    if (!meta) { /* the body's findings are wanted all the same */
+    if (!meta) { /* the findings of the body are reported as well */
         const struct schema_options options = {unknown, .defaults = true, .drop_null = true};
 
         if (write->kind->schema)
@@ -283,7 +285,7 @@ static struct object *admit_document(const struct write *write, json_t *doc,
                    : admit_new_body(write, object, members, unknown);
     if (!object || findings(write->errors) == before)
         return object;
-    object_unref(object); /* the metadata or the status had findings before */
+    object_unref(object); /* the metadata or the status had errors before */
     return NULL;
 }
 

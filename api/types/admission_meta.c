@@ -1,6 +1,6 @@
 /*
- * Names, namespace, labels, annotations, owner references and finalizers: formats and bounds (L-13,
- * L-15).
+ * Validates names, namespaces, labels, annotations, owner references and finalizers: their formats
+ * and sizes (L-13, L-15).
  */
 #include "api/types/admission_meta.h"
 
@@ -17,7 +17,7 @@ typedef bool (*format_fn)(const char *text, struct error *err);
 static const struct {
     enum kind_id kind;
     format_fn format;
-} name_formats[] = { /* every other kind: DNS subdomain */
+} name_formats[] = { /* every kind not listed: DNS subdomain */
     {KIND_NAMESPACE, name_is_dns_label},
     {KIND_SERVICE,   name_is_dns1035_label},
 };
@@ -31,8 +31,8 @@ static format_fn name_format(const struct kind *kind)
     return name_is_dns_subdomain;
 }
 
-/* `shown` is the value as written; `text` what is judged. Judged without an error first: nearly all
- * pass. */
+/* Checks the format of `text`; the error shows `shown`, the value as written. The first call builds
+ * no error text, because nearly every value passes. */
 static void check_text(format_fn format, const char *text, const char *shown, const char *field,
                        struct error_list *errors)
 {
@@ -57,7 +57,7 @@ static void check_name(const struct kind *kind, const struct meta *meta, struct 
     if (!meta->generate_name)
         return;
 
-    /* A prefix may end in a dash, for more follows. */
+    /* A generateName may end in a dash, because the server appends a suffix. */
     scoped_str prefix = mem_strdup(meta->generate_name);
     size_t len = strlen(prefix);
 
@@ -96,7 +96,7 @@ static void check_labels(const struct meta *meta, const struct limits *limits,
     }
 }
 
-/* Keys compare without case. Nearly all are lower case and are judged as they are. */
+/* Annotation keys are checked in lower case. Nearly all are lower case already and need no copy. */
 static bool annotation_key_valid(const char *key, struct error *err)
 {
     if (label_key_valid(key, NULL))
@@ -143,7 +143,7 @@ static void check_owners(const struct meta *meta, struct error_list *errors)
         };
 
         for (size_t j = 0; j < countof(parts); j++)
-            if (!*parts[j].text) /* without the index, as kube-apiserver */
+            if (!*parts[j].text) /* the path has no index, as in kube-apiserver */
                 FINDING(errors, ("metadata.ownerReferences.%s", parts[j].member),
                         "Invalid value: \"\": %s must not be empty", parts[j].shown);
         if (strcmp(owner->kind, "Event") == 0)
@@ -161,7 +161,7 @@ static void check_owners(const struct meta *meta, struct error_list *errors)
     }
 }
 
-/* Names without a domain are Kubernetes' own; custom kinds take others, too. */
+/* Finalizers without a domain are reserved for Kubernetes; custom kinds may use others, too. */
 static bool finalizer_is_qualified(const char *finalizer)
 {
     static const char *const standard[] = {"orphan", "foregroundDeletion", "kubernetes"};

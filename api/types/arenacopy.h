@@ -1,14 +1,15 @@
 #pragma once
 /*
- * Deep copies into an arena, for the decoded form a writer leaves with its text.
+ * Deep copies of strings and values into an arena. A controller that writes a status uses them to
+ * keep the decoded form beside the text, so that the status is not parsed again.
  */
 #include <string.h>
 
 #include "api/types/schema/schema.h"
 
-enum { STATUS_ARENA_BYTES = 512 }; /* first chunk: a common status fits */
+enum { STATUS_ARENA_BYTES = 512 }; /* first chunk; most statuses fit */
 
-/** NULL stays NULL. */
+/** Copies a string into the arena; NULL stays NULL. */
 static inline const char *arena_copy_str(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;

@@ -1,10 +1,10 @@
 /*
- * Counted JSON text, interned by content.
+ * Reference-counted JSON text, interned by content.
  *
- * Interned blobs stand in one hash table that holds no reference of its own: the last unref takes
- * the blob out. That last unref may happen on the store thread while the loop looks the same text
- * up, so the table is under a mutex, and a look-up only takes a blob whose count it can raise from
- * at least one: a blob at zero is already on its way out.
+ * Interned blobs are in one hash table that holds no reference of its own: the last unref removes
+ * the blob. The last unref may happen on the store thread while the loop thread looks the same text
+ * up. A mutex therefore guards the table, and a look-up takes a blob only if it can raise its count
+ * from at least one: a blob at zero is about to be freed.
  */
 #include "api/types/blob.h"
 
@@ -15,10 +15,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* An interned blob lives inside its table entry. */
+/* An interned blob is part of its table entry. */
 struct interned {
     UT_hash_handle hh; /* key: the text */
-    bool listed;       /* false once another blob of this text took its place */
+    bool listed;       /* false once another blob of this text has replaced it */
     struct blob blob;
 };
 
@@ -91,7 +91,7 @@ struct blob *blob_intern(const char *text, size_t len)
 
 struct blob *blob_ref(const struct blob *blob)
 {
-    struct blob *shared = (struct blob *)blob; /* the count is not part of the content */
+    struct blob *shared = (struct blob *)blob; /* the reference count is not part of the content */
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);
@@ -125,7 +125,7 @@ void blob_unref(struct blob *blob)
 
 void blob_set_facet(const struct blob *blob, const struct facet_type *type, void *decoded)
 {
-    struct blob *owner = (struct blob *)blob; /* derived from the content, not part of it */
+    struct blob *owner = (struct blob *)blob; /* derived values are not part of the content */
 
     assert(!owner->facet);
     owner->facet = type;

@@ -2,13 +2,13 @@
 /*
  * Shared, immutable JSON text: the body (spec, data, …) and the status of stored objects.
  *
- * Many objects have equal bodies: ten thousand jobs from one template have one. Bodies are
- * therefore interned by content, and what is derived from the bytes hangs on the blob instead of
- * being worked out for each object: the decoded struct (the *facet*), the fact that admission
- * passed, the fields it holds, the row the store keeps the bytes in.
+ * Many objects have equal bodies; ten thousand jobs from one template share one. Bodies are
+ * therefore interned by content. The blob also keeps everything that is derived from its bytes, so
+ * that it is computed once and not per object: the decoded struct (the *facet*), the fact that
+ * admission passed, the list of its fields, the row of the store that holds the bytes.
  *
- * Reference counts are atomic and the text never changes, so the store thread may read. The other
- * members belong to the loop thread.
+ * Reference counts are atomic and the text never changes, so the store thread may read it. All
+ * other members belong to the loop thread.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 
 struct kind;
 
-/* How a blob's decoded form is made; one constant per struct type. */
+/* The type of a facet, the decoded form of a blob. One constant per struct type. */
 struct facet_type {
     const char *name;
     void (*free)(void *decoded);
@@ -31,44 +31,45 @@ struct blob {
     uint32_t len;  /* bytes of text, without the NUL that follows */
     uint64_t hash; /* of the text, seeded per process; 0 = not computed */
     const struct kind
-        *admitted_as; /* defaulting and validation for this kind passed; NULL = not yet */
+        *admitted_as; /* the kind as which it passed defaulting and validation; NULL = none yet */
     const struct facet_type *facet; /* type of `decoded` */
     void *decoded;                  /* owned; NULL = not decoded yet */
-    char *fields; /* owned: which ones it holds, as managedFields write it; NULL = not asked yet */
+    char *fields;                 /* owned: its fields as managedFields text; NULL = not computed */
     int64_t store_row;            /* the store's row of an interned body; 0 = none */
-    struct blob *admitted_output; /* what admission made of this text; weak, see blob_link_output */
-    struct blob *admitted_input;  /* the reverse; a reference */
+    struct blob *admitted_output; /* its admitted form; weak, see blob_link_output */
+    struct blob *admitted_input;  /* the reverse link; holds a reference */
     bool interned;
     char text[];
 };
 
 struct blob *blob_new(const char *text, size_t len); /* owned, one reference */
 struct blob *blob_from_buf(struct buf *buf);         /* empties the buffer */
-/** The shared blob of this text: an existing one if equal bytes are alive, else a new one. Owned
- * reference. Loop thread only. */
+/** Returns the shared blob of this text: an existing one if a blob with equal bytes exists, else a
+ * new one. Owned reference. Loop thread only. */
 struct blob *blob_intern(const char *text, size_t len);
 struct blob *blob_ref(const struct blob *blob); /* NULL stays NULL */
 void blob_unref(struct blob *blob); /* NULL is fine; the last one frees text and facet */
 SCOPED_DEFINE_PTR(blob, struct blob *, blob_unref)
 
-/** Hang the decoded form on the blob (consumed). Replaces nothing: a blob has one facet. */
+/** Attaches the decoded form (consumed) to a blob that has none. A blob has one facet. */
 void blob_set_facet(const struct blob *blob, const struct facet_type *type, void *decoded);
-/** Hang another value of the same type in its place, NULL: none. The old one is the caller's. */
+/** Replaces the decoded form by another value of the same type, or by none (NULL). The caller keeps
+ * the old value. */
 void blob_replace_facet(const struct blob *blob, void *decoded);
-/** The decoded form of `type`, or NULL. Borrowed as long as the blob lives. */
+/** Returns the decoded form of `type`, or NULL. Borrowed while the blob exists. */
 void *blob_facet(const struct blob *blob, const struct facet_type *type);
 
 /**
- * The string that follows `prefix`, when the text begins with both: how the first member of a text
- * of our own making is read without decoding the rest. Written to `out`; false when the text begins
- * otherwise, the string is as long as `size`, or has escapes.
+ * Reads the string that follows `prefix` at the start of the text into `out`. It serves to read the
+ * first member of text that this program wrote, without parsing the rest. Returns false when the
+ * text begins otherwise, when the string does not fit into `size` bytes, or when it has escapes.
  */
 bool blob_leading_string(const struct blob *blob, const char *prefix, char *out, size_t size);
 
-/** Remember that admitting the body `input` (as output->admitted_as) gave `output`: as long as the
- * output lives, equal inputs need no second look. The output keeps its input alive; the first input
- * of an output wins. Both interned. */
+/** Records that admitting the body `input` as output->admitted_as gave `output`. While the output
+ * exists, an equal input is not checked again. The output keeps its input alive; the first input
+ * recorded for an output stays. Both are interned. */
 void blob_link_output(const struct blob *input, const struct blob *output);
-/** What admission made of an equal body earlier as `kind`, itself if it passed unchanged, or NULL.
- * Owned reference. */
+/** Returns the body that admission as `kind` made of an equal body earlier: this body itself if it
+ * passed unchanged, NULL if none is known. Owned reference. */
 struct blob *blob_output(const struct blob *input, const struct kind *kind);

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Short words for validators: findings with a printed path, limits, warnings.
+ * Helpers for validators: findings with a printf path, limits, warnings.
  */
 #include "api/types/admission.h"
 #include "base/buf.h"
@@ -8,8 +8,8 @@
 #define CHECKS_UNPAREN(...) __VA_ARGS__
 
 /**
- * Report a finding: FINDING(errors, ("%s.tasks[%zu].name", path, i), "Duplicate value: \"%s\"",
- * name). The path is printed only when there is something to report.
+ * Reports a finding: FINDING(errors, ("%s.tasks[%zu].name", path, i), "Duplicate value: \"%s\"",
+ * name). The path is formatted only when there is something to report.
  */
 #define FINDING(errors, path_format, ...)                                                          \
     FINDING_CODE(errors, ERR_INVALID, path_format, __VA_ARGS__)
@@ -20,7 +20,7 @@
         error_list_add((errors), (code), path_.data, __VA_ARGS__);                                 \
     } while (0)
 
-/** A warning, when anybody listens. */
+/** Adds a warning, unless the caller of admission takes none. */
 #define WARNING(adm, path_format, ...)                                                             \
     do {                                                                                           \
         if ((adm)->warnings)                                                                       \
@@ -32,7 +32,7 @@ static inline const struct limits *limits_of(const struct admission *adm)
     return adm->limits ? adm->limits : &limits_default;
 }
 
-/** An object to look up, or NULL: also when nothing can be looked up. */
+/** Looks an object up. Returns NULL when it does not exist and when no look-up is possible. */
 static inline const struct object *lookup(const struct admission *adm, const struct kind *kind,
                                           const char *ns, const char *name)
 {
@@ -41,8 +41,8 @@ static inline const struct object *lookup(const struct admission *adm, const str
 
 enum { GENERATED_SUFFIX = 5 }; /* characters the server adds to generateName */
 
-/** An object's name as far as it is known: a generated one has its length, which is what rules
- * about names that are made from it ask for. */
+/** Appends an object's name. A name that is still to be generated is filled up to its final length,
+ * because the rules that use it check the length of names made from it. */
 static inline void name_as_known(const struct meta *meta, struct buf *out)
 {
     if (*meta->name)

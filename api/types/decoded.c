@@ -1,5 +1,5 @@
 /*
- * The list of decoded forms behind a blob's facet.
+ * The list of decoded forms that a blob's facet holds.
  */
 #include "api/types/decoded.h"
 
@@ -10,20 +10,20 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* One form. It lives in its own arena, as does all it points to. */
+/* One decoded form. It and everything it points to are in its own arena. */
 struct form {
     struct form *next;
     const struct blob *blob;
     const struct decoded_type *type;
     struct arena *arena;
-    json_t *root;         /* owned; NULL when nobody needed it so far */
+    json_t *root;         /* owned; NULL until something asks for it */
     const json_t *member; /* within root */
     void *value;
     bool passes;
-    TAILQ_ENTRY(form) age; /* in `passing`, if it passes */
+    TAILQ_ENTRY(form) age; /* its place in `passing` */
 };
 
-/* Forms that pass, oldest first. */
+/* The forms that decoded_trim may free, oldest first. */
 static TAILQ_HEAD(forms, form) passing = TAILQ_HEAD_INITIALIZER(passing);
 static size_t n_passing;
 
@@ -104,7 +104,7 @@ void decoded_trim(size_t keep)
         form_drop(TAILQ_FIRST(&passing));
 }
 
-/* The loan that is on. */
+/* The blob whose document is lent by decoded_lend at present. */
 static const struct blob *lent_blob;
 static const json_t *lent_document;
 
@@ -118,8 +118,8 @@ static json_t *parse(const struct blob *blob)
     return json_read(blob->text, blob->len);
 }
 
-/* The struct of the document `root`, in an arena of its own; *out_member is what it was made from,
- * NULL when that is no valid document of the type. */
+/* Decodes the document `root` into an arena of its own. *out_member is the part it was decoded
+ * from, or NULL when that part is not a valid document of the type. */
 static struct arena *decode(const struct decoded_type *type, const json_t *root, void **out_value,
                             const json_t **out_member)
 {
@@ -156,7 +156,7 @@ static struct form *form_decode(const struct blob *blob, const struct decoded_ty
     struct form *form;
     void *value;
 
-    if (blob == lent_blob && !always_borrows(type)) { /* a loan cannot be kept */
+    if (blob == lent_blob && !always_borrows(type)) { /* a lent document cannot be kept */
         arena = decode(type, lent_document, &value, &member);
         if (borrows(type, value))
             arena_free(take(arena));

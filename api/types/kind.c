@@ -1,6 +1,6 @@
 /*
- * Looking kinds up by what programs and people write. The table is short, so every look-up walks
- * it.
+ * Finds kinds by API name, by URL and by the words users type. The table is short, so every look-up
+ * is a linear search.
  */
 #include "api/types/kind.h"
 
@@ -78,7 +78,7 @@ static bool goes_by(const struct kind *kind, const char *word, size_t len)
     return false;
 }
 
-/* What follows the first dot: "group", "version" or "version.group". */
+/* Whether the part after the first dot names the kind's "group", "version" or "version.group". */
 static bool qualifies(const struct kind *kind, const char *qualifier)
 {
     size_t version_len = strlen(kind->version);

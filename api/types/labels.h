@@ -6,17 +6,18 @@
 
 struct selector;
 
-/** Kubernetes label selector text: a=b, a!=b, a in (x,y), a notin (x), a, !a, a>1. Bounded by L-31.
- * NULL with BAD_REQUEST. */
+/** Parses a Kubernetes label selector: a=b, a!=b, a in (x,y), a notin (x), a, !a, a>1. Returns an
+ * owned selector, or NULL with BAD_REQUEST. Its size is bounded by L-31. */
 struct selector *selector_parse(const char *text, struct error *err);
 void selector_free(struct selector *selector);
 SCOPED_DEFINE_PTR(selector, struct selector *, selector_free)
 bool selector_matches(const struct selector *selector,
                       const struct meta *meta); /* NULL matches all */
-/** Append the selector as text that parses to the same. */
+/** Appends the selector as text that parses to an equal selector. */
 void selector_print(const struct selector *selector, struct buf *out);
 
-/* Formats. On failure err->message is Kubernetes' text about the rule, without the value. */
+/* Check the format of a name or label. On failure err->message is Kubernetes' text about the rule,
+ * without the value. */
 bool label_key_valid(const char *key, struct error *err);
 bool label_value_valid(const char *value, struct error *err);
 bool name_is_dns_label(const char *name, struct error *err);     /* RFC 1123, ≤ 63 */

@@ -1,9 +1,9 @@
 /*
- * The default and the hard limits as two constants of the same struct.
+ * The default limits and the hard limits, as two constants of the same struct.
  */
 #include "api/types/limits.h"
 
-/* What, by default, and at most. */
+/* Columns: limit, default, hard maximum. */
 /* clang-format off */
 #define LIMITS(X)                               \
     X(flow_steps,         100000,    1000000)   \

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * How large objects may be. Ref: spec/reliability.md section 3, with the flow sizes of DC-05.
+ * Limits for the size of objects. Ref: spec/reliability.md section 3, with the flow sizes of DC-05.
  *
- * The defaults hold unless the configuration says otherwise; nothing may be raised beyond
+ * The defaults apply unless the configuration changes them; no limit may be raised beyond
  * `limits_hard`.
  */
 #include <stddef.h>
@@ -10,10 +10,10 @@
 
 struct limits {
     int64_t flow_steps;         /* L-17 */
-    int64_t flow_edges;         /* L-17: targets of all steps */
+    int64_t flow_edges;         /* L-17: targets of all steps together */
     int64_t step_probes;        /* L-32: probe entries of one step */
     int64_t job_tasks;          /* L-18 */
-    int64_t job_replicas;       /* L-18: of all tasks */
+    int64_t job_replicas;       /* L-18: of all tasks together */
     int64_t retries;            /* L-19: maxRetry of a job or task */
     int64_t label_count;        /* L-15 */
     int64_t annotation_bytes;   /* L-15: keys and values */
@@ -22,7 +22,7 @@ struct limits {
     int64_t probe_header_name;  /* L-34 */
     int64_t probe_header_value; /* L-34 */
     int64_t argument_bytes;     /* L-35: one argument or variable */
-    int64_t arguments_bytes;    /* L-35: all of a container */
+    int64_t arguments_bytes;    /* L-35: all arguments of a container */
     int64_t pod_containers;     /* L-36 */
     int64_t pod_volumes;        /* L-36 */
     int64_t container_mounts;   /* L-36 */
@@ -31,9 +31,9 @@ struct limits {
 extern const struct limits limits_default;
 extern const struct limits limits_hard;
 
-/** The defaults, with flows of up to `steps` steps (0: as many as usual) and targets in
- * proportion; at most what `limits_hard` says. */
+/** Returns in `out` the default limits for flows of up to `steps` steps (0: the default number),
+ * with the number of edges in proportion. No limit exceeds `limits_hard`. */
 void limits_for_flows(struct limits *out, int64_t steps);
 
-/* Formats that are not configurable. L-13, L-14 */
+/* Maximum lengths that are not configurable. L-13, L-14 */
 enum { NAME_BYTES_MAX = 253, LABEL_BYTES_MAX = 63 };

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Which part of a pod's log is asked for: what the API takes and the runtime reads.
+ * The part of a pod's log that a client asks for. The API parses it and the runtime serves it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,6 @@ struct log_query {
     const char *container;
     bool previous, timestamps;
     int64_t tail_lines;  /* -1 = all */
-    int64_t since_ms;    /* wall time; 0 = all */
+    int64_t since_ms;    /* wall-clock time; 0 = all */
     int64_t limit_bytes; /* -1 = all */
 };

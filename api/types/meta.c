@@ -1,6 +1,6 @@
 /*
- * Metadata: one allocation holds the struct, its arrays and its stored form, in which its strings
- * lie (meta_stored.c).
+ * Reference-counted metadata. One allocation holds the struct, its arrays and its stored form, and
+ * the strings of the struct point into the stored form (see meta_stored.c).
  */
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 struct meta *meta_ref(const struct meta *meta)
 {
-    struct meta *shared = (struct meta *)meta; /* the count is not part of the content */
+    struct meta *shared = (struct meta *)meta; /* the reference count is not part of the content */
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);
@@ -37,7 +37,7 @@ struct meta *meta_new(const struct meta *draft)
     return meta_decode(stored.data, stored.len, NULL);
 }
 
-/* Look-ups. */
+/* Returns the value of `key` among `count` pairs, NULL if absent. */
 
 static const char *kv_find(const struct kv *pairs, uint32_t count, const char *key)
 {

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * How metadata lies in memory: the struct, its arrays, and behind them the stored form that its
- * strings are part of. For meta.c and meta_stored.c.
+ * The memory layout of metadata, shared by meta.c and meta_stored.c: the struct, its arrays, and
+ * after them the stored form that its strings point into.
  */
 #include "api/types/object.h"
 

@@ -1,12 +1,13 @@
 /*
- * The stored form of metadata, and reading it back.
+ * Encodes metadata into its stored form and decodes it.
  *
- * A version byte, counts and numbers as varints, then every string in a fixed order. A string is a
- * code: one of the words everybody uses, one that came before, or its length and its bytes with a
- * NUL. With the NULs in it, reading back is one copy of the bytes behind the arrays: the strings
- * are pointers into that copy, and equal ones are the same pointer.
+ * The stored form is a version byte, counts and numbers as varints, then every string in a fixed
+ * order. A string is a code: the number of a common word (meta_words.c), the number of an earlier
+ * string, or its length, its bytes and a NUL. Because of the NULs, decoding copies the bytes once,
+ * behind the arrays: the strings are pointers into that copy, and equal strings are the same
+ * pointer.
  *
- * Version 1 knew nothing but length, bytes and NUL.
+ * Version 1 stored every string as length, bytes and NUL.
  */
 #include <stdint.h>
 #include <string.h>
@@ -18,14 +19,12 @@
 enum { VERSION_PLAIN = 1, VERSION_CODED = 2 };
 enum { OWNER_CONTROLLER = 1, OWNER_BLOCKS = 2 };
 
-/* The low bits of a string's code say what the others are. */
+/* The low bits of a string's code give its type; the other bits are the number or the length. */
 enum { CODE_WORD, CODE_LITERAL, CODE_EARLIER, CODE_BITS = 2, CODE_MASK = (1 << CODE_BITS) - 1 };
 enum {
-    EARLIER_MAX = 48,  /* literals that can be named again: the first of them */
-    EARLIER_BYTES = 3, /* shorter ones with their NUL are not worth it */
+    EARLIER_MAX = 48,  /* only the first of the literals can be referred to again */
+    EARLIER_BYTES = 3, /* shorter literals (with their NUL) are not worth a reference */
 };
-
-/* ---- writing ---- */
 
 struct writer {
     struct buf *out;
@@ -45,7 +44,7 @@ static void put_varint(struct buf *out, uint64_t value)
     buf_char(out, (char)value);
 }
 
-/* Small negative numbers stay short. */
+/* Appends a signed number as a varint; small negative numbers stay short. */
 static void put_number(struct buf *out, int64_t value)
 {
     put_varint(out, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
@@ -56,7 +55,8 @@ static void put_code(struct buf *out, uint64_t value, unsigned what)
     put_varint(out, value << CODE_BITS | what);
 }
 
-/* Its place among the literals so far; EARLIER_MAX when it is not there. */
+/* Returns the index of `text` among the literals written so far, or EARLIER_MAX when it is not
+ * among them. */
 static uint32_t find_earlier(const struct writer *w, const char *text, size_t size)
 {
     for (uint32_t i = 0; i < w->n_earlier; i++)
@@ -87,7 +87,7 @@ static void put_string(struct writer *w, const char *text)
     }
 }
 
-/* Word 0 stands for NULL. */
+/* Word number 0 stands for NULL. */
 static void put_optional(struct writer *w, const char *text)
 {
     if (text)
@@ -143,9 +143,7 @@ void meta_encode(const struct meta *meta, struct buf *out)
         put_text(&w, meta->finalizers[i]);
 }
 
-/* ---- reading ---- */
-
-/* Reads within [at, end); the first fault sets `damaged`, and everything read after it is zero. */
+/* Reads within [at, end). The first error sets `damaged`; everything read after it is zero. */
 struct reader {
     const char *at, *end;
     bool damaged;
@@ -177,7 +175,7 @@ static int64_t get_number(struct reader *in)
     return (int64_t)(coded >> 1) ^ -(int64_t)(coded & 1);
 }
 
-/* Every entry of an array takes at least one byte, which bounds the counts. */
+/* Reads the length of an array. Each entry takes at least one byte, which bounds the count. */
 static uint32_t get_count(struct reader *in)
 {
     uint64_t count = get_varint(in);
@@ -190,7 +188,7 @@ static uint32_t get_count(struct reader *in)
     return (uint32_t)count;
 }
 
-/* `size` bytes of text, the NUL among them. */
+/* Returns `size` bytes of text, which include the NUL. */
 static const char *get_literal(struct reader *in, uint64_t size)
 {
     const char *text = in->at;
@@ -277,7 +275,7 @@ static void get_owners(struct reader *in, const struct meta *meta)
     }
 }
 
-/* A boxed meta with the counts of `counts`, its arrays placed behind it and behind them a copy of
+/* Allocates metadata with the counts of `counts`, its arrays behind it and, behind them, a copy of
  * the stored form. */
 static struct meta *box_new(const struct meta *counts, const void *bytes, size_t len)
 {

@@ -1,7 +1,7 @@
 /*
- * The list and a hash table over it, made when it is first asked for.
+ * The list of common metadata strings, and a hash table over it that is built on first use.
  *
- * Stores hold the numbers: a word keeps its place for ever, new ones are added at the end.
+ * Stores contain the numbers, so a word never changes its place; new words are added at the end.
  */
 #include "api/types/meta_words.h"
 
@@ -31,7 +31,7 @@ static const char *const words[] = {
 enum { SLOTS = 128, MASK = SLOTS - 1 };
 
 static struct slot {
-    uint8_t number, len; /* number 0: free */
+    uint8_t number, len; /* number 0: free entry */
 } slots[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

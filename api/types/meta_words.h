@@ -1,12 +1,12 @@
 #pragma once
 /*
- * Strings that most metadata has in common: keys of labels and annotations, kinds of owners. The
- * stored form names them by number, and in memory they are there once.
+ * Strings that most metadata contains: keys of labels and annotations, kinds of owners. The stored
+ * form refers to them by number, and all metadata in memory shares one copy of each.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-/** The number of a string of `len` bytes, 0 when it is none of them. */
+/** Returns the number of a string of `len` bytes, 0 when it is not in the list. */
 uint32_t meta_word_number(const char *text, size_t len);
-/** The string of that number, NULL when there is none. */
+/** Returns the string with that number, NULL when there is none. */
 const char *meta_word(uint64_t number);

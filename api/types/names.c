@@ -1,6 +1,6 @@
 /*
- * The formats of names and labels. Ref: apimachinery pkg/util/validation/validation.go, whose texts
- * these are.
+ * The formats of names and labels. The error texts are those of Kubernetes. Ref: apimachinery
+ * pkg/util/validation/validation.go.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const unsigned char classes[256] = {
 };
 
 struct format {
-    unsigned first, inside, last; /* classes allowed there */
+    unsigned first, inside, last; /* character classes allowed there */
     const char *rule;
 };
 static const struct format label_1123 = {LOWER | DIGIT, LOWER | DIGIT | DASH, LOWER | DIGIT,
@@ -82,7 +82,7 @@ bool name_is_qualified(const char *name, struct error *err)
                  : error_set(err, ERR_INVALID, "", "name part must be non-empty");
 }
 
-/* Labels of any length joined by dots. */
+/* Checks for labels of any length joined by dots. */
 static bool is_subdomain(const char *name, size_t len)
 {
     const char *end = name + len;

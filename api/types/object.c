@@ -1,5 +1,5 @@
 /*
- * Objects: counted triples of metadata, body and status, and their text.
+ * Reference-counted objects of metadata, body and status, and their JSON text.
  */
 #include "api/types/object.h"
 
@@ -47,7 +47,8 @@ struct object *object_with_body(const struct object *from, struct blob *body)
 
 struct object *object_ref(const struct object *object)
 {
-    struct object *shared = (struct object *)object; /* the count is not content */
+    /* The reference count is not part of the content. */
+    struct object *shared = (struct object *)object;
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);
@@ -94,7 +95,7 @@ static void write_owners(struct jsonw *w, const struct meta *meta)
     jsonw_close_list(w);
 }
 
-/* What clients own parts of: all but identity and times. */
+/* Writes the metadata that field managers can own: all but identity and times. */
 static void write_owned(struct jsonw *w, const struct meta *meta)
 {
     write_pairs(w, "labels", meta->labels, meta->n_labels);
@@ -161,7 +162,7 @@ void object_write(const struct object *object, struct buf *out)
     jsonw_member_str(&w, "apiVersion", kind_api_version(object->kind));
     jsonw_member_str(&w, "kind", object->kind->name);
     object_write_meta(object, &w);
-    if (object->body->len > 2) { /* "{…}" without its braces */
+    if (object->body->len > 2) { /* the members of "{…}" without the braces */
         buf_char(out, ',');
         buf_add(out, object->body->text + 1, object->body->len - 2);
     }

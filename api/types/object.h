@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A Kubernetes object at rest: identity and metadata as a small struct, body and status as JSON
- * bytes.
+ * A Kubernetes object as it is stored: identity and metadata as a small struct, body and status as
+ * JSON bytes.
  *
  *   object ─┬─ meta    names, uid, labels, annotations, owners, …: shared by the versions that
  *           │          have equal metadata
@@ -9,10 +9,10 @@
  *           │          kind, metadata, status
  *           └─ status  the value of "status", or NULL
  *
- * All parts are immutable and counted. A status change makes a new object that shares meta and body
- * with the old one, so its cost is the size of the status alone. Serving an object concatenates its
- * parts; a list concatenates objects. Fields we do not know live in the bytes and pass through
- * untouched.
+ * All parts are immutable and reference-counted. A status change makes a new object that shares
+ * meta and body with the old one, so it costs only the size of the status. Serving an object
+ * concatenates its parts; a list concatenates objects. Unknown fields stay in the bytes and are
+ * returned unchanged.
  */
 #include <jansson.h>
 
@@ -36,13 +36,13 @@ struct owner_ref {
     bool block_owner_deletion;
 };
 
-/* Also used as a draft on the stack: fill it with borrowed pointers and hand it to meta_new, which
- * copies everything. */
+/* Metadata of an object. A struct on the stack may serve as a draft: fill it with borrowed pointers
+ * and pass it to meta_new, which copies everything. */
 struct meta {
     atomic_uint refs;
-    uint16_t created_part_ms; /* what created_at_ms leaves out: kept, not served. Where only the
-                                 second is known (JSON) it is the last of it */
-    const char *namespace;    /* "" for cluster-scoped kinds */
+    /* Milliseconds after created_at_ms: stored, not served. 999 where only the second is known (JSON). */
+    uint16_t created_part_ms;
+    const char *namespace; /* "" for cluster-scoped kinds */
     const char *name;
     const char *generate_name; /* NULL or text */
     const char *uid;           /* "" until the object is stored */
@@ -66,8 +66,9 @@ const char *meta_annotation(const struct meta *meta, const char *key); /* NULL i
 const struct owner_ref *
 meta_controller(const struct meta *meta); /* the owner with controller: true, or NULL */
 bool meta_has_finalizer(const struct meta *meta, const char *finalizer);
-size_t meta_bytes(const struct meta *meta); /* memory held, for accounting */
-/** When it was created, to the millisecond where that is known, and never too early. */
+size_t meta_bytes(const struct meta *meta); /* bytes of memory, for accounting */
+/** Returns the creation time in milliseconds. Where only the second is known, it is the last
+ * millisecond of that second, so the result is never too early. */
 static inline int64_t meta_created_ms(const struct meta *meta)
 {
     return meta->created_at_ms + meta->created_part_ms;
@@ -80,11 +81,11 @@ struct object {
     struct blob *body;   /* never NULL; "{}" when empty */
     struct blob *status; /* NULL = absent */
     int64_t revision;    /* resourceVersion; 0 until stored */
-    int64_t row;         /* the store's row id; 0 until stored; kept over all versions */
+    int64_t row;         /* the store's row id; 0 until stored; the same for all versions */
 };
 
-/* Each consumes the references given and returns an owned object with revision and row of `from` (0
- * for object_new). */
+/* These functions consume the references given and return an owned object with the revision and row
+ * of `from` (0 for object_new). */
 struct object *object_new(const struct kind *kind, struct meta *meta, struct blob *body,
                           struct blob *status);
 struct object *object_with_status(const struct object *from, struct blob *status);
@@ -112,44 +113,47 @@ static inline bool object_deleting(const struct object *o)
     return o->meta->deleted_at_ms != 0;
 }
 
-/** Append the object as the API serves it: {"apiVersion":…,"kind":…,"metadata":{…},…,"status":…}.
+/** Appends the object as the API serves it: {"apiVersion":…,"kind":…,"metadata":{…},…,"status":…}.
  */
 void object_write(const struct object *object, struct buf *out);
-/** The metadata member alone, as in object_write. */
+/** Writes the metadata member alone, as object_write does. */
 void object_write_meta(const struct object *object, struct jsonw *w);
-/** Of the metadata only what managedFields give account of: labels, annotations, owners,
- * finalizers, generateName. Nothing, and false, when there is none of it. */
+/** Writes the metadata that managedFields covers: labels, annotations, owners, finalizers,
+ * generateName. Writes nothing and returns false when the object has none of these. */
 bool object_write_owned_meta(const struct object *object, struct jsonw *w);
 
 /**
- * Build an object from a document: apiVersion and kind select the row of the kinds table, metadata
- * is decoded strictly, the rest becomes body and status. Does no defaulting and no validation of
- * the body. All findings go to `errors`; NULL when there are any.
+ * Builds an object from a document: apiVersion and kind select the row of the kinds table, metadata
+ * is decoded strictly, the rest becomes body and status. The body is neither defaulted nor
+ * validated. Adds all findings to `errors` and returns NULL when there are any.
  */
 struct object *object_from_json(const json_t *doc, struct error_list *errors);
-/** The steps of it: the kind a document names, BAD_REQUEST with the nearest one when unknown
- * (borrowed); its metadata, checked against metadata_schema before or not (owned; *out_revision is
- * the resourceVersion, 0 when absent). */
+/** The two steps of object_from_json. The first returns the kind that a document names (borrowed);
+ * for an unknown one it reports BAD_REQUEST with the most similar kind. The second returns the
+ * metadata (owned) of a document that may have passed metadata_schema before or not; *out_revision
+ * is the resourceVersion, 0 when absent. */
 const struct kind *object_kind_from_json(const json_t *doc, struct error_list *errors);
 struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
                             struct error_list *errors);
 
-/** The whole object as a document (owned). */
+/** Returns the whole object as a document (owned). */
 json_t *object_to_json(const struct object *object);
-/** One part as a document (owned): the body's members in one object, or the status ({} when
- * absent). */
+/** Return one part as a document (owned): the members of the body in one object, or the status ({}
+ * when absent). */
 json_t *object_body_json(const struct object *object);
 json_t *object_status_json(const struct object *object);
 
-/** Whether a top-level member belongs to the body: not apiVersion, kind, metadata, status. */
+/** Returns true for a top-level member of the body: all but apiVersion, kind, metadata, status. */
 bool object_is_body_member(const char *key);
 
-/** A body blob from a document of the top-level members (borrowed); interned. */
+/** Returns an interned body blob (owned) made from a document of the top-level members (borrowed).
+ */
 struct blob *object_body_from_json(const json_t *members);
 
-/* The form in which the store keeps metadata: compact, read back in about a microsecond. Total:
- * damaged bytes give NULL and err. */
-void meta_encode(const struct meta *meta, struct buf *out); /* also of a draft */
+/* Encode and decode the form in which the store keeps metadata. It is compact and decodes in about
+ * a microsecond. Damaged bytes give NULL and err, never a crash. */
+void meta_encode(const struct meta *meta, struct buf *out); /* also works on a draft */
 struct meta *meta_decode(const void *bytes, size_t len, struct error *err);
-/** The same bytes of a meta from meta_new or meta_decode, which has them already. Borrowed. */
+/** Returns the stored form that metadata from meta_new or meta_decode already contains. Borrowed.
+ */
 const char *meta_stored(const struct meta *meta, size_t *out_len);

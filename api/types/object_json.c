@@ -1,6 +1,6 @@
 /*
- * Objects from documents, and documents from objects: metadata into its struct, status and body
- * into canonical bytes.
+ * Converts documents to objects and back: metadata to and from its struct, status and body to and
+ * from canonical JSON bytes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 
-/* ObjectMeta as its table decodes it; `struct meta` is made of it. */
+/* ObjectMeta as its field table decodes it. `struct meta` is made from this struct. */
 struct meta_doc {
     const char *name, *generate_name, *namespace, *uid, *resource_version;
     int64_t generation, created_ms, deleted_ms;
@@ -117,7 +117,7 @@ const struct kind *object_kind_from_json(const json_t *doc, struct error_list *e
     return NULL;
 }
 
-/* "" and "0" are no version. */
+/* Parses a resourceVersion. "" and "0" mean that there is none. */
 static bool parse_revision(const char *text, int64_t *out, struct error_list *errors)
 {
     char *end = NULL;

@@ -1,12 +1,12 @@
 /*
- * Label selectors: a hand-written parser of the small grammar, and matching requirement by
- * requirement.
+ * Label selectors: a recursive-descent parser, and matching requirement by requirement.
  *
  *   selector    = [ requirement { "," requirement } ]
- *   requirement = "!" key | key | key ("=" | "==" | "!=" | ">" | "<") value | key ("in" | "notin")
- * "(" value { "," value } ")"
+ *   requirement = "!" key | key
+ *               | key ("=" | "==" | "!=" | ">" | "<") value
+ *               | key ("in" | "notin") "(" value { "," value } ")"
  *
- * Ref: apimachinery pkg/labels/selector.go, whose texts the errors are.
+ * The error texts are those of Kubernetes. Ref: apimachinery pkg/labels/selector.go.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct requirement {
     char *key;
     char **values; /* [count] */
     size_t count, cap;
-    int64_t number; /* of > and < */
+    int64_t number; /* the operand of > and < */
 };
 
 struct selector {
@@ -45,7 +45,7 @@ enum token {
 struct parser {
     const char *at;
     enum token token;
-    const char *text; /* of the token */
+    const char *text; /* of the current token */
     size_t len;
     struct error *err;
 };
@@ -123,14 +123,14 @@ static bool parse_key(struct parser *p, struct requirement *r)
                      why.message);
 }
 
-/* The value at hand (a word) or an empty one. */
+/* Adds the current word as a value, or an empty value if there is no word. */
 static void add_value(struct parser *p, struct requirement *r)
 {
     mem_grow(r->values, r->count, r->cap);
     r->values[r->count++] = p->token == TOKEN_WORD ? take_text(p) : mem_strdup("");
 }
 
-/* "(a,b)"; a missing value is an empty one: "()", "(a,)". */
+/* Parses "(a,b)". A missing value is an empty one: "()", "(a,)". */
 static bool parse_set(struct parser *p, struct requirement *r)
 {
     if (p->token != TOKEN_OPEN)
@@ -278,8 +278,6 @@ void selector_free(struct selector *selector)
     }
     mem_free(selector);
 }
-
-/* ---- matching ---- */
 
 static bool is_one_of(const struct requirement *r, const char *value)
 {

@@ -1,5 +1,5 @@
 /*
- * One comparison per form of value, picked by table.
+ * Compares two documents by meaning. A table picks one comparison function per field type.
  */
 #include "api/types/semantic.h"
 

@@ -1,14 +1,15 @@
 #pragma once
 /*
- * Equality of two documents by meaning instead of by text, as update rules need it.
+ * Equality of two documents by meaning instead of by text. Update validation uses it to find out
+ * whether an immutable field has changed.
  *
  * Ref: Kubernetes apiequality.Semantic.DeepEqual on the Go types.
  */
 #include "api/types/schema/schema.h"
 
 /**
- * Whether `a` and `b` (either may be NULL) mean the same to `schema`: absent and empty are equal
- * except for optional numbers and booleans, quantities and durations compare by value, members
- * without a row are not looked at.
+ * Returns true if `a` and `b` (either may be NULL) mean the same under `schema`. Absent and empty
+ * are equal except for optional numbers and booleans, quantities and durations compare by value,
+ * members without a row are ignored.
  */
 bool schema_equal(const struct schema *schema, const json_t *a, const json_t *b);

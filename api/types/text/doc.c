@@ -1,5 +1,5 @@
 /*
- * Walks a document one member of the path at a time.
+ * Finds values in a JSON document by a dotted path.
  */
 #include "api/types/text/doc.h"
 

@@ -1,10 +1,10 @@
 /*
- * Reading JSON text: one pass that checks, counts and builds.
+ * Reads JSON text into a jansson document: one pass that checks, counts and builds.
  *
- * jansson's own reader takes a text apart byte by byte, which is most of what the creation of an
- * object costs; the tree it builds is the same. Bounds are kept while the text is read, so that a
- * hostile one is never built further than they allow. Strings are looked at eight bytes at a time
- * and taken as they lie; only those with escapes are put together.
+ * jansson's own reader takes the text byte by byte, which is most of the cost of creating an
+ * object; this reader is faster and builds the same tree. It checks the limits while it reads, so a
+ * hostile text never builds a tree beyond them. It scans strings eight bytes at a time and copies
+ * only those with escapes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 
 #define MIB ((size_t)1 << 20)
 
-enum { PATH_BYTES_MAX = 200 }; /* of a member that is named twice */
+enum { PATH_BYTES_MAX = 200 }; /* longest path shown for a duplicate member */
 
 const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
 const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
 
-/* Where a value lies: the places of the objects and lists around it, up to the whole. */
+/* The position of a value in the tree: a chain through its objects and lists up to the root. */
 struct place {
     const struct place *up;
-    const char *name; /* [len] of a member; NULL: an entry of a list */
+    const char *name; /* [len], a member; NULL: a list entry */
     size_t len, index;
 };
 
@@ -33,11 +33,11 @@ struct reader {
     const char *text, *at, *end;
     const struct json_limits *limits;
     const struct place *place;
-    struct error_list *twice; /* members given twice are noted here; NULL: they are refused */
+    struct error_list *twice; /* duplicate members are reported here; NULL: they are errors */
     size_t depth, values;
     struct buf scratch; /* strings with escapes, numbers with fractions */
     struct error *err;
-    bool failed; /* the reason is told */
+    bool failed; /* the error is set */
 };
 
 static json_t *read_value(struct reader *r);
@@ -51,8 +51,6 @@ static json_t *read_at(struct reader *r, const struct place *here)
     r->place = here->up;
     return value;
 }
-
-/* ---- what is wrong ---- */
 
 static void *fail_at(struct reader *r, const char *at, const char *why)
 {
@@ -74,8 +72,6 @@ static void *fail(struct reader *r, const char *why)
     return fail_at(r, r->at, r->at < r->end ? why : "the text ends too early");
 }
 
-/* ---- characters ---- */
-
 static void skip_space(struct reader *r)
 {
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
@@ -95,9 +91,7 @@ static bool is_digit(const struct reader *r)
     return r->at < r->end && *r->at >= '0' && *r->at <= '9';
 }
 
-/* ---- strings ---- */
-
-/* Four digits, at r->at; -1 when they are none. */
+/* Returns the value of the four hex digits at r->at; -1 if they are not hex digits. */
 static int32_t hex_unit(struct reader *r)
 {
     int32_t unit = 0;
@@ -134,7 +128,7 @@ static void add_utf8(struct buf *out, uint32_t code)
     }
 }
 
-/* Behind "\u": a character, or a pair of surrogates that is one. */
+/* Reads what follows "\u": one character, or a surrogate pair that forms one. */
 static bool read_unicode(struct reader *r)
 {
     const char *begin = r->at;
@@ -175,7 +169,8 @@ static bool read_escape(struct reader *r)
     return true;
 }
 
-/* What `r->at` finds special within a string, gone past; false at its end too. */
+/* Reads the escape or multi-byte character at `r->at` within a string. Returns false with an error
+ * for a control character and for invalid UTF-8. */
 static bool pass_special(struct reader *r, const char **plain)
 {
     size_t wide;
@@ -197,8 +192,8 @@ static bool pass_special(struct reader *r, const char **plain)
     return true;
 }
 
-/* The string behind an opening quote: where it lies as it is, or in the scratch buffer. Borrowed
- * until the next one. NULL when it is none. */
+/* Reads the string after an opening quote. Returns it in place in the text or, if it has escapes,
+ * in the scratch buffer; borrowed until the next call. NULL with an error if it is not a string. */
 static const char *read_string(struct reader *r, size_t *out_len)
 {
     const char *begin = r->at, *plain = begin;
@@ -224,8 +219,6 @@ static const char *read_string(struct reader *r, size_t *out_len)
     return begin;
 }
 
-/* ---- numbers ---- */
-
 static json_t *read_real(struct reader *r, const char *begin)
 {
     double value;
@@ -245,7 +238,7 @@ static bool pass_digits(struct reader *r)
     return true;
 }
 
-/* Behind the whole part: fraction and exponent, if there are any; false when they are none. */
+/* Reads the optional fraction and exponent of a number. Returns false if one is malformed. */
 static bool pass_fraction(struct reader *r, bool *out_real)
 {
     *out_real = false;
@@ -286,8 +279,6 @@ static json_t *read_number(struct reader *r)
     return overflow ? fail_at(r, begin, "an integer beyond 64 bits") : json_integer(value);
 }
 
-/* ---- lists and objects ---- */
-
 static bool enter(struct reader *r)
 {
     if (++r->depth > r->limits->max_depth) {
@@ -300,7 +291,7 @@ static bool enter(struct reader *r)
     return true;
 }
 
-/* Behind an entry: true when another one follows. */
+/* Reads the separator after an entry. Returns true when another entry follows. */
 static bool goes_on(struct reader *r, char close, const char *why)
 {
     skip_space(r);
@@ -347,7 +338,7 @@ static void add_path(const struct place *place, struct buf *out)
         buf_printf(out, "[%zu]", place->index);
 }
 
-/* The later one has taken the place of the earlier. */
+/* Reports a duplicate member; its later value has replaced the earlier one. */
 static bool take_twice(struct reader *r, const struct place *here, const char *at)
 {
     scoped(buf) struct buf path = {0};
@@ -361,8 +352,8 @@ static bool take_twice(struct reader *r, const struct place *here, const char *a
     return true;
 }
 
-/* One member, its name and its value. The name is kept by the object first: it may lie in the
- * scratch buffer. */
+/* Reads one member, its name and its value. The object copies the name before the value is read,
+ * because the name may be in the scratch buffer. */
 static bool read_member(struct reader *r, json_t *object)
 {
     const char *begin = r->at, *key;
@@ -406,8 +397,6 @@ static json_t *read_object(struct reader *r)
     r->depth--;
     return r->failed ? NULL : take(object);
 }
-
-/* ---- values ---- */
 
 static json_t *read_word(struct reader *r, const char *word, json_t *value)
 {

@@ -1,5 +1,5 @@
 /*
- * Writing documents as text. The reader is json_read.c.
+ * Writes documents as compact JSON text. json_read.c holds the reader.
  */
 #include "api/types/text/json_text.h"
 
@@ -12,7 +12,7 @@
 
 void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX])
 {
-    double real = json_real_value(number) + 0.0; /* -0 is 0, as it is when it is read again */
+    double real = json_real_value(number) + 0.0; /* -0 becomes 0, the value that reading it gives */
 
     if (json_is_integer(number)) {
         snprintf(out, JSON_NUMBER_MAX, "%lld", (long long)json_integer_value(number));

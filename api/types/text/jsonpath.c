@@ -1,6 +1,6 @@
 /*
- * Evaluates the expression while reading it, without a syntax tree: each piece of a path narrows
- * the current value.
+ * Evaluates a JSONPath expression while reading it, without a syntax tree: each part of a path
+ * selects within the current value.
  */
 #include "api/types/text/jsonpath.h"
 
@@ -30,7 +30,7 @@ static bool refuse(const char *text, struct error *err)
                      text);
 }
 
-/* A member's name up to `stops`; \. is a dot in it. */
+/* Reads a member name up to one of `stops`; `\.` is a dot within the name. */
 static const char *take_member(const char *at, const char *stops, struct step *out)
 {
     size_t n = 0;
@@ -47,7 +47,7 @@ static const char *take_member(const char *at, const char *stops, struct step *o
     return n ? at : NULL;
 }
 
-/* Behind '[': a number, * or a quoted name, and the bracket. */
+/* Reads what follows '[': a number, * or a quoted name, and the closing bracket. */
 static const char *take_bracket(const char *at, struct step *out)
 {
     char *end;
@@ -69,7 +69,7 @@ static const char *take_bracket(const char *at, struct step *out)
     return *end == ']' ? end + 1 : NULL;
 }
 
-/* A path up to `stop` or the end; NULL when it is none. */
+/* Reads a path up to `stop` or the end of the text; returns NULL if it is not a path. */
 static const char *take_path(const char *at, char stop, struct path *out)
 {
     out->count = 0;
@@ -147,7 +147,7 @@ bool jsonpath_print(const json_t *doc, const char *expression, struct buf *out, 
     if (!strchr(expression, '{'))
         return print_one(doc, at, '\0', out) || refuse(expression, err);
     while (*at) {
-        if (*at == '{' && at[1] == '"') { /* {"\n"}: text */
+        if (*at == '{' && at[1] == '"') { /* {"\n"} is literal text */
             const char *end = strstr(at + 2, "\"}");
 
             if (!end)

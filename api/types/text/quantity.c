@@ -1,8 +1,9 @@
 /*
- * Quantities: sign, digits, and a suffix that is a power of ten, a power of 1024 or an exponent.
+ * Parses and prints quantities: a sign, digits, and a suffix that is a power of ten, a power of
+ * 1024 or an exponent.
  *
- * Ref: apimachinery pkg/api/resource quantity.go: finer than 10^-9 rounds away from zero, larger
- * than 2^63-1 is capped.
+ * Values finer than 10^-9 are rounded away from zero, values larger than 2^63-1 are capped. Ref:
+ * apimachinery pkg/api/resource quantity.go.
  */
 #include "api/types/text/quantity.h"
 
@@ -20,7 +21,7 @@ enum {
 /* clang-format off */
 static const struct suffix {
     const char *text;
-    int exponent; /* of ten, or of two when binary */
+    int exponent; /* of ten; of two for a binary suffix */
     bool binary;
 } suffixes[] = {
     {"n", -9, false}, {"u", -6, false}, {"m", -3, false}, {"", 0, false}, {"k", 3, false}, {"M", 6, false},
@@ -34,15 +35,15 @@ static quantity_nano cap(void)
     return (quantity_nano)INT64_MAX * 1000000000;
 }
 
-/* mantissa · 10^exponent; `rest`: some non-zero digit was left out behind the mantissa. */
+/* The value mantissa · 10^exponent. `rest`: a non-zero digit after the mantissa was dropped. */
 struct digits {
     quantity_nano mantissa;
     int exponent;
     bool rest;
 };
 
-/* The digits of `text`, at most `most` significant ones; the end in *end, NULL when there are none.
- */
+/* Reads the digits of `text`, at most `most` significant ones. *end is the end of the digits, NULL
+ * when there are none. */
 static struct digits scan_digits(const char *text, int most, const char **end)
 {
     struct digits d = {0};
@@ -78,7 +79,7 @@ static const struct suffix *find_suffix(const char *text)
     return NULL;
 }
 
-/* "e3", "E-2". Exponents beyond any use are cut to ±1000. */
+/* Parses "e3" or "E-2". Very large exponents are cut to ±1000. */
 static bool parse_exponent(const char *text, int *out)
 {
     char *end;
@@ -96,7 +97,7 @@ static bool parse_exponent(const char *text, int *out)
     return true;
 }
 
-/* |mantissa · 10^exponent · 2^shift| in nano, rounded up and capped. */
+/* Returns |mantissa · 10^exponent · 2^shift| in units of 10^-9, rounded up and capped. */
 static quantity_nano scale(struct digits d, int exponent, int shift)
 {
     quantity_nano value = d.mantissa << shift;
@@ -166,7 +167,7 @@ int64_t quantity_whole(quantity_nano value)
     return divided_up(value, 1000000000);
 }
 
-/* Largest power of 1024 that leaves an integer, of a whole number of at least 1024. */
+/* Prints a whole number of at least 1024 with the largest power of 1024 that divides it. */
 static void print_binary(int64_t whole, char out[QUANTITY_TEXT_MAX])
 {
     static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
@@ -189,7 +190,8 @@ static void print_decimal(quantity_nano value, char out[QUANTITY_TEXT_MAX])
         unit++;
     }
 
-    /* At most 19 digits before the point and 9 behind it: two halves of printf's size. */
+    /* Digits are written from the end of the buffer to the front, because printf takes no 128-bit
+     * integer. */
     char digits[QUANTITY_TEXT_MAX];
     char *first = digits + sizeof digits;
     bool negative = value < 0;

@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 
-/* Value in units of 10^-9 as a 128-bit integer: covers every quantity Kubernetes accepts, exactly.
- */
+/* A value in units of 10^-9. 128 bits hold every quantity that Kubernetes accepts, exactly. */
 typedef __int128 quantity_nano;
 
 bool quantity_parse(const char *text, quantity_nano *out, struct error *err);

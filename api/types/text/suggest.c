@@ -1,5 +1,6 @@
 /*
- * Optimal string alignment distance (Levenshtein plus swaps of neighbours) over three rolling rows.
+ * Finds the most similar word by optimal string alignment distance (Levenshtein distance plus swaps
+ * of neighbours), computed over three rolling rows.
  */
 #include "api/types/text/suggest.h"
 

@@ -1,16 +1,17 @@
 #pragma once
 /*
- * The nearest known word to a mistyped one, for "did you mean".
+ * The known word most similar to a mistyped one, for "did you mean" in error texts.
  */
 #include <stddef.h>
 
-/* The search so far; start with zeros, offer every candidate, read `word`. */
+/* State of a search. Start with zeros, offer every candidate, then read `word`. */
 struct nearest {
-    const char *word; /* best candidate within reach, or NULL */
+    const char *word; /* best candidate that is similar enough, or NULL */
     size_t distance;
 };
 
-/** Offer a candidate. Letter case counts as nothing, a swap of neighbours as one edit; words that
- * differ in more than a third of their letters (at least one edit is allowed) are out of reach.
- * O(length²), words beyond 64 bytes are skipped. */
+/** Compares `candidate` with the word typed and keeps it if it is the best so far. Letter case is
+ * ignored and a swap of neighbours counts as one edit. Words that differ in more than a third of
+ * their letters (one edit is always allowed) are not similar. O(length²); words longer than 64
+ * bytes are skipped. */
 void nearest_offer(struct nearest *best, const char *typed, const char *candidate);

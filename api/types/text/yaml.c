@@ -1,10 +1,11 @@
 /*
- * libyaml's events into jansson documents.
+ * Builds jansson documents from libyaml's events.
  *
- * Depth, anchors, aliases and values are counted here, on the events, before anything is built. An
- * alias is a copy of what its anchor holds (the containers; scalars are shared, for nobody changes
- * them), weighed before it is made: what aliases add to a stream may be as much as is written in it
- * or max_expanded, whichever is more, so a bomb stays as small as its text.
+ * Depth, anchors, aliases and values are counted on the events, before anything is built. An alias
+ * becomes a copy of its anchor's value: containers are copied, scalars are shared because they
+ * never change. The size of a copy is checked before it is made: all aliases together may add as
+ * many values as the stream has written out, or max_expanded if that is more. A "billion laughs"
+ * document therefore stays small.
  */
 #include "api/types/text/yaml.h"
 
@@ -18,7 +19,7 @@
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)
-enum { TAG_DIRECTIVES_MAX = 1000 }; /* of a stream */
+enum { TAG_DIRECTIVES_MAX = 1000 }; /* in one stream */
 
 /* clang-format off */
 const struct yaml_limits yaml_limits_default = {
@@ -40,16 +41,16 @@ struct yaml_reader {
     const struct yaml_limits *limits;
     const char *text;
     size_t len;
-    size_t documents, written, expanded; /* weight so far, in the stream */
-    struct yaml_anchors anchors;         /* of the document */
-    size_t line, offset;                 /* of the document */
-    size_t seen_index, seen_byte;        /* how far characters were counted to find byte offsets */
+    size_t documents, written, expanded; /* of the stream so far; the last two in weighted values */
+    struct yaml_anchors anchors;         /* of the current document */
+    size_t line, offset;                 /* of the current document */
+    size_t seen_index, seen_byte;        /* characters counted so far, and the byte they end at */
     bool started, done;
-    struct error_list *twice; /* keys given twice are noted here; NULL: they are refused */
+    struct error_list *twice; /* duplicate keys are reported here; NULL: they are errors */
     struct error *err;
 };
 
-/* Long text weighs more, as its copies will when they are written out. */
+/* Long text weighs more than one value, because each copy of it is written out in full. */
 static size_t weight_of_text(size_t len)
 {
     return 1 + len / 64;
@@ -71,7 +72,7 @@ static bool fail_parser(struct yaml_reader *r)
 
     if (parser->error == YAML_MEMORY_ERROR)
         mem_fatal("out of memory");
-    if (parser->error == YAML_READER_ERROR) { /* has a byte offset instead of a place */
+    if (parser->error == YAML_READER_ERROR) { /* has an offset, but no line */
         problem.line = problem.column = 1;
         for (size_t i = 0; i < parser->problem_offset && i < r->len; i++) {
             problem.column = r->text[i] == '\n' ? 1 : problem.column + 1;
@@ -85,8 +86,6 @@ static bool next_event(struct yaml_reader *r, yaml_event_t *event)
 {
     return yaml_parser_parse(&r->parser, event) || fail_parser(r);
 }
-
-/* ---- bounds ---- */
 
 static bool count_written(struct yaml_reader *r, const yaml_event_t *event, size_t weight)
 {
@@ -103,9 +102,7 @@ static bool check_depth(struct yaml_reader *r, const yaml_event_t *event, size_t
            yaml_fail(event, r->err, "nested deeper than %zu levels", r->limits->max_depth);
 }
 
-/* ---- anchors ---- */
-
-/* A node begins: the index of its anchor in *out, SIZE_MAX without one. */
+/* Begins a node. Sets *out to the index of its anchor, SIZE_MAX if it has none. */
 static bool open_anchor(struct yaml_reader *r, const yaml_event_t *event, const yaml_char_t *name,
                         size_t *out)
 {
@@ -155,12 +152,11 @@ static json_t *build_scalar(struct yaml_reader *r, const yaml_event_t *event)
                : NULL;
 }
 
-/* ---- containers ---- */
-
 static json_t *build(struct yaml_reader *r, const yaml_event_t *event, size_t depth,
                      size_t *out_height);
 
-/* The node of `event` (used up) inside a container, whose height so far it may raise. */
+/* Builds the node of `event` (consumed) inside a container and raises the container's height if
+ * needed. */
 static json_t *build_inner(struct yaml_reader *r, yaml_event_t *event, size_t depth, size_t *height)
 {
     size_t inner = 0;
@@ -207,7 +203,7 @@ static bool set_member(struct yaml_reader *r, json_t *object, const yaml_event_t
     return true;
 }
 
-/* Put the mapping or mappings of `value` (consumed) behind those to be merged so far. */
+/* Appends the mapping or mappings of `value` (consumed) to the list of merges. */
 static bool add_merge(struct yaml_reader *r, json_t **merges, const yaml_event_t *event,
                       json_t *value)
 {
@@ -228,7 +224,8 @@ static bool add_merge(struct yaml_reader *r, json_t **merges, const yaml_event_t
     return ok || yaml_fail(event, r->err, "<< merges a mapping or a list of mappings");
 }
 
-/* What the mapping itself says wins over what it merges, the earlier merged over the later. */
+/* Adds merged members to a mapping. Its own members take precedence, then those of earlier merges.
+ */
 static void apply_merges(json_t *object, const json_t *merges)
 {
     size_t i;
@@ -289,7 +286,7 @@ static json_t *build_container(struct yaml_reader *r, const yaml_event_t *event,
     return value;
 }
 
-/* The value of a node whose first event is at hand; NULL with an error. */
+/* Builds the value of a node whose first event has been read; returns NULL with an error. */
 static json_t *build(struct yaml_reader *r, const yaml_event_t *event, size_t depth,
                      size_t *out_height)
 {
@@ -311,8 +308,6 @@ static json_t *build(struct yaml_reader *r, const yaml_event_t *event, size_t de
                           r->written + r->expanded - before);
     return value;
 }
-
-/* ---- the stream ---- */
 
 struct yaml_reader *yaml_reader_new(const char *text, size_t len, const struct yaml_limits *limits)
 {
@@ -352,7 +347,7 @@ size_t yaml_reader_offset(const struct yaml_reader *r)
     return r->offset;
 }
 
-/* libyaml counts characters. */
+/* Converts a character index of libyaml into a byte offset. */
 static size_t byte_offset(struct yaml_reader *r, size_t index)
 {
     while (r->seen_index < index && r->seen_byte < r->len) {
@@ -364,7 +359,7 @@ static size_t byte_offset(struct yaml_reader *r, size_t index)
     return r->seen_byte;
 }
 
-/* "", or a comment between two separators. */
+/* Whether the document is empty: no text, or only a comment between two separators. */
 static bool is_empty_document(const yaml_event_t *event)
 {
     return event->type == YAML_SCALAR_EVENT && !event->data.scalar.length &&
@@ -372,7 +367,7 @@ static bool is_empty_document(const yaml_event_t *event)
            !event->data.scalar.anchor;
 }
 
-/* The document whose start event is at hand: *out stays NULL for an empty one. */
+/* Reads the document whose start event has been read. *out stays NULL for an empty one. */
 static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json_t **out)
 {
     yaml_event_t event;
@@ -393,7 +388,7 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     if (empty)
         yaml_event_delete(&event);
     yaml_anchors_clear(&r->anchors);
-    if ((!empty && !*out) || !next_event(r, &event)) { /* the second is the end of the document */
+    if ((!empty && !*out) || !next_event(r, &event)) { /* this event is the end of the document */
         json_decref(*out);
         *out = NULL;
         return false;
@@ -402,14 +397,14 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     return true;
 }
 
-/* The last byte of each line break that libyaml knows: \n, \r, NEL, LS, PS. */
+/* Whether `c` is the last byte of a line break that libyaml knows: \n, \r, NEL, LS, PS. */
 static bool ends_line(char c)
 {
     return c && strchr("\n\r\x85\xA8\xA9", c);
 }
 
-/* libyaml compares each %TAG directive with all before it, and reads them all before it says a
- * word: a body of 100,000 would hold the loop for a minute. */
+/* Limits the number of %TAG directives. libyaml compares each with all before it and reads all of
+ * them before its first event, so a body with 100,000 of them would block the loop for a minute. */
 static bool check_directives(struct yaml_reader *r)
 {
     static const char tag[] = "%TAG";

@@ -1,5 +1,6 @@
 /*
- * A list, for documents have few anchors and their number is bounded.
+ * The anchors of a YAML document as a list. A linear search suffices, because documents have few
+ * anchors and their number is limited.
  */
 #include "api/types/text/yaml_anchor.h"
 

@@ -1,5 +1,6 @@
 /*
- * Turns libyaml's scalar events into JSON values by tag or by form, and keys into text.
+ * Converts libyaml's scalar events to JSON values, by their tag or by their form, and mapping keys
+ * to text.
  */
 #include "api/types/text/yaml_leaf.h"
 
@@ -65,7 +66,7 @@ static json_t *plain_value(const yaml_event_t *event, const struct yaml_scalar *
     return text_value(event, err);
 }
 
-/* The standard tags that ask for a type; others say nothing to us. */
+/* Converts a scalar with a standard tag that gives its type; other tags are ignored. */
 static json_t *tagged_value(const yaml_event_t *event, const char *tag, struct error *err)
 {
     /* clang-format off */

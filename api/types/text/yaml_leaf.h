@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Inside the YAML files: libyaml's scalar events as JSON values, and as keys.
+ * Private to the YAML files: libyaml's scalar events as JSON values and as mapping keys.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,20 +11,20 @@
 
 struct yaml_event_s; /* libyaml's yaml_event_t */
 
-/** Always false, with BAD_REQUEST at the place of the event: "line L, column C: …". */
+/** Sets BAD_REQUEST with the position of the event, "line L, column C: …", and returns false. */
 bool yaml_fail(const struct yaml_event_s *event, struct error *err, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/** The value of a scalar (owned); NULL with an error where JSON has none. */
+/** Returns the value of a scalar (owned), or NULL with an error if JSON cannot hold it. */
 json_t *yaml_leaf(const struct yaml_event_s *event, struct error *err);
 
-/* A key as text: what JSON makes of a boolean or number. */
+/* A mapping key as text. Booleans and numbers take their JSON form. */
 struct yaml_key {
     const char *text; /* in the event, or in `number` */
     size_t len;
-    bool merge; /* << */
+    bool merge; /* it is the merge key << */
     char number[JSON_NUMBER_MAX];
 };
 
-/** False with an error when the event is no key. */
+/** Reads a mapping key. Returns false with an error when the event is not a scalar. */
 bool yaml_key_read(const struct yaml_event_s *event, struct yaml_key *key, struct error *err);

@@ -1,7 +1,7 @@
 /*
- * Most broken YAML is one of five things: a tab, a forgotten space after a colon, a quote left
- * open, a value that wants quotes, a line out of line. The first two are recognised in the text
- * itself, the others by the parser's words.
+ * Explains YAML syntax errors. Most are one of five: a tab, no space after a colon, an unclosed
+ * quote, a value that needs quotes, a wrong indentation. The first two are found in the text
+ * itself, the others by libyaml's message.
  */
 #include "api/types/text/yaml_problem.h"
 
@@ -12,9 +12,9 @@
 
 /* clang-format off */
 static const struct hint {
-    const char *context, *problem; /* prefixes; NULL = any */
+    const char *context, *problem; /* prefixes of libyaml's messages; NULL = any */
     const char *hint;
-    enum { HERE, AND_BEGAN, WHERE_BEGAN } place; /* reported; the construct began earlier */
+    enum { HERE, AND_BEGAN, WHERE_BEGAN } place; /* which position to report */
 } hints[] = {
     {"while scanning a quoted scalar", "found unexpected end of stream", "a quote is never closed", AND_BEGAN},
     {"while scanning a quoted scalar", "found unexpected document indicator", "a quote is never closed", AND_BEGAN},
@@ -48,7 +48,7 @@ static bool begins(const char *text, const char *prefix)
     return !prefix || (text && strncmp(text, prefix, strlen(prefix)) == 0);
 }
 
-/* The text of a line, from 1; its length without the line end. */
+/* Returns the text of a line (from 1) and its length without the line end. */
 static const char *line_text(const struct yaml_problem *p, size_t line, size_t *out_len)
 {
     const char *at = p->text, *end = p->text + p->len, *stop;
@@ -82,7 +82,7 @@ static bool is_key_char(char c)
            c == '-' || c == '.';
 }
 
-/* "  - name:value" */
+/* Whether the line looks like " - name:value". */
 static bool lacks_space_after_colon(const struct yaml_problem *p, size_t line)
 {
     size_t len = 0, i = 0, first;

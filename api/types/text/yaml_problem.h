@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Turns the parser's complaints into sentences that say what to do.
+ * Turns libyaml's syntax errors into messages that say what to change.
  */
 #include <stddef.h>
 
@@ -9,10 +9,10 @@
 struct yaml_problem {
     const char *text; /* the whole stream */
     size_t len;
-    const char *problem, *context;       /* libyaml's words; may be NULL */
-    size_t line, column;                 /* where it stopped, from 1 */
+    const char *problem, *context;       /* libyaml's messages; may be NULL */
+    size_t line, column;                 /* where libyaml stopped, from 1 */
     size_t context_line, context_column; /* where the construct began, from 1; 0 = unknown */
 };
 
-/** Always false, with BAD_REQUEST: "line L, column C: …". */
+/** Sets BAD_REQUEST with "line L, column C: …" and returns false. */
 bool yaml_explain(const struct yaml_problem *problem, struct error *err);

@@ -1,5 +1,6 @@
 /*
- * The first byte decides which rules are tried at all; most words are text after one look.
+ * Resolves plain YAML scalars. The first byte decides which rules are tried, so most words are
+ * recognised as text at once.
  */
 #include "api/types/text/yaml_scalar.h"
 
@@ -55,7 +56,7 @@ static bool find_word(const char *text, size_t len, struct yaml_scalar *out)
     return false;
 }
 
-/* [-+]?(.d+|d+(.d*)?)([eE][-+]?d+)? */
+/* Matches [-+]?(.d+|d+(.d*)?)([eE][-+]?d+)? */
 static bool is_float(const char *text)
 {
     text += *text == '-' || *text == '+';
@@ -85,7 +86,8 @@ static bool is_float(const char *text)
     return !*text;
 }
 
-/* The base a prefix asks for, and the digits after it; as Go's ParseInt with base 0. */
+/* Returns the base that the number's prefix gives and moves *digits behind the prefix, like Go's
+ * ParseInt with base 0. */
 static int base_of(const char **digits)
 {
     const char *text = *digits;
@@ -135,7 +137,7 @@ static bool parse_integer(const char *text, struct yaml_scalar *out)
     return true;
 }
 
-/* A float that is a whole number is an integer, for JSON knows no difference. */
+/* Parses a float. A whole number becomes an integer, because JSON does not distinguish them. */
 static void parse_real(const char *text, struct yaml_scalar *out)
 {
     out->real = strtod(text, NULL);

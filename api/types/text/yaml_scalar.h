@@ -1,8 +1,7 @@
 #pragma once
 /*
- * What a plain YAML scalar means, as sigs.k8s.io/yaml takes it: null, the booleans of YAML 1.1,
- * integers in four bases, floats; everything else is text. Ref: sigs.k8s.io/yaml
- * goyaml.v2/resolve.go.
+ * Resolves a plain YAML scalar as sigs.k8s.io/yaml does: null, the booleans of YAML 1.1, integers
+ * in four bases, floats; everything else is text. Ref: sigs.k8s.io/yaml goyaml.v2/resolve.go.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +13,9 @@ enum yaml_scalar_type {
     YAML_BOOL,
     YAML_INT,
     YAML_REAL,
-    YAML_MERGE,      /* << */
-    YAML_TOO_BIG,    /* an integer that does not fit into 64 bits */
-    YAML_NOT_FINITE, /* .inf, .nan, or a float out of range: JSON has none */
+    YAML_MERGE,      /* the merge key << */
+    YAML_TOO_BIG,    /* an integer beyond 64 bits */
+    YAML_NOT_FINITE, /* .inf, .nan, or a float out of range: not possible in JSON */
 };
 
 struct yaml_scalar {

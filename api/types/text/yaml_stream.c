@@ -1,10 +1,10 @@
 /*
- * All documents of a stream, and the lines of their parts.
+ * Holds all documents of a YAML stream and finds the lines of their parts.
  *
- * Lines are wanted only where something is wrong, so they are not kept while parsing: the first
- * question about a document reads its text again and lays its nodes out in one table, in the order
- * of the text. A node knows where its subtree ends, so stepping over siblings is one addition. The
- * table of the document asked about last is kept.
+ * Only error messages need lines, so the parser does not keep them. The first query about a
+ * document parses its text again and stores its nodes in one table, in the order of the text. A
+ * node knows where its subtree ends, so skipping a sibling takes one step. The table of the
+ * document queried last is kept.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ struct document {
 };
 
 struct node {
-    uint32_t line; /* of its key, where it has one */
-    uint32_t end;  /* index after its subtree */
+    uint32_t line; /* line of its key, if it has one */
+    uint32_t end;  /* index of the node after its subtree */
     size_t key;    /* offset in `keys`; 0 = none */
 };
 
 struct lines {
-    size_t document; /* whose table this is; SIZE_MAX = none yet */
+    size_t document; /* document of the table; SIZE_MAX = no table yet */
     struct node *nodes;
     size_t count, cap;
     struct buf keys; /* NUL-terminated, from offset 1 */
@@ -40,7 +40,8 @@ struct yaml_stream {
     struct lines lines;
 };
 
-/* What some editors put before the text. libyaml would take it for a column. */
+/* Returns the length of a byte order mark at the start of the text. It is skipped, because libyaml
+ * would count it as a column. */
 static size_t mark_of_order(const char *text, size_t len)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -98,9 +99,8 @@ json_t *yaml_document(struct yaml_stream *stream, size_t index)
     return index < stream->count ? stream->documents[index].value : NULL;
 }
 
-/* ---- the table ---- */
-
-/* The containers one is in. Parsed text is at most as deep as the limits it was parsed with. */
+/* One open container around the current node. The stack of them is as deep as the parser's limits
+ * allow. */
 struct open {
     size_t node;
     bool mapping, has_key; /* has_key: the next event is a value */
@@ -130,11 +130,11 @@ struct layout {
     struct lines *lines;
     struct open *open;
     size_t depth, cap;
-    size_t key, key_line; /* of the value that comes next */
+    size_t key, key_line; /* of the next value */
     size_t first_line;    /* added to the lines of the parser */
 };
 
-/* A scalar, an alias or the start of a container. */
+/* Adds a scalar, an alias or the start of a container to the table. */
 static void lay_node(struct layout *at, const yaml_event_t *event)
 {
     struct open *top = at->depth ? &at->open[at->depth - 1] : NULL;
@@ -160,7 +160,7 @@ static void lay_node(struct layout *at, const yaml_event_t *event)
     at->open[at->depth++] = (struct open){node, event->type == YAML_MAPPING_START_EVENT, false};
 }
 
-/* False at the end of the document. */
+/* Handles one event. Returns false at the end of the document. */
 static bool lay_event(struct layout *at, const yaml_event_t *event)
 {
     switch (event->type) {
@@ -210,9 +210,7 @@ static void lay_out(struct yaml_stream *stream, size_t index)
     mem_free(at.open);
 }
 
-/* ---- looking up ---- */
-
-/* The child of `parent` with this key, or the n-th; SIZE_MAX when there is none. */
+/* Returns the child of `parent` with this key, or the n-th child; SIZE_MAX when there is none. */
 static size_t child(const struct lines *lines, size_t parent, const char *key, size_t key_len,
                     size_t position)
 {
@@ -227,7 +225,7 @@ static size_t child(const struct lines *lines, size_t parent, const char *key, s
     return SIZE_MAX;
 }
 
-/* One step of a path: "name", "[3]" or "[key]". */
+/* Follows one step of a path: "name", "[3]" or "[key]". */
 static size_t step(const struct lines *lines, size_t at, const char **path)
 {
     const char *text = *path;
@@ -246,7 +244,7 @@ static size_t step(const struct lines *lines, size_t at, const char **path)
         text += *text == '.';
         len = strcspn(text, ".[");
         *path = text + len;
-        if (!len && !**path) /* the end */
+        if (!len && !**path) /* the end of the path */
             return SIZE_MAX;
     }
     return child(lines, at, text, len, position);

@@ -1,6 +1,7 @@
 /*
- * Documents as block-style YAML, in the form kubectl prints: two spaces a level, lists not
- * indented, the plainest style a text allows. What is written reads back as the same document.
+ * Writes documents as block-style YAML in the form of kubectl: two spaces per level, lists not
+ * indented, the simplest scalar style that the text allows. The output reads back as the same
+ * document.
  */
 #include <string.h>
 
@@ -8,11 +9,12 @@
 #include "api/types/text/yaml.h"
 #include "api/types/text/yaml_scalar.h"
 
-enum { INDENT = 2, SIMPLE_KEY_MAX = 1000 /* libyaml looks 1024 characters ahead for the ':' */ };
+enum { INDENT = 2, SIMPLE_KEY_MAX = 1000 /* libyaml searches only 1024 characters for the ':' */ };
 
 enum style { PLAIN, SINGLE, DOUBLE, LITERAL };
 
-/* One character of UTF-8: its code point in *out, its length; an invalid byte is 0xFFFF. */
+/* Decodes one UTF-8 character: its code point in *out (0xFFFF for an invalid byte). Returns its
+ * length. */
 static size_t decode_char(const unsigned char *text, size_t len, uint32_t *out)
 {
     static const struct {
@@ -34,19 +36,20 @@ static size_t decode_char(const unsigned char *text, size_t len, uint32_t *out)
     return 1;
 }
 
-/* May stand in YAML text as it is. Line separators are taken out, for they would be folded. */
+/* Whether the character may stand unescaped in YAML text. Line separators may not, because a reader
+ * would fold them. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c <= 0x7E) || (c >= 0xA0 && c <= 0xD7FF && c != 0x2028 && c != 0x2029) ||
            (c >= 0xE000 && c <= 0xFFFD && c != 0xFEFF) || (c >= 0x10000 && c <= 0x10FFFF);
 }
 
-/* What decides the style, found in one walk. */
+/* Properties of a text that decide its scalar style, found in one pass. */
 struct traits {
-    bool special; /* characters only double quotes can carry */
+    bool special; /* has characters that need double quotes */
     bool newline, tab;
     bool space_end; /* a line ends in a blank */
-    bool plain;     /* no indicator forbids plain style */
+    bool plain;     /* has no indicator that forbids plain style */
 };
 
 static bool is_blank(char c)
@@ -79,14 +82,14 @@ static struct traits traits_of(const char *text, size_t len)
     return t;
 }
 
-/* Words with a meaning of their own in YAML 1.1 that readers of 1.2 do not know: merge and default.
- */
+/* Whether the text is a special key of YAML 1.1, "<<" (merge) or "=" (default). YAML 1.2 does not
+ * know them, but the text is quoted for readers that do. */
 static bool is_key_word(const char *text)
 {
     return strcmp(text, "<<") == 0 || strcmp(text, "=") == 0;
 }
 
-/* A date or time to YAML 1.1, which other readers would not take for text: 2026-01-02[T…]. */
+/* Whether YAML 1.1 readers would take the text for a date or time: 2026-01-02[T…]. */
 static bool is_time(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -161,7 +164,7 @@ static void write_double(const char *text, size_t len, struct buf *out)
     buf_char(out, '"');
 }
 
-/* "|", "|-" or "|+" by how the text ends, then its lines. */
+/* Writes a literal block: "|", "|-" or "|+" depending on how the text ends, then its lines. */
 static void write_literal(const char *text, size_t len, size_t indent, struct buf *out)
 {
     const char *end = text + len;
@@ -211,14 +214,14 @@ static void write_inline(const json_t *value, size_t indent, struct buf *out)
 {
     if (json_is_string(value))
         write_text(json_string_value(value), json_string_length(value), indent, false, out);
-    else /* null, a boolean, a number, {} or []: as in JSON */
+    else /* null, a boolean, a number, {} or [], as in JSON */
         json_text(value, out);
 }
 
 static void write_block(const json_t *value, size_t indent, struct buf *out);
 
-/* The value behind "- ", "? " or ": ": its first line goes on here, the others are indented below
- * it. */
+/* Writes the value after "- ", "? " or ": ". Its first line continues the current one; the others
+ * are indented. */
 static void write_behind_mark(const json_t *value, size_t indent, struct buf *out)
 {
     if (is_filled(value)) {
@@ -257,7 +260,7 @@ static void write_member(const char *key, const json_t *value, size_t indent, st
     }
 }
 
-/* A filled container, the first line of which is already indented. */
+/* Writes a non-empty container. Its first line is already indented. */
 static void write_block(const json_t *value, size_t indent, struct buf *out)
 {
     const char *key;

@@ -344,9 +344,9 @@ static void tell_combined(struct event_recorder *recorder, struct event event, u
 
 static bool namespace_takes_events(struct cluster *c, const char *ns)
 {
-    const struct object *namespace = cluster_get(c, &kind_namespace, "", ns);
+    const struct object *ns_object = cluster_get(c, &kind_namespace, "", ns);
 
-    return !namespace || !object_deleting(namespace);
+    return !ns_object || !object_deleting(ns_object);
 }
 
 void cluster_event(struct cluster *c, const struct object *about, enum event_type type,

@@ -45,17 +45,17 @@ static void make(struct registry *r, const struct builtin *builtin, const char *
     error_list_release(&errors);
 }
 
-void builtins_of_namespace(struct registry *r, const struct object *namespace)
+void builtins_of_namespace(struct registry *r, const struct object *ns_object)
 {
     static const struct builtin account = {&kind_service_account, "default", "{}", NULL, true};
 
-    if (r->options.cluster_objects && !object_deleting(namespace))
-        make(r, &account, object_name(namespace));
+    if (r->options.cluster_objects && !object_deleting(ns_object))
+        make(r, &account, object_name(ns_object));
 }
 
-static void complete(void *arg, const struct object *namespace)
+static void complete(void *arg, const struct object *ns_object)
 {
-    builtins_of_namespace(arg, namespace);
+    builtins_of_namespace(arg, ns_object);
 }
 
 void builtins_make(struct registry *r)

@@ -10,15 +10,15 @@ static bool namespace_takes(const struct registry *r, const struct object *draft
                             struct error_list *errors)
 {
     const char *ns = object_namespace(draft);
-    const struct object *namespace;
+    const struct object *ns_object;
     char resource[RESOURCE_TEXT_MAX];
 
     if (!draft->kind->namespaced)
         return true;
-    namespace = store_get(r->store, &kind_namespace, "", ns);
-    if (!namespace)
+    ns_object = store_get(r->store, &kind_namespace, "", ns);
+    if (!ns_object)
         return registry_no_namespace(ns, errors);
-    if (!object_deleting(namespace))
+    if (!object_deleting(ns_object))
         return true;
     error_list_add(errors, ERR_FORBIDDEN, "metadata.namespace",
                    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
@@ -127,22 +127,22 @@ static bool may_be_born(struct registry *r, const struct object *draft, char nam
 
 static void follow_up(struct registry *r, const struct object *created)
 {
-    collector_owners_changed(r->collector, NULL, created);
+    gc_owners_changed(r->gc, NULL, created);
     if (created->kind == &kind_event)
-        retention_added(r->events, created);
+        event_ttl_added(r->events, created);
     if (created->kind == &kind_namespace)
         builtins_of_namespace(r, created);
 }
 
 /* The account of `born` (consumed), as it was worked out before (consumed) or from its body. */
-static struct object *accounted(struct registry *r, struct object *born, char *managed,
-                                const json_t *body, const struct registry_write *how)
+static struct object *with_managed_fields(struct registry *r, struct object *born, char *managed,
+                                          const json_t *body, const struct registry_write *how)
 {
     if (!how || !how->manager) {
         mem_free(managed);
         return born;
     }
-    return account_put(born, managed ? managed : account_begin(r, born, body, how));
+    return managed_fields_put(born, managed ? managed : managed_fields_begin(r, born, body, how));
 }
 
 /* `draft` (consumed) has passed admission; so is `managed`. `body` is what the draft's says, or
@@ -163,7 +163,7 @@ static bool create(struct registry *r, struct object *draft, const json_t *body,
     object_unref(draft);
     if (!born)
         return false;
-    born = accounted(r, born, take(owned), body, how);
+    born = with_managed_fields(r, born, take(owned), body, how);
     created = registry_put(r, born, dry_run);
     if (dry_run == REGISTRY_APPLY)
         follow_up(r, created);

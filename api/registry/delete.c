@@ -4,7 +4,7 @@
  *   preconditions ─ protection ─┬─ a pod that runs ──────────► mark with grace; the node deletes
  *                               │                              again with grace 0
  *                               ├─ finalizers, a policy that
- *                               │  needs one, a namespace ───► mark; the collector, or whoever put
+ *                               │  needs one, a namespace ───► mark; the gc, or whoever put
  *                               │                              them in, takes the finalizers out
  *                               └─ otherwise ────────────────► gone
  */
@@ -207,7 +207,7 @@ bool registry_delete(struct registry *r, const struct kind *kind, const char *ns
     } else {
         left = registry_put(r, marked(r, object, &mark), how->dry_run);
         if (how->dry_run == REGISTRY_APPLY)
-            collector_deleting(r->collector, left);
+            gc_deleting(r->gc, left);
     }
     if (out)
         *out = left;

@@ -17,64 +17,64 @@ struct record {
     char uid[];
 };
 
-struct retention {
+struct event_ttl {
     struct registry *r;
     struct record *first, **last;
     size_t count;
 };
 
-static void append(struct retention *retention, struct record *record)
+static void append(struct event_ttl *ttl, struct record *record)
 {
     record->next = NULL;
-    *retention->last = record;
-    retention->last = &record->next;
-    retention->count++;
+    *ttl->last = record;
+    ttl->last = &record->next;
+    ttl->count++;
 }
 
-static struct record *take_first(struct retention *retention)
+static struct record *take_first(struct event_ttl *ttl)
 {
-    struct record *record = retention->first;
+    struct record *record = ttl->first;
 
-    retention->first = record->next;
-    if (!retention->first)
-        retention->last = &retention->first;
-    retention->count--;
+    ttl->first = record->next;
+    if (!ttl->first)
+        ttl->last = &ttl->first;
+    ttl->count--;
     return record;
 }
 
-static bool is_old(const struct retention *retention)
+static bool is_old(const struct event_ttl *ttl)
 {
-    return loop_wall_ms(retention->r->loop) - retention->first->at_ms >= KEPT_MS;
+    return loop_wall_ms(ttl->r->loop) - ttl->first->at_ms >= KEPT_MS;
 }
 
 /* The oldest goes, or goes to the end. */
-static void drop_one(struct retention *retention)
+static void drop_one(struct event_ttl *ttl)
 {
-    struct record *record = take_first(retention);
-    const struct object *event = store_get_uid(retention->r->store, record->uid);
+    struct record *record = take_first(ttl);
+    const struct object *event = store_get_uid(ttl->r->store, record->uid);
 
-    if (event && event->revision > record->revision && retention->count < KEPT_MAX) {
+    if (event && event->revision > record->revision && ttl->count < KEPT_MAX) {
         record->revision = event->revision;
-        record->at_ms = loop_wall_ms(retention->r->loop);
-        append(retention, record);
+        record->at_ms = loop_wall_ms(ttl->r->loop);
+        append(ttl, record);
         return;
     }
     mem_free(record);
     if (event)
-        registry_remove(retention->r, event);
+        registry_remove(ttl->r, event);
 }
 
-void retention_added(struct retention *retention, const struct object *event)
+void event_ttl_added(struct event_ttl *ttl, const struct object *event)
 {
     size_t len = strlen(object_uid(event));
     struct record *record = mem_alloc(sizeof *record + len + 1);
 
-    record->at_ms = loop_wall_ms(retention->r->loop);
+    record->at_ms = loop_wall_ms(ttl->r->loop);
     record->revision = event->revision;
     memcpy(record->uid, object_uid(event), len + 1);
-    append(retention, record);
-    while (retention->first && (retention->count > KEPT_MAX || is_old(retention)))
-        drop_one(retention);
+    append(ttl, record);
+    while (ttl->first && (ttl->count > KEPT_MAX || is_old(ttl)))
+        drop_one(ttl);
 }
 
 /* ---- what an earlier life left ---- */
@@ -100,27 +100,27 @@ static int by_revision(const void *a, const void *b)
     return (x->revision > y->revision) - (x->revision < y->revision);
 }
 
-struct retention *retention_new(struct registry *r)
+struct event_ttl *event_ttl_new(struct registry *r)
 {
-    struct retention *retention = mem_alloc(sizeof *retention);
+    struct event_ttl *ttl = mem_alloc(sizeof *ttl);
     struct found found = {0};
 
-    retention->r = r;
-    retention->last = &retention->first;
+    ttl->r = r;
+    ttl->last = &ttl->first;
     store_each(r->store, &kind_event, NULL, find, &found);
     if (found.count)
         qsort(found.items, found.count, sizeof *found.items, by_revision);
     for (size_t i = 0; i < found.count; i++)
-        retention_added(retention, found.items[i]);
+        event_ttl_added(ttl, found.items[i]);
     mem_free(found.items);
-    return retention;
+    return ttl;
 }
 
-void retention_free(struct retention *retention)
+void event_ttl_free(struct event_ttl *ttl)
 {
-    if (!retention)
+    if (!ttl)
         return;
-    while (retention->first)
-        mem_free(take_first(retention));
-    mem_free(retention);
+    while (ttl->first)
+        mem_free(take_first(ttl));
+    mem_free(ttl);
 }

@@ -40,7 +40,7 @@ struct look {
     char uid[]; /* key */
 };
 
-struct collector {
+struct gc {
     struct registry *r;
     struct look *looks; /* in order of arrival, which uthash keeps */
     struct task task;
@@ -48,25 +48,25 @@ struct collector {
 
 /* ---- the queue ---- */
 
-static void look_at(struct collector *collector, const char *uid, enum scope scope)
+static void look_at(struct gc *gc, const char *uid, enum scope scope)
 {
     struct look *look = NULL;
     size_t len = strlen(uid);
 
-    HASH_FIND(hh, collector->looks, uid, len, look);
+    HASH_FIND(hh, gc->looks, uid, len, look);
     if (!look) {
         look = mem_alloc(sizeof *look + len + 1);
         memcpy(look->uid, uid, len + 1);
-        HASH_ADD_KEYPTR(hh, collector->looks, look->uid, len, look);
+        HASH_ADD_KEYPTR(hh, gc->looks, look->uid, len, look);
     }
     if (scope > look->scope)
         look->scope = scope;
-    loop_post(collector->r->loop, &collector->task);
+    loop_post(gc->r->loop, &gc->task);
 }
 
-static void look_over(struct collector *collector, struct look *look)
+static void look_over(struct gc *gc, struct look *look)
 {
-    HASH_DEL(collector->looks, look);
+    HASH_DEL(gc->looks, look);
     for (size_t i = look->at; i < look->count; i++)
         object_unref(look->list[i]);
     mem_free(look->list);
@@ -106,13 +106,13 @@ static bool is_orphaning(const struct object *object)
 }
 
 /* Owners that wait for their dependents may have one less. */
-static void look_at_owners(struct collector *collector, const struct object *object)
+static void look_at_owners(struct gc *gc, const struct object *object)
 {
     for (uint32_t i = 0; i < object->meta->n_owners; i++) {
-        const struct object *owner = owner_of(collector->r, object, &object->meta->owners[i]);
+        const struct object *owner = owner_of(gc->r, object, &object->meta->owners[i]);
 
         if (owner && in_foreground(owner))
-            look_at(collector, object_uid(owner), LOOK_ONCE);
+            look_at(gc, object_uid(owner), LOOK_ONCE);
     }
 }
 
@@ -150,10 +150,9 @@ static bool keeps(const struct registry *r, const struct object *object,
 }
 
 /* Take out the references to `without`, or (NULL) to owners that are gone or going. */
-static void drop_owners(struct collector *collector, const struct object *object,
-                        const char *without)
+static void drop_owners(struct gc *gc, const struct object *object, const char *without)
 {
-    struct registry *r = collector->r;
+    struct registry *r = gc->r;
     struct meta meta = *object->meta;
     struct owner_ref *kept = mem_array(meta.n_owners, sizeof *kept);
     uint32_t n = 0;
@@ -165,7 +164,7 @@ static void drop_owners(struct collector *collector, const struct object *object
     meta.n_owners = n;
     store_put(r->store, object_with_meta(object, meta_new(&meta)));
     mem_free(kept);
-    look_at_owners(collector, object);
+    look_at_owners(gc, object);
 }
 
 /* ---- deleting ---- */
@@ -214,15 +213,15 @@ static bool has_blocking(const struct registry *r, const struct object *object)
 }
 
 /* An object with owners, none of whom is there to stay: it goes too. */
-static void collect(struct collector *collector, const struct object *object)
+static void collect(struct gc *gc, const struct object *object)
 {
-    struct registry *r = collector->r;
+    struct registry *r = gc->r;
     struct owners owners = count_owners(r, object);
 
     if (owners.gone + owners.waiting == 0)
         return;
     if (owners.solid) {
-        drop_owners(collector, object, NULL);
+        drop_owners(gc, object, NULL);
         return;
     }
     if (object_deleting(object))
@@ -267,18 +266,17 @@ static void take_list(const struct registry *r, struct look *look, const struct 
             store_each(r->store, kind_by_id((enum kind_id)id), object_name(object), list_add, look);
 }
 
-static void handle_listed(struct collector *collector, const struct object *object,
-                          const struct object *listed)
+static void handle_listed(struct gc *gc, const struct object *object, const struct object *listed)
 {
-    struct registry *r = collector->r;
+    struct registry *r = gc->r;
     const struct object *current = store_get_uid(r->store, object_uid(listed));
 
     if (!current)
         return;
     if (!object || in_foreground(object))
-        collect(collector, current);
+        collect(gc, current);
     else if (is_orphaning(object))
-        drop_owners(collector, current, object_uid(object));
+        drop_owners(gc, current, object_uid(object));
     else if (object->kind == &kind_namespace && !object_deleting(current))
         delete_internal(r, current, REGISTRY_BACKGROUND);
 }
@@ -290,10 +288,9 @@ static void finish_namespace(struct registry *r, const struct object *object)
 }
 
 /* The list is worked off: is the object itself done? */
-static void conclude(struct collector *collector, const struct look *look,
-                     const struct object *object)
+static void conclude(struct gc *gc, const struct look *look, const struct object *object)
 {
-    struct registry *r = collector->r;
+    struct registry *r = gc->r;
 
     if (!object)
         return;
@@ -301,7 +298,7 @@ static void conclude(struct collector *collector, const struct look *look,
         if (has_blocking(r, object))
             return;
         if (is_orphaning(object)) /* both: the other one's turn comes next */
-            look_at(collector, look->uid, LOOK_ALL);
+            look_at(gc, look->uid, LOOK_ALL);
         drop_finalizer(r, object, FINALIZER_FOREGROUND);
     } else if (is_orphaning(object)) {
         if (look->scope == LOOK_ALL)
@@ -309,14 +306,14 @@ static void conclude(struct collector *collector, const struct look *look,
     } else if (object->kind == &kind_namespace && object_deleting(object)) {
         finish_namespace(r, object);
     } else if (object->meta->n_owners) {
-        collect(collector, object);
+        collect(gc, object);
     }
 }
 
 /* Returns how many objects were handled. */
-static size_t work_on(struct collector *collector, struct look *look, size_t most)
+static size_t work_on(struct gc *gc, struct look *look, size_t most)
 {
-    struct registry *r = collector->r;
+    struct registry *r = gc->r;
     const struct object *object = store_get_uid(r->store, look->uid);
     size_t done = 0;
 
@@ -325,7 +322,7 @@ static size_t work_on(struct collector *collector, struct look *look, size_t mos
     while (look->at < look->count && done < most) {
         struct object *listed = look->list[look->at++];
 
-        handle_listed(collector, store_get_uid(r->store, look->uid), listed);
+        handle_listed(gc, store_get_uid(r->store, look->uid), listed);
         object_unref(listed);
         done++;
     }
@@ -334,12 +331,12 @@ static size_t work_on(struct collector *collector, struct look *look, size_t mos
 
 static void work(struct task *task)
 {
-    struct collector *collector = container_of(task, struct collector, task);
+    struct gc *gc = container_of(task, struct gc, task);
     size_t left = SLICE;
 
-    while (collector->looks && left > 0) {
-        struct look *look = collector->looks;
-        size_t done = work_on(collector, look, left);
+    while (gc->looks && left > 0) {
+        struct look *look = gc->looks;
+        size_t done = work_on(gc, look, left);
 
         left -= done < left ? done : left;
         if (look->at < look->count)
@@ -347,85 +344,83 @@ static void work(struct task *task)
         left -= left > 0;
 
         /* taken out first: what concluding brings about may queue the same uid anew */
-        HASH_DEL(collector->looks, look);
-        conclude(collector, look, store_get_uid(collector->r->store, look->uid));
+        HASH_DEL(gc->looks, look);
+        conclude(gc, look, store_get_uid(gc->r->store, look->uid));
         mem_free(look->list);
         mem_free(look);
     }
-    if (collector->looks)
-        loop_post(collector->r->loop, &collector->task);
+    if (gc->looks)
+        loop_post(gc->r->loop, &gc->task);
 }
 
 /* ---- what happened ---- */
 
-void collector_owners_changed(struct collector *collector, const struct object *old,
-                              const struct object *object)
+void gc_owners_changed(struct gc *gc, const struct object *old, const struct object *object)
 {
     struct owners owners;
 
     if (old)
-        look_at_owners(collector, old);
+        look_at_owners(gc, old);
     if (object->meta->n_owners == 0)
         return;
-    owners = count_owners(collector->r, object);
+    owners = count_owners(gc->r, object);
     if (owners.gone + owners.waiting > 0)
-        look_at(collector, object_uid(object), LOOK_ONCE);
+        look_at(gc, object_uid(object), LOOK_ONCE);
 }
 
-void collector_deleting(struct collector *collector, const struct object *object)
+void gc_deleting(struct gc *gc, const struct object *object)
 {
     if (in_foreground(object) || is_orphaning(object) || object->kind == &kind_namespace)
-        look_at(collector, object_uid(object), LOOK_ALL);
+        look_at(gc, object_uid(object), LOOK_ALL);
 }
 
-static void look_at_namespace(struct collector *collector, const char *name)
+static void look_at_namespace(struct gc *gc, const char *name)
 {
-    const struct object *namespace = store_get(collector->r->store, &kind_namespace, "", name);
+    const struct object *ns_object = store_get(gc->r->store, &kind_namespace, "", name);
 
-    if (namespace && object_deleting(namespace) &&
-        store_count(collector->r->store, NULL, name) == 0)
-        look_at(collector, object_uid(namespace), LOOK_ONCE);
+    if (ns_object && object_deleting(ns_object) && store_count(gc->r->store, NULL, name) == 0)
+        look_at(gc, object_uid(ns_object), LOOK_ONCE);
 }
 
-void collector_removed(struct collector *collector, const struct object *object)
+void gc_removed(struct gc *gc, const struct object *object)
 {
-    if (store_find_owned(collector->r->store, object_uid(object), NULL, NULL))
-        look_at(collector, object_uid(object), LOOK_ALL);
-    look_at_owners(collector, object);
+    if (store_find_owned(gc->r->store, object_uid(object), NULL, NULL))
+        look_at(gc, object_uid(object), LOOK_ALL);
+    look_at_owners(gc, object);
     if (object->kind->namespaced)
-        look_at_namespace(collector, object_namespace(object));
+        look_at_namespace(gc, object_namespace(object));
 }
 
 /* ---- life ---- */
 
 static void recover(void *arg, const struct object *object)
 {
-    struct collector *collector = arg;
+    struct gc *gc = arg;
 
-    collector_owners_changed(collector, NULL, object);
+    gc_owners_changed(gc, NULL, object);
     if (object_deleting(object))
-        collector_deleting(collector, object);
+        gc_deleting(gc, object);
 }
 
-struct collector *collector_new(struct registry *r)
+struct gc *gc_new(struct registry *r)
 {
-    struct collector *collector = mem_alloc(sizeof *collector);
+    struct gc *gc = mem_alloc(sizeof *gc);
 
-    collector->r = r;
-    collector->task.run = work;
+    gc->r = r;
+    gc->task.run = work;
     if (!store_writable(r->store, NULL)) /* opened for looking: nothing is collected */
-        return collector;
+        return gc;
     for (int id = 0; id < KIND_N; id++)
-        store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, collector);
-    return collector;
+        store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, gc);
+    return gc;
 }
 
-void collector_free(struct collector *collector)
+void gc_free(struct gc *gc)
 {
-    if (!collector)
+    if (!gc)
         return;
-    loop_cancel(collector->r->loop, &collector->task);
-    while (collector->looks)
-        look_over(collector, collector->looks);
-    mem_free(collector);
+    loop_cancel(gc->r->loop, &gc->task);
+    while (gc->looks)
+        look_over(gc, gc->looks);
+    mem_free(gc);
 }

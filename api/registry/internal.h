@@ -6,8 +6,8 @@
 #include "api/registry/registry.h"
 #include "base/hash.h"
 
-struct collector;
-struct retention;
+struct gc;
+struct event_ttl;
 
 struct registry {
     struct loop *loop;
@@ -15,8 +15,8 @@ struct registry {
     struct registry_options options;
     struct limits flow_limits; /* those of content */
     struct admission admission;
-    struct collector *collector;
-    struct retention *events;  /* NULL while nothing may be written */
+    struct gc *gc;
+    struct event_ttl *events;  /* NULL while nothing may be written */
     struct turn_hook turn_end; /* drops `kept` */
     struct object **kept;      /* [n_kept]: results of dry runs, borrowed until the turn ends */
     size_t n_kept, cap_kept;
@@ -62,13 +62,13 @@ bool registry_generate_name(struct registry *r, const struct kind *kind, const c
  * text (owned); NULL: none. `asked` is what the writer's document says of it, NULL: nothing. */
 /** … of an object made from nothing; `body` is what its body says, NULL when nobody has it at hand.
  */
-char *account_begin(struct registry *r, const struct object *born, const json_t *body,
-                    const struct registry_write *how);
-char *account_update(struct registry *r, const struct object *current, const struct object *next,
-                     const json_t *asked, const char *subresource,
-                     const struct registry_write *how);
+char *managed_fields_begin(struct registry *r, const struct object *born, const json_t *body,
+                           const struct registry_write *how);
+char *managed_fields_update(struct registry *r, const struct object *current,
+                            const struct object *next, const json_t *asked, const char *subresource,
+                            const struct registry_write *how);
 /** `object` (consumed) with that list (consumed). */
-struct object *account_put(struct object *object, char *managed);
+struct object *managed_fields_put(struct object *object, char *managed);
 
 /* ---- update.c ---- */
 
@@ -85,7 +85,7 @@ bool create_from_document(struct registry *r, json_t *doc, const struct registry
 
 void builtins_make(struct registry *r);
 /** What a namespace has from the beginning. */
-void builtins_of_namespace(struct registry *r, const struct object *namespace);
+void builtins_of_namespace(struct registry *r, const struct object *ns_object);
 
 /* ---- deletion_protection.c ---- */
 
@@ -94,18 +94,17 @@ bool registry_may_delete(const struct registry *r, const struct object *object, 
 
 /* ---- gc.c: owners, dependents and namespaces ---- */
 
-struct collector *collector_new(struct registry *r);
-void collector_free(struct collector *collector);
+struct gc *gc_new(struct registry *r);
+void gc_free(struct gc *gc);
 /** A new object (`old` NULL), or one whose metadata, perhaps its owners, changed. */
-void collector_owners_changed(struct collector *collector, const struct object *old,
-                              const struct object *object);
+void gc_owners_changed(struct gc *gc, const struct object *old, const struct object *object);
 /** It got its deletion mark; its finalizers or kind say what is to happen with its dependents. */
-void collector_deleting(struct collector *collector, const struct object *object);
+void gc_deleting(struct gc *gc, const struct object *object);
 /** It is gone. */
-void collector_removed(struct collector *collector, const struct object *object);
+void gc_removed(struct gc *gc, const struct object *object);
 
 /* ---- event_ttl.c: how long Events are kept ---- */
 
-struct retention *retention_new(struct registry *r);
-void retention_free(struct retention *retention);
-void retention_added(struct retention *retention, const struct object *event);
+struct event_ttl *event_ttl_new(struct registry *r);
+void event_ttl_free(struct event_ttl *ttl);
+void event_ttl_added(struct event_ttl *ttl, const struct object *event);

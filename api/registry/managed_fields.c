@@ -79,8 +79,8 @@ static void add_status_fields(const struct schema_at *at, const struct object *b
     fieldset_write_members(at, doc, w);
 }
 
-char *account_begin(struct registry *r, const struct object *born, const json_t *body,
-                    const struct registry_write *how)
+char *managed_fields_begin(struct registry *r, const struct object *born, const json_t *body,
+                           const struct registry_write *how)
 {
     char now[TIME_TEXT_MAX];
     scoped(buf) struct buf fields = {0};
@@ -110,8 +110,9 @@ char *account_begin(struct registry *r, const struct object *born, const json_t 
 
 /* ---- of one that changes ---- */
 
-char *account_update(struct registry *r, const struct object *current, const struct object *next,
-                     const json_t *asked, const char *subresource, const struct registry_write *how)
+char *managed_fields_update(struct registry *r, const struct object *current,
+                            const struct object *next, const json_t *asked, const char *subresource,
+                            const struct registry_write *how)
 {
     char now[TIME_TEXT_MAX];
     scoped(json) json_t *entries = NULL, *before = NULL, *after = NULL, *result = NULL;
@@ -142,7 +143,7 @@ char *account_update(struct registry *r, const struct object *current, const str
     return text.len ? buf_take(&text) : NULL;
 }
 
-struct object *account_put(struct object *object, char *managed)
+struct object *managed_fields_put(struct object *object, char *managed)
 {
     struct meta meta = *object->meta;
     scoped_str owned = managed;

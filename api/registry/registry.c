@@ -96,10 +96,10 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     registry_rule_flows(r, &options->flows);
     r->turn_end.end = end_turn;
     loop_on_turn_end(loop, &r->turn_end);
-    r->collector = collector_new(r);
+    r->gc = gc_new(r);
     if (!store_writable(store, NULL)) /* opened for looking */
         return r;
-    r->events = retention_new(r);
+    r->events = event_ttl_new(r);
     builtins_make(r);
     return r;
 }
@@ -110,8 +110,8 @@ void registry_free(struct registry *r)
         return;
     drop_kept(r);
     loop_off_turn_end(r->loop, &r->turn_end);
-    collector_free(r->collector);
-    retention_free(r->events);
+    gc_free(r->gc);
+    event_ttl_free(r->events);
     mem_free(r->kept);
     mem_free(r);
 }

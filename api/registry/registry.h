@@ -39,7 +39,7 @@ struct registry_options {
     bool cluster_objects; /* also what clients look for in a cluster: kube-system, accounts */
 };
 
-/** Starts the garbage collector; makes the objects every cluster has (namespace default, queues
+/** Starts the garbage gc; makes the objects every cluster has (namespace default, queues
  * root and default). Borrows the store. */
 struct registry *registry_new(struct loop *loop, struct store *store,
                               const struct registry_options *options);
@@ -85,7 +85,7 @@ bool registry_update_status(struct registry *r, const struct object *object, str
 /** True when replacing `stored` by the document would change nothing: its body as admitted is the
  * stored one, its labels and annotations are there. `doc` is borrowed and changed (defaults). A
  * quick way to leave out the merge; false says nothing. */
-bool registry_holds(struct registry *r, json_t *doc, const struct object *stored);
+bool registry_unchanged(struct registry *r, json_t *doc, const struct object *stored);
 
 enum registry_patch { REGISTRY_PATCH_JSON, REGISTRY_PATCH_MERGE, REGISTRY_PATCH_STRATEGIC };
 bool registry_patch(struct registry *r, const struct kind *kind, const char *ns, const char *name,

@@ -44,7 +44,7 @@ bool registry_says_nothing_new(const struct object *stored, const struct object 
            !made->meta->n_owners && !made->meta->n_finalizers && says_the_same(stored, made);
 }
 
-bool registry_holds(struct registry *r, json_t *doc, const struct object *stored)
+bool registry_unchanged(struct registry *r, json_t *doc, const struct object *stored)
 {
     const struct admission admission = registry_admission_for(r, NULL);
     struct error_list errors = {0};

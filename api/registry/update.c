@@ -177,7 +177,7 @@ static bool store_version(struct registry *r, const struct object *current, stru
             object = with_generation(object);
         stored = registry_put(r, object, dry_run);
         if (dry_run == REGISTRY_APPLY && !meta_same)
-            collector_owners_changed(r->collector, current, stored);
+            gc_owners_changed(r->gc, current, stored);
     }
     if (out)
         *out = stored;
@@ -244,9 +244,9 @@ static const json_t *asked_managed(const json_t *doc)
     return json_object_get(json_object_get(doc, "metadata"), "managedFields");
 }
 
-static struct object *accounted(struct registry *r, const struct object *current,
-                                struct object *next, struct document_write *write,
-                                const char *subresource)
+static struct object *with_managed_fields(struct registry *r, const struct object *current,
+                                          struct object *next, struct document_write *write,
+                                          const char *subresource)
 {
     char *managed = write->managed;
 
@@ -254,9 +254,9 @@ static struct object *accounted(struct registry *r, const struct object *current
         return next;
     write->managed = NULL;
     if (!managed)
-        managed =
-            account_update(r, current, next, asked_managed(write->doc), subresource, write->how);
-    return account_put(next, managed);
+        managed = managed_fields_update(r, current, next, asked_managed(write->doc), subresource,
+                                        write->how);
+    return managed_fields_put(next, managed);
 }
 
 /* The status of `doc`, and everything else as it is stored. */
@@ -289,9 +289,9 @@ static bool update_main(struct registry *r, const struct object *current,
 
     if (!admitted)
         return false;
-    return store_version(r, current,
-                         accounted(r, current, next_version(current, admitted), write, NULL),
-                         write->how->dry_run, out, errors);
+    return store_version(
+        r, current, with_managed_fields(r, current, next_version(current, admitted), write, NULL),
+        write->how->dry_run, out, errors);
 }
 
 static bool update_status(struct registry *r, const struct object *current,
@@ -307,7 +307,7 @@ static bool update_status(struct registry *r, const struct object *current,
     if (!admitted)
         return false;
     next = object_with_status(current, blob_ref(admitted->status));
-    return store_version(r, current, accounted(r, current, next, write, "status"),
+    return store_version(r, current, with_managed_fields(r, current, next, write, "status"),
                          write->how->dry_run, out, errors);
 }
 

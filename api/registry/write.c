@@ -35,7 +35,7 @@ const struct object *registry_put(struct registry *r, struct object *object,
 void registry_remove(struct registry *r, const struct object *object)
 {
     store_delete(r->store, object);
-    collector_removed(r->collector, object);
+    gc_removed(r->gc, object);
 }
 
 static bool refuse_quota(const struct object *object, const char *of, size_t limit,

@@ -13,10 +13,10 @@ size_t batch_add_write(struct batch *batch, int64_t row, const struct object *ob
     return batch->n_writes++;
 }
 
-void batch_set_write(struct batch *batch, size_t place, const struct object *object,
+void batch_set_write(struct batch *batch, size_t index, const struct object *object,
                      int64_t body_row)
 {
-    struct batch_write *write = &batch->writes[place];
+    struct batch_write *write = &batch->writes[index];
     struct object *before = write->object;
 
     write->object = object_ref(object);

@@ -40,7 +40,7 @@ struct batch {
 size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,
                        int64_t body_row, bool fresh);
 /** Replace what was noted at `place`. */
-void batch_set_write(struct batch *batch, size_t place, const struct object *object,
+void batch_set_write(struct batch *batch, size_t index, const struct object *object,
                      int64_t body_row);
 void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob);
 void batch_add_task(struct batch *batch, struct task *task);

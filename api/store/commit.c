@@ -21,7 +21,7 @@ static void fail_for_good(struct store *store, const struct error *err)
     store->state = STORE_FAILED;
     timer_stop(store->loop, &store->delay);
     timer_stop(store->loop, &store->retry);
-    log_error("store not written", kv_str("file", store->place.database),
+    log_error("store not written", kv_str("file", store->dir.database),
               kv_str("error", err->message));
     if (store->failed)
         store->failed(store->failed_ctx, err);
@@ -29,65 +29,65 @@ static void fail_for_good(struct store *store, const struct error *err)
 
 /* ---- company ---- */
 
-enum { COMPANY_FROM_NS = 1000000, COMPANY_MAX_NS = 5000000, COMPANY_PART = 3 };
+enum { COALESCING_MIN_NS = 1000000, COALESCING_MAX_NS = 5000000, COALESCING_PART = 3 };
 
-static void company_leaves(struct store *store)
+static void coalescing_batch_sent(struct store *store)
 {
-    struct company *company = &store->company;
+    struct coalescing *coalescing = &store->coalescing;
 
-    company->flying = company->gathered;
-    company->gathered = 0;
-    company->launched_ns = loop_mono_ns(store->loop);
+    coalescing->in_flight = coalescing->gathered;
+    coalescing->gathered = 0;
+    coalescing->sent_ns = loop_mono_ns(store->loop);
 }
 
 /* Those of the batch that has landed are expected back. */
-static void company_lands(struct store *store)
+static void coalescing_batch_done(struct store *store)
 {
-    struct company *company = &store->company;
-    int64_t now_ns = loop_mono_ns(store->loop), took_ns = now_ns - company->launched_ns;
-    int64_t part_ns = took_ns / COMPANY_PART;
+    struct coalescing *coalescing = &store->coalescing;
+    int64_t now_ns = loop_mono_ns(store->loop), took_ns = now_ns - coalescing->sent_ns;
+    int64_t part_ns = took_ns / COALESCING_PART;
 
-    company->wanted = company->gathered + company->flying;
-    company->until_ns = 0;
-    if (took_ns >= COMPANY_FROM_NS && company->flying > 1)
-        company->until_ns = now_ns + (part_ns < COMPANY_MAX_NS ? part_ns : COMPANY_MAX_NS);
+    coalescing->wanted = coalescing->gathered + coalescing->in_flight;
+    coalescing->until_ns = 0;
+    if (took_ns >= COALESCING_MIN_NS && coalescing->in_flight > 1)
+        coalescing->until_ns = now_ns + (part_ns < COALESCING_MAX_NS ? part_ns : COALESCING_MAX_NS);
 }
 
 /* How long the next batch still waits for them. */
-static int64_t company_expected_ns(const struct store *store)
+static int64_t coalescing_wait_ns(const struct store *store)
 {
-    const struct company *company = &store->company;
+    const struct coalescing *coalescing = &store->coalescing;
 
-    if (store->urgent || !company->until_ns || company->gathered >= company->wanted)
+    if (store->urgent || !coalescing->until_ns || coalescing->gathered >= coalescing->wanted)
         return 0;
-    return company->until_ns - loop_mono_ns(store->loop);
+    return coalescing->until_ns - loop_mono_ns(store->loop);
 }
 
 /* ---- sending ---- */
 
 static void launch(struct store *store)
 {
-    store->is_grounded = false;
+    store->waiting_for_space = false;
     loop_hold(store->loop);
     if (store->committer)
-        committer_send(store->committer, &store->flying);
+        committer_send(store->committer, &store->in_flight);
     else
         loop_post(store->loop, &store->instant);
 }
 
 static void seal(struct store *store)
 {
-    struct batch spare = store->flying;
+    struct batch spare = store->in_flight;
 
     bodies_sweep(&store->bodies, &store->gathering);
     if (store->revision + REVISIONS_RESERVED / 2 > store->revision_mark)
         store->gathering.revision_mark = store->revision + REVISIONS_RESERVED;
-    store->flying = store->gathering;
+    store->in_flight = store->gathering;
     store->gathering = spare;
     store->gathering.number = ++store->batches;
-    store->is_flying = true;
+    store->committing = true;
     store->hurried = store->urgent = store->awaited = false;
-    company_leaves(store);
+    coalescing_batch_sent(store);
     timer_stop(store->loop, &store->delay);
 }
 
@@ -106,15 +106,15 @@ static void end_turn(struct turn_hook *hook)
 {
     struct store *store = container_of(hook, struct store, turn_end);
 
-    if (store->is_flying || store->state == STORE_FAILED || nothing_gathered(store))
+    if (store->committing || store->state == STORE_FAILED || nothing_gathered(store))
         return;
     if (!store->hurried && store->options.max_delay_ms > 0) {
         gather_more(store);
         return;
     }
-    if (company_expected_ns(store) > 0) {
+    if (coalescing_wait_ns(store) > 0) {
         if (!timer_armed(&store->delay))
-            timer_start_ns(store->loop, &store->delay, company_expected_ns(store));
+            timer_start_ns(store->loop, &store->delay, coalescing_wait_ns(store));
         return;
     }
     seal(store);
@@ -139,11 +139,11 @@ static void count_report(struct store *store, const struct committer_report *rep
 
 static void finish_flight(struct store *store)
 {
-    struct batch *batch = &store->flying;
+    struct batch *batch = &store->in_flight;
     uint64_t from = store->durable;
 
-    store->is_flying = false;
-    company_lands(store);
+    store->committing = false;
+    coalescing_batch_done(store);
     store->durable = batch->changes_end;
     store->durable_revision = batch->revision;
     if (batch->revision_mark)
@@ -158,15 +158,15 @@ static void finish_flight(struct store *store)
 /* The reserve goes first; from then on only deletes are taken (registry), until it is whole. */
 static void wait_for_space(struct store *store, const struct error *err)
 {
-    bool reserve = store->place.reserved;
+    bool reserve = store->dir.reserved;
 
     if (store->state != STORE_FULL)
-        log_error("disk full: only deletes are taken", kv_str("file", store->place.database),
+        log_error("disk full: only deletes are taken", kv_str("file", store->dir.database),
                   kv_str("error", err->message));
     store->state = STORE_FULL;
-    store->is_grounded = true;
+    store->waiting_for_space = true;
     if (reserve)
-        place_give_reserve(&store->place);
+        store_dir_give_reserve(&store->dir);
     timer_start(store->loop, &store->retry, reserve ? 0 : RETRY_MS);
 }
 
@@ -195,16 +195,16 @@ static void retry_full(struct timer *timer)
 {
     struct store *store = container_of(timer, struct store, retry);
 
-    if (store->is_grounded) {
+    if (store->waiting_for_space) {
         launch(store);
         return;
     }
-    if (!place_take_reserve(&store->place)) {
+    if (!store_dir_take_reserve(&store->dir)) {
         timer_start(store->loop, timer, RETRY_MS);
         return;
     }
     store->state = STORE_OPEN;
-    log_warn("disk has room again", kv_str("file", store->place.database));
+    log_warn("disk has room again", kv_str("file", store->dir.database));
 }
 
 static void instant_over(struct task *task)
@@ -222,8 +222,8 @@ void store_when_durable(struct store *store, struct task *task)
         return; /* nothing becomes durable any more */
     if (!nothing_gathered(store))
         batch_add_task(&store->gathering, task);
-    else if (store->is_flying)
-        batch_add_task(&store->flying, task); /* the store thread does not look at tasks */
+    else if (store->committing)
+        batch_add_task(&store->in_flight, task); /* the store thread does not look at tasks */
     else
         loop_post(store->loop, task);
 }
@@ -231,7 +231,7 @@ void store_when_durable(struct store *store, struct task *task)
 void store_forget(struct store *store, struct task *task)
 {
     batch_drop_task(&store->gathering, task);
-    batch_drop_task(&store->flying, task);
+    batch_drop_task(&store->in_flight, task);
     loop_cancel(store->loop, task);
 }
 
@@ -246,7 +246,7 @@ void store_hurry_together(struct store *store)
     if (nothing_gathered(store))
         return;
     store->hurried = true;
-    store->company.gathered++;
+    store->coalescing.gathered++;
 }
 
 void store_on_failure(struct store *store, void (*failed)(void *ctx, const struct error *err),
@@ -275,14 +275,14 @@ static bool land(struct store *store)
 {
     struct committer_report report = {.outcome = DB_OK};
 
-    if (store->is_grounded)
+    if (store->waiting_for_space)
         launch(store);
     loop_unhold(store->loop);
     if (store->committer)
         committer_wait(store->committer, &report);
-    store->is_flying = false;
+    store->committing = false;
     if (report.outcome != DB_OK)
-        log_error("store not written", kv_str("file", store->place.database),
+        log_error("store not written", kv_str("file", store->dir.database),
                   kv_str("error", report.err.message));
     return report.outcome == DB_OK;
 }
@@ -294,10 +294,10 @@ bool store_commit_stop(struct store *store)
     loop_off_turn_end(store->loop, &store->turn_end);
     timer_stop(store->loop, &store->delay);
     timer_stop(store->loop, &store->retry);
-    if (ok && store->is_flying)
+    if (ok && store->committing)
         ok = land(store);
     if (ok && !nothing_gathered(store)) {
-        batch_clear(&store->flying);
+        batch_clear(&store->in_flight);
         seal(store);
         launch(store);
         ok = land(store);
@@ -305,7 +305,7 @@ bool store_commit_stop(struct store *store)
     loop_cancel(store->loop, &store->instant);
     committer_stop(store->committer);
     batch_release(&store->gathering);
-    batch_release(&store->flying);
+    batch_release(&store->in_flight);
     return ok;
 }
 

@@ -173,29 +173,29 @@ static struct space *space_of(struct index *index, const char *ns)
     space = mem_alloc(sizeof *space + len + 1);
     memcpy(space->name, ns, len + 1);
     for (size_t i = 0; i < KIND_N; i++)
-        ring_init(&space->shelves[i].ring);
+        ring_init(&space->lists[i].ring);
     HASH_ADD_KEYPTR(hh, index->spaces, space->name, len, space);
     return space;
 }
 
-static void place(struct index *index, struct entry *entry)
+static void ns_list_add(struct index *index, struct entry *entry)
 {
     struct space *space = space_of(index, object_namespace(entry->object));
-    struct shelf *shelf = &space->shelves[entry->object->kind->id];
+    struct kind_list *list = &space->lists[entry->object->kind->id];
 
     entry->space = space;
-    ring_append(&shelf->ring, &entry->place);
-    shelf->count++;
+    ring_append(&list->ring, &entry->ns_link);
+    list->count++;
     space->total++;
     index->total++;
 }
 
-static void unplace(struct index *index, struct entry *entry)
+static void ns_list_remove(struct index *index, struct entry *entry)
 {
     struct space *space = entry->space;
 
-    ring_remove(&entry->place);
-    space->shelves[entry->object->kind->id].count--;
+    ring_remove(&entry->ns_link);
+    space->lists[entry->object->kind->id].count--;
     index->total--;
     if (--space->total == 0) {
         HASH_DEL(index->spaces, space);
@@ -262,8 +262,8 @@ struct entry *index_add(struct index *index, struct object *object)
     table_add(&index->names[id], hash, entry);
     identity_attach(index, entry, same);
     links_add(index, entry);
-    place(index, entry);
-    index_order_add(&index->orders[id], entry);
+    ns_list_add(index, entry);
+    index_order_add(&index->by_name[id], entry);
     return entry;
 }
 
@@ -292,8 +292,8 @@ struct object *index_remove(struct index *index, struct entry *entry)
     table_remove(&index->names[id], key_hash(&key), entry);
     links_remove(index, entry);
     identity_detach(index, entry);
-    unplace(index, entry);
-    index_order_remove(&index->orders[id], entry);
+    ns_list_remove(index, entry);
+    index_order_remove(&index->by_name[id], entry);
     mem_free(entry);
     return object;
 }
@@ -310,10 +310,10 @@ void index_release(struct index *index)
             mem_free(identity);
     }
     for (size_t id = 0; id < KIND_N; id++) {
-        struct order *order = &index->orders[id];
+        struct sorted_index *sorted = &index->by_name[id];
 
-        for (size_t i = 0; i < order->count; i++) {
-            struct entry *entry = order->items[i];
+        for (size_t i = 0; i < sorted->count; i++) {
+            struct entry *entry = sorted->items[i];
 
             if (!entry)
                 continue;
@@ -322,7 +322,7 @@ void index_release(struct index *index)
             object_unref(entry->object);
             mem_free(entry);
         }
-        mem_free(order->items);
+        mem_free(sorted->items);
         table_release(&index->names[id]);
     }
     table_release(&index->identities);
@@ -373,10 +373,10 @@ static void snapshot_visit(struct snapshot *snapshot, index_visit_fn visit, void
         mem_free(snapshot->items);
 }
 
-static void snapshot_shelf(struct snapshot *snapshot, const struct shelf *shelf)
+static void snapshot_list(struct snapshot *snapshot, const struct kind_list *list)
 {
-    for (const struct ring *at = shelf->ring.next; at != &shelf->ring; at = at->next)
-        snapshot_add(snapshot, container_of(at, struct entry, place)->object);
+    for (const struct ring *at = list->ring.next; at != &list->ring; at = at->next)
+        snapshot_add(snapshot, container_of(at, struct entry, ns_link)->object);
 }
 
 void index_each(const struct index *index, const struct kind *kind, const char *ns,
@@ -389,10 +389,10 @@ void index_each(const struct index *index, const struct kind *kind, const char *
     if (ns) {
         space = space_find(index, ns);
         if (space)
-            snapshot_shelf(&snapshot, &space->shelves[kind->id]);
+            snapshot_list(&snapshot, &space->lists[kind->id]);
     } else {
         for (space = index->spaces; space; space = space->hh.next)
-            snapshot_shelf(&snapshot, &space->shelves[kind->id]);
+            snapshot_list(&snapshot, &space->lists[kind->id]);
     }
     snapshot_visit(&snapshot, visit, arg);
 }
@@ -441,5 +441,5 @@ size_t index_count(const struct index *index, const struct kind *kind, const cha
     space = space_find(index, ns);
     if (!space)
         return 0;
-    return kind ? space->shelves[kind->id].count : space->total;
+    return kind ? space->lists[kind->id].count : space->total;
 }

@@ -32,10 +32,10 @@ struct owner_link {
 
 struct space {
     UT_hash_handle hh;
-    struct shelf {
-        struct ring ring; /* of entry.place, in order of creation */
+    struct kind_list {
+        struct ring ring; /* of entry.ns_link, in order of creation */
         size_t count;
-    } shelves[KIND_N];
+    } lists[KIND_N];
     size_t total;
     char name[];
 };
@@ -44,29 +44,29 @@ struct space {
 struct entry {
     struct object *object; /* the accepted version; owned */
     struct identity identity;
-    struct ring place; /* in its shelf */
+    struct ring ns_link; /* in the list of its kind in `space` */
     struct space *space;
-    size_t position;          /* in the order of its kind */
+    size_t position;          /* in the sorted index of its kind */
     struct owner_link *links; /* [n_links]; &link when there is one */
     struct owner_link link;
     uint32_t n_links;
 
     uint32_t body;      /* slot of its body (bodies.h) */
-    uint8_t placed;     /* dependents given a row beside this one's */
+    uint8_t neighbours; /* dependents given a row beside this one's */
     uint64_t batch;     /* the batch it was last written in … */
     size_t batch_write; /* … and its place there */
 };
 
-struct order {
+struct sorted_index {
     struct entry **items; /* [count], NULL where one was removed */
     size_t count, cap;
-    size_t sorted; /* items before it are in order */
+    size_t n_sorted; /* items before it are in order */
     size_t holes;
 };
 
 struct index {
     struct table names[KIND_N];
-    struct order orders[KIND_N];
+    struct sorted_index by_name[KIND_N];
     struct table identities;
     struct space *spaces;
     size_t total;

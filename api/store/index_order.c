@@ -19,37 +19,37 @@ static int key_compare(const struct index_key *a, const struct index_key *b)
 }
 
 /* Close the holes; keeps the order of the rest. */
-static void order_compact(struct order *order)
+static void sorted_compact(struct sorted_index *sorted)
 {
-    size_t kept = 0, sorted = 0;
+    size_t kept = 0, kept_sorted = 0;
 
-    for (size_t i = 0; i < order->count; i++) {
-        if (!order->items[i])
+    for (size_t i = 0; i < sorted->count; i++) {
+        if (!sorted->items[i])
             continue;
-        order->items[kept] = order->items[i];
-        order->items[kept]->position = kept;
+        sorted->items[kept] = sorted->items[i];
+        sorted->items[kept]->position = kept;
         kept++;
-        if (i < order->sorted)
-            sorted = kept;
+        if (i < sorted->n_sorted)
+            kept_sorted = kept;
     }
-    order->count = kept;
-    order->sorted = sorted;
-    order->holes = 0;
+    sorted->count = kept;
+    sorted->n_sorted = kept_sorted;
+    sorted->holes = 0;
 }
 
-void index_order_add(struct order *order, struct entry *entry)
+void index_order_add(struct sorted_index *sorted, struct entry *entry)
 {
-    if (order->count == order->cap && order->holes > order->count / 2)
-        order_compact(order);
-    mem_grow(order->items, order->count, order->cap);
-    entry->position = order->count;
-    order->items[order->count++] = entry;
+    if (sorted->count == sorted->cap && sorted->holes > sorted->count / 2)
+        sorted_compact(sorted);
+    mem_grow(sorted->items, sorted->count, sorted->cap);
+    entry->position = sorted->count;
+    sorted->items[sorted->count++] = entry;
 }
 
-void index_order_remove(struct order *order, struct entry *entry)
+void index_order_remove(struct sorted_index *sorted, struct entry *entry)
 {
-    order->items[entry->position] = NULL;
-    order->holes++;
+    sorted->items[entry->position] = NULL;
+    sorted->holes++;
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -61,43 +61,44 @@ static int entry_compare(const void *a, const void *b)
 }
 
 /* Sort what came since the last time and merge it in, from the back. */
-static void order_update(struct order *order)
+static void sorted_update(struct sorted_index *sorted)
 {
     struct entry **tail;
     size_t n_tail, i, j, to;
 
-    if (order->holes)
-        order_compact(order);
-    n_tail = order->count - order->sorted;
+    if (sorted->holes)
+        sorted_compact(sorted);
+    n_tail = sorted->count - sorted->n_sorted;
     if (n_tail == 0)
         return;
     tail = mem_array(n_tail, sizeof *tail);
-    memcpy(tail, order->items + order->sorted, n_tail * sizeof *tail);
+    memcpy(tail, sorted->items + sorted->n_sorted, n_tail * sizeof *tail);
     qsort(tail, n_tail, sizeof *tail, entry_compare);
-    i = order->sorted;
+    i = sorted->n_sorted;
     j = n_tail;
-    to = order->count;
+    to = sorted->count;
     while (j > 0) {
-        bool from_sorted = i > 0 && entry_compare(&order->items[i - 1], &tail[j - 1]) > 0;
-        struct entry *last = from_sorted ? order->items[--i] : tail[--j];
+        bool from_sorted = i > 0 && entry_compare(&sorted->items[i - 1], &tail[j - 1]) > 0;
+        struct entry *last = from_sorted ? sorted->items[--i] : tail[--j];
 
-        order->items[--to] = last;
+        sorted->items[--to] = last;
         last->position = to;
     }
-    order->sorted = order->count;
+    sorted->n_sorted = sorted->count;
     mem_free(tail);
 }
 
 /* ---- pages ---- */
 
 /* The first position whose key is greater than `key` (or not less, when `inclusive`). */
-static size_t order_after(const struct order *order, const struct index_key *key, bool inclusive)
+static size_t sorted_after(const struct sorted_index *sorted, const struct index_key *key,
+                           bool inclusive)
 {
-    size_t low = 0, high = order->count;
+    size_t low = 0, high = sorted->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        struct index_key at = index_key_of(order->items[middle]->object);
+        struct index_key at = index_key_of(sorted->items[middle]->object);
         int compared = key_compare(&at, key);
 
         if (compared < 0 || (compared == 0 && !inclusive))
@@ -124,22 +125,22 @@ static struct index_key key_parse(const char *text)
 size_t index_page(struct index *index, const struct kind *kind, const char *ns, const char *after,
                   size_t limit, struct object **out)
 {
-    struct order *order = &index->orders[kind->id];
+    struct sorted_index *sorted = &index->by_name[kind->id];
     size_t at = 0, from_ns = 0, count = 0;
     struct index_key key;
 
-    order_update(order);
+    sorted_update(sorted);
     if (after) {
         key = key_parse(after);
-        at = order_after(order, &key, false);
+        at = sorted_after(sorted, &key, false);
     }
     if (ns) {
         key = index_key(ns, "");
-        from_ns = order_after(order, &key, true);
+        from_ns = sorted_after(sorted, &key, true);
         at = at > from_ns ? at : from_ns;
     }
-    for (; at < order->count && count < limit; at++) {
-        struct object *object = order->items[at]->object;
+    for (; at < sorted->count && count < limit; at++) {
+        struct object *object = sorted->items[at]->object;
 
         if (ns && strcmp(object_namespace(object), ns) != 0)
             break;

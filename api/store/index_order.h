@@ -24,6 +24,6 @@ static inline struct index_key index_key_of(const struct object *object)
     return index_key(object_namespace(object), object_name(object));
 }
 
-void index_order_add(struct order *order, struct entry *entry);
+void index_order_add(struct sorted_index *sorted, struct entry *entry);
 /** Leaves a hole. */
-void index_order_remove(struct order *order, struct entry *entry);
+void index_order_remove(struct sorted_index *sorted, struct entry *entry);

@@ -45,13 +45,13 @@ struct store {
     uint64_t heard;
 
     /* durability: `gathering` takes what the turns write, `flying` is being committed */
-    struct batch gathering, flying;
-    bool is_flying, is_grounded; /* grounded: flies again when there is room on the disk */
+    struct batch gathering, in_flight;
+    bool committing, waiting_for_space; /* grounded: flies again when there is room on the disk */
     bool hurried, urgent;
-    struct company { /* of those who hurry together */
-        size_t gathered, flying, wanted;
-        int64_t launched_ns, until_ns;
-    } company;
+    struct coalescing { /* of those who hurry together */
+        size_t gathered, in_flight, wanted;
+        int64_t sent_ns, until_ns;
+    } coalescing;
     bool awaited;          /* the delay is that of a batch somebody waits for */
     int64_t revision_mark; /* durable: revisions below it may be given out */
     uint64_t durable;      /* changes before it are committed */
@@ -69,7 +69,7 @@ struct store {
     struct task start_watches;
 
     /* disk; all zero for memory only */
-    struct place place;
+    struct store_dir dir;
     struct db *db;
     struct committer *committer;
 

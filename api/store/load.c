@@ -121,7 +121,7 @@ static void load_object(void *ctx, const struct db_row *row)
     if (row->row % ROWS_PER_BLOCK == 0)
         loader->block = entry;
     else if (loader->block && row->row - loader->block->object->row < ROWS_PER_BLOCK)
-        loader->block->placed = (uint8_t)(row->row - loader->block->object->row);
+        loader->block->neighbours = (uint8_t)(row->row - loader->block->object->row);
 }
 
 static bool load(struct store *store, struct error *err)
@@ -138,7 +138,7 @@ static bool load(struct store *store, struct error *err)
     if (loader.last_row > 0)
         store->next_block = loader.last_row / ROWS_PER_BLOCK + 1;
     if (loader.refused)
-        log_error("some stored objects cannot be read", kv_str("file", store->place.database),
+        log_error("some stored objects cannot be read", kv_str("file", store->dir.database),
                   kv_int("count", (int64_t)loader.refused));
     mem_free(loader.bodies);
     return ok;
@@ -171,11 +171,11 @@ static bool open_database(struct store *store, const char *directory, struct err
 {
     struct error why = {0};
 
-    store->db = db_open(store->place.database, mode_of(&store->options), &why);
+    store->db = db_open(store->dir.database, mode_of(&store->options), &why);
     if (store->db)
         return load(store, err) && claim_revisions(store, err);
     if (why.code == ERR_CONFLICT)
-        return place_in_use(directory, err);
+        return store_dir_in_use(directory, err);
     if (err)
         *err = why;
     return false;
@@ -184,8 +184,8 @@ static bool open_database(struct store *store, const char *directory, struct err
 static bool open_directory(struct store *store, const char *directory, struct error *err)
 {
     if (store->options.read_only)
-        place_look(&store->place, directory);
-    else if (!place_open(&store->place, directory, err))
+        store_dir_look(&store->dir, directory);
+    else if (!store_dir_open(&store->dir, directory, err))
         return false;
     if (!open_database(store, directory, err))
         return false;
@@ -201,7 +201,7 @@ static void store_free(struct store *store)
     bodies_release(&store->bodies);
     changes_release(&store->changes);
     db_close(store->db);
-    place_release(&store->place);
+    store_dir_release(&store->dir);
     mem_free(store);
 }
 
@@ -215,7 +215,7 @@ struct store *store_open(struct loop *loop, const struct store_options *options,
     store->options.directory = NULL;
     if (store->options.watch_window == 0)
         store->options.watch_window = WINDOW_DEFAULT;
-    store->place = (struct place){.directory = -1, .lock = -1};
+    store->dir = (struct store_dir){.directory = -1, .lock = -1};
     store->next_block = 1;
     store->next_few = DB_FEW_FIRST;
     bodies_init(&store->bodies);
@@ -240,7 +240,7 @@ void store_close(struct store *store)
     if (store_commit_stop(store) && store->db &&
         !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
         log_warn("store not closed in order", kv_str("error", err.message));
-    if (store->place.reserved) /* only a running store needs it */
-        place_give_reserve(&store->place);
+    if (store->dir.reserved) /* only a running store needs it */
+        store_dir_give_reserve(&store->dir);
     store_free(store);
 }

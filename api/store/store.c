@@ -76,7 +76,7 @@ bool store_writable(const struct store *store, struct error *err)
         return error_set(err, ERR_STORAGE, "",
                          "the disk that holds %s is full; deleting still works, other writes "
                          "will as soon as there is room",
-                         store->place.database);
+                         store->dir.database);
     case STORE_FAILED:
         break;
     }
@@ -123,8 +123,8 @@ static int64_t row_for(struct store *store, const struct object *object)
         return store->next_few++;
     owner = meta->n_owners ? index_get_uid(&store->index, meta->owners[0].uid) : NULL;
     if (owner && owner->n_links > 0 && owner->object->row > 0 &&
-        owner->object->row % ROWS_PER_BLOCK == 0 && owner->placed < ROWS_PER_BLOCK - 1)
-        return owner->object->row + ++owner->placed;
+        owner->object->row % ROWS_PER_BLOCK == 0 && owner->neighbours < ROWS_PER_BLOCK - 1)
+        return owner->object->row + ++owner->neighbours;
     return ROWS_PER_BLOCK * store->next_block++;
 }
 

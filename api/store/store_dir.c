@@ -19,7 +19,7 @@
 
 enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
 
-bool place_in_use(const char *directory, struct error *err)
+bool store_dir_in_use(const char *directory, struct error *err)
 {
     scoped_str path = mem_printf("%s/lock", directory);
     scoped(buf) struct buf text = {0};
@@ -90,10 +90,10 @@ static bool is_ending(long pid)
            coming & (UINT64_C(1) << (SIGKILL - 1));
 }
 
-static bool owner_is_ending(const struct place *place)
+static bool owner_is_ending(const struct store_dir *dir)
 {
     char text[PID_MAX] = "";
-    long pid = pread(place->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+    long pid = pread(dir->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
 
     return pid > 0 && is_ending(pid);
 }
@@ -103,95 +103,95 @@ static bool owner_is_ending(const struct place *place)
  * not come to its own program yet holds what its parent held: both for a moment only, which is
  * waited for. 0, or an errno.
  */
-static int lock_in_time(const struct place *place)
+static int lock_in_time(const struct store_dir *dir)
 {
     enum { TRIES = 500 };
     const struct timespec pause = {.tv_nsec = 10000000L};
 
     for (int i = 0;; i++) {
-        int reason = flock(place->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
+        int reason = flock(dir->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
 
-        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_ending(place))
+        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_ending(dir))
             return reason;
         nanosleep(&pause, NULL);
     }
 }
 
-static bool take_lock(struct place *place, const char *directory, struct error *err)
+static bool take_lock(struct store_dir *dir, const char *directory, struct error *err)
 {
     char pid[PID_MAX];
     int len, reason;
 
-    place->lock = openat(place->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (place->lock < 0)
+    dir->lock = openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (dir->lock < 0)
         return error_errno(err, errno, "cannot open %s/lock", directory);
-    reason = lock_in_time(place);
+    reason = lock_in_time(dir);
     if (reason)
-        return reason == EWOULDBLOCK ? place_in_use(directory, err)
+        return reason == EWOULDBLOCK ? store_dir_in_use(directory, err)
                                      : error_errno(err, reason, "cannot lock %s/lock", directory);
     len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (ftruncate(place->lock, 0) < 0 || pwrite(place->lock, pid, (size_t)len, 0) != len)
+    if (ftruncate(dir->lock, 0) < 0 || pwrite(dir->lock, pid, (size_t)len, 0) != len)
         warn("lock file without pid", directory);
     return true;
 }
 
-bool place_open(struct place *place, const char *directory, struct error *err)
+bool store_dir_open(struct store_dir *dir, const char *directory, struct error *err)
 {
-    place_look(place, directory);
+    store_dir_look(dir, directory);
     if (!file_mkdirs(directory, 0700, err))
         goto failed;
-    place->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (place->directory < 0) {
+    dir->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir->directory < 0) {
         error_errno(err, errno, "cannot open %s", directory);
         goto failed;
     }
-    if (!take_lock(place, directory, err))
+    if (!take_lock(dir, directory, err))
         goto failed;
-    place_take_reserve(place);
+    store_dir_take_reserve(dir);
     return true;
 
 failed:
-    place_release(place);
+    store_dir_release(dir);
     return false;
 }
 
-void place_look(struct place *place, const char *directory)
+void store_dir_look(struct store_dir *dir, const char *directory)
 {
-    *place = (struct place){
+    *dir = (struct store_dir){
         .database = mem_printf("%s/store.db", directory),
         .directory = -1,
         .lock = -1,
     };
 }
 
-void place_release(struct place *place)
+void store_dir_release(struct store_dir *dir)
 {
-    if (place->lock >= 0)
-        close(place->lock);
-    if (place->directory >= 0)
-        close(place->directory);
-    mem_free(place->database);
-    *place = (struct place){.directory = -1, .lock = -1};
+    if (dir->lock >= 0)
+        close(dir->lock);
+    if (dir->directory >= 0)
+        close(dir->directory);
+    mem_free(dir->database);
+    *dir = (struct store_dir){.directory = -1, .lock = -1};
 }
 
-void place_give_reserve(struct place *place)
+void store_dir_give_reserve(struct store_dir *dir)
 {
-    place->reserved = false;
-    if (unlinkat(place->directory, "reserve", 0) < 0 && errno != ENOENT)
-        warn("reserve not given up", place->database);
+    dir->reserved = false;
+    if (unlinkat(dir->directory, "reserve", 0) < 0 && errno != ENOENT)
+        warn("reserve not given up", dir->database);
 }
 
 /* A file system that cannot set space aside has no reserve: it counts as whole. */
-bool place_take_reserve(struct place *place)
+bool store_dir_take_reserve(struct store_dir *dir)
 {
-    int fd = openat(place->directory, "reserve", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = openat(dir->directory, "reserve", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int result = fd < 0 ? -1 : fallocate(fd, 0, 0, RESERVE_BYTES);
     int reason = errno;
 
     if (fd >= 0)
         close(fd);
-    place->reserved = result == 0 || reason == EOPNOTSUPP || reason == ENOSYS;
-    if (!place->reserved)
-        place_give_reserve(place);
-    return place->reserved;
+    dir->reserved = result == 0 || reason == EOPNOTSUPP || reason == ENOSYS;
+    if (!dir->reserved)
+        store_dir_give_reserve(dir);
+    return dir->reserved;
 }

@@ -9,7 +9,7 @@
  */
 #include "base/error.h"
 
-struct place {
+struct store_dir {
     char *database; /* path of store.db; owned */
     int directory;
     int lock;
@@ -17,13 +17,13 @@ struct place {
 };
 
 /** Create the directory (0700) and take its lock. CONFLICT when another process holds it. */
-bool place_open(struct place *place, const char *directory, struct error *err);
+bool store_dir_open(struct store_dir *dir, const char *directory, struct error *err);
 /** The paths alone: no lock, nothing created. */
-void place_look(struct place *place, const char *directory);
-void place_release(struct place *place);
+void store_dir_look(struct store_dir *dir, const char *directory);
+void store_dir_release(struct store_dir *dir);
 
 /** CONFLICT's message: who holds the lock of `directory`. */
-bool place_in_use(const char *directory, struct error *err);
+bool store_dir_in_use(const char *directory, struct error *err);
 
-void place_give_reserve(struct place *place);
-bool place_take_reserve(struct place *place); /* true when it is whole */
+void store_dir_give_reserve(struct store_dir *dir);
+bool store_dir_take_reserve(struct store_dir *dir); /* true when it is whole */

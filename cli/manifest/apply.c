@@ -51,7 +51,7 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
 {
     bool says_all = file_says_all(stored->kind);
 
-    if (says_all && (manifest->unchanged || registry_holds(registry, manifest->doc, stored))) {
+    if (says_all && (manifest->unchanged || registry_unchanged(registry, manifest->doc, stored))) {
         *out = stored;
         return true;
     }

@@ -17,15 +17,15 @@
 static void a_directory_has_one_owner(void **state)
 {
     scoped_str path = test_path("one");
-    struct place first, second;
+    struct store_dir first, second;
     struct error err = {0};
 
-    check_ok("first", place_open(&first, path, &err), err);
-    check_error("second", place_open(&second, path, &err), err, ERR_CONFLICT);
+    check_ok("first", store_dir_open(&first, path, &err), err);
+    check_error("second", store_dir_open(&second, path, &err), err, ERR_CONFLICT);
     check_has("who", err.message, "in use by process");
-    place_release(&first);
-    check_ok("then", place_open(&second, path, &err), err);
-    place_release(&second);
+    store_dir_release(&first);
+    check_ok("then", store_dir_open(&second, path, &err), err);
+    store_dir_release(&second);
 }
 
 /* ---- owners that are over, and still hold the lock ---- */
@@ -108,9 +108,9 @@ static pid_t holder_of(const char *path, struct holder *holder, void (*leave)(st
     assert_int_equal(pipe2(holder->ready, O_CLOEXEC), 0);
     pid = fork();
     if (pid == 0) {
-        struct place place;
+        struct store_dir dir;
 
-        if (place_open(&place, path, NULL))
+        if (store_dir_open(&dir, path, NULL))
             leave(holder);
         _exit(1);
     }
@@ -136,7 +136,7 @@ static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
         scoped_str path = test_path(cases[i].name);
         struct holder holder;
         struct error err = {0};
-        struct place place;
+        struct store_dir dir;
         int status = -1;
         pid_t pid = holder_of(path, &holder, cases[i].leave);
 
@@ -144,8 +144,8 @@ static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
             check_int(cases[i].name, waitpid(pid, &status, 0), pid);
         else
             wait_for_state(pid, 'Z');
-        check_ok(cases[i].name, place_open(&place, path, &err), err);
-        place_release(&place);
+        check_ok(cases[i].name, store_dir_open(&dir, path, &err), err);
+        store_dir_release(&dir);
         if (!cases[i].reaped)
             check_int(cases[i].name, waitpid(pid, &status, 0), pid);
         check_int(cases[i].name, status, 0);
@@ -158,12 +158,12 @@ static void who_is_only_stopped_is_not_waited_for(void **state)
     scoped_str path = test_path("stopped");
     struct holder holder;
     struct error err = {0};
-    struct place place;
+    struct store_dir dir;
     pid_t pid = holder_of(path, &holder, hold_on);
 
     check_int("stopped", kill(pid, SIGSTOP), 0);
     wait_for_state(pid, 'T');
-    check_error("refused", place_open(&place, path, &err), err, ERR_CONFLICT);
+    check_error("refused", store_dir_open(&dir, path, &err), err, ERR_CONFLICT);
     kill(pid, SIGKILL);
     check_int("over", waitpid(pid, NULL, 0), pid);
 }

@@ -6,26 +6,26 @@
 #include "tests/fake/faulty.h"
 #include "tests/support/registry_fixture.h"
 
-struct bed {
-    struct world *world;
+struct fixture {
+    struct registry_fixture *fixture;
     struct cluster *cluster;
 };
 
-static struct bed bed_new(void)
+static struct fixture fixture_new(void)
 {
-    struct bed bed = {.world = world_new(NULL, NULL)};
+    struct fixture fixture = {.fixture = registry_fixture_new(NULL, NULL)};
 
-    bed.cluster = cluster_embedded_new(bed.world->loop, bed.world->registry);
-    return bed;
+    fixture.cluster = cluster_embedded_new(fixture.fixture->loop, fixture.fixture->registry);
+    return fixture;
 }
 
-static void bed_free(struct bed *bed)
+static void fixture_free(struct fixture *fixture)
 {
-    cluster_embedded_free(bed->cluster);
-    world_free(bed->world);
+    cluster_embedded_free(fixture->cluster);
+    registry_fixture_free(fixture->fixture);
 }
 
-SCOPED_DEFINE(bed, struct bed, bed_free)
+SCOPED_DEFINE(fixture, struct fixture, fixture_free)
 
 /* ---- a controller's notes ---- */
 
@@ -73,11 +73,11 @@ static void on_change(struct cluster_watcher *watcher, enum cluster_change chang
         cluster_unwatch(notes->cluster, watcher);
 }
 
-static void watch(struct bed *bed, struct notes *notes)
+static void watch(struct fixture *fixture, struct notes *notes)
 {
-    notes->cluster = bed->cluster;
+    notes->cluster = fixture->cluster;
     notes->watcher = (struct cluster_watcher){.kind = &kind_config_map, .changed = on_change};
-    cluster_watch(bed->cluster, &notes->watcher);
+    cluster_watch(fixture->cluster, &notes->watcher);
 }
 
 static struct object *draft(const char *name)
@@ -106,25 +106,25 @@ static void remove_(struct cluster *cluster, struct notes *notes, struct noted_c
 
 static void answers_come_later_and_in_order(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct notes notes = {0};
     struct noted_call calls[5];
 
-    create(bed.cluster, &notes, &calls[0], "a");
-    create(bed.cluster, &notes, &calls[1], "a");
-    create(bed.cluster, &notes, &calls[2], "b");
-    remove_(bed.cluster, &notes, &calls[3], "a");
-    remove_(bed.cluster, &notes, &calls[4], "a");
+    create(fixture.cluster, &notes, &calls[0], "a");
+    create(fixture.cluster, &notes, &calls[1], "a");
+    create(fixture.cluster, &notes, &calls[2], "b");
+    remove_(fixture.cluster, &notes, &calls[3], "a");
+    remove_(fixture.cluster, &notes, &calls[4], "a");
     check_str("not inside the call", notes.text, "");
-    check("in the cache at once", cluster_get(bed.cluster, &kind_config_map, "default", "b"));
-    loop_settle(bed.world->loop);
+    check("in the cache at once", cluster_get(fixture.cluster, &kind_config_map, "default", "b"));
+    loop_settle(fixture.fixture->loop);
     check_str("in order", notes.text,
               "create:a create:AlreadyExists create:b remove:gone remove:NotFound ");
 }
 
 static void a_stale_write_conflicts(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct notes notes = {0};
     struct noted_call call = {{on_done}, &notes, "update"};
     struct noted_call status = {{on_done}, &notes, "status"};
@@ -132,55 +132,57 @@ static void a_stale_write_conflicts(void **state)
     struct object *stale, *other;
     struct meta meta;
 
-    object = world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':"
+    object = registry_fixture_create(fixture.fixture,
+                                     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':"
                                      "'a','namespace':'default'}}");
     stale = object_with_body(object, blob_intern("{\"data\":{\"x\":\"1\"}}", 18));
     meta = *object->meta;
     meta.uid = "another";
     other = object_with_meta(object, meta_new(&meta));
-    check("patch", world_patch(bed.world, &kind_config_map, "a", "{'data':{'x':'2'}}"));
-    cluster_update(bed.cluster, &call.call, object_ref(stale));
+    check("patch",
+          registry_fixture_patch(fixture.fixture, &kind_config_map, "a", "{'data':{'x':'2'}}"));
+    cluster_update(fixture.cluster, &call.call, object_ref(stale));
     stale->revision = 0;
-    cluster_update(bed.cluster, &call.call, stale);
+    cluster_update(fixture.cluster, &call.call, stale);
     other->revision = 0;
-    cluster_update_status(bed.cluster, &status.call, other, blob_intern("{}", 2));
-    loop_settle(bed.world->loop);
+    cluster_update_status(fixture.cluster, &status.call, other, blob_intern("{}", 2));
+    loop_settle(fixture.fixture->loop);
     check_str("answers", notes.text, "update:Conflict update:a status:Conflict ");
     object_unref(other);
 }
 
 static void a_watcher_hears_everything_once(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct notes early = {0}, late = {0}, quitter = {.stop_at_first = true};
     struct noted_call calls[4];
 
-    create(bed.cluster, &early, &calls[0], "a");
-    loop_settle(bed.world->loop);
+    create(fixture.cluster, &early, &calls[0], "a");
+    loop_settle(fixture.fixture->loop);
     early.text[0] = '\0';
-    watch(&bed, &early);
-    watch(&bed, &quitter);
+    watch(&fixture, &early);
+    watch(&fixture, &quitter);
     check_str("not inside the call", early.text, "");
-    create(bed.cluster, &late, &calls[1], "b"); /* before the watch is introduced */
-    loop_settle(bed.world->loop);
+    create(fixture.cluster, &late, &calls[1], "b"); /* before the watch is introduced */
+    loop_settle(fixture.fixture->loop);
     check_str("what is there", early.text, "+a +b ");
     check_str("quitter", quitter.text, "+a ");
-    watch(&bed, &late);
-    create(bed.cluster, &early, &calls[2], "c");
-    remove_(bed.cluster, &early, &calls[3], "a");
-    loop_settle(bed.world->loop);
+    watch(&fixture, &late);
+    create(fixture.cluster, &early, &calls[2], "c");
+    remove_(fixture.cluster, &early, &calls[3], "a");
+    loop_settle(fixture.fixture->loop);
     check_str("early", early.text, "+a +b +c -a create:c remove:gone ");
     check_str("late", late.text, "create:b +b +c ");
-    cluster_unwatch(bed.cluster, &early.watcher);
-    cluster_unwatch(bed.cluster, &late.watcher);
+    cluster_unwatch(fixture.cluster, &early.watcher);
+    cluster_unwatch(fixture.cluster, &late.watcher);
 }
 
 /* ---- faulty ---- */
 
 static void faults_hit_the_nth_write(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
-    struct cluster *faulty = faulty_new(bed.cluster);
+    scoped(fixture) struct fixture fixture = fixture_new();
+    struct cluster *faulty = faulty_new(fixture.cluster);
     struct notes notes = {0};
     struct noted_call calls[6];
 
@@ -195,11 +197,11 @@ static void faults_hit_the_nth_write(void **state)
     create(faulty, &notes, &calls[3], "d");
     remove_(faulty, &notes, &calls[4], "a"); /* delayed */
     remove_(faulty, &notes, &calls[5], "d");
-    loop_settle(bed.world->loop);
+    loop_settle(fixture.fixture->loop);
     check("b", !cluster_get(faulty, &kind_config_map, "default", "b"));
     check("c", cluster_get(faulty, &kind_config_map, "default", "c"));
     check("a still", cluster_get(faulty, &kind_config_map, "default", "a"));
-    loop_advance(bed.world->loop, 100);
+    loop_advance(fixture.fixture->loop, 100);
     check("a gone", !cluster_get(faulty, &kind_config_map, "default", "a"));
     check_str("answers", notes.text,
               "create:a create:InternalError create:d remove:gone create:Timeout remove:gone ");
@@ -220,57 +222,59 @@ static void count_visit(void *arg, const struct object *event)
 }
 
 /* Event objects, and how often they say it happened. */
-static void check_events(struct bed *bed, const char *name, int64_t objects, int64_t times)
+static void check_events(struct fixture *fixture, const char *name, int64_t objects, int64_t times)
 {
     int64_t counts[2] = {0};
 
-    loop_settle(bed->world->loop);
-    cluster_each(bed->cluster, &kind_event, NULL, count_visit, counts);
+    loop_settle(fixture->fixture->loop);
+    cluster_each(fixture->cluster, &kind_event, NULL, count_visit, counts);
     check_int(name, counts[0], objects);
     check_int(name, counts[1], times);
 }
 
 static void equal_events_are_counted(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     const struct object *about;
 
-    about = world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+    about = registry_fixture_create(fixture.fixture,
+                                    "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
                                     "'namespace':'default'}}");
-    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
-    check_events(&bed, "one", 1, 1);
-    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
-    cluster_event(bed.cluster, about, EVENT_WARNING, "Made", "test", "made it");
-    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made that");
-    check_events(&bed, "three", 3, 4);
+    cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
+    check_events(&fixture, "one", 1, 1);
+    cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
+    cluster_event(fixture.cluster, about, EVENT_WARNING, "Made", "test", "made it");
+    cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made that");
+    check_events(&fixture, "three", 3, 4);
 
     /* another process goes on counting */
-    cluster_embedded_free(bed.cluster);
-    bed.cluster = cluster_embedded_new(bed.world->loop, bed.world->registry);
-    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made it");
-    check_events(&bed, "after a restart", 3, 5);
+    cluster_embedded_free(fixture.cluster);
+    fixture.cluster = cluster_embedded_new(fixture.fixture->loop, fixture.fixture->registry);
+    cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made it");
+    check_events(&fixture, "after a restart", 3, 5);
 
-    about = world_get(bed.world, &kind_queue, "default");
-    cluster_event(bed.cluster, about, EVENT_NORMAL, "Opened", "test", "x");
-    check_events(&bed, "cluster-scoped", 4, 6);
-    check_int("in default", store_count(bed.world->store, &kind_event, "default"), 4);
+    about = registry_fixture_get(fixture.fixture, &kind_queue, "default");
+    cluster_event(fixture.cluster, about, EVENT_NORMAL, "Opened", "test", "x");
+    check_events(&fixture, "cluster-scoped", 4, 6);
+    check_int("in default", store_count(fixture.fixture->store, &kind_event, "default"), 4);
 }
 
-static const struct object *somebody(struct bed *bed)
+static const struct object *somebody(struct fixture *fixture)
 {
-    return world_create(bed->world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
-                                    "'namespace':'default'}}");
+    return registry_fixture_create(fixture->fixture,
+                                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                   "'namespace':'default'}}");
 }
 
 static void an_event_names_what_it_is_about(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct object *page[1];
-    const struct object *about = somebody(&bed);
+    const struct object *about = somebody(&fixture);
 
-    cluster_event(bed.cluster, about, EVENT_WARNING, "Why", "me", "what \"it\" was");
-    loop_settle(bed.world->loop);
-    check_int("one", store_page(bed.world->store, &kind_event, NULL, NULL, 1, page), 1);
+    cluster_event(fixture.cluster, about, EVENT_WARNING, "Why", "me", "what \"it\" was");
+    loop_settle(fixture.fixture->loop);
+    check_int("one", store_page(fixture.fixture->store, &kind_event, NULL, NULL, 1, page), 1);
     check_int("name", strncmp(object_name(page[0]), "a.", 2), 0);
     check_has("uid", page[0]->body->text, object_uid(about));
     check_has("kind", page[0]->body->text, "\"kind\":\"ConfigMap\"");
@@ -284,36 +288,36 @@ static void an_event_names_what_it_is_about(void **state)
 
 static void a_flood_about_one_object_is_told_as_one(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct store_stats before, after;
-    const struct object *about = somebody(&bed);
+    const struct object *about = somebody(&fixture);
 
-    store_stats(bed.world->store, &before);
+    store_stats(fixture.fixture->store, &before);
     for (int i = 0; i < 10000; i++)
-        cluster_event(bed.cluster, about, EVENT_NORMAL, "Created", "test", "created %d", i);
-    loop_settle(bed.world->loop);
-    store_stats(bed.world->store, &after);
+        cluster_event(fixture.cluster, about, EVENT_NORMAL, "Created", "test", "created %d", i);
+    loop_settle(fixture.fixture->loop);
+    store_stats(fixture.fixture->store, &after);
     check_int("burst and one", after.changes - before.changes, 26);
-    loop_advance(bed.world->loop, 2000);
-    check_events(&bed, "all counted", 26, 10000);
-    check("nothing is left to do", loop_drain(bed.world->loop, 1000));
+    loop_advance(fixture.fixture->loop, 2000);
+    check_events(&fixture, "all counted", 26, 10000);
+    check("nothing is left to do", loop_drain(fixture.fixture->loop, 1000));
 }
 
 static void repeats_are_written_once_a_second(void **state)
 {
-    scoped(bed) struct bed bed = bed_new();
+    scoped(fixture) struct fixture fixture = fixture_new();
     struct store_stats before, after;
-    const struct object *about = somebody(&bed);
+    const struct object *about = somebody(&fixture);
 
-    store_stats(bed.world->store, &before);
+    store_stats(fixture.fixture->store, &before);
     for (int i = 0; i < 1000; i++) {
-        cluster_event(bed.cluster, about, EVENT_NORMAL, "Again", "test", "again");
-        loop_advance(bed.world->loop, 10);
+        cluster_event(fixture.cluster, about, EVENT_NORMAL, "Again", "test", "again");
+        loop_advance(fixture.fixture->loop, 10);
     }
-    store_stats(bed.world->store, &after);
+    store_stats(fixture.fixture->store, &after);
     check("25 and one a second", after.changes - before.changes <= 36);
-    loop_advance(bed.world->loop, 2000);
-    check_events(&bed, "all", 1, 1000);
+    loop_advance(fixture.fixture->loop, 2000);
+    check_events(&fixture, "all", 1, 1000);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
 
-static struct job_fixture *new_stage(void)
+static struct job_fixture *new_fixture(void)
 {
     return job_fixture_new(&(struct job_fixture_options){0});
 }
@@ -22,7 +22,7 @@ static void check_retries(struct job_fixture *fixture, int want)
 /* covers: job.md DLY-04 */
 static void the_timer_of_a_pod_dies_with_it(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(fixture, "j", "t*2",
                            "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]");
@@ -38,7 +38,7 @@ static void the_timer_of_a_pod_dies_with_it(void **unused)
 /* covers: job.md DLY-11 */
 static void timers_of_two_pods_are_independent(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(
         fixture, "j", "t*2",
@@ -60,7 +60,7 @@ static void timers_of_two_pods_are_independent(void **unused)
 /* covers: job.md DLY-12 */
 static void timers_of_equal_partitions_of_two_tasks_are_independent(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_apply(
         fixture,
@@ -90,7 +90,7 @@ static void timers_of_one_moment_are_all_answered(void **unused)
     } rows[] = {{"RestartPod", 4}, {"RestartTask", 2}, {"RestartJob", 1}};
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct job_fixture *fixture = new_stage();
+        struct job_fixture *fixture = new_fixture();
         scoped_str extra = mem_printf(
             "maxRetry: 9;policies: [{event: PodPending, action: %s, timeout: 5s}]", rows[i].action);
 
@@ -104,7 +104,7 @@ static void timers_of_one_moment_are_all_answered(void **unused)
 /* covers: job.md DLY-13 */
 static void restarting_a_pod_leaves_a_pending_restart_of_the_job(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(
         fixture, "j", "t*2",
@@ -124,7 +124,7 @@ static void restarting_a_pod_leaves_a_pending_restart_of_the_job(void **unused)
 /* covers: job.md DLY-14 */
 static void restarting_the_job_cancels_pending_restarts_of_pods(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(
         fixture, "j", "t*2",
@@ -145,7 +145,7 @@ static void restarting_the_job_cancels_pending_restarts_of_pods(void **unused)
 /* covers: job.md DLY-18; see O-23 */
 static void a_timer_waits_for_the_decision_under_way(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(fixture, "j", "t*2",
                            "policies: [{event: PodPending, action: AbortJob, timeout: 5s}, {event: "
@@ -169,7 +169,7 @@ static void two_policies_for_one_pod_have_timers_of_their_own(void **unused)
     static const char policies[] =
         "maxRetry: 9;minAvailable: 1;policies: [{event: PodPending, action: RestartPod, timeout: "
         "5s}, {event: PodFailed, action: AbortJob, timeout: 10s}]";
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(fixture, "j", "t*2", policies);
     job_fixture_pod(fixture, "j-t-1", POD_RUNNING);
@@ -182,7 +182,7 @@ static void two_policies_for_one_pod_have_timers_of_their_own(void **unused)
     check_str("phase", job_fixture_phase(fixture, "j"), "Aborted");
     job_fixture_free(fixture);
 
-    fixture = new_stage();
+    fixture = new_fixture();
     job_fixture_job_simple(fixture, "j", "t*2", policies);
     job_fixture_pod(fixture, "j-t-1", POD_RUNNING);
     job_fixture_advance(fixture, 2000);
@@ -199,7 +199,7 @@ static void two_policies_for_one_pod_have_timers_of_their_own(void **unused)
  * see O-24 O-26 */
 static void an_eviction_is_of_its_epoch(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(
         fixture, "j", "t*2",
@@ -220,7 +220,7 @@ static void an_eviction_is_of_its_epoch(void **unused)
  */
 static void an_eviction_from_a_slot_that_was_scaled_away_is_over(void **unused)
 {
-    struct job_fixture *fixture = new_stage();
+    struct job_fixture *fixture = new_fixture();
 
     job_fixture_job_simple(fixture, "j", "t*3",
                            "policies: [{event: PodEvicted, action: AbortJob, timeout: 10s}]");

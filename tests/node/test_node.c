@@ -6,24 +6,24 @@
 #include "node/node_object.h"
 #include "tests/support/node_fixture.h"
 
-static struct rig *set_up(int max_pods)
+static struct node_fixture *set_up(int max_pods)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
     const struct node_options options = {.name = "here", .max_pods = max_pods, .sim = true};
     struct error err;
 
-    rig->node = node_start(rig->cluster, &options, &err);
-    check_ok("node", rig->node != NULL, err);
-    rig_settle(rig);
-    return rig;
+    fixture->node = node_start(fixture->cluster, &options, &err);
+    check_ok("node", fixture->node != NULL, err);
+    node_fixture_settle(fixture);
+    return fixture;
 }
 
 /* covers: see 5.4 */
 static void the_node_object_says_what_the_machine_is(void **state)
 {
-    struct rig *rig = set_up(3);
-    const struct object *node = rig_get(rig, &kind_node, "here");
-    const char *status = rig_status(rig, &kind_node, "here");
+    struct node_fixture *fixture = set_up(3);
+    const struct object *node = node_fixture_get(fixture, &kind_node, "here");
+    const char *status = node_fixture_status(fixture, &kind_node, "here");
 
     check("there", node != NULL);
     check_str("label", meta_label(node->meta, "kubernetes.io/hostname"), "here");
@@ -31,21 +31,21 @@ static void the_node_object_says_what_the_machine_is(void **state)
     check_has("ready", status, "\"type\":\"Ready\",\"status\":\"True\"");
     check_has("how pods run", status, "sim: nothing is executed");
     check_has("boot", status, "\"bootID\":\"sim\"");
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void a_machine_knows_whether_it_was_restarted(void **state)
 {
-    struct rig *rig = set_up(1);
+    struct node_fixture *fixture = set_up(1);
     struct machine machine;
 
     machine_read(&machine, &(struct machine_options){.name = "here", .max_pods = 1, .sim = true});
-    check("the same boot", !machine_restarted(rig->cluster, &machine));
+    check("the same boot", !machine_restarted(fixture->cluster, &machine));
     strcpy(machine.boot_id, "another");
-    check("another boot", machine_restarted(rig->cluster, &machine));
+    check("another boot", machine_restarted(fixture->cluster, &machine));
     strcpy(machine.name, "elsewhere");
-    check("never seen", !machine_restarted(rig->cluster, &machine));
-    rig_free(rig);
+    check("never seen", !machine_restarted(fixture->cluster, &machine));
+    node_fixture_free(fixture);
 }
 
 static void a_host_name_becomes_a_node_name(void **state)
@@ -65,28 +65,30 @@ static void a_host_name_becomes_a_node_name(void **state)
 
 static void claims_are_bound(void **state)
 {
-    struct rig *rig = set_up(1);
+    struct node_fixture *fixture = set_up(1);
 
-    rig_create(rig, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
-                    "'namespace':'default'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
-                    "'requests':{'storage':'1Gi'}}}}");
-    rig_settle(rig);
-    check_has("phase", rig_status(rig, &kind_pvc, "c"), "\"phase\":\"Bound\"");
-    check_has("capacity", rig_status(rig, &kind_pvc, "c"), "\"storage\":\"1Gi\"");
-    rig_free(rig);
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+                 "'namespace':'default'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+                 "'requests':{'storage':'1Gi'}}}}");
+    node_fixture_settle(fixture);
+    check_has("phase", node_fixture_status(fixture, &kind_pvc, "c"), "\"phase\":\"Bound\"");
+    check_has("capacity", node_fixture_status(fixture, &kind_pvc, "c"), "\"storage\":\"1Gi\"");
+    node_fixture_free(fixture);
 }
 
 static void queues_are_open_from_the_start(void **state)
 {
-    struct rig *rig = set_up(1);
+    struct node_fixture *fixture = set_up(1);
 
-    check_has("default", rig_status(rig, &kind_queue, "default"), "\"state\":\"Open\"");
-    check_has("root", rig_status(rig, &kind_queue, "root"), "\"state\":\"Open\"");
-    rig_free(rig);
+    check_has("default", node_fixture_status(fixture, &kind_queue, "default"),
+              "\"state\":\"Open\"");
+    check_has("root", node_fixture_status(fixture, &kind_queue, "root"), "\"state\":\"Open\"");
+    node_fixture_free(fixture);
 }
 
 struct census {
-    struct rig *rig;
+    struct node_fixture *fixture;
     size_t running, peak, ended;
 };
 
@@ -110,49 +112,50 @@ static void count_pod(struct cluster_watcher *watcher, enum cluster_change chang
 /* covers: reliability.md INV-J5 INV-N1 L-37 */
 static void gangs_and_single_pods_share_the_node(void **state)
 {
-    struct rig *rig = set_up(4);
+    struct node_fixture *fixture = set_up(4);
     struct cluster_watcher watcher = {.changed = count_pod, .kind = &kind_pod};
     static const int sizes[] = {1, 3, 1, 1, 4, 1, 2, 1, 1, 1, 4, 1, 3, 2, 1, 1};
     size_t total = 0;
 
-    census = (struct census){.rig = rig};
-    cluster_watch(rig->cluster, &watcher);
+    census = (struct census){.fixture = fixture};
+    cluster_watch(fixture->cluster, &watcher);
     for (size_t i = 0; i < countof(sizes); i++) {
         char name[16];
 
         snprintf(name, sizeof name, "g%zu", i);
-        rig_group(rig, name, sizes[i], NULL);
+        node_fixture_group(fixture, name, sizes[i], NULL);
         for (int p = 0; p < sizes[i]; p++)
-            rig_create(rig,
-                       "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d','namespace':"
-                       "'default','annotations':{'scheduling.k8s.io/group-name':'%s',"
-                       "'sim.jobflow.dev/duration':'%ds'}},'spec':{'restartPolicy':'Never',"
-                       "'containers':[{'name':'c','image':'i'}]}}",
-                       name, p, name, 1 + (int)i % 3);
+            node_fixture_create(
+                fixture,
+                "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d','namespace':"
+                "'default','annotations':{'scheduling.k8s.io/group-name':'%s',"
+                "'sim.jobflow.dev/duration':'%ds'}},'spec':{'restartPolicy':'Never',"
+                "'containers':[{'name':'c','image':'i'}]}}",
+                name, p, name, 1 + (int)i % 3);
         total += (size_t)sizes[i];
     }
-    check("comes to an end", loop_drain(rig->loop, 3600000));
+    check("comes to an end", loop_drain(fixture->loop, 3600000));
     check_int("all ended", census.ended, total);
     check_int("never more than four", census.peak, 4);
     for (size_t i = 0; i < countof(sizes); i++) {
         char name[16];
 
         snprintf(name, sizeof name, "g%zu", i);
-        check_str(name, rig_group_phase(rig, name), "Completed");
+        check_str(name, node_fixture_group_phase(fixture, name), "Completed");
     }
-    cluster_unwatch(rig->cluster, &watcher);
-    rig_free(rig);
+    cluster_unwatch(fixture->cluster, &watcher);
+    node_fixture_free(fixture);
 }
 
 static void a_node_that_stops_in_the_middle_leaves_no_memory(void **state)
 {
-    struct rig *rig = set_up(2);
+    struct node_fixture *fixture = set_up(2);
 
-    rig_group(rig, "g", 1, NULL);
-    rig_pods(rig, "g", 0, 5, NULL);
-    node_stop(rig->node); /* nothing of it has been handled yet */
-    rig->node = NULL;
-    rig_free(rig);
+    node_fixture_group(fixture, "g", 1, NULL);
+    node_fixture_pods(fixture, "g", 0, 5, NULL);
+    node_stop(fixture->node); /* nothing of it has been handled yet */
+    fixture->node = NULL;
+    node_fixture_free(fixture);
 }
 
 int main(void)

@@ -42,52 +42,53 @@ static const struct {
 enum { GROUPS = 4 };
 static const int sizes[GROUPS] = {1, 2, 1, 3};
 
-static bool all_over(struct rig *rig)
+static bool all_over(struct node_fixture *fixture)
 {
     for (int g = 0; g < GROUPS; g++) {
         char name[16];
 
         snprintf(name, sizeof name, "g%d", g);
-        if (strcmp(rig_group_phase(rig, name), "Completed") != 0)
+        if (strcmp(node_fixture_group_phase(fixture, name), "Completed") != 0)
             return false;
     }
-    return !rig_get(rig, &kind_pod, "deleted");
+    return !node_fixture_get(fixture, &kind_pod, "deleted");
 }
 
 static void run(const char *what, const struct faulty_rule *rule)
 {
-    struct rig *rig = rig_new();
-    struct cluster *inner = rig->cluster;
+    struct node_fixture *fixture = node_fixture_new();
+    struct cluster *inner = fixture->cluster;
 
-    rig->cluster = faulty_new(inner);
-    faulty_plan(rig->cluster, rule);
-    rig_start_kubelet(rig, &options);
-    rig_start_scheduler(rig, options.capacity);
+    fixture->cluster = faulty_new(inner);
+    faulty_plan(fixture->cluster, rule);
+    node_fixture_start_kubelet(fixture, &options);
+    node_fixture_start_scheduler(fixture, options.capacity);
     for (int g = 0; g < GROUPS; g++) {
         char name[16];
 
         snprintf(name, sizeof name, "g%d", g);
-        rig_group(rig, name, sizes[g], NULL);
-        rig_pods(rig, name, 0, sizes[g], NULL);
+        node_fixture_group(fixture, name, sizes[g], NULL);
+        node_fixture_pods(fixture, name, 0, sizes[g], NULL);
     }
-    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'deleted','namespace':"
-                    "'default'},'spec':{'nodeName':'here','containers':[{'name':'c','image':'i',"
-                    "'command':['true']}]}}");
-    rig_settle(rig);
-    rig_delete(rig, &kind_pod, "deleted", -1);
-    for (int second = 0; second < 60 && !all_over(rig); second++) {
-        rig_run_all(rig);
-        rig_advance(rig, 1000);
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'deleted','namespace':"
+                 "'default'},'spec':{'nodeName':'here','containers':[{'name':'c','image':'i',"
+                 "'command':['true']}]}}");
+    node_fixture_settle(fixture);
+    node_fixture_delete(fixture, &kind_pod, "deleted", -1);
+    for (int second = 0; second < 60 && !all_over(fixture); second++) {
+        node_fixture_run_all(fixture);
+        node_fixture_advance(fixture, 1000);
     }
-    if (!all_over(rig))
+    if (!all_over(fixture))
         check_fail("%s: not over after a minute", what);
-    check(what, rig->peak <= 3);
-    for (size_t i = 0; i < rig->n_pods; i++)
-        check(what, rig->pods[i].released);
-    rig_stop(rig);
-    faulty_free(rig->cluster);
-    rig->cluster = inner;
-    rig_free(rig);
+    check(what, fixture->peak <= 3);
+    for (size_t i = 0; i < fixture->n_pods; i++)
+        check(what, fixture->pods[i].released);
+    node_fixture_stop(fixture);
+    faulty_free(fixture->cluster);
+    fixture->cluster = inner;
+    node_fixture_free(fixture);
 }
 
 /* covers: reliability.md P-12 INV-N1 FT-25 */

@@ -49,7 +49,7 @@ int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, 
 void api_capture_release(struct api_capture *capture);
 SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
 
-/* api_request(&rig, &tap, "POST", "/api/v1/…", .body = "{}") */
+/* api_request(&fixture, &tap, "POST", "/api/v1/…", .body = "{}") */
 #define api_send(fixture, capture, method, target, ...)                                            \
     api_capture_start((fixture), (capture), (method), (target),                                    \
                       &(const struct api_request_options){__VA_ARGS__})

@@ -10,23 +10,25 @@ struct kubelet_options kubelet_fixture_options(int64_t max_pods)
     };
 }
 
-struct rig *kubelet_fixture_new(int64_t max_pods)
+struct node_fixture *kubelet_fixture_new(int64_t max_pods)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
     struct kubelet_options options = kubelet_fixture_options(max_pods);
 
     options.volumes.sim = false;
     options.volumes.host_paths.any = true;
-    rig_start_kubelet(rig, &options);
-    return rig;
+    node_fixture_start_kubelet(fixture, &options);
+    return fixture;
 }
 
-void kubelet_fixture_pod(struct rig *rig, const char *name, const char *container, const char *spec)
+void kubelet_fixture_pod(struct node_fixture *fixture, const char *name, const char *container,
+                         const char *spec)
 {
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default'},"
-               "'spec':{'nodeName':'here','restartPolicy':'Never','containers':[{'name':'c',"
-               "'image':'i'%s}]%s}}",
-               name, container ? container : "," KUBELET_FIXTURE_COMMAND, spec ? spec : "");
-    rig_settle(rig);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default'},"
+        "'spec':{'nodeName':'here','restartPolicy':'Never','containers':[{'name':'c',"
+        "'image':'i'%s}]%s}}",
+        name, container ? container : "," KUBELET_FIXTURE_COMMAND, spec ? spec : "");
+    node_fixture_settle(fixture);
 }

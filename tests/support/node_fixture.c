@@ -8,98 +8,99 @@
 
 enum { START_MS = 1700000000000 };
 
-struct rig *rig_new(void)
+struct node_fixture *node_fixture_new(void)
 {
-    struct rig *rig = mem_alloc(sizeof *rig);
+    struct node_fixture *fixture = mem_alloc(sizeof *fixture);
     const struct store_options store = {.directory = NULL};
     const struct registry_options registry = {.virtual_runtime = true};
     struct error err;
 
-    rig->capabilities =
+    fixture->capabilities =
         (struct runtime_capabilities){.level = "plain", .why = "scripted", .own_addresses = true};
-    rig->clock = clock_virtual_new(START_MS, 1);
-    rig->loop = loop_new(rig->clock);
-    rig->store = store_open(rig->loop, &store, &err);
-    check_ok("store", rig->store != NULL, err);
-    rig->registry = registry_new(rig->loop, rig->store, &registry);
-    rig->cluster = cluster_embedded_new(rig->loop, rig->registry);
-    rig_settle(rig);
-    return rig;
+    fixture->clock = clock_virtual_new(START_MS, 1);
+    fixture->loop = loop_new(fixture->clock);
+    fixture->store = store_open(fixture->loop, &store, &err);
+    check_ok("store", fixture->store != NULL, err);
+    fixture->registry = registry_new(fixture->loop, fixture->store, &registry);
+    fixture->cluster = cluster_embedded_new(fixture->loop, fixture->registry);
+    node_fixture_settle(fixture);
+    return fixture;
 }
 
-void rig_stop(struct rig *rig)
+void node_fixture_stop(struct node_fixture *fixture)
 {
-    rig_settle(rig);
-    queue_usage_stop(rig->queue_usage);
-    plain_groups_stop(rig->plain_groups);
-    queue_states_stop(rig->queue_states);
-    scheduler_stop(rig->scheduler);
-    kubelet_stop(rig->kubelet);
-    node_stop(rig->node);
-    if (rig->runtime)
-        rig->runtime->ops->free(rig->runtime);
-    rig->queue_states = NULL;
-    rig->queue_usage = NULL;
-    rig->plain_groups = NULL;
-    rig->scheduler = NULL;
-    rig->kubelet = NULL;
-    rig->node = NULL;
-    rig->runtime = NULL;
-    rig_settle(rig);
+    node_fixture_settle(fixture);
+    queue_usage_stop(fixture->queue_usage);
+    plain_groups_stop(fixture->plain_groups);
+    queue_states_stop(fixture->queue_states);
+    scheduler_stop(fixture->scheduler);
+    kubelet_stop(fixture->kubelet);
+    node_stop(fixture->node);
+    if (fixture->runtime)
+        fixture->runtime->ops->free(fixture->runtime);
+    fixture->queue_states = NULL;
+    fixture->queue_usage = NULL;
+    fixture->plain_groups = NULL;
+    fixture->scheduler = NULL;
+    fixture->kubelet = NULL;
+    fixture->node = NULL;
+    fixture->runtime = NULL;
+    node_fixture_settle(fixture);
 }
 
-void rig_free(struct rig *rig)
+void node_fixture_free(struct node_fixture *fixture)
 {
-    rig_stop(rig);
-    cluster_embedded_free(rig->cluster);
-    registry_free(rig->registry);
-    store_close(rig->store);
-    loop_free(rig->loop);
-    clock_free(rig->clock);
-    mem_free(rig);
+    node_fixture_stop(fixture);
+    cluster_embedded_free(fixture->cluster);
+    registry_free(fixture->registry);
+    store_close(fixture->store);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    mem_free(fixture);
 }
 
-void rig_start_scheduler(struct rig *rig, struct amount capacity)
+void node_fixture_start_scheduler(struct node_fixture *fixture, struct amount capacity)
 {
     static const struct kv labels[] = {{"kubernetes.io/hostname", "here"}};
 
     const struct place_options here = {"here", capacity, labels, 1};
 
-    rig_start_scheduler_on(rig, &(struct scheduler_options){&here, 1, {.count = 0}});
+    node_fixture_start_scheduler_on(fixture, &(struct scheduler_options){&here, 1, {.count = 0}});
 }
 
-void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *options)
+void node_fixture_start_scheduler_on(struct node_fixture *fixture,
+                                     const struct scheduler_options *options)
 {
-    rig->scheduler = scheduler_start(rig->cluster, options);
-    rig->queue_states = queue_states_start(rig->cluster);
-    rig->plain_groups = plain_groups_start(rig->cluster);
-    rig->queue_usage = queue_usage_start(rig->cluster, rig->scheduler);
-    rig_settle(rig);
+    fixture->scheduler = scheduler_start(fixture->cluster, options);
+    fixture->queue_states = queue_states_start(fixture->cluster);
+    fixture->plain_groups = plain_groups_start(fixture->cluster);
+    fixture->queue_usage = queue_usage_start(fixture->cluster, fixture->scheduler);
+    node_fixture_settle(fixture);
 }
 
-struct rig *rig_with_scheduler(int64_t pods)
+struct node_fixture *node_fixture_with_scheduler(int64_t pods)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
 
-    rig_start_scheduler(rig, (struct amount){4000, 8LL << 30, pods});
-    return rig;
+    node_fixture_start_scheduler(fixture, (struct amount){4000, 8LL << 30, pods});
+    return fixture;
 }
 
-void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options)
+void node_fixture_start_kubelet(struct node_fixture *fixture, const struct kubelet_options *options)
 {
-    rig->runtime = node_script_new(rig);
-    rig->kubelet = kubelet_start(rig->cluster, rig->runtime, options);
-    rig_settle(rig);
+    fixture->runtime = node_script_new(fixture);
+    fixture->kubelet = kubelet_start(fixture->cluster, fixture->runtime, options);
+    node_fixture_settle(fixture);
 }
 
-void rig_settle(struct rig *rig)
+void node_fixture_settle(struct node_fixture *fixture)
 {
-    loop_settle(rig->loop);
+    loop_settle(fixture->loop);
 }
 
-void rig_advance(struct rig *rig, int64_t ms)
+void node_fixture_advance(struct node_fixture *fixture, int64_t ms)
 {
-    loop_advance(rig->loop, ms);
+    loop_advance(fixture->loop, ms);
 }
 
 /* Objects. */
@@ -134,7 +135,7 @@ static void must(bool ok, struct error_list *errors)
 
 static const struct registry_write plain = {.unknown = UNKNOWN_ERROR};
 
-void rig_create(struct rig *rig, const char *format, ...)
+void node_fixture_create(struct node_fixture *fixture, const char *format, ...)
 {
     struct error_list errors = {0};
     const struct object *out;
@@ -143,11 +144,11 @@ void rig_create(struct rig *rig, const char *format, ...)
     va_start(args, format);
     scoped(json) json_t *doc = parse(format, args);
     va_end(args);
-    must(registry_create(rig->registry, doc, &plain, &out, &errors), &errors);
+    must(registry_create(fixture->registry, doc, &plain, &out, &errors), &errors);
 }
 
-void rig_set_status(struct rig *rig, const struct kind *kind, const char *name, const char *format,
-                    ...)
+void node_fixture_set_status(struct node_fixture *fixture, const struct kind *kind,
+                             const char *name, const char *format, ...)
 {
     struct error_list errors = {0};
     const struct object *out;
@@ -158,13 +159,14 @@ void rig_set_status(struct rig *rig, const struct kind *kind, const char *name, 
     scoped(json) json_t *doc = parse(format, args);
     va_end(args);
     text = json_dumps(doc, JSON_COMPACT);
-    must(registry_update_status(rig->registry, rig_get(rig, kind, name),
+    must(registry_update_status(fixture->registry, node_fixture_get(fixture, kind, name),
                                 blob_new(text, strlen(text)), &out, &errors),
          &errors);
     mem_free(text);
 }
 
-void rig_patch(struct rig *rig, const struct kind *kind, const char *name, const char *format, ...)
+void node_fixture_patch(struct node_fixture *fixture, const struct kind *kind, const char *name,
+                        const char *format, ...)
 {
     struct error_list errors = {0};
     const struct object *out;
@@ -173,37 +175,40 @@ void rig_patch(struct rig *rig, const struct kind *kind, const char *name, const
     va_start(args, format);
     scoped(json) json_t *patch = parse(format, args);
     va_end(args);
-    must(registry_patch(rig->registry, kind, kind->namespaced ? "default" : "", name,
+    must(registry_patch(fixture->registry, kind, kind->namespaced ? "default" : "", name,
                         REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, &plain, &out, &errors),
          &errors);
 }
 
-void rig_delete(struct rig *rig, const struct kind *kind, const char *name, int64_t grace_s)
+void node_fixture_delete(struct node_fixture *fixture, const struct kind *kind, const char *name,
+                         int64_t grace_s)
 {
     struct error_list errors = {0};
     const struct object *out;
 
-    must(registry_delete(rig->registry, kind, kind->namespaced ? "default" : "", name,
+    must(registry_delete(fixture->registry, kind, kind->namespaced ? "default" : "", name,
                          &(struct registry_delete){.grace_s = grace_s, .internal = true}, &out,
                          &errors),
          &errors);
 }
 
-const struct object *rig_get(struct rig *rig, const struct kind *kind, const char *name)
+const struct object *node_fixture_get(struct node_fixture *fixture, const struct kind *kind,
+                                      const char *name)
 {
-    return cluster_get(rig->cluster, kind, kind->namespaced ? "default" : "", name);
+    return cluster_get(fixture->cluster, kind, kind->namespaced ? "default" : "", name);
 }
 
-const char *rig_status(struct rig *rig, const struct kind *kind, const char *name)
+const char *node_fixture_status(struct node_fixture *fixture, const struct kind *kind,
+                                const char *name)
 {
-    const struct object *object = rig_get(rig, kind, name);
+    const struct object *object = node_fixture_get(fixture, kind, name);
 
     return object && object->status ? object->status->text : "";
 }
 
-enum pod_phase rig_pod_phase(struct rig *rig, const char *name)
+enum pod_phase node_fixture_pod_phase(struct node_fixture *fixture, const char *name)
 {
-    const struct object *pod = rig_get(rig, &kind_pod, name);
+    const struct object *pod = node_fixture_get(fixture, &kind_pod, name);
 
     return pod ? pod_status_of(pod)->phase : POD_UNKNOWN;
 }
@@ -224,25 +229,25 @@ static void look_at_event(void *arg, const struct object *event)
         search->found = true;
 }
 
-bool rig_has_event(struct rig *rig, const char *reason, const char *text)
+bool node_fixture_has_event(struct node_fixture *fixture, const char *reason, const char *text)
 {
     struct event_search search = {reason, text, false};
 
-    rig_settle(rig);
-    cluster_each(rig->cluster, &kind_event, NULL, look_at_event, &search);
+    node_fixture_settle(fixture);
+    cluster_each(fixture->cluster, &kind_event, NULL, look_at_event, &search);
     return search.found;
 }
 
-bool rig_bound(struct rig *rig, const char *name)
+bool node_fixture_bound(struct node_fixture *fixture, const char *name)
 {
-    const struct object *pod = rig_get(rig, &kind_pod, name);
+    const struct object *pod = node_fixture_get(fixture, &kind_pod, name);
 
     return pod && pod_spec_of(pod)->node_name && *pod_spec_of(pod)->node_name;
 }
 
-const char *rig_group_phase(struct rig *rig, const char *name)
+const char *node_fixture_group_phase(struct node_fixture *fixture, const char *name)
 {
-    const struct object *group = rig_get(rig, &kind_pod_group, name);
+    const struct object *group = node_fixture_get(fixture, &kind_pod_group, name);
 
     return group ? podgroup_phase_text(podgroup_status_of(group)->phase) : "gone";
 }
@@ -254,35 +259,38 @@ static void count_bound(void *arg, const struct object *pod)
     *n += pod_spec_of(pod)->node_name && *pod_spec_of(pod)->node_name;
 }
 
-size_t rig_count_bound(struct rig *rig)
+size_t node_fixture_count_bound(struct node_fixture *fixture)
 {
     size_t n = 0;
 
-    cluster_each(rig->cluster, &kind_pod, "default", count_bound, &n);
+    cluster_each(fixture->cluster, &kind_pod, "default", count_bound, &n);
     return n;
 }
 
-void rig_group(struct rig *rig, const char *name, int min_member, const char *more_spec)
+void node_fixture_group(struct node_fixture *fixture, const char *name, int min_member,
+                        const char *more_spec)
 {
-    rig_create(rig,
-               "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup',"
-               "'metadata':{'name':'%s','namespace':'default'},'spec':{'minMember':%d%s}}",
-               name, min_member, more_spec ? more_spec : "");
+    node_fixture_create(fixture,
+                        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup',"
+                        "'metadata':{'name':'%s','namespace':'default'},'spec':{'minMember':%d%s}}",
+                        name, min_member, more_spec ? more_spec : "");
 }
 
-void rig_pods(struct rig *rig, const char *group, int from, int to, const char *more_spec)
+void node_fixture_pods(struct node_fixture *fixture, const char *group, int from, int to,
+                       const char *more_spec)
 {
     for (int i = from; i < to; i++)
-        rig_create(rig,
-                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d',"
-                   "'namespace':'default','annotations':{'scheduling.k8s.io/group-name':'%s'}},"
-                   "'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i',"
-                   "'command':['true']}]%s}}",
-                   group, i, group, more_spec ? more_spec : "");
+        node_fixture_create(
+            fixture,
+            "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d',"
+            "'namespace':'default','annotations':{'scheduling.k8s.io/group-name':'%s'}},"
+            "'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i',"
+            "'command':['true']}]%s}}",
+            group, i, group, more_spec ? more_spec : "");
 }
 
-void rig_set_phase(struct rig *rig, const char *pod, const char *phase)
+void node_fixture_set_phase(struct node_fixture *fixture, const char *pod, const char *phase)
 {
-    rig_set_status(rig, &kind_pod, pod, "{'phase':'%s'}", phase);
-    rig_settle(rig);
+    node_fixture_set_status(fixture, &kind_pod, pod, "{'phase':'%s'}", phase);
+    node_fixture_settle(fixture);
 }

@@ -11,10 +11,10 @@
 #include "node/scheduler/queue_usage.h"
 #include "node/scheduler/scheduler.h"
 
-enum { RIG_PODS_MAX = 64 };
+enum { NODE_FIXTURE_PODS_MAX = 64 };
 
 /* A pod the scripted runtime was given. */
-struct rig_pod {
+struct scripted_pod {
     char uid[64], name[64];
     int starts;   /* in all lives: never more than 1 */
     bool running; /* started, no final report yet */
@@ -39,7 +39,7 @@ struct rig_pod {
     int restarts;        /* told with the next report */
 };
 
-struct rig {
+struct node_fixture {
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -53,62 +53,71 @@ struct rig {
     struct node *node;
     struct runtime *runtime; /* scripted */
     struct runtime_capabilities capabilities;
-    struct rig_pod pods[RIG_PODS_MAX]; /* in the order of their start */
+    struct scripted_pod pods[NODE_FIXTURE_PODS_MAX]; /* in the order of their start */
     size_t n_pods, running, peak;
-    const char *found[RIG_PODS_MAX]; /* adopt finds these */
+    const char *found[NODE_FIXTURE_PODS_MAX]; /* adopt finds these */
     size_t n_found;
 };
 
-struct rig *rig_new(void);
-void rig_free(struct rig *rig);
+struct node_fixture *node_fixture_new(void);
+void node_fixture_free(struct node_fixture *fixture);
 /** Another life of the daemon: scheduler and kubelet end and start again. */
-void rig_start_scheduler(struct rig *rig, struct amount capacity);
-void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *options);
-/** A rig with the scheduler of one node: 4 CPUs, 8 GiB, room for `pods` pods. */
-struct rig *rig_with_scheduler(int64_t pods);
-void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options);
-void rig_stop(struct rig *rig);
+void node_fixture_start_scheduler(struct node_fixture *fixture, struct amount capacity);
+void node_fixture_start_scheduler_on(struct node_fixture *fixture,
+                                     const struct scheduler_options *options);
+/** A fixture with the scheduler of one node: 4 CPUs, 8 GiB, room for `pods` pods. */
+struct node_fixture *node_fixture_with_scheduler(int64_t pods);
+void node_fixture_start_kubelet(struct node_fixture *fixture,
+                                const struct kubelet_options *options);
+void node_fixture_stop(struct node_fixture *fixture);
 
-void rig_settle(struct rig *rig);
-void rig_advance(struct rig *rig, int64_t ms);
+void node_fixture_settle(struct node_fixture *fixture);
+void node_fixture_advance(struct node_fixture *fixture, int64_t ms);
 
 /** Create from JSON with ' in place of ", %-formatted. Fails the test when refused. */
-void rig_create(struct rig *rig, const char *format, ...) PRINTF_LIKE(2, 3);
+void node_fixture_create(struct node_fixture *fixture, const char *format, ...) PRINTF_LIKE(2, 3);
 /** Replace the status likewise. */
-void rig_set_status(struct rig *rig, const struct kind *kind, const char *name, const char *format,
-                    ...) PRINTF_LIKE(4, 5);
+void node_fixture_set_status(struct node_fixture *fixture, const struct kind *kind,
+                             const char *name, const char *format, ...) PRINTF_LIKE(4, 5);
 /** Change a member of the spec by a merge patch, likewise. */
-void rig_patch(struct rig *rig, const struct kind *kind, const char *name, const char *format, ...)
-    PRINTF_LIKE(4, 5);
-void rig_delete(struct rig *rig, const struct kind *kind, const char *name, int64_t grace_s);
+void node_fixture_patch(struct node_fixture *fixture, const struct kind *kind, const char *name,
+                        const char *format, ...) PRINTF_LIKE(4, 5);
+void node_fixture_delete(struct node_fixture *fixture, const struct kind *kind, const char *name,
+                         int64_t grace_s);
 
-const struct object *rig_get(struct rig *rig, const struct kind *kind, const char *name);
-/** The object's status as JSON text, "" without one; owned by the rig until the next call. */
-const char *rig_status(struct rig *rig, const struct kind *kind, const char *name);
-enum pod_phase rig_pod_phase(struct rig *rig, const char *name);
+const struct object *node_fixture_get(struct node_fixture *fixture, const struct kind *kind,
+                                      const char *name);
+/** The object's status as JSON text, "" without one; owned by the fixture until the next call. */
+const char *node_fixture_status(struct node_fixture *fixture, const struct kind *kind,
+                                const char *name);
+enum pod_phase node_fixture_pod_phase(struct node_fixture *fixture, const char *name);
 /** Has somebody been told? `text` is a part of the message. */
-bool rig_has_event(struct rig *rig, const char *reason, const char *text);
-bool rig_bound(struct rig *rig, const char *name);
-const char *rig_group_phase(struct rig *rig, const char *name);
+bool node_fixture_has_event(struct node_fixture *fixture, const char *reason, const char *text);
+bool node_fixture_bound(struct node_fixture *fixture, const char *name);
+const char *node_fixture_group_phase(struct node_fixture *fixture, const char *name);
 /** How many pods of the namespace have a node. */
-size_t rig_count_bound(struct rig *rig);
+size_t node_fixture_count_bound(struct node_fixture *fixture);
 
 /** A group and pods as the job controller makes them: `pods` of them named GROUP-0 … */
-void rig_group(struct rig *rig, const char *name, int min_member, const char *more_spec);
-void rig_pods(struct rig *rig, const char *group, int from, int to, const char *more_spec);
+void node_fixture_group(struct node_fixture *fixture, const char *name, int min_member,
+                        const char *more_spec);
+void node_fixture_pods(struct node_fixture *fixture, const char *group, int from, int to,
+                       const char *more_spec);
 /** What their specification says to ask for so much of a CPU. */
-#define RIG_CPU(amount)                                                                            \
+#define NODE_FIXTURE_CPU(amount)                                                                   \
     ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
     "'" amount "'}}}]"
 /** A pod's phase, as a kubelet would write it, and what comes of it. */
-void rig_set_phase(struct rig *rig, const char *pod, const char *phase);
+void node_fixture_set_phase(struct node_fixture *fixture, const char *pod, const char *phase);
 
-struct rig_pod *rig_started(struct rig *rig, const char *name); /* NULL = not started */
+struct scripted_pod *node_fixture_started(struct node_fixture *fixture,
+                                          const char *name); /* NULL = not started */
 /** The scripted runtime tells: the pod runs; it ended with `exit_code`. */
-void rig_tell_sidecar(struct rig *rig, const char *name); /* the init container runs */
-void rig_tell_running(struct rig *rig, const char *name);
-void rig_tell_ended(struct rig *rig, const char *name, int exit_code);
+void node_fixture_report_sidecar(struct node_fixture *fixture,
+                                 const char *name); /* the init container runs */
+void node_fixture_report_running(struct node_fixture *fixture, const char *name);
+void node_fixture_report_ended(struct node_fixture *fixture, const char *name, int exit_code);
 /** Answer the program that was asked for last. */
-void rig_answer_exec(struct rig *rig, const char *name, int code);
+void node_fixture_answer_exec(struct node_fixture *fixture, const char *name, int code);
 /** End whatever runs, again and again, until nothing is left that could start. */
-void rig_run_all(struct rig *rig);
+void node_fixture_run_all(struct node_fixture *fixture);

@@ -11,36 +11,36 @@
 
 struct script {
     struct runtime base;
-    struct rig *rig;
+    struct node_fixture *fixture;
 };
 
-static struct rig *rig_of(struct runtime *rt)
+static struct node_fixture *node_fixture_of(struct runtime *rt)
 {
-    return container_of(rt, struct script, base)->rig;
+    return container_of(rt, struct script, base)->fixture;
 }
 
-static struct rig_pod *pod_of_uid(struct rig *rig, const char *uid)
+static struct scripted_pod *pod_of_uid(struct node_fixture *fixture, const char *uid)
 {
-    for (size_t i = 0; i < rig->n_pods; i++)
-        if (strcmp(rig->pods[i].uid, uid) == 0)
-            return &rig->pods[i];
+    for (size_t i = 0; i < fixture->n_pods; i++)
+        if (strcmp(fixture->pods[i].uid, uid) == 0)
+            return &fixture->pods[i];
     return NULL;
 }
 
-struct rig_pod *rig_started(struct rig *rig, const char *name)
+struct scripted_pod *node_fixture_started(struct node_fixture *fixture, const char *name)
 {
-    for (size_t i = rig->n_pods; i > 0; i--)
-        if (strcmp(rig->pods[i - 1].name, name) == 0)
-            return &rig->pods[i - 1];
+    for (size_t i = fixture->n_pods; i > 0; i--)
+        if (strcmp(fixture->pods[i - 1].name, name) == 0)
+            return &fixture->pods[i - 1];
     return NULL;
 }
 
 static void script_adopt(struct runtime *rt, runtime_found_fn found, struct task *done)
 {
-    struct rig *rig = rig_of(rt);
+    struct node_fixture *fixture = node_fixture_of(rt);
 
-    for (size_t i = 0; i < rig->n_found; i++)
-        found(rt->ctx, rig->found[i]);
+    for (size_t i = 0; i < fixture->n_found; i++)
+        found(rt->ctx, fixture->found[i]);
     loop_post(rt->loop, done);
 }
 
@@ -55,7 +55,7 @@ static void append(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
-static void note_volumes(struct rig_pod *pod, const struct runtime_pod *start)
+static void note_volumes(struct scripted_pod *pod, const struct runtime_pod *start)
 {
     for (size_t i = 0; i < start->n_volumes; i++) {
         const struct runtime_volume *volume = &start->volumes[i];
@@ -71,20 +71,20 @@ static void note_volumes(struct rig_pod *pod, const struct runtime_pod *start)
 
 static void script_start(struct runtime *rt, const struct runtime_pod *start)
 {
-    struct rig *rig = rig_of(rt);
-    struct rig_pod *pod = pod_of_uid(rig, start->uid);
+    struct node_fixture *fixture = node_fixture_of(rt);
+    struct scripted_pod *pod = pod_of_uid(fixture, start->uid);
     const struct runtime_container *c = &start->containers[0];
 
     if (!pod) {
-        check("room for the pod", rig->n_pods < RIG_PODS_MAX);
-        pod = &rig->pods[rig->n_pods++];
+        check("room for the pod", fixture->n_pods < NODE_FIXTURE_PODS_MAX);
+        pod = &fixture->pods[fixture->n_pods++];
         snprintf(pod->uid, sizeof pod->uid, "%s", start->uid);
         snprintf(pod->name, sizeof pod->name, "%s", start->name);
     }
     check_int(start->name, ++pod->starts, 1); /* INV-N1 */
     pod->running = true;
-    if (++rig->running > rig->peak)
-        rig->peak = rig->running;
+    if (++fixture->running > fixture->peak)
+        fixture->peak = fixture->running;
     snprintf(pod->ip, sizeof pod->ip, "%s", start->pod_ip);
     snprintf(pod->hostname, sizeof pod->hostname, "%s", start->hostname);
     snprintf(pod->hosts, sizeof pod->hosts, "%s", start->hosts ? start->hosts : "");
@@ -99,7 +99,7 @@ static void script_start(struct runtime *rt, const struct runtime_pod *start)
 
 static void script_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     if (!pod)
         return;
@@ -109,7 +109,7 @@ static void script_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
 
 static void script_release(struct runtime *rt, const char *uid)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     if (pod)
         pod->released = true;
@@ -117,7 +117,7 @@ static void script_release(struct runtime *rt, const char *uid)
 
 static void script_purge(struct runtime *rt, const char *uid)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     if (pod)
         pod->purged = true;
@@ -125,7 +125,7 @@ static void script_purge(struct runtime *rt, const char *uid)
 
 static void script_set_hosts(struct runtime *rt, const char *uid, const char *hosts)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     check("a running pod", pod != NULL);
     snprintf(pod->hosts, sizeof pod->hosts, "%s", hosts);
@@ -134,7 +134,7 @@ static void script_set_hosts(struct runtime *rt, const char *uid, const char *ho
 static void script_set_files(struct runtime *rt, const char *uid, size_t index,
                              const struct runtime_volume *volume)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     check("a running pod", pod != NULL);
     pod->files[0] = 0;
@@ -144,7 +144,7 @@ static void script_set_files(struct runtime *rt, const char *uid, size_t index,
 static void script_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                                const struct runtime_container *container)
 {
-    struct rig_pod *known = pod_of_uid(rig_of(rt), pod->uid);
+    struct scripted_pod *known = pod_of_uid(node_fixture_of(rt), pod->uid);
 
     check("a running pod", known != NULL);
     append(known->renewed, sizeof known->renewed, "%u", index);
@@ -158,7 +158,7 @@ static void script_set_program(struct runtime *rt, const struct runtime_pod *pod
 
 static void script_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     check("a running pod", pod != NULL);
     pod->deadline_ms = deadline_ms;
@@ -166,7 +166,7 @@ static void script_set_deadline(struct runtime *rt, const char *uid, int64_t dea
 
 static void script_startup_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     check("a running pod", pod != NULL);
     pod->passed++;
@@ -174,7 +174,7 @@ static void script_startup_passed(struct runtime *rt, const char *uid, uint32_t 
 
 static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), exec->uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), exec->uid);
 
     check("a running pod", pod != NULL);
     pod->exec_id = exec->id;
@@ -187,7 +187,7 @@ static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
 static void script_kill_container(struct runtime *rt, const char *uid, uint32_t container,
                                   int64_t grace_ms, const char *why)
 {
-    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+    struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
 
     check("a running pod", pod != NULL);
     pod->kills++;
@@ -208,7 +208,7 @@ static const char *script_describe(struct runtime *rt)
 
 static const struct runtime_capabilities *script_capabilities(struct runtime *rt)
 {
-    return &rig_of(rt)->capabilities;
+    return &node_fixture_of(rt)->capabilities;
 }
 
 static void script_free(struct runtime *rt)
@@ -247,19 +247,20 @@ static const struct runtime_ops script_ops = {
     .free = script_free,
 };
 
-struct runtime *node_script_new(struct rig *rig)
+struct runtime *node_script_new(struct node_fixture *fixture)
 {
     struct script *script = mem_alloc(sizeof *script);
 
     script->base.ops = &script_ops;
-    script->base.loop = rig->loop;
-    script->rig = rig;
+    script->base.loop = fixture->loop;
+    script->fixture = fixture;
     return &script->base;
 }
 
 /* ---- what the test says of pods ---- */
 
-static void tell(struct rig *rig, struct rig_pod *pod, enum container_state state, int exit_code)
+static void tell(struct node_fixture *fixture, struct scripted_pod *pod, enum container_state state,
+                 int exit_code)
 {
     struct container_status container = {
         .name = "c",
@@ -267,7 +268,7 @@ static void tell(struct rig *rig, struct rig_pod *pod, enum container_state stat
         .exit_code = exit_code,
         .ready = state == CONTAINER_RUNNING,
         .restart_count = pod->restarts,
-        .started_ms = loop_wall_ms(rig->loop),
+        .started_ms = loop_wall_ms(fixture->loop),
     };
     struct runtime_report report = {.uid = pod->uid, .final = state == CONTAINER_TERMINATED};
 
@@ -278,23 +279,23 @@ static void tell(struct rig *rig, struct rig_pod *pod, enum container_state stat
     report.status.containers.count = 1;
     if (report.final && pod->running) {
         pod->running = false;
-        rig->running--;
+        fixture->running--;
     }
-    rig->runtime->report(rig->runtime->ctx, &report);
+    fixture->runtime->report(fixture->runtime->ctx, &report);
 }
 
-void rig_tell_running(struct rig *rig, const char *name)
+void node_fixture_report_running(struct node_fixture *fixture, const char *name)
 {
-    struct rig_pod *pod = rig_started(rig, name);
+    struct scripted_pod *pod = node_fixture_started(fixture, name);
 
     check(name, pod != NULL);
-    tell(rig, pod, CONTAINER_RUNNING, 0);
-    rig_settle(rig);
+    tell(fixture, pod, CONTAINER_RUNNING, 0);
+    node_fixture_settle(fixture);
 }
 
-void rig_tell_sidecar(struct rig *rig, const char *name)
+void node_fixture_report_sidecar(struct node_fixture *fixture, const char *name)
 {
-    struct rig_pod *pod = rig_started(rig, name);
+    struct scripted_pod *pod = node_fixture_started(fixture, name);
     struct container_status beside = {.name = "s", .state = CONTAINER_RUNNING};
     struct container_status waits = {.name = "c", .state = CONTAINER_WAITING};
     const struct runtime_report report = {
@@ -304,43 +305,43 @@ void rig_tell_sidecar(struct rig *rig, const char *name)
                    .containers = {&waits, 1}},
     };
 
-    rig->runtime->report(rig->runtime->ctx, &report);
-    rig_settle(rig);
+    fixture->runtime->report(fixture->runtime->ctx, &report);
+    node_fixture_settle(fixture);
 }
 
-void rig_tell_ended(struct rig *rig, const char *name, int exit_code)
+void node_fixture_report_ended(struct node_fixture *fixture, const char *name, int exit_code)
 {
-    struct rig_pod *pod = rig_started(rig, name);
+    struct scripted_pod *pod = node_fixture_started(fixture, name);
 
     check(name, pod != NULL);
-    tell(rig, pod, CONTAINER_TERMINATED, exit_code);
-    rig_settle(rig);
+    tell(fixture, pod, CONTAINER_TERMINATED, exit_code);
+    node_fixture_settle(fixture);
 }
 
-void rig_answer_exec(struct rig *rig, const char *name, int code)
+void node_fixture_answer_exec(struct node_fixture *fixture, const char *name, int code)
 {
-    struct rig_pod *pod = rig_started(rig, name);
+    struct scripted_pod *pod = node_fixture_started(fixture, name);
     uint64_t id;
 
     assert_non_null(pod);
     id = pod->exec_id;
     check(name, id != 0);
     pod->exec_id = 0;
-    rig->runtime->exec_done(rig->runtime->ctx,
-                            &(struct runtime_exec_result){pod->uid, id, code, "said so"});
-    rig_settle(rig);
+    fixture->runtime->exec_done(fixture->runtime->ctx,
+                                &(struct runtime_exec_result){pod->uid, id, code, "said so"});
+    node_fixture_settle(fixture);
 }
 
-void rig_run_all(struct rig *rig)
+void node_fixture_run_all(struct node_fixture *fixture)
 {
     for (bool any = true; any;) {
         any = false;
-        for (size_t i = 0; i < rig->n_pods; i++) {
-            if (!rig->pods[i].running)
+        for (size_t i = 0; i < fixture->n_pods; i++) {
+            if (!fixture->pods[i].running)
                 continue;
-            tell(rig, &rig->pods[i], CONTAINER_TERMINATED, 0);
+            tell(fixture, &fixture->pods[i], CONTAINER_TERMINATED, 0);
             any = true;
         }
-        rig_settle(rig);
+        node_fixture_settle(fixture);
     }
 }

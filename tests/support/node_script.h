@@ -4,5 +4,5 @@
  */
 #include "tests/support/node_fixture.h"
 
-/** A runtime that works on the pods of `rig` (borrowed); freed by its own ops. */
-struct runtime *node_script_new(struct rig *rig);
+/** A runtime that works on the pods of `fixture` (borrowed); freed by its own ops. */
+struct runtime *node_script_new(struct node_fixture *fixture);

@@ -8,92 +8,93 @@
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
 {
-    struct world *world = ctx;
+    struct registry_fixture *fixture = ctx;
 
     if (object->kind != &kind_event)
-        buf_printf(&world->history, "%c%s/%s ", "+~-"[change], object -> kind -> name,
+        buf_printf(&fixture->history, "%c%s/%s ", "+~-"[change], object -> kind -> name,
                    object_name(object));
     return true;
 }
 
-static void watch_all(struct world *world)
+static void watch_all(struct registry_fixture *fixture)
 {
     for (int id = 0; id < KIND_N; id++) {
         struct store_watch_options options = {
             .kind = kind_by_id((enum kind_id)id),
-            .since_revision = store_revision(world->store),
+            .since_revision = store_revision(fixture->store),
             .changed = on_change,
-            .ctx = world,
+            .ctx = fixture,
         };
 
-        world->watches[id] = store_watch_open(world->store, &options, NULL);
+        fixture->watches[id] = store_watch_open(fixture->store, &options, NULL);
     }
 }
 
 /* ---- life ---- */
 
-static void start(struct world *world)
+static void start(struct registry_fixture *fixture)
 {
-    const struct store_options options = {.directory = world->directory};
+    const struct store_options options = {.directory = fixture->directory};
     struct error err;
 
-    world->store = store_open(world->loop, &options, &err);
-    check_ok("store", world->store, err);
-    world->registry = registry_new(world->loop, world->store, &world->options);
-    loop_settle(world->loop);
-    watch_all(world);
-    loop_settle(world->loop);
+    fixture->store = store_open(fixture->loop, &options, &err);
+    check_ok("store", fixture->store, err);
+    fixture->registry = registry_new(fixture->loop, fixture->store, &fixture->options);
+    loop_settle(fixture->loop);
+    watch_all(fixture);
+    loop_settle(fixture->loop);
 }
 
-static void stop(struct world *world)
+static void stop(struct registry_fixture *fixture)
 {
-    registry_free(take(world->registry));
-    store_close(take(world->store));
-    loop_settle(world->loop);
+    registry_free(take(fixture->registry));
+    store_close(take(fixture->store));
+    loop_settle(fixture->loop);
 }
 
-struct world *world_new(const char *directory, const struct registry_options *options)
+struct registry_fixture *registry_fixture_new(const char *directory,
+                                              const struct registry_options *options)
 {
-    struct world *world = mem_alloc(sizeof *world);
+    struct registry_fixture *fixture = mem_alloc(sizeof *fixture);
 
-    world->clock = clock_virtual_new(1767323045000, 5);
-    world->loop = loop_new(world->clock);
-    world->options = options ? *options
-                             : (struct registry_options){.flows.deletion_protection = true,
-                                                         .flows.reject_updates = true,
-                                                         .virtual_runtime = true};
-    world->directory = mem_strdup(directory);
-    start(world);
-    return world;
+    fixture->clock = clock_virtual_new(1767323045000, 5);
+    fixture->loop = loop_new(fixture->clock);
+    fixture->options = options ? *options
+                               : (struct registry_options){.flows.deletion_protection = true,
+                                                           .flows.reject_updates = true,
+                                                           .virtual_runtime = true};
+    fixture->directory = mem_strdup(directory);
+    start(fixture);
+    return fixture;
 }
 
-void world_free(struct world *world)
+void registry_fixture_free(struct registry_fixture *fixture)
 {
-    if (!world)
+    if (!fixture)
         return;
-    stop(world);
-    loop_free(world->loop);
-    clock_free(world->clock);
-    error_list_release(&world->errors);
-    buf_release(&world->history);
-    mem_free(world->directory);
-    mem_free(world);
+    stop(fixture);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    error_list_release(&fixture->errors);
+    buf_release(&fixture->history);
+    mem_free(fixture->directory);
+    mem_free(fixture);
 }
 
-void world_restart(struct world *world)
+void registry_fixture_restart(struct registry_fixture *fixture)
 {
-    stop(world);
-    start(world);
+    stop(fixture);
+    start(fixture);
 }
 
-void world_settle(struct world *world)
+void registry_fixture_settle(struct registry_fixture *fixture)
 {
-    loop_settle(world->loop);
+    loop_settle(fixture->loop);
 }
 
 /* ---- words ---- */
 
-json_t *world_json(const char *json)
+json_t *registry_fixture_json(const char *json)
 {
     scoped_str text = mem_strdup(json);
     json_error_t why;
@@ -108,98 +109,103 @@ json_t *world_json(const char *json)
     return doc;
 }
 
-static void expect_no_errors(struct world *world, const char *what)
+static void expect_no_errors(struct registry_fixture *fixture, const char *what)
 {
     struct error err;
 
-    if (!error_list_ok(&world->errors, &err))
+    if (!error_list_ok(&fixture->errors, &err))
         check_fail("%s: %s", what, err.message);
 }
 
-static bool create(struct world *world, const char *json, const struct object **out)
+static bool create(struct registry_fixture *fixture, const char *json, const struct object **out)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
-    scoped(json) json_t *doc = world_json(json);
+    scoped(json) json_t *doc = registry_fixture_json(json);
     bool ok;
 
-    error_list_release(&world->errors);
-    ok = registry_create(world->registry, doc, &how, out, &world->errors);
-    check("an error for each failure", ok == (world->errors.count == 0));
+    error_list_release(&fixture->errors);
+    ok = registry_create(fixture->registry, doc, &how, out, &fixture->errors);
+    check("an error for each failure", ok == (fixture->errors.count == 0));
     return ok;
 }
 
-const struct object *world_create(struct world *world, const char *json)
+const struct object *registry_fixture_create(struct registry_fixture *fixture, const char *json)
 {
     const struct object *object = NULL;
 
-    create(world, json, &object);
-    expect_no_errors(world, json);
-    loop_settle(world->loop);
+    create(fixture, json, &object);
+    expect_no_errors(fixture, json);
+    loop_settle(fixture->loop);
     return object;
 }
 
-void world_failed(const struct world *world, enum error_code code, const char *text)
+void registry_fixture_failed(const struct registry_fixture *fixture, enum error_code code,
+                             const char *text)
 {
     struct error err = {0};
 
-    check("it failed", !error_list_ok(&world->errors, &err));
+    check("it failed", !error_list_ok(&fixture->errors, &err));
     check_int(err.message, err.code, code);
     check_has("error", err.message, text);
 }
 
-void world_refuses(struct world *world, const char *json, enum error_code code, const char *text)
+void registry_fixture_refuses(struct registry_fixture *fixture, const char *json,
+                              enum error_code code, const char *text)
 {
-    check(json, !create(world, json, NULL));
-    world_failed(world, code, text);
+    check(json, !create(fixture, json, NULL));
+    registry_fixture_failed(fixture, code, text);
 }
 
-const struct object *world_get(struct world *world, const struct kind *kind, const char *name)
+const struct object *registry_fixture_get(struct registry_fixture *fixture, const struct kind *kind,
+                                          const char *name)
 {
     const struct object *object =
-        store_get(world->store, kind, kind->namespaced ? "default" : "", name);
+        store_get(fixture->store, kind, kind->namespaced ? "default" : "", name);
 
     check(name, object);
     return object;
 }
 
-bool world_has(struct world *world, const struct kind *kind, const char *name)
+bool registry_fixture_has(struct registry_fixture *fixture, const struct kind *kind,
+                          const char *name)
 {
-    return store_get(world->store, kind, kind->namespaced ? "default" : "", name);
+    return store_get(fixture->store, kind, kind->namespaced ? "default" : "", name);
 }
 
-static bool patch(struct world *world, const struct kind *kind, const char *name, const char *json,
-                  enum registry_subresource sub)
+static bool patch(struct registry_fixture *fixture, const struct kind *kind, const char *name,
+                  const char *json, enum registry_subresource sub)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
-    scoped(json) json_t *doc = world_json(json);
+    scoped(json) json_t *doc = registry_fixture_json(json);
     bool ok;
 
-    error_list_release(&world->errors);
-    ok = registry_patch(world->registry, kind, kind->namespaced ? "default" : "", name,
-                        REGISTRY_PATCH_MERGE, doc, sub, &how, NULL, &world->errors);
-    loop_settle(world->loop);
+    error_list_release(&fixture->errors);
+    ok = registry_patch(fixture->registry, kind, kind->namespaced ? "default" : "", name,
+                        REGISTRY_PATCH_MERGE, doc, sub, &how, NULL, &fixture->errors);
+    loop_settle(fixture->loop);
     return ok;
 }
 
-bool world_patch(struct world *world, const struct kind *kind, const char *name, const char *json)
+bool registry_fixture_patch(struct registry_fixture *fixture, const struct kind *kind,
+                            const char *name, const char *json)
 {
-    return patch(world, kind, name, json, REGISTRY_MAIN);
+    return patch(fixture, kind, name, json, REGISTRY_MAIN);
 }
 
-bool world_patch_status(struct world *world, const struct kind *kind, const char *name,
-                        const char *json)
+bool registry_fixture_patch_status(struct registry_fixture *fixture, const struct kind *kind,
+                                   const char *name, const char *json)
 {
-    return patch(world, kind, name, json, REGISTRY_STATUS);
+    return patch(fixture, kind, name, json, REGISTRY_STATUS);
 }
 
-bool world_delete(struct world *world, const struct kind *kind, const char *name,
-                  const struct registry_delete *how)
+bool registry_fixture_delete(struct registry_fixture *fixture, const struct kind *kind,
+                             const char *name, const struct registry_delete *how)
 {
     bool ok;
 
-    error_list_release(&world->errors);
-    ok = registry_delete(world->registry, kind, kind->namespaced ? "default" : "", name, how, NULL,
-                         &world->errors);
-    loop_settle(world->loop);
+    error_list_release(&fixture->errors);
+    ok = registry_delete(fixture->registry, kind, kind->namespaced ? "default" : "", name, how,
+                         NULL, &fixture->errors);
+    loop_settle(fixture->loop);
     return ok;
 }

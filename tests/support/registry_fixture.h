@@ -7,7 +7,7 @@
  */
 #include "api/registry/registry.h"
 
-struct world {
+struct registry_fixture {
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -20,30 +20,37 @@ struct world {
 };
 
 /** `directory` NULL: in memory. Deletion protection and flow update rules are on. */
-struct world *world_new(const char *directory, const struct registry_options *options);
-void world_free(struct world *world); /* NULL is fine */
-SCOPED_DEFINE_PTR(world, struct world *, world_free)
-void world_settle(struct world *world);
-void world_restart(struct world *world); /* needs a directory; the history goes on */
+struct registry_fixture *registry_fixture_new(const char *directory,
+                                              const struct registry_options *options);
+void registry_fixture_free(struct registry_fixture *fixture); /* NULL is fine */
+SCOPED_DEFINE_PTR(registry_fixture, struct registry_fixture *, registry_fixture_free)
+void registry_fixture_settle(struct registry_fixture *fixture);
+void registry_fixture_restart(
+    struct registry_fixture *fixture); /* needs a directory; the history goes on */
 
 /** Create from JSON ("'" stands for '"'). Borrowed until the next word. */
-const struct object *world_create(struct world *world, const char *json);
+const struct object *registry_fixture_create(struct registry_fixture *fixture, const char *json);
 /** Create and expect failure with `code` and a message that contains `text`. */
-void world_refuses(struct world *world, const char *json, enum error_code code, const char *text);
+void registry_fixture_refuses(struct registry_fixture *fixture, const char *json,
+                              enum error_code code, const char *text);
 /** The JSON of a text with "'" for '"'; owned. */
-json_t *world_json(const char *json);
+json_t *registry_fixture_json(const char *json);
 
-const struct object *world_get(struct world *world, const struct kind *kind, const char *name);
-bool world_has(struct world *world, const struct kind *kind, const char *name);
+const struct object *registry_fixture_get(struct registry_fixture *fixture, const struct kind *kind,
+                                          const char *name);
+bool registry_fixture_has(struct registry_fixture *fixture, const struct kind *kind,
+                          const char *name);
 
 /** Merge patch. */
-bool world_patch(struct world *world, const struct kind *kind, const char *name, const char *json);
-bool world_patch_status(struct world *world, const struct kind *kind, const char *name,
-                        const char *json);
+bool registry_fixture_patch(struct registry_fixture *fixture, const struct kind *kind,
+                            const char *name, const char *json);
+bool registry_fixture_patch_status(struct registry_fixture *fixture, const struct kind *kind,
+                                   const char *name, const char *json);
 /** False with `errors` set. */
-bool world_delete(struct world *world, const struct kind *kind, const char *name,
-                  const struct registry_delete *how);
-#define world_delete_with(world, kind, name, ...)                                                  \
-    world_delete((world), (kind), (name), &(const struct registry_delete){__VA_ARGS__})
+bool registry_fixture_delete(struct registry_fixture *fixture, const struct kind *kind,
+                             const char *name, const struct registry_delete *how);
+#define registry_fixture_delete_with(fixture, kind, name, ...)                                     \
+    registry_fixture_delete((fixture), (kind), (name), &(const struct registry_delete){__VA_ARGS__})
 /** The last word failed with this code and text. */
-void world_failed(const struct world *world, enum error_code code, const char *text);
+void registry_fixture_failed(const struct registry_fixture *fixture, enum error_code code,
+                             const char *text);

@@ -6,70 +6,70 @@
 
 #include <sqlite3.h>
 
-struct store_world store_world_at(const char *name)
+struct store_fixture store_fixture_at(const char *name)
 {
-    struct store_world world = {.clock = clock_virtual_new(0, 1), .directory = test_path(name)};
+    struct store_fixture fixture = {.clock = clock_virtual_new(0, 1), .directory = test_path(name)};
 
-    world.loop = loop_new(world.clock);
-    return world;
+    fixture.loop = loop_new(fixture.clock);
+    return fixture;
 }
 
-bool store_world_open(struct store_world *world, struct error *err)
+bool store_fixture_open(struct store_fixture *fixture, struct error *err)
 {
-    const struct store_options options = {.directory = world->directory};
+    const struct store_options options = {.directory = fixture->directory};
 
-    world->store = store_open(world->loop, &options, err);
-    return world->store;
+    fixture->store = store_open(fixture->loop, &options, err);
+    return fixture->store;
 }
 
-struct store_world store_world_new(const char *name)
+struct store_fixture store_fixture_new(const char *name)
 {
-    struct store_world world = store_world_at(name);
+    struct store_fixture fixture = store_fixture_at(name);
     struct error err;
 
-    check_ok(name, store_world_open(&world, &err), err);
-    return world;
+    check_ok(name, store_fixture_open(&fixture, &err), err);
+    return fixture;
 }
 
-void store_world_close(struct store_world *world)
+void store_fixture_close(struct store_fixture *fixture)
 {
-    store_close(take(world->store));
-    loop_settle(world->loop);
+    store_close(take(fixture->store));
+    loop_settle(fixture->loop);
 }
 
-void store_world_reopen(struct store_world *world)
+void store_fixture_reopen(struct store_fixture *fixture)
 {
     struct error err;
 
-    store_world_close(world);
-    check_ok(world->directory, store_world_open(world, &err), err);
+    store_fixture_close(fixture);
+    check_ok(fixture->directory, store_fixture_open(fixture, &err), err);
 }
 
-void store_world_free(struct store_world *world)
+void store_fixture_free(struct store_fixture *fixture)
 {
-    store_world_close(world);
-    loop_free(world->loop);
-    clock_free(world->clock);
-    mem_free(world->directory);
+    store_fixture_close(fixture);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    mem_free(fixture->directory);
 }
 
-const struct object *store_world_get(const struct store_world *world, const char *name)
+const struct object *store_fixture_get(const struct store_fixture *fixture, const char *name)
 {
-    return store_get(world->store, &kind_job, "default", name);
+    return store_get(fixture->store, &kind_job, "default", name);
 }
 
-static sqlite3 *open_file(const struct store_world *world)
+static sqlite3 *open_file(const struct store_fixture *fixture)
 {
-    scoped_str path = mem_printf("%s/store.db", world->directory);
+    scoped_str path = mem_printf("%s/store.db", fixture->directory);
     sqlite3 *db = NULL;
 
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, "unix"), SQLITE_OK);
     return db;
 }
 
-void store_world_sql(const struct store_world *world, const char *text)
+void store_fixture_sql(const struct store_fixture *fixture, const char *text)
 {
-    sqlite3 *db = open_file(world);
+    sqlite3 *db = open_file(fixture);
     char *message = NULL;
 
     if (sqlite3_exec(db, text, NULL, NULL, &message) != SQLITE_OK)
@@ -77,9 +77,9 @@ void store_world_sql(const struct store_world *world, const char *text)
     sqlite3_close(db);
 }
 
-int64_t store_world_ask(const struct store_world *world, const char *text)
+int64_t store_fixture_ask(const struct store_fixture *fixture, const char *text)
 {
-    sqlite3 *db = open_file(world);
+    sqlite3 *db = open_file(fixture);
     sqlite3_stmt *statement = NULL;
     int64_t answer;
 

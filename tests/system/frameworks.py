@@ -94,13 +94,13 @@ def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
 def they_do_with_ids_of_their_own():
     if os.geteuid() != 0:
         raise Skip("only a run started by root has ids to give")
-    need_boxes()
+    need_sandboxed_pods()
     crowd("--isolation", "full")
 
 
 @untouched
 def they_do_in_a_network_of_their_own():
-    need_boxes()
+    need_sandboxed_pods()
     found = jobflow("run", "--network", "private", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
     if found.returncode:
         raise Skip("no private network here: " + found.stderr.strip())
@@ -257,7 +257,7 @@ while True:
 @untouched
 def a_restarted_task_finds_its_head_its_keys_and_its_place_again():
     """RestartTask takes both workers and leaves the head: Service, names, keys and TF_CONFIG are those of before."""
-    need_boxes()
+    need_sandboxed_pods()
     head, worker = python_task("head", HEAD), python_task("worker", WORKER, 2)
     head["policies"], worker["policies"] = [on("TaskCompleted", "CompleteJob")], [on("PodFailed", "RestartTask")]
     out = run_jobs(job("r", [head, worker], minAvailable=3, plugins={"ray": ["--headContainer=none", "--workerContainer=none"],

@@ -73,7 +73,7 @@ def level():
     return found.group(1) if found else "plain"
 
 
-def need_boxes():
+def need_sandboxed_pods():
     """At level plain mounts are links, and there is nothing to attack them from."""
     if level() == "plain":
         raise Skip("pods have no file system of their own here")

@@ -102,7 +102,7 @@ def life(disk, known, rng, *args):
     return sum(len(w.revisions) for w in writers)
 
 
-def lives(disk, cuts, *args):
+def restarts(disk, cuts, *args):
     rng, known, writes = random.Random(SEED), {}, 0
     for _ in range(cuts):
         writes += life(disk, known, rng, *args)
@@ -124,13 +124,13 @@ def a_disk():
 
 def what_was_acknowledged_survives_the_loss_of_power():
     with a_disk() as disk:
-        print("    seed %d: %d cuts, %d writes acknowledged" % (SEED, CUTS, lives(disk, CUTS)))
+        print("    seed %d: %d cuts, %d writes acknowledged" % (SEED, CUTS, restarts(disk, CUTS)))
 
 
 def what_is_not_synced_is_lost_and_that_is_seen():
     with a_disk() as disk:
         try:
-            lives(disk, CUTS, "--durability", "relaxed")
+            restarts(disk, CUTS, "--durability", "relaxed")
         except Failure as failure:
             check_in("what was seen", "acknowledged was", str(failure))
             return

@@ -105,7 +105,7 @@ def run_there(*options, prefix=(), env=None, cwd=None, made=None):
 # covers: see local-runtime.md 3.5
 def a_service_hands_its_port_on_to_the_pods():
     """Neither pod declares its port, and both listen on it at every address."""
-    need_boxes()
+    need_sandboxed_pods()
     for made in (objects(), datagram_objects()):
         check(re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)), "an address of its own")
 
@@ -121,7 +121,7 @@ def an_ordinary_user_has_them_too():
 
 
 def in_a_network_of_their_own():
-    need_boxes()
+    need_sandboxed_pods()
     found = jobflow("run", "--network", "private", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
     if found.returncode:
         raise Skip("no private network here: " + found.stderr.strip())
@@ -131,7 +131,7 @@ def in_a_network_of_their_own():
 
 def connections_outlive_neither_their_pod_nor_its_service():
     """What kubectl shows, and that a deleted Service refuses."""
-    need_boxes()
+    need_sandboxed_pods()
     daemon = Daemon()
     server = server_task("s", 1)
     server["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080}]  # else it is the machine's, which others may have
@@ -153,7 +153,7 @@ def connections_outlive_neither_their_pod_nor_its_service():
 
 def clients_see_who_is_behind_a_service():
     """Endpoints and a slice of them; variables of pods that start later."""
-    need_boxes()
+    need_sandboxed_pods()
     daemon = Daemon()
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7092, "targetPort": 8080}]),
                  job("j", [server_task("s", 2)], minAvailable=2))

@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
-from lib_plugins import need_boxes  # noqa: E402
+from lib_plugins import need_sandboxed_pods  # noqa: E402
 from lib_serve import *  # noqa: E402,F403
 
 CANARY = "canary-of-threats-inside"
@@ -214,7 +214,7 @@ def pods_of(daemon):
 
 
 def a_program_that_answers_probes_leads_nowhere_and_holds_nobody_up():
-    need_boxes()
+    need_sandboxed_pods()
     with socket.socket() as elsewhere:
         elsewhere.bind(("127.0.0.1", 0))
         elsewhere.listen()

@@ -35,7 +35,7 @@ def why(status):
 # covers: reliability.md SEC-20
 def host_paths_are_mounted_by_rule():
     """SEC-20: beneath what was allowed, read-only unless told otherwise, never the daemon's own."""
-    need_boxes()
+    need_sandboxed_pods()
     here = os.getcwd()
     for each in ("ro", "rw", "other"):
         os.mkdir(each)
@@ -101,7 +101,7 @@ LINKS = [
 
 # covers: reliability.md SEC-18; see SEC-17 FT-21
 def a_link_that_a_pod_made_leads_a_subpath_nowhere_else():
-    need_boxes()
+    need_sandboxed_pods()
     here = os.getcwd()
     os.mkdir("outside")
     write("outside/file", "untouched\n")
@@ -129,7 +129,7 @@ def a_link_that_a_pod_made_leads_a_subpath_nowhere_else():
 # covers: see SEC-18
 def a_link_made_between_two_runs_leads_nowhere_else_either():
     """Its own directory, swapped for a link before the container restarts; and the same in a claim that another pod mounts."""
-    need_boxes()
+    need_sandboxed_pods()
     here = os.getcwd()
     os.mkdir("outside")
     daemon = Daemon("--restart-backoff=100ms")
@@ -215,7 +215,7 @@ def hostile_names_are_refused_where_they_are_written():
 # ---- what is mounted ----
 
 def every_kind_of_volume_is_where_it_was_asked_for():
-    need_boxes()
+    need_sandboxed_pods()
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "default"}, "data": {"a": "map\n", "b": "second\n"}},
                {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}, "stringData": {"a": "secret\n", "k": "key\n"}}]
     volumes = [

@@ -11,7 +11,7 @@ struct line {
     const char *text;
 };
 
-struct rig {
+struct fixture {
     struct clock *clock;
     struct loop *loop;
     struct scripted_server *scripted;
@@ -24,10 +24,10 @@ struct rig {
 
 static void serve(void *ctx, struct scripted_exchange *ask)
 {
-    struct rig *rig = ctx;
-    const struct line *line = &rig->lines[rig->at];
+    struct fixture *fixture = ctx;
+    const struct line *line = &fixture->lines[fixture->at];
 
-    rig->at += rig->at + 1 < rig->n;
+    fixture->at += fixture->at + 1 < fixture->n;
     ask->status = line->status;
     ask->retry_after_s = line->retry_after_s;
     ask->sent = line->sent;
@@ -36,32 +36,33 @@ static void serve(void *ctx, struct scripted_exchange *ask)
 
 static void on_done(struct remote_call *call)
 {
-    container_of(call, struct rig, call)->ended++;
+    container_of(call, struct fixture, call)->ended++;
 }
 
-static struct rig *rig_new(const struct line *lines, size_t n, const struct remote_options *options)
+static struct fixture *fixture_new(const struct line *lines, size_t n,
+                                   const struct remote_options *options)
 {
-    struct rig *rig = mem_alloc(sizeof *rig);
+    struct fixture *fixture = mem_alloc(sizeof *fixture);
 
-    rig->clock = clock_virtual_new(1767225600000, 7);
-    rig->loop = loop_new(rig->clock);
-    rig->scripted = scripted_new(rig->loop, serve, rig);
-    rig->remote = remote_new(rig->loop, scripted_transport(rig->scripted), options);
-    rig->lines = lines;
-    rig->n = n;
-    rig->call.done = on_done;
-    rig->call.target = "/x";
-    return rig;
+    fixture->clock = clock_virtual_new(1767225600000, 7);
+    fixture->loop = loop_new(fixture->clock);
+    fixture->scripted = scripted_new(fixture->loop, serve, fixture);
+    fixture->remote = remote_new(fixture->loop, scripted_transport(fixture->scripted), options);
+    fixture->lines = lines;
+    fixture->n = n;
+    fixture->call.done = on_done;
+    fixture->call.target = "/x";
+    return fixture;
 }
 
-static void rig_free(struct rig *rig)
+static void fixture_free(struct fixture *fixture)
 {
-    remote_call_release(&rig->call);
-    remote_free(rig->remote);
-    scripted_free(rig->scripted);
-    loop_free(rig->loop);
-    clock_free(rig->clock);
-    mem_free(rig);
+    remote_call_release(&fixture->call);
+    remote_free(fixture->remote);
+    scripted_free(fixture->scripted);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
+    mem_free(fixture);
 }
 
 static size_t count_lines(const char *text)
@@ -106,33 +107,33 @@ static void what_can_be_asked_again_without_harm_is(void **state)
 {
     for (size_t i = 0; i < countof(again_cases); i++) {
         const struct again_case *c = &again_cases[i];
-        struct rig *rig = rig_new(c->lines, c->n, NULL);
+        struct fixture *fixture = fixture_new(c->lines, c->n, NULL);
 
-        rig->call.method = c->method;
-        rig->call.patience = c->patience;
-        scripted_renews(rig->scripted, c->renews);
-        remote_start(rig->remote, &rig->call);
-        check_int(c->name, rig->ended, 0); /* never inside the call */
-        check(c->name, loop_drain(rig->loop, INT64_MAX / 4000000));
-        check_int(c->name, rig->ended, 1);
-        check_int(c->name, rig->call.status, c->status);
-        check_int(c->name, count_lines(scripted_requests(rig->scripted)), c->asked);
-        check_int(c->name, rig->call.err.code, c->status ? ERR_NONE : ERR_UNAVAILABLE);
-        rig_free(rig);
+        fixture->call.method = c->method;
+        fixture->call.patience = c->patience;
+        scripted_renews(fixture->scripted, c->renews);
+        remote_start(fixture->remote, &fixture->call);
+        check_int(c->name, fixture->ended, 0); /* never inside the call */
+        check(c->name, loop_drain(fixture->loop, INT64_MAX / 4000000));
+        check_int(c->name, fixture->ended, 1);
+        check_int(c->name, fixture->call.status, c->status);
+        check_int(c->name, count_lines(scripted_requests(fixture->scripted)), c->asked);
+        check_int(c->name, fixture->call.err.code, c->status ? ERR_NONE : ERR_UNAVAILABLE);
+        fixture_free(fixture);
     }
 }
 
 static void a_busy_server_is_asked_when_it_says(void **state)
 {
     static const struct line lines[] = {{429, 1, .text = "early"}, {429, 1}, {200, .text = "late"}};
-    struct rig *rig = rig_new(lines, countof(lines), NULL);
+    struct fixture *fixture = fixture_new(lines, countof(lines), NULL);
 
-    remote_start(rig->remote, &rig->call);
-    loop_drain(rig->loop, 60000);
-    check_str("at its seconds", scripted_requests(rig->scripted),
+    remote_start(fixture->remote, &fixture->call);
+    loop_drain(fixture->loop, 60000);
+    check_str("at its seconds", scripted_requests(fixture->scripted),
               "0 GET /x\n1000 GET /x\n2000 GET /x\n");
-    check_str("only the last answer counts", rig->call.text.data, "late");
-    rig_free(rig);
+    check_str("only the last answer counts", fixture->call.text.data, "late");
+    fixture_free(fixture);
 }
 
 /* ---- waits ---- */
@@ -140,14 +141,14 @@ static void a_busy_server_is_asked_when_it_says(void **state)
 static void waits_grow_and_are_bounded(void **state)
 {
     static const struct line lines[] = {{0}};
-    struct rig *rig = rig_new(lines, 1, NULL);
+    struct fixture *fixture = fixture_new(lines, 1, NULL);
     int64_t before = 0, least = 800, at;
     const char *line;
 
-    rig->call.patience = 20;
-    remote_start(rig->remote, &rig->call);
-    loop_drain(rig->loop, 3600000);
-    line = scripted_requests(rig->scripted);
+    fixture->call.patience = 20;
+    remote_start(fixture->remote, &fixture->call);
+    loop_drain(fixture->loop, 3600000);
+    line = scripted_requests(fixture->scripted);
     check_int("tries", count_lines(line), 21);
     for (line = strchr(line, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
         at = strtoll(line, NULL, 10);
@@ -157,7 +158,7 @@ static void waits_grow_and_are_bounded(void **state)
         before = at;
         least = least * 2 < 30000 ? least * 2 : 30000;
     }
-    rig_free(rig);
+    fixture_free(fixture);
 }
 
 static void waits_begin_again_after_a_calm_time(void **state)
@@ -177,33 +178,33 @@ static void no_more_calls_begin_than_agreed(void **state)
 {
     static const struct line lines[] = {{200}};
     static const struct remote_options options = {.per_second = 10, .burst = 3};
-    struct rig *rig = rig_new(lines, 1, &options);
+    struct fixture *fixture = fixture_new(lines, 1, &options);
     struct remote_call calls[5] = {0};
 
     for (size_t i = 0; i < countof(calls); i++) {
         calls[i].target = "/y";
-        remote_start(rig->remote, &calls[i]);
+        remote_start(fixture->remote, &calls[i]);
     }
-    loop_drain(rig->loop, 60000);
-    check_str("three at once, then ten a second", scripted_requests(rig->scripted),
+    loop_drain(fixture->loop, 60000);
+    check_str("three at once, then ten a second", scripted_requests(fixture->scripted),
               "0 GET /y\n0 GET /y\n0 GET /y\n100 GET /y\n200 GET /y\n");
     for (size_t i = 0; i < countof(calls); i++)
         remote_call_release(&calls[i]);
-    rig_free(rig);
+    fixture_free(fixture);
 }
 
 static void a_cancelled_call_is_silent(void **state)
 {
     static const struct line lines[] = {{429, 1}};
-    struct rig *rig = rig_new(lines, 1, NULL);
+    struct fixture *fixture = fixture_new(lines, 1, NULL);
 
-    remote_start(rig->remote, &rig->call);
-    loop_settle(rig->loop);
-    remote_cancel(&rig->call); /* while it waits */
-    loop_drain(rig->loop, 60000);
-    check_int("not told", rig->ended, 0);
-    check_int("not asked again", count_lines(scripted_requests(rig->scripted)), 1);
-    rig_free(rig);
+    remote_start(fixture->remote, &fixture->call);
+    loop_settle(fixture->loop);
+    remote_cancel(&fixture->call); /* while it waits */
+    loop_drain(fixture->loop, 60000);
+    check_int("not told", fixture->ended, 0);
+    check_int("not asked again", count_lines(scripted_requests(fixture->scripted)), 1);
+    fixture_free(fixture);
 }
 
 /* ---- what an answer says ---- */
@@ -229,14 +230,14 @@ static const struct word {
 static void a_refusal_says_why(void **state)
 {
     for (size_t i = 0; i < countof(words); i++) {
-        struct rig *rig = rig_new(&words[i].line, 1, NULL);
+        struct fixture *fixture = fixture_new(&words[i].line, 1, NULL);
         struct error err = {0};
 
-        remote_start(rig->remote, &rig->call);
-        loop_drain(rig->loop, 60000);
-        check_error(words[i].name, remote_ok(&rig->call, &err), err, words[i].code);
+        remote_start(fixture->remote, &fixture->call);
+        loop_drain(fixture->loop, 60000);
+        check_error(words[i].name, remote_ok(&fixture->call, &err), err, words[i].code);
         check_has(words[i].name, err.message, words[i].says);
-        rig_free(rig);
+        fixture_free(fixture);
     }
 }
 

@@ -21,7 +21,7 @@ enum { FILE_MAX = 1 << 20 };
 
 struct bodies {
     struct mutants mutants;
-    struct world *world;
+    struct registry_fixture *fixture;
     bool stored; /* its original is */
     size_t tried, taken;
 };
@@ -45,13 +45,13 @@ static void try_body(struct mutants *mutants, const char *what)
 
     m->tried++;
     if (m->stored) {
-        ok = registry_update(m->world->registry, again, REGISTRY_MAIN, &how, NULL, &errors);
+        ok = registry_update(m->fixture->registry, again, REGISTRY_MAIN, &how, NULL, &errors);
         check_findings(what, ok, &errors);
         error_list_release(&errors);
         if (json_is_object(metadata) && json_object_get(metadata, "name"))
             json_object_set_new(metadata, "name", json_string("another"));
     }
-    ok = registry_create(m->world->registry, doc, &how, NULL, &errors);
+    ok = registry_create(m->fixture->registry, doc, &how, NULL, &errors);
     check_findings(what, ok, &errors);
     m->taken += ok;
     error_list_release(&errors);
@@ -63,16 +63,16 @@ static size_t mutants_of(const json_t *doc, const char *what)
     scoped(json) json_t *copy = json_deep_copy(doc), *original = json_deep_copy(doc);
     struct error_list errors = {0};
     struct bodies m = {.mutants = {copy, try_body},
-                       .world = world_new(NULL, &(struct registry_options){0})};
+                       .fixture = registry_fixture_new(NULL, &(struct registry_options){0})};
 
     m.stored =
-        registry_create(m.world->registry, original, &(struct registry_write){0}, NULL, &errors);
+        registry_create(m.fixture->registry, original, &(struct registry_write){0}, NULL, &errors);
     error_list_release(&errors);
-    world_settle(m.world);
+    registry_fixture_settle(m.fixture);
     mutants_walk(&m.mutants, copy);
     check(what, json_equal(copy, doc));
     check(what, m.taken < m.tried);
-    world_free(m.world);
+    registry_fixture_free(m.fixture);
     return m.tried;
 }
 

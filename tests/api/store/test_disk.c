@@ -14,130 +14,132 @@
 
 static void objects_are_read_back_as_they_were(void **state)
 {
-    struct store_world world = store_world_new("back");
+    struct store_fixture fixture = store_fixture_new("back");
     const struct object *object;
     scoped(buf) struct buf before = {0};
     scoped(buf) struct buf after = {0};
 
-    store_put(world.store, sample_object(.name = "owner", .body = "{\"spec\":{\"a\":1}}"));
-    store_put(world.store, sample_object(.name = "a", .owner_uid = "uid-owner",
-                                         .body = "{\"spec\":{\"a\":1}}", .finalizer = "x/y"));
-    object = store_put(world.store,
-                       sample_with_status(store_world_get(&world, "a"), "{\"state\":\"ä\"}"));
-    store_put(world.store, sample_object(.name = "b"));
-    loop_settle(world.loop);
-    store_delete(world.store, store_world_get(&world, "b"));
+    store_put(fixture.store, sample_object(.name = "owner", .body = "{\"spec\":{\"a\":1}}"));
+    store_put(fixture.store, sample_object(.name = "a", .owner_uid = "uid-owner",
+                                           .body = "{\"spec\":{\"a\":1}}", .finalizer = "x/y"));
+    object = store_put(fixture.store,
+                       sample_with_status(store_fixture_get(&fixture, "a"), "{\"state\":\"ä\"}"));
+    store_put(fixture.store, sample_object(.name = "b"));
+    loop_settle(fixture.loop);
+    store_delete(fixture.store, store_fixture_get(&fixture, "b"));
     object_write(object, &before);
-    store_world_reopen(&world);
+    store_fixture_reopen(&fixture);
 
-    object = store_world_get(&world, "a");
+    object = store_fixture_get(&fixture, "a");
     assert_non_null(object);
     object_write(object, &after);
     check_str("text", after.data, before.data);
     check_int("revision", object->revision, 3);
-    check("shares the body", object->body == store_world_get(&world, "owner")->body);
-    assert_null(store_world_get(&world, "b"));
-    check_int("the counter goes on", store_revision(world.store), 5);
-    check_int("next", store_put(world.store, sample_object(.name = "b"))->revision, 6);
-    store_world_free(&world);
+    check("shares the body", object->body == store_fixture_get(&fixture, "owner")->body);
+    assert_null(store_fixture_get(&fixture, "b"));
+    check_int("the counter goes on", store_revision(fixture.store), 5);
+    check_int("next", store_put(fixture.store, sample_object(.name = "b"))->revision, 6);
+    store_fixture_free(&fixture);
 }
 
 static void a_write_in_the_last_turn_is_kept(void **state)
 {
-    struct store_world world = store_world_new("last");
+    struct store_fixture fixture = store_fixture_new("last");
 
-    store_put(world.store, sample_object(.name = "a"));
-    store_world_reopen(&world);
-    assert_non_null(store_world_get(&world, "a"));
-    store_world_free(&world);
+    store_put(fixture.store, sample_object(.name = "a"));
+    store_fixture_reopen(&fixture);
+    assert_non_null(store_fixture_get(&fixture, "a"));
+    store_fixture_free(&fixture);
 }
 
 static void a_batch_writes_each_row_once(void **state)
 {
-    struct store_world world = store_world_new("once");
+    struct store_fixture fixture = store_fixture_new("once");
     struct store_stats stats;
 
     for (int i = 0; i < 5; i++)
-        store_put(world.store, sample_object(.name = "a", .status = i % 2 ? "{}" : "[]"));
-    store_put(world.store, sample_object(.name = "b"));
-    store_delete(world.store, store_world_get(&world, "b"));
-    loop_settle(world.loop);
-    store_stats(world.store, &stats);
+        store_put(fixture.store, sample_object(.name = "a", .status = i % 2 ? "{}" : "[]"));
+    store_put(fixture.store, sample_object(.name = "b"));
+    store_delete(fixture.store, store_fixture_get(&fixture, "b"));
+    loop_settle(fixture.loop);
+    store_stats(fixture.store, &stats);
     check_int("rows: a body and an object", stats.rows_written, 2);
     check_int("commits", stats.commits, 1);
-    store_world_free(&world);
+    store_fixture_free(&fixture);
 }
 
 static void unused_bodies_are_deleted_in_the_end(void **state)
 {
-    struct store_world world = store_world_new("orphans");
+    struct store_fixture fixture = store_fixture_new("orphans");
     int64_t left;
 
     for (int i = 0; i < 200; i++) {
         char body[32];
 
         snprintf(body, sizeof body, "{\"spec\":%d}", i);
-        store_put(world.store, sample_object(.name = "a", .body = body));
-        loop_settle(world.loop);
+        store_put(fixture.store, sample_object(.name = "a", .body = body));
+        loop_settle(fixture.loop);
     }
-    store_world_close(&world);
-    left = store_world_ask(&world, "SELECT count(*) FROM bodies");
+    store_fixture_close(&fixture);
+    left = store_fixture_ask(&fixture, "SELECT count(*) FROM bodies");
     check("few are left", left > 0 && left <= 65);
     check_int(
         "the used one is there",
-        store_world_ask(&world, "SELECT count(*) FROM bodies JOIN objects ON body = bodies.id"), 1);
-    store_world_free(&world);
+        store_fixture_ask(&fixture, "SELECT count(*) FROM bodies JOIN objects ON body = bodies.id"),
+        1);
+    store_fixture_free(&fixture);
 }
 
 static void revisions_are_never_given_twice(void **state)
 {
-    struct store_world world = store_world_new("twice");
+    struct store_fixture fixture = store_fixture_new("twice");
     int64_t accepted;
 
-    store_put(world.store, sample_object(.name = "a"));
-    accepted = store_revision(world.store);
-    store_world_close(&world);
+    store_put(fixture.store, sample_object(.name = "a"));
+    accepted = store_revision(fixture.store);
+    store_fixture_close(&fixture);
     /* as a crash leaves it: not closed in order, the mark as it was when it was opened */
-    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean';"
-                            "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
-    check_ok("open", store_world_open(&world, &(struct error){0}), (struct error){0});
-    check("above all accepted ones", store_revision(world.store) > accepted);
-    check_int("by the mark", store_revision(world.store), 1048576);
-    store_world_free(&world);
+    store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean';"
+                                "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
+    check_ok("open", store_fixture_open(&fixture, &(struct error){0}), (struct error){0});
+    check("above all accepted ones", store_revision(fixture.store) > accepted);
+    check_int("by the mark", store_revision(fixture.store), 1048576);
+    store_fixture_free(&fixture);
 }
 
 static void only_one_process_opens_it(void **state)
 {
-    struct store_world world = store_world_new("lock");
-    const struct store_options options = {.directory = world.directory};
+    struct store_fixture fixture = store_fixture_new("lock");
+    const struct store_options options = {.directory = fixture.directory};
     struct error err;
     char pid[32];
 
     snprintf(pid, sizeof pid, "process %ld;", (long)getpid());
-    check_error("second", store_open(world.loop, &options, &err), err, ERR_CONFLICT);
+    check_error("second", store_open(fixture.loop, &options, &err), err, ERR_CONFLICT);
     check_has("second", err.message, pid);
-    store_world_free(&world);
+    store_fixture_free(&fixture);
 }
 
 static void looking_changes_nothing(void **state)
 {
-    struct store_world world = store_world_at("look");
-    const struct store_options look = {.directory = world.directory, .read_only = true};
+    struct store_fixture fixture = store_fixture_at("look");
+    const struct store_options look = {.directory = fixture.directory, .read_only = true};
     struct error err;
     struct store *store;
 
-    check_error("absent", store_open(world.loop, &look, &err), err, ERR_NOT_FOUND);
-    assert_int_equal(access(world.directory, F_OK), -1);
-    check_ok("open", store_world_open(&world, &err), err);
-    store_put(world.store, sample_object(.name = "a"));
-    store_world_close(&world);
-    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean'");
-    store = store_open(world.loop, &look, &err);
+    check_error("absent", store_open(fixture.loop, &look, &err), err, ERR_NOT_FOUND);
+    assert_int_equal(access(fixture.directory, F_OK), -1);
+    check_ok("open", store_fixture_open(&fixture, &err), err);
+    store_put(fixture.store, sample_object(.name = "a"));
+    store_fixture_close(&fixture);
+    store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean'");
+    store = store_open(fixture.loop, &look, &err);
     check_ok("look", store, err);
     assert_non_null(store_get(store, &kind_job, "default", "a"));
     store_close(store);
-    check_int("clean", store_world_ask(&world, "SELECT value FROM meta WHERE key = 'clean'"), 0);
-    store_world_free(&world);
+    check_int("clean", store_fixture_ask(&fixture, "SELECT value FROM meta WHERE key = 'clean'"),
+              0);
+    store_fixture_free(&fixture);
 }
 
 struct damage {
@@ -169,33 +171,33 @@ static void damage_hurts_one_object_or_is_refused(void **state)
 {
     for (const struct damage *d = damages; d < damages + countof(damages); d++) {
         scoped_str name = mem_printf("damage-%d", (int)(d - damages));
-        struct store_world world = store_world_new(name);
+        struct store_fixture fixture = store_fixture_new(name);
         struct error err;
 
-        store_put(world.store, sample_object(.name = "good"));
-        store_put(world.store,
+        store_put(fixture.store, sample_object(.name = "good"));
+        store_put(fixture.store,
                   sample_object(.name = "bad", .kind = &kind_pod, .body = "{\"x\":1}"));
-        store_world_close(&world);
-        store_world_sql(&world, d->sql);
+        store_fixture_close(&fixture);
+        store_fixture_sql(&fixture, d->sql);
         if (d->code) {
-            check_error(d->name, store_world_open(&world, &err), err, d->code);
+            check_error(d->name, store_fixture_open(&fixture, &err), err, d->code);
             check_has(d->name, err.message, d->message);
             check_has(d->name, err.message, "store.db");
         } else {
-            check_ok(d->name, store_world_open(&world, &err), err);
-            check(d->name, store_world_get(&world, "good"));
-            store_put(world.store, sample_object(.name = "new"));
-            store_world_reopen(&world);
-            check(d->name, store_world_get(&world, "new"));
+            check_ok(d->name, store_fixture_open(&fixture, &err), err);
+            check(d->name, store_fixture_get(&fixture, "good"));
+            store_put(fixture.store, sample_object(.name = "new"));
+            store_fixture_reopen(&fixture);
+            check(d->name, store_fixture_get(&fixture, "new"));
         }
-        store_world_free(&world);
+        store_fixture_free(&fixture);
     }
 }
 
 static void a_damaged_file_is_named_and_left_alone(void **state)
 {
-    struct store_world world = store_world_new("torn");
-    scoped_str path = mem_printf("%s/store.db", world.directory);
+    struct store_fixture fixture = store_fixture_new("torn");
+    scoped_str path = mem_printf("%s/store.db", fixture.directory);
     struct error err;
     struct stat before, after;
     int fd;
@@ -203,39 +205,39 @@ static void a_damaged_file_is_named_and_left_alone(void **state)
     for (int i = 0; i < 300; i++) {
         scoped_str name = mem_printf("n%d", i);
 
-        store_put(world.store, sample_object(.name = name, .status = "{\"a\":\"0123456789\"}"));
+        store_put(fixture.store, sample_object(.name = name, .status = "{\"a\":\"0123456789\"}"));
     }
-    store_world_close(&world);
+    store_fixture_close(&fixture);
     for (off_t at = 4096; at < 40960; at += 4096) {
         fd = open(path, O_WRONLY | O_CLOEXEC);
         assert_int_equal(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, at), 8);
         close(fd);
     }
     stat(path, &before);
-    check_error("open", store_world_open(&world, &err), err, ERR_STORAGE);
+    check_error("open", store_fixture_open(&fixture, &err), err, ERR_STORAGE);
     check_has("open", err.message, path);
     check_has("open", err.message, "backup");
     stat(path, &after);
     check_int("size", after.st_size, before.st_size);
     check_int("truncate", truncate(path, 100), 0);
-    check_error("cut", store_world_open(&world, &err), err, ERR_STORAGE);
-    store_world_free(&world);
+    check_error("cut", store_fixture_open(&fixture, &err), err, ERR_STORAGE);
+    store_fixture_free(&fixture);
 }
 
 static void the_directory_is_private(void **state)
 {
-    struct store_world world = store_world_new("private");
-    scoped_str database = mem_printf("%s/store.db", world.directory);
-    scoped_str log = mem_printf("%s/store.db-wal", world.directory);
+    struct store_fixture fixture = store_fixture_new("private");
+    scoped_str database = mem_printf("%s/store.db", fixture.directory);
+    scoped_str log = mem_printf("%s/store.db-wal", fixture.directory);
     struct stat stats;
 
-    stat(world.directory, &stats);
+    stat(fixture.directory, &stats);
     check_int("directory", stats.st_mode & 0777, 0700);
     stat(database, &stats);
     check_int("database", stats.st_mode & 0777, 0600);
     stat(log, &stats);
     check_int("log", stats.st_mode & 0777, 0600);
-    store_world_free(&world);
+    store_fixture_free(&fixture);
 }
 
 /* ---- a bad disk ---- */
@@ -265,33 +267,33 @@ static void raise_flag(struct task *task)
 
 static void a_full_disk_takes_deletes_and_recovers(void **state)
 {
-    struct store_world world = store_world_new("full");
+    struct store_fixture fixture = store_fixture_new("full");
     struct failure failure = {0};
     struct flag flag = {.task.run = raise_flag};
     struct error err;
 
-    store_on_failure(world.store, failed, &failure);
-    store_put(world.store, sample_object(.name = "a"));
-    loop_settle(world.loop);
+    store_on_failure(fixture.store, failed, &failure);
+    store_put(fixture.store, sample_object(.name = "a"));
+    loop_settle(fixture.loop);
     disk_set(DISK_NO_SPACE);
-    store_put(world.store, sample_object(.name = "b"));
-    store_when_durable(world.store, &flag.task);
-    loop_advance(world.loop, 10);
-    check_error("writes", store_writable(world.store, &err), err, ERR_STORAGE);
+    store_put(fixture.store, sample_object(.name = "b"));
+    store_when_durable(fixture.store, &flag.task);
+    loop_advance(fixture.loop, 10);
+    check_error("writes", store_writable(fixture.store, &err), err, ERR_STORAGE);
     check_int("not durable", flag.runs, 0);
-    store_delete(world.store, store_world_get(&world, "a"));
-    loop_advance(world.loop, 5000);
+    store_delete(fixture.store, store_fixture_get(&fixture, "a"));
+    loop_advance(fixture.loop, 5000);
     check_int("still not", flag.runs, 0);
     disk_set(DISK_WELL);
-    loop_advance(world.loop, 2000);
+    loop_advance(fixture.loop, 2000);
     check_int("durable", flag.runs, 1);
-    check_ok("writes again", store_writable(world.store, &err), err);
-    check_int("all", store_durable_revision(world.store), 3);
+    check_ok("writes again", store_writable(fixture.store, &err), err);
+    check_int("all", store_durable_revision(fixture.store), 3);
     check_int("no failure", failure.calls, 0);
-    store_world_reopen(&world);
-    assert_non_null(store_world_get(&world, "b"));
-    assert_null(store_world_get(&world, "a"));
-    store_world_free(&world);
+    store_fixture_reopen(&fixture);
+    assert_non_null(store_fixture_get(&fixture, "b"));
+    assert_null(store_fixture_get(&fixture, "a"));
+    store_fixture_free(&fixture);
 }
 
 static void a_failed_commit_is_the_end(void **state)
@@ -300,27 +302,27 @@ static void a_failed_commit_is_the_end(void **state)
 
     for (size_t i = 0; i < countof(faults); i++) {
         scoped_str name = mem_printf("eio-%zu", i);
-        struct store_world world = store_world_new(name);
+        struct store_fixture fixture = store_fixture_new(name);
         struct failure failure = {0};
         struct flag flag = {.task.run = raise_flag};
         struct error err;
 
-        store_on_failure(world.store, failed, &failure);
+        store_on_failure(fixture.store, failed, &failure);
         disk_set(faults[i]);
-        store_put(world.store, sample_object(.name = "a"));
-        store_when_durable(world.store, &flag.task);
-        loop_settle(world.loop);
+        store_put(fixture.store, sample_object(.name = "a"));
+        store_when_durable(fixture.store, &flag.task);
+        loop_settle(fixture.loop);
         check_int(name, failure.calls, 1);
-        check_error(name, store_writable(world.store, &err), err, ERR_INTERNAL);
+        check_error(name, store_writable(fixture.store, &err), err, ERR_INTERNAL);
         disk_set(DISK_WELL);
-        store_put(world.store, sample_object(.name = "b"));
-        store_when_durable(world.store, &flag.task);
-        loop_advance(world.loop, 10000);
+        store_put(fixture.store, sample_object(.name = "b"));
+        store_when_durable(fixture.store, &flag.task);
+        loop_advance(fixture.loop, 10000);
         check_int(name, failure.calls, 1);
         check_int(name, flag.runs, 0);
-        store_world_reopen(&world);
-        assert_null(store_world_get(&world, "b"));
-        store_world_free(&world);
+        store_fixture_reopen(&fixture);
+        assert_null(store_fixture_get(&fixture, "b"));
+        store_fixture_free(&fixture);
     }
 }
 
@@ -329,31 +331,31 @@ static void every_point_of_failure_keeps_what_was_reported(void **state)
 {
     for (int n = 1;; n++) {
         scoped_str name = mem_printf("point-%d", n);
-        struct store_world world = store_world_new(name);
+        struct store_fixture fixture = store_fixture_new(name);
         struct failure failure = {0};
         int reported = 0;
 
-        store_on_failure(world.store, failed, &failure);
+        store_on_failure(fixture.store, failed, &failure);
         disk_fail_after(n, DISK_NO_WRITES);
         for (int i = 0; i < 6; i++) {
             scoped_str object = mem_printf("n%d", i);
             struct flag flag = {.task.run = raise_flag};
 
-            store_put(world.store, sample_object(.name = object, .body = "{\"spec\":1}"));
-            store_when_durable(world.store, &flag.task);
-            loop_settle(world.loop);
-            store_forget(world.store, &flag.task);
+            store_put(fixture.store, sample_object(.name = object, .body = "{\"spec\":1}"));
+            store_when_durable(fixture.store, &flag.task);
+            loop_settle(fixture.loop);
+            store_forget(fixture.store, &flag.task);
             if (flag.runs)
                 reported = i + 1;
         }
         disk_set(DISK_WELL);
-        store_world_reopen(&world);
+        store_fixture_reopen(&fixture);
         for (int i = 0; i < reported; i++) {
             scoped_str object = mem_printf("n%d", i);
 
-            check(name, store_world_get(&world, object));
+            check(name, store_fixture_get(&fixture, object));
         }
-        store_world_free(&world);
+        store_fixture_free(&fixture);
         if (failure.calls == 0) {
             check("some failed", n > 6);
             return;

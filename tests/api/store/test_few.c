@@ -25,22 +25,22 @@ static char *long_status(char letter)
 }
 
 /* A flow with two jobs and a long status, and one more flow that came later. */
-static struct store_world world_of_flows(const char *name)
+static struct store_fixture store_with_flows(const char *name)
 {
-    struct store_world world = store_world_new(name);
+    struct store_fixture fixture = store_fixture_new(name);
     scoped_str first = long_status('x');
     scoped_str second = long_status('y');
 
-    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
-                                         .status = first));
-    store_put(world.store, sample_object(.name = "f-a", .owner_uid = "uid-f"));
-    store_put(world.store, sample_object(.name = "f-b", .owner_uid = "uid-f"));
-    store_put(world.store, sample_object(.name = "g", .kind = &kind_job_flow));
-    loop_settle(world.loop);
-    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
-                                         .status = second));
-    store_world_close(&world);
-    return world;
+    store_put(fixture.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                           .status = first));
+    store_put(fixture.store, sample_object(.name = "f-a", .owner_uid = "uid-f"));
+    store_put(fixture.store, sample_object(.name = "f-b", .owner_uid = "uid-f"));
+    store_put(fixture.store, sample_object(.name = "g", .kind = &kind_job_flow));
+    loop_settle(fixture.loop);
+    store_put(fixture.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                           .status = second));
+    store_fixture_close(&fixture);
+    return fixture;
 }
 
 static void check_flow(const struct store *store)
@@ -55,11 +55,11 @@ static void check_flow(const struct store *store)
 
 static void they_are_read_alone(void **unused)
 {
-    struct store_world world = world_of_flows("few");
+    struct store_fixture fixture = store_with_flows("few");
     const struct store_options look = {
-        .directory = world.directory, .read_only = true, .few_only = true};
+        .directory = fixture.directory, .read_only = true, .few_only = true};
     struct error err;
-    struct store *store = store_open(world.loop, &look, &err);
+    struct store *store = store_open(fixture.loop, &look, &err);
 
     check_ok("look", store, err);
     check_flow(store);
@@ -67,7 +67,7 @@ static void they_are_read_alone(void **unused)
     check_int("no jobs", (long)store_count(store, &kind_job, NULL), 0);
     check("in the order they came", get_flow(store, "f")->row < get_flow(store, "g")->row);
     store_close(store);
-    store_world_free(&world);
+    store_fixture_free(&fixture);
 }
 
 /* What has a name is read alone, too: with what hangs on it, and with nothing that is only spelled
@@ -77,17 +77,17 @@ static void what_has_a_name_is_read_alone(void **unused)
     static const char *const jobs[] = {"f-ab", "f-a-b", "f-a.b", "F-A"};
     static const char *const asked[] = {"f-a", "f-a-b", "nobody", "f-a' OR '1'='1", "%"};
     static const long found[] = {2, 1, 0, 0, 0};
-    struct store_world world = world_of_flows("named");
+    struct store_fixture fixture = store_with_flows("named");
     struct error err;
 
-    check_ok("open", store_world_open(&world, &err), err);
+    check_ok("open", store_fixture_open(&fixture, &err), err);
     for (size_t i = 0; i < countof(jobs); i++)
-        store_put(world.store, sample_object(.name = jobs[i], .body = "{\"own\":1}"));
-    store_world_close(&world);
+        store_put(fixture.store, sample_object(.name = jobs[i], .body = "{\"own\":1}"));
+    store_fixture_close(&fixture);
     for (size_t i = 0; i < countof(asked); i++) {
         const struct store_options look = {
-            .directory = world.directory, .read_only = true, .name_only = asked[i]};
-        struct store *store = store_open(world.loop, &look, &err);
+            .directory = fixture.directory, .read_only = true, .name_only = asked[i]};
+        struct store *store = store_open(fixture.loop, &look, &err);
 
         check_ok("look", store, err);
         check_int(asked[i], (long)store_count(store, &kind_job, NULL), found[i]);
@@ -97,50 +97,50 @@ static void what_has_a_name_is_read_alone(void **unused)
                       "{\"own\":1}");
         store_close(store);
     }
-    store_world_free(&world);
+    store_fixture_free(&fixture);
 }
 
 static void what_comes_after_a_restart_lies_behind(void **unused)
 {
-    struct store_world world = world_of_flows("behind");
+    struct store_fixture fixture = store_with_flows("behind");
     struct error err;
 
-    check_ok("open", store_world_open(&world, &err), err);
-    check_flow(world.store);
-    check_int("the jobs", (long)store_count(world.store, &kind_job, NULL), 2);
-    store_put(world.store, sample_object(.name = "h", .kind = &kind_job_flow));
-    store_put(world.store, sample_object(.name = "c"));
-    store_world_reopen(&world);
-    check("a flow", get_flow(world.store, "g")->row < get_flow(world.store, "h")->row &&
-                        get_flow(world.store, "h")->row < 0);
-    check("a job", store_world_get(&world, "c")->row > store_world_get(&world, "f-b")->row);
-    store_world_free(&world);
+    check_ok("open", store_fixture_open(&fixture, &err), err);
+    check_flow(fixture.store);
+    check_int("the jobs", (long)store_count(fixture.store, &kind_job, NULL), 2);
+    store_put(fixture.store, sample_object(.name = "h", .kind = &kind_job_flow));
+    store_put(fixture.store, sample_object(.name = "c"));
+    store_fixture_reopen(&fixture);
+    check("a flow", get_flow(fixture.store, "g")->row < get_flow(fixture.store, "h")->row &&
+                        get_flow(fixture.store, "h")->row < 0);
+    check("a job", store_fixture_get(&fixture, "c")->row > store_fixture_get(&fixture, "f-b")->row);
+    store_fixture_free(&fixture);
 }
 
 /* As the second version of the schema had it: rows of all kinds in one sequence. */
 static void move_rows(enum use first)
 {
-    struct store_world world = world_of_flows(first == LOOKED_AT ? "looked-at" : "worked-in");
-    const struct store_options look = {.directory = world.directory, .read_only = true};
+    struct store_fixture fixture = store_with_flows(first == LOOKED_AT ? "looked-at" : "worked-in");
+    const struct store_options look = {.directory = fixture.directory, .read_only = true};
     struct error err;
     struct store *store;
 
-    store_world_sql(&world,
-                    "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
-                    "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
-                    "PRAGMA user_version = 2");
+    store_fixture_sql(&fixture,
+                      "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
+                      "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
+                      "PRAGMA user_version = 2");
     if (first == LOOKED_AT) {
-        store = store_open(world.loop, &look, &err);
+        store = store_open(fixture.loop, &look, &err);
         check_ok("look", store, err);
         check_flow(store);
         store_close(store);
     }
-    check_ok("open", store_world_open(&world, &err), err);
-    check_flow(world.store);
-    check("flows are below zero", get_flow(world.store, "f")->row < 0);
-    check("in their order", get_flow(world.store, "f")->row < get_flow(world.store, "g")->row);
-    check("jobs are not", store_world_get(&world, "f-a")->row > 0);
-    store_world_free(&world);
+    check_ok("open", store_fixture_open(&fixture, &err), err);
+    check_flow(fixture.store);
+    check("flows are below zero", get_flow(fixture.store, "f")->row < 0);
+    check("in their order", get_flow(fixture.store, "f")->row < get_flow(fixture.store, "g")->row);
+    check("jobs are not", store_fixture_get(&fixture, "f-a")->row > 0);
+    store_fixture_free(&fixture);
 }
 
 static void rows_of_an_older_file_are_moved(void **unused)

@@ -5,28 +5,28 @@
 #include "api/store/store.h"
 #include "tests/support/objects.h"
 
-struct world {
+struct fixture {
     struct clock *clock;
     struct loop *loop;
     struct store *store;
 };
 
-static struct world world_new(int64_t window, int64_t max_delay_ms)
+static struct fixture fixture_new(int64_t window, int64_t max_delay_ms)
 {
     const struct store_options options = {.watch_window = window, .max_delay_ms = max_delay_ms};
-    struct world world = {.clock = clock_virtual_new(0, 1)};
+    struct fixture fixture = {.clock = clock_virtual_new(0, 1)};
 
-    world.loop = loop_new(world.clock);
-    world.store = store_open(world.loop, &options, NULL);
-    assert_non_null(world.store);
-    return world;
+    fixture.loop = loop_new(fixture.clock);
+    fixture.store = store_open(fixture.loop, &options, NULL);
+    assert_non_null(fixture.store);
+    return fixture;
 }
 
-static void world_free(struct world *world)
+static void fixture_free(struct fixture *fixture)
 {
-    store_close(world->store);
-    loop_free(world->loop);
-    clock_free(world->clock);
+    store_close(fixture->store);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
 }
 
 /* Writes down what it is told: "+name@revision" for added, "~" modified, "-" deleted. */
@@ -67,77 +67,78 @@ static bool watched(void *ctx, enum store_change change, const struct object *ol
     return diary->end_after == 0 || --diary->end_after > 0;
 }
 
-static struct store_watch *watch(struct world *world, struct diary *diary, int64_t since)
+static struct store_watch *watch(struct fixture *fixture, struct diary *diary, int64_t since)
 {
     const struct store_watch_options options = {
         .kind = &kind_job, .since_revision = since, .changed = watched, .ctx = diary};
     struct error err;
-    struct store_watch *opened = store_watch_open(world->store, &options, &err);
+    struct store_watch *opened = store_watch_open(fixture->store, &options, &err);
 
     check_ok("watch", opened, err);
     return opened;
 }
 
-static const struct object *put(struct world *world, const char *name)
+static const struct object *put(struct fixture *fixture, const char *name)
 {
-    return store_put(world->store, sample_object(.name = name));
+    return store_put(fixture->store, sample_object(.name = name));
 }
 
-static const struct object *put_status(struct world *world, const char *name, const char *status)
+static const struct object *put_status(struct fixture *fixture, const char *name,
+                                       const char *status)
 {
-    const struct object *object = store_get(world->store, &kind_job, "default", name);
+    const struct object *object = store_get(fixture->store, &kind_job, "default", name);
 
-    return store_put(world->store, sample_with_status(object, status));
+    return store_put(fixture->store, sample_with_status(object, status));
 }
 
-static void drop(struct world *world, const char *name)
+static void drop(struct fixture *fixture, const char *name)
 {
-    store_delete(world->store, store_get(world->store, &kind_job, "default", name));
+    store_delete(fixture->store, store_get(fixture->store, &kind_job, "default", name));
 }
 
 static void every_change_has_the_next_revision(void **state)
 {
-    struct world world = world_new(0, 0);
+    struct fixture fixture = fixture_new(0, 0);
     const struct object *a, *changed;
 
-    a = put(&world, "a");
+    a = put(&fixture, "a");
     check_int("first", a->revision, 1);
-    check_int("b", put(&world, "b")->revision, 2);
-    changed = put_status(&world, "a", "{}");
+    check_int("b", put(&fixture, "b")->revision, 2);
+    changed = put_status(&fixture, "a", "{}");
     check_int("changed", changed->revision, 3);
     check_int("same row", changed->row, a->row);
     check("the old version can still be read", a->status == NULL);
-    drop(&world, "b");
-    check_int("the deletion counts", store_revision(world.store), 4);
-    assert_null(store_get(world.store, &kind_job, "default", "b"));
-    check_int("durable is behind", store_durable_revision(world.store), 0);
-    loop_settle(world.loop);
-    check_int("and catches up", store_durable_revision(world.store), 4);
-    world_free(&world);
+    drop(&fixture, "b");
+    check_int("the deletion counts", store_revision(fixture.store), 4);
+    assert_null(store_get(fixture.store, &kind_job, "default", "b"));
+    check_int("durable is behind", store_durable_revision(fixture.store), 0);
+    loop_settle(fixture.loop);
+    check_int("and catches up", store_durable_revision(fixture.store), 4);
+    fixture_free(&fixture);
 }
 
 static void listeners_hear_accepted_changes_in_order(void **state)
 {
-    struct world world = world_new(0, 0);
+    struct fixture fixture = fixture_new(0, 0);
     struct diary first = {.listener.changed = heard}, second = {.listener.changed = heard};
 
-    first.store = world.store;
+    first.store = fixture.store;
     first.write_back = true;
-    store_listen(world.store, &first.listener);
-    store_listen(world.store, &second.listener);
-    put(&world, "a");
-    put(&world, "b");
+    store_listen(fixture.store, &first.listener);
+    store_listen(fixture.store, &second.listener);
+    put(&fixture, "a");
+    put(&fixture, "b");
     check_str("not inside the call", first.text, "");
-    loop_settle(world.loop);
+    loop_settle(fixture.loop);
     check_str("first", first.text, "+a@1 +b@2 ~a@3 ~b@4 ");
     check_str("second", second.text, first.text);
-    store_unlisten(world.store, &first.listener);
-    drop(&world, "a");
-    loop_settle(world.loop);
+    store_unlisten(fixture.store, &first.listener);
+    drop(&fixture, "a");
+    loop_settle(fixture.loop);
     check_str("second goes on", second.text, "+a@1 +b@2 ~a@3 ~b@4 -a@5 ");
     check_str("first does not", first.text, "+a@1 +b@2 ~a@3 ~b@4 ");
-    store_unlisten(world.store, &second.listener);
-    world_free(&world);
+    store_unlisten(fixture.store, &second.listener);
+    fixture_free(&fixture);
 }
 
 struct flag {
@@ -157,127 +158,127 @@ static void raise_flag(struct task *task)
 
 static void a_waiter_runs_when_all_before_it_is_durable(void **state)
 {
-    struct world world = world_new(0, 0);
-    struct flag flag = {.task.run = raise_flag, .store = world.store};
+    struct fixture fixture = fixture_new(0, 0);
+    struct flag flag = {.task.run = raise_flag, .store = fixture.store};
     struct flag gone = flag;
 
-    put(&world, "a");
-    store_when_durable(world.store, &flag.task);
-    store_when_durable(world.store, &gone.task);
-    store_forget(world.store, &gone.task);
+    put(&fixture, "a");
+    store_when_durable(fixture.store, &flag.task);
+    store_when_durable(fixture.store, &gone.task);
+    store_forget(fixture.store, &gone.task);
     check_int("not inside the call", flag.runs, 0);
-    loop_settle(world.loop);
+    loop_settle(fixture.loop);
     check_int("runs", flag.runs, 1);
     check_int("durable", flag.durable, 1);
     check_int("forgotten", gone.runs, 0);
-    store_when_durable(world.store, &flag.task);
-    loop_settle(world.loop);
+    store_when_durable(fixture.store, &flag.task);
+    loop_settle(fixture.loop);
     check_int("at once when nothing is pending", flag.runs, 2);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void an_unhurried_batch_waits_for_company(void **state)
 {
-    struct world world = world_new(0, 5);
+    struct fixture fixture = fixture_new(0, 5);
     struct store_stats stats;
 
-    put(&world, "a");
-    loop_advance(world.loop, 4);
-    put(&world, "b");
-    loop_settle(world.loop);
-    check_int("waits", store_durable_revision(world.store), 0);
-    loop_advance(world.loop, 1);
-    check_int("both", store_durable_revision(world.store), 2);
-    store_stats(world.store, &stats);
+    put(&fixture, "a");
+    loop_advance(fixture.loop, 4);
+    put(&fixture, "b");
+    loop_settle(fixture.loop);
+    check_int("waits", store_durable_revision(fixture.store), 0);
+    loop_advance(fixture.loop, 1);
+    check_int("both", store_durable_revision(fixture.store), 2);
+    store_stats(fixture.store, &stats);
     check_int("one commit", stats.commits, 1);
-    put(&world, "c");
-    store_hurry(world.store);
-    loop_settle(world.loop);
-    check_int("hurried", store_durable_revision(world.store), 3);
-    world_free(&world);
+    put(&fixture, "c");
+    store_hurry(fixture.store);
+    loop_settle(fixture.loop);
+    check_int("hurried", store_durable_revision(fixture.store), 3);
+    fixture_free(&fixture);
 }
 
 static void a_batch_nobody_waits_for_may_wait_longer(void **state)
 {
     const struct store_options options = {.max_delay_ms = 5, .idle_delay_ms = 20};
-    struct world world = {.clock = clock_virtual_new(0, 1)};
+    struct fixture fixture = {.clock = clock_virtual_new(0, 1)};
     struct flag flag = {.task.run = raise_flag};
 
-    world.loop = loop_new(world.clock);
-    world.store = flag.store = store_open(world.loop, &options, NULL);
-    put(&world, "a");
-    loop_advance(world.loop, 19);
-    check_int("waits", store_durable_revision(world.store), 0);
-    loop_advance(world.loop, 1);
-    check_int("on its own", store_durable_revision(world.store), 1);
-    put(&world, "b");
-    loop_advance(world.loop, 10);
-    store_when_durable(world.store, &flag.task);
-    loop_advance(world.loop, 4);
-    check_int("somebody waits", store_durable_revision(world.store), 1);
-    loop_advance(world.loop, 1);
-    check_int("no longer than for others", store_durable_revision(world.store), 2);
+    fixture.loop = loop_new(fixture.clock);
+    fixture.store = flag.store = store_open(fixture.loop, &options, NULL);
+    put(&fixture, "a");
+    loop_advance(fixture.loop, 19);
+    check_int("waits", store_durable_revision(fixture.store), 0);
+    loop_advance(fixture.loop, 1);
+    check_int("on its own", store_durable_revision(fixture.store), 1);
+    put(&fixture, "b");
+    loop_advance(fixture.loop, 10);
+    store_when_durable(fixture.store, &flag.task);
+    loop_advance(fixture.loop, 4);
+    check_int("somebody waits", store_durable_revision(fixture.store), 1);
+    loop_advance(fixture.loop, 1);
+    check_int("no longer than for others", store_durable_revision(fixture.store), 2);
     check_int("told", flag.runs, 1);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void a_watch_sees_each_durable_change_once(void **state)
 {
-    struct world world = world_new(0, 0);
+    struct fixture fixture = fixture_new(0, 0);
     struct diary early = {0}, late = {0}, future = {0};
     struct store_watch *watches[3];
 
-    put(&world, "a");
-    watches[0] = watch(&world, &early, 0);
-    loop_settle(world.loop);
+    put(&fixture, "a");
+    watches[0] = watch(&fixture, &early, 0);
+    loop_settle(fixture.loop);
     check_str("early", early.text, "+a@1 ");
-    put_status(&world, "a", "{}");
-    put(&world, "b");
-    drop(&world, "b");
+    put_status(&fixture, "a", "{}");
+    put(&fixture, "b");
+    drop(&fixture, "b");
     check_str("nothing before it is durable", early.text, "+a@1 ");
-    loop_settle(world.loop);
+    loop_settle(fixture.loop);
     check_str("each version", early.text, "+a@1 ~a@2 +b@3 -b@4 ");
-    watches[1] = watch(&world, &late, 2);
-    watches[2] = watch(&world, &future, 5);
-    put(&world, "c");
-    put(&world, "d");
-    loop_settle(world.loop);
+    watches[1] = watch(&fixture, &late, 2);
+    watches[2] = watch(&fixture, &future, 5);
+    put(&fixture, "c");
+    put(&fixture, "d");
+    loop_settle(fixture.loop);
     check_str("late", late.text, "+b@3 -b@4 +c@5 +d@6 ");
     check_str("future", future.text, "+d@6 ");
     for (size_t i = 0; i < 3; i++)
         store_watch_close(watches[i]);
-    put(&world, "e");
-    loop_settle(world.loop);
+    put(&fixture, "e");
+    loop_settle(fixture.loop);
     check_str("closed", late.text, "+b@3 -b@4 +c@5 +d@6 ");
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void a_watch_may_end_itself(void **state)
 {
-    struct world world = world_new(0, 0);
+    struct fixture fixture = fixture_new(0, 0);
     struct diary diary = {.end_after = 2}, other = {0};
 
-    put(&world, "a");
-    put(&world, "b");
-    put(&world, "c");
-    loop_settle(world.loop);
-    watch(&world, &diary, 0);
-    watch(&world, &other, -1);
-    loop_settle(world.loop);
+    put(&fixture, "a");
+    put(&fixture, "b");
+    put(&fixture, "c");
+    loop_settle(fixture.loop);
+    watch(&fixture, &diary, 0);
+    watch(&fixture, &other, -1);
+    loop_settle(fixture.loop);
     check_str("in the past", diary.text, "+a@1 +b@2 ");
     diary = (struct diary){.end_after = 1};
-    watch(&world, &diary, -1);
-    put(&world, "d");
-    put(&world, "e");
-    loop_settle(world.loop);
+    watch(&fixture, &diary, -1);
+    put(&fixture, "d");
+    put(&fixture, "e");
+    loop_settle(fixture.loop);
     check_str("live", diary.text, "+d@4 ");
     check_str("others go on", other.text, "+d@4 +e@5 ");
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void what_fell_out_of_the_window_is_gone(void **state)
 {
-    struct world world = world_new(3, 0);
+    struct fixture fixture = fixture_new(3, 0);
     struct diary diary = {0};
     struct store_watch_options options = {.kind = &kind_job, .changed = watched, .ctx = &diary};
     struct error err;
@@ -286,45 +287,45 @@ static void what_fell_out_of_the_window_is_gone(void **state)
         char name[16];
 
         snprintf(name, sizeof name, "n%d", i);
-        put(&world, name);
-        loop_settle(world.loop);
+        put(&fixture, name);
+        loop_settle(fixture.loop);
     }
     options.since_revision = 1;
-    check_error("too old", store_watch_open(world.store, &options, &err), err, ERR_GONE);
+    check_error("too old", store_watch_open(fixture.store, &options, &err), err, ERR_GONE);
     check_str("message", err.message, "too old resource version: 1 (2)");
-    watch(&world, &diary, 2);
-    loop_settle(world.loop);
+    watch(&fixture, &diary, 2);
+    loop_settle(fixture.loop);
     check_str("the window", diary.text, "+n2@3 +n3@4 +n4@5 ");
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void a_watch_that_starts_late_in_a_long_turn_misses_nothing(void **state)
 {
-    struct world world = world_new(2, 0);
+    struct fixture fixture = fixture_new(2, 0);
     struct diary diary = {0};
 
-    put(&world, "a");
-    loop_settle(world.loop);
-    watch(&world, &diary, 0);
+    put(&fixture, "a");
+    loop_settle(fixture.loop);
+    watch(&fixture, &diary, 0);
     for (int i = 0; i < 5; i++)
-        put_status(&world, "a", i % 2 ? "{\"i\":1}" : "{\"i\":0}");
-    loop_settle(world.loop);
+        put_status(&fixture, "a", i % 2 ? "{\"i\":1}" : "{\"i\":0}");
+    loop_settle(fixture.loop);
     check_str("all", diary.text, "+a@1 ~a@2 ~a@3 ~a@4 ~a@5 ~a@6 ");
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void equal_bodies_are_kept_once(void **state)
 {
-    struct world world = world_new(1, 0);
+    struct fixture fixture = fixture_new(1, 0);
     struct store_stats stats;
 
     for (int i = 0; i < 10; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "n%d", i);
-        store_put(world.store, sample_object(.name = name, .body = "{\"spec\":{\"x\":1}}"));
+        store_put(fixture.store, sample_object(.name = name, .body = "{\"spec\":{\"x\":1}}"));
     }
-    store_stats(world.store, &stats);
+    store_stats(fixture.store, &stats);
     check_int("objects", stats.objects, 10);
     check_int("bodies", stats.bodies, 1);
     check_int("bytes", stats.body_bytes, strlen("{\"spec\":{\"x\":1}}"));
@@ -333,27 +334,27 @@ static void equal_bodies_are_kept_once(void **state)
 
         snprintf(name, sizeof name, "n%d", i);
         snprintf(body, sizeof body, "{\"spec\":%d}", i);
-        store_put(world.store, sample_object(.name = name, .body = body));
+        store_put(fixture.store, sample_object(.name = name, .body = body));
     }
-    store_stats(world.store, &stats);
+    store_stats(fixture.store, &stats);
     check_int("an unused body stays for a while", stats.bodies, 11);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 static void pods_lie_beside_their_job(void **state)
 {
-    struct world world = world_new(0, 0);
+    struct fixture fixture = fixture_new(0, 0);
     const struct object *flow, *job, *pod, *other;
 
-    flow = store_put(world.store, sample_object(.name = "flow", .kind = &kind_job_flow));
-    other = store_put(world.store, sample_object(.name = "a", .owner_uid = "uid-flow"));
-    job = store_put(world.store, sample_object(.name = "b", .owner_uid = "uid-flow"));
-    pod =
-        store_put(world.store, sample_object(.name = "p", .kind = &kind_pod, .owner_uid = "uid-b"));
+    flow = store_put(fixture.store, sample_object(.name = "flow", .kind = &kind_job_flow));
+    other = store_put(fixture.store, sample_object(.name = "a", .owner_uid = "uid-flow"));
+    job = store_put(fixture.store, sample_object(.name = "b", .owner_uid = "uid-flow"));
+    pod = store_put(fixture.store,
+                    sample_object(.name = "p", .kind = &kind_pod, .owner_uid = "uid-b"));
     check("jobs of a flow keep apart", job->row - other->row >= 8);
     check("the flow itself lies with others", flow->row < 0);
     check_int("pod", pod->row, job->row + 1);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 int main(void)

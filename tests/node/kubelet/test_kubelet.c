@@ -5,150 +5,151 @@
 
 #include "tests/support/kubelet_fixture.h"
 
-static int64_t start_ms(struct rig *rig, const char *name)
+static int64_t start_ms(struct node_fixture *fixture, const char *name)
 {
-    return pod_status_of(rig_get(rig, &kind_pod, name))->start_ms;
+    return pod_status_of(node_fixture_get(fixture, &kind_pod, name))->start_ms;
 }
 
 static void a_pod_goes_from_bound_to_succeeded(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(2);
-    struct rig_pod *pod;
+    struct node_fixture *fixture = kubelet_fixture_new(2);
+    struct scripted_pod *pod;
 
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    pod = rig_started(rig, "p");
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    pod = node_fixture_started(fixture, "p");
     assert_non_null(pod);
-    check("its intent is in the status", start_ms(rig, "p") != 0);
-    check_has("placed", rig_status(rig, &kind_pod, "p"),
+    check("its intent is in the status", start_ms(fixture, "p") != 0);
+    check_has("placed", node_fixture_status(fixture, &kind_pod, "p"),
               "\"type\":\"PodScheduled\",\"status\":\"True\"");
     check_str("needs no address", pod->ip, "");
     check_str("nor a hosts file", pod->hosts, "");
-    rig_tell_running(rig, "p");
-    check_int("running", rig_pod_phase(rig, "p"), POD_RUNNING);
-    check_has("ready", rig_status(rig, &kind_pod, "p"), "\"type\":\"Ready\",\"status\":\"True\"");
-    check_has("its image", rig_status(rig, &kind_pod, "p"), "\"image\":\"i\"");
-    rig_tell_ended(rig, "p", 0);
-    check_int("succeeded", rig_pod_phase(rig, "p"), POD_SUCCEEDED);
+    node_fixture_report_running(fixture, "p");
+    check_int("running", node_fixture_pod_phase(fixture, "p"), POD_RUNNING);
+    check_has("ready", node_fixture_status(fixture, &kind_pod, "p"),
+              "\"type\":\"Ready\",\"status\":\"True\"");
+    check_has("its image", node_fixture_status(fixture, &kind_pod, "p"), "\"image\":\"i\"");
+    node_fixture_report_ended(fixture, "p", 0);
+    check_int("succeeded", node_fixture_pod_phase(fixture, "p"), POD_SUCCEEDED);
     check("released", pod->released);
     check("logs stay", !pod->purged);
-    rig_delete(rig, &kind_pod, "p", -1);
-    rig_settle(rig);
+    node_fixture_delete(fixture, &kind_pod, "p", -1);
+    node_fixture_settle(fixture);
     check("purged with its object", pod->purged);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void a_pod_of_a_previous_run_is_purged_with_its_object(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(2);
+    struct node_fixture *fixture = kubelet_fixture_new(2);
     struct kubelet_options options = kubelet_fixture_options(2);
 
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    rig_tell_ended(rig, "p", 0);
-    rig_stop(rig);
-    rig_start_kubelet(rig, &options);
-    check("its logs are still there", !rig_started(rig, "p")->purged);
-    rig_delete(rig, &kind_pod, "p", -1);
-    rig_settle(rig);
-    check("purged", rig_started(rig, "p")->purged);
-    rig_free(rig);
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    node_fixture_report_ended(fixture, "p", 0);
+    node_fixture_stop(fixture);
+    node_fixture_start_kubelet(fixture, &options);
+    check("its logs are still there", !node_fixture_started(fixture, "p")->purged);
+    node_fixture_delete(fixture, &kind_pod, "p", -1);
+    node_fixture_settle(fixture);
+    check("purged", node_fixture_started(fixture, "p")->purged);
+    node_fixture_free(fixture);
 }
 
 /* covers: reliability.md L-37 */
 static void at_most_max_pods_run_at_once_and_all_run_in_the_end(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(3);
+    struct node_fixture *fixture = kubelet_fixture_new(3);
 
     for (int i = 0; i < 20; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_fixture_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(fixture, name, NULL, NULL);
     }
-    check_int("three", rig->running, 3);
-    rig_run_all(rig);
-    check_int("all", rig->n_pods, 20);
-    check_int("never more than three", rig->peak, 3);
-    for (size_t i = 0; i < rig->n_pods; i++) {
+    check_int("three", fixture->running, 3);
+    node_fixture_run_all(fixture);
+    check_int("all", fixture->n_pods, 20);
+    check_int("never more than three", fixture->peak, 3);
+    for (size_t i = 0; i < fixture->n_pods; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", (int)(i % 100));
-        check_str("in order", rig->pods[i].name, name);
+        check_str("in order", fixture->pods[i].name, name);
     }
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 /* covers: reliability.md D-09; see DC-18 */
 static void intents_are_written_ahead_of_free_slots(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
+    struct node_fixture *fixture = kubelet_fixture_new(1);
     int with_intent = 0;
 
     for (int i = 0; i < 20; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_fixture_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(fixture, name, NULL, NULL);
     }
     for (int i = 0; i < 20; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        with_intent += start_ms(rig, name) != 0;
+        with_intent += start_ms(fixture, name) != 0;
     }
     check_int("the running one and 2 * 1 + 8", with_intent, 11);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void pods_wait_for_free_processors(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(8);
+    struct node_fixture *fixture = kubelet_fixture_new(8);
 
     for (int i = 0; i < 4; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_fixture_pod(rig, name,
+        kubelet_fixture_pod(fixture, name,
                             "," KUBELET_FIXTURE_COMMAND ",'resources':{'requests':{'cpu':'1500m'}}",
                             NULL);
     }
-    check_int("two times 1.5 of 4", rig->running, 2);
-    rig_tell_ended(rig, "p0", 0);
-    check("the next one", rig_started(rig, "p2") != NULL);
-    rig_free(rig);
+    check_int("two times 1.5 of 4", fixture->running, 2);
+    node_fixture_report_ended(fixture, "p0", 0);
+    check("the next one", node_fixture_started(fixture, "p2") != NULL);
+    node_fixture_free(fixture);
 }
 
 /* covers: reliability.md INV-N2 INV-N5 P-09 */
 static void phases_only_move_forward(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
+    struct node_fixture *fixture = kubelet_fixture_new(1);
 
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    rig_tell_ended(rig, "p", 3);
-    check_int("failed", rig_pod_phase(rig, "p"), POD_FAILED);
-    check_has("real code", rig_status(rig, &kind_pod, "p"), "\"exitCode\":3");
-    rig_tell_running(rig, "p");
-    check_int("stays failed", rig_pod_phase(rig, "p"), POD_FAILED);
-    rig_free(rig);
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    node_fixture_report_ended(fixture, "p", 3);
+    check_int("failed", node_fixture_pod_phase(fixture, "p"), POD_FAILED);
+    check_has("real code", node_fixture_status(fixture, &kind_pod, "p"), "\"exitCode\":3");
+    node_fixture_report_running(fixture, "p");
+    check_int("stays failed", node_fixture_pod_phase(fixture, "p"), POD_FAILED);
+    node_fixture_free(fixture);
 }
 
 static void reports_of_one_turn_are_written_once(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
+    struct node_fixture *fixture = kubelet_fixture_new(1);
     struct runtime_report report = {.uid = NULL};
     int64_t before;
 
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    before = rig_get(rig, &kind_pod, "p")->revision;
-    report.uid = rig_started(rig, "p")->uid;
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    before = node_fixture_get(fixture, &kind_pod, "p")->revision;
+    report.uid = node_fixture_started(fixture, "p")->uid;
     report.status.phase = POD_RUNNING;
-    rig->runtime->report(rig->runtime->ctx, &report);
+    fixture->runtime->report(fixture->runtime->ctx, &report);
     report.status.phase = POD_SUCCEEDED;
     report.final = true;
-    rig->runtime->report(rig->runtime->ctx, &report);
-    rig_settle(rig);
-    check_int("one write", rig_get(rig, &kind_pod, "p")->revision, before + 1);
-    check_int("the last", rig_pod_phase(rig, "p"), POD_SUCCEEDED);
-    rig_free(rig);
+    fixture->runtime->report(fixture->runtime->ctx, &report);
+    node_fixture_settle(fixture);
+    check_int("one write", node_fixture_get(fixture, &kind_pod, "p")->revision, before + 1);
+    check_int("the last", node_fixture_pod_phase(fixture, "p"), POD_SUCCEEDED);
+    node_fixture_free(fixture);
 }
 
 /* DC-10 */
@@ -176,88 +177,90 @@ static const struct {
 static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
 {
     for (size_t i = 0; i < countof(never); i++) {
-        struct rig *rig = kubelet_fixture_new(1);
+        struct node_fixture *fixture = kubelet_fixture_new(1);
 
-        kubelet_fixture_pod(rig, "p", never[i].container, never[i].spec);
-        check_int(never[i].name, rig_pod_phase(rig, "p"), POD_FAILED);
-        check_has(never[i].name, rig_status(rig, &kind_pod, "p"), never[i].says);
-        check_int(never[i].name, rig->n_pods, 0);
-        kubelet_fixture_pod(rig, "q", NULL, NULL);
-        check(never[i].name, rig_started(rig, "q") != NULL);
-        rig_free(rig);
+        kubelet_fixture_pod(fixture, "p", never[i].container, never[i].spec);
+        check_int(never[i].name, node_fixture_pod_phase(fixture, "p"), POD_FAILED);
+        check_has(never[i].name, node_fixture_status(fixture, &kind_pod, "p"), never[i].says);
+        check_int(never[i].name, fixture->n_pods, 0);
+        kubelet_fixture_pod(fixture, "q", NULL, NULL);
+        check(never[i].name, node_fixture_started(fixture, "q") != NULL);
+        node_fixture_free(fixture);
     }
 }
 
 static void a_running_pod_is_stopped_then_removed(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
-    struct rig_pod *pod;
+    struct node_fixture *fixture = kubelet_fixture_new(1);
+    struct scripted_pod *pod;
 
-    kubelet_fixture_pod(rig, "p", NULL, ",'terminationGracePeriodSeconds':7");
-    rig_tell_running(rig, "p");
-    rig_delete(rig, &kind_pod, "p", -1);
-    rig_settle(rig);
-    pod = rig_started(rig, "p");
+    kubelet_fixture_pod(fixture, "p", NULL, ",'terminationGracePeriodSeconds':7");
+    node_fixture_report_running(fixture, "p");
+    node_fixture_delete(fixture, &kind_pod, "p", -1);
+    node_fixture_settle(fixture);
+    pod = node_fixture_started(fixture, "p");
     check_int("asked once", pod->stops, 1);
     check_int("with its own grace", pod->grace_ms, 7000);
-    check("still there", rig_get(rig, &kind_pod, "p") != NULL);
-    rig_delete(rig, &kind_pod, "p", 2);
-    rig_settle(rig);
+    check("still there", node_fixture_get(fixture, &kind_pod, "p") != NULL);
+    node_fixture_delete(fixture, &kind_pod, "p", 2);
+    node_fixture_settle(fixture);
     check_int("asked again with less", pod->grace_ms, 2000);
-    rig_tell_ended(rig, "p", 143);
-    check("gone", !rig_get(rig, &kind_pod, "p"));
+    node_fixture_report_ended(fixture, "p", 143);
+    check("gone", !node_fixture_get(fixture, &kind_pod, "p"));
     check("released", pod->released);
     check("purged", pod->purged);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void a_pod_that_was_never_started_is_removed_at_once(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
+    struct node_fixture *fixture = kubelet_fixture_new(1);
 
-    kubelet_fixture_pod(rig, "a", NULL, NULL);
-    kubelet_fixture_pod(rig, "b", NULL, NULL);
-    rig_delete(rig, &kind_pod, "b", -1);
-    rig_settle(rig);
-    check("gone", !rig_get(rig, &kind_pod, "b"));
-    rig_run_all(rig);
-    check("never started", !rig_started(rig, "b"));
-    rig_free(rig);
+    kubelet_fixture_pod(fixture, "a", NULL, NULL);
+    kubelet_fixture_pod(fixture, "b", NULL, NULL);
+    node_fixture_delete(fixture, &kind_pod, "b", -1);
+    node_fixture_settle(fixture);
+    check("gone", !node_fixture_get(fixture, &kind_pod, "b"));
+    node_fixture_run_all(fixture);
+    check("never started", !node_fixture_started(fixture, "b"));
+    node_fixture_free(fixture);
 }
 
 static void a_pod_deleted_by_force_keeps_its_slot_until_it_has_ended(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
-    struct rig_pod *pod;
+    struct node_fixture *fixture = kubelet_fixture_new(1);
+    struct scripted_pod *pod;
 
-    kubelet_fixture_pod(rig, "a", NULL, NULL);
-    kubelet_fixture_pod(rig, "b", NULL, NULL);
-    rig_delete(rig, &kind_pod, "a", 0);
-    rig_settle(rig);
-    pod = rig_started(rig, "a");
-    check("no object", !rig_get(rig, &kind_pod, "a"));
+    kubelet_fixture_pod(fixture, "a", NULL, NULL);
+    kubelet_fixture_pod(fixture, "b", NULL, NULL);
+    node_fixture_delete(fixture, &kind_pod, "a", 0);
+    node_fixture_settle(fixture);
+    pod = node_fixture_started(fixture, "a");
+    check("no object", !node_fixture_get(fixture, &kind_pod, "a"));
     check_int("killed", pod->grace_ms, 0);
-    check("the slot is taken", !rig_started(rig, "b"));
-    rig_tell_ended(rig, "a", 137);
-    check("the slot is free", rig_started(rig, "b") != NULL);
+    check("the slot is taken", !node_fixture_started(fixture, "b"));
+    node_fixture_report_ended(fixture, "a", 137);
+    check("the slot is free", node_fixture_started(fixture, "b") != NULL);
     check("nothing is left", pod->released && pod->purged);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void a_blocked_pod_can_be_deleted(void **state)
 {
-    struct rig *rig = kubelet_fixture_new(1);
+    struct node_fixture *fixture = kubelet_fixture_new(1);
 
-    kubelet_fixture_pod(
-        rig, "p", "," KUBELET_FIXTURE_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]", NULL);
-    rig_delete(rig, &kind_pod, "p", -1);
-    rig_settle(rig);
-    check("gone", !rig_get(rig, &kind_pod, "p"));
-    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
-                    "'default'}}");
-    rig_settle(rig);
-    check_int("never started", rig->n_pods, 0);
-    rig_free(rig);
+    kubelet_fixture_pod(fixture, "p",
+                        "," KUBELET_FIXTURE_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]",
+                        NULL);
+    node_fixture_delete(fixture, &kind_pod, "p", -1);
+    node_fixture_settle(fixture);
+    check("gone", !node_fixture_get(fixture, &kind_pod, "p"));
+    node_fixture_create(fixture,
+                        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                        "'default'}}");
+    node_fixture_settle(fixture);
+    check_int("never started", fixture->n_pods, 0);
+    node_fixture_free(fixture);
 }
 
 /* A new run of the daemon: the pod's stored state, what the runtime found of it, and what must
@@ -292,109 +295,113 @@ static const struct {
 static void pods_of_a_previous_run_are_reconciled(void **state)
 {
     for (size_t i = 0; i < countof(previous_runs); i++) {
-        struct rig *rig = rig_new();
+        struct node_fixture *fixture = node_fixture_new();
         struct kubelet_options options = kubelet_fixture_options(4);
-        struct rig_pod *pod = &rig->pods[0];
+        struct scripted_pod *pod = &fixture->pods[0];
         bool final =
             previous_runs[i].phase == POD_FAILED || previous_runs[i].phase == POD_SUCCEEDED;
 
-        kubelet_fixture_pod(rig, "p", NULL, NULL);
+        kubelet_fixture_pod(fixture, "p", NULL, NULL);
         if (previous_runs[i].status)
-            rig_set_status(rig, &kind_pod, "p", "%s", previous_runs[i].status);
+            node_fixture_set_status(fixture, &kind_pod, "p", "%s", previous_runs[i].status);
         if (previous_runs[i].found) {
-            snprintf(pod->uid, sizeof pod->uid, "%s", object_uid(rig_get(rig, &kind_pod, "p")));
+            snprintf(pod->uid, sizeof pod->uid, "%s",
+                     object_uid(node_fixture_get(fixture, &kind_pod, "p")));
             strcpy(pod->name, "p");
             pod->running = true;
-            rig->n_pods = rig->running = 1;
-            rig->found[rig->n_found++] = pod->uid;
+            fixture->n_pods = fixture->running = 1;
+            fixture->found[fixture->n_found++] = pod->uid;
         }
         options.machine_restarted = previous_runs[i].restarted;
-        rig_start_kubelet(rig, &options);
-        check_int(previous_runs[i].name, rig_pod_phase(rig, "p"), previous_runs[i].phase);
+        node_fixture_start_kubelet(fixture, &options);
+        check_int(previous_runs[i].name, node_fixture_pod_phase(fixture, "p"),
+                  previous_runs[i].phase);
         if (previous_runs[i].reason)
-            check_has(previous_runs[i].name, rig_status(rig, &kind_pod, "p"),
+            check_has(previous_runs[i].name, node_fixture_status(fixture, &kind_pod, "p"),
                       previous_runs[i].reason);
-        check_int(previous_runs[i].name, rig->n_pods ? pod->starts : 0, previous_runs[i].starts);
+        check_int(previous_runs[i].name, fixture->n_pods ? pod->starts : 0,
+                  previous_runs[i].starts);
         if (final && previous_runs[i].found) {
             check(previous_runs[i].name, !pod->released); /* its last report is still to come */
-            rig_tell_ended(rig, "p", 0);
+            node_fixture_report_ended(fixture, "p", 0);
             check(previous_runs[i].name, pod->released);
             check("its logs stay", !pod->purged);
         }
         if (!final) {
-            rig_tell_ended(rig, "p", 5);
-            check_has(previous_runs[i].name, rig_status(rig, &kind_pod, "p"), "\"exitCode\":5");
+            node_fixture_report_ended(fixture, "p", 5);
+            check_has(previous_runs[i].name, node_fixture_status(fixture, &kind_pod, "p"),
+                      "\"exitCode\":5");
             check(previous_runs[i].name, pod->released);
         }
-        rig_free(rig);
+        node_fixture_free(fixture);
     }
 }
 
 static void an_unobserved_end_is_a_failure(void **state)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
     struct kubelet_options options = kubelet_fixture_options(4);
 
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    rig_set_status(rig, &kind_pod, "p", "%s", RUNNING);
-    rig_start_kubelet(rig, &options);
-    check_has("137", rig_status(rig, &kind_pod, "p"), "\"exitCode\":137");
-    check_has("its reason", rig_status(rig, &kind_pod, "p"), "ContainerStatusUnknown");
-    rig_free(rig);
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    node_fixture_set_status(fixture, &kind_pod, "p", "%s", RUNNING);
+    node_fixture_start_kubelet(fixture, &options);
+    check_has("137", node_fixture_status(fixture, &kind_pod, "p"), "\"exitCode\":137");
+    check_has("its reason", node_fixture_status(fixture, &kind_pod, "p"), "ContainerStatusUnknown");
+    node_fixture_free(fixture);
 }
 
 static void a_process_without_an_object_is_stopped(void **state)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
     struct kubelet_options options = kubelet_fixture_options(1);
-    struct rig_pod *orphan = &rig->pods[0];
+    struct scripted_pod *orphan = &fixture->pods[0];
 
     strcpy(orphan->uid, "orphan");
     strcpy(orphan->name, "orphan");
     orphan->running = true;
-    rig->n_pods = rig->running = 1;
-    rig->found[rig->n_found++] = orphan->uid;
-    rig_start_kubelet(rig, &options);
+    fixture->n_pods = fixture->running = 1;
+    fixture->found[fixture->n_found++] = orphan->uid;
+    node_fixture_start_kubelet(fixture, &options);
     check_int("stopped", orphan->stops, 1);
-    kubelet_fixture_pod(rig, "p", NULL, NULL);
-    check("it holds a slot until it ends", !rig_started(rig, "p"));
-    rig_tell_ended(rig, "orphan", 137);
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    check("it holds a slot until it ends", !node_fixture_started(fixture, "p"));
+    node_fixture_report_ended(fixture, "orphan", 137);
     check("forgotten", orphan->released && orphan->purged);
-    check("the slot is free", rig_started(rig, "p") != NULL);
-    rig_free(rig);
+    check("the slot is free", node_fixture_started(fixture, "p") != NULL);
+    node_fixture_free(fixture);
 }
 
 /* covers: reliability.md INV-N1 P-08 */
 static void restarts_of_the_daemon_start_nothing_twice(void **state)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
     struct kubelet_options options = kubelet_fixture_options(3);
 
-    rig_start_kubelet(rig, &options);
+    node_fixture_start_kubelet(fixture, &options);
     for (int i = 0; i < 10; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        kubelet_fixture_pod(rig, name, NULL, NULL);
+        kubelet_fixture_pod(fixture, name, NULL, NULL);
     }
     for (int life = 0; life < 5; life++) {
-        for (size_t i = 0; i < rig->n_pods; i++)
-            if (rig->pods[i].running) {
-                rig_tell_ended(rig, rig->pods[i].name, 0);
+        for (size_t i = 0; i < fixture->n_pods; i++)
+            if (fixture->pods[i].running) {
+                node_fixture_report_ended(fixture, fixture->pods[i].name, 0);
                 break;
             }
-        rig_stop(rig);
-        rig->n_found = 0;
-        for (size_t i = 0; i < rig->n_pods; i++)
-            if (!rig->pods[i].released)
-                rig->found[rig->n_found++] = rig->pods[i].uid;
-        rig_start_kubelet(rig, &options);
-        check_int("three run", rig->running, 3);
+        node_fixture_stop(fixture);
+        fixture->n_found = 0;
+        for (size_t i = 0; i < fixture->n_pods; i++)
+            if (!fixture->pods[i].released)
+                fixture->found[fixture->n_found++] = fixture->pods[i].uid;
+        node_fixture_start_kubelet(fixture, &options);
+        check_int("three run", fixture->running, 3);
     }
-    rig_run_all(rig);
-    check_int("all ran", rig->n_pods, 10);
-    check_int("never more than three", rig->peak, 3);
-    rig_free(rig);
+    node_fixture_run_all(fixture);
+    check_int("all ran", fixture->n_pods, 10);
+    check_int("never more than three", fixture->peak, 3);
+    node_fixture_free(fixture);
 }
 
 int main(void)

@@ -36,17 +36,18 @@ static void a_pod_that_asks_for_another_user_gets_a_warning(void **state)
     };
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct rig *rig = kubelet_fixture_new(1);
+        struct node_fixture *fixture = kubelet_fixture_new(1);
         scoped_str container =
             with_users("," KUBELET_FIXTURE_COMMAND ",'securityContext':{", rows[i].container);
         scoped_str pod = with_users(",'securityContext':{", rows[i].pod);
 
-        kubelet_fixture_pod(rig, "p", container, pod);
-        check(rows[i].name, rig_started(rig, "p"));
+        kubelet_fixture_pod(fixture, "p", container, pod);
+        check(rows[i].name, node_fixture_started(fixture, "p"));
         check_int(rows[i].name,
-                  rig_has_event(rig, "SecurityContextIgnored", rows[i].says ? rows[i].says : ""),
+                  node_fixture_has_event(fixture, "SecurityContextIgnored",
+                                         rows[i].says ? rows[i].says : ""),
                   rows[i].says != NULL);
-        rig_free(rig);
+        node_fixture_free(fixture);
     }
 }
 

@@ -23,38 +23,42 @@ static const struct kubelet_options options = {
     .service_addresses = true,
 };
 
-static struct rig *set_up(void)
+static struct node_fixture *set_up(void)
 {
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
 
-    rig_start_kubelet(rig, &options);
-    return rig;
+    node_fixture_start_kubelet(fixture, &options);
+    return fixture;
 }
 
 /* A pod with the label "app"; `container` has further members. */
-static void pod(struct rig *rig, const char *name, const char *app, const char *container)
+static void pod(struct node_fixture *fixture, const char *name, const char *app,
+                const char *container)
 {
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
-               "'labels':{'app':'%s'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
-               "'containers':[{'name':'c','image':'i','command':['serve']%s}]}}",
-               name, app, container);
-    rig_settle(rig);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+        "'labels':{'app':'%s'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
+        "'containers':[{'name':'c','image':'i','command':['serve']%s}]}}",
+        name, app, container);
+    node_fixture_settle(fixture);
 }
 
-static void service(struct rig *rig, const char *name, const char *ports, const char *more)
+static void service(struct node_fixture *fixture, const char *name, const char *ports,
+                    const char *more)
 {
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':'default'},"
-               "'spec':{'selector':{'app':'web'},'ports':[%s]%s}}",
-               name, ports, more);
-    rig_settle(rig);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':'default'},"
+        "'spec':{'selector':{'app':'web'},'ports':[%s]%s}}",
+        name, ports, more);
+    node_fixture_settle(fixture);
 }
 
-static const char *cluster_ip(struct rig *rig, const char *name)
+static const char *cluster_ip(struct node_fixture *fixture, const char *name)
 {
     static char text[64];
-    scoped(json) json_t *body = object_body_json(rig_get(rig, &kind_service, name));
+    scoped(json) json_t *body = object_body_json(node_fixture_get(fixture, &kind_service, name));
     const char *ip = json_string_value(json_object_get(json_object_get(body, "spec"), "clusterIP"));
 
     snprintf(text, sizeof text, "%s", ip ? ip : "");
@@ -116,29 +120,30 @@ static bool refuses(const char *ip, uint16_t port)
 /* covers: see 3.5 */
 static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     char ip[64];
     int fd;
 
-    service(rig, "web", "{'port':7080,'targetPort':28080}", "");
-    snprintf(ip, sizeof ip, "%s", cluster_ip(rig, "web"));
+    service(fixture, "web", "{'port':7080,'targetPort':28080}", "");
+    snprintf(ip, sizeof ip, "%s", cluster_ip(fixture, "web"));
     check("an address beside those of pods", strncmp(ip, "127.", 4) == 0);
-    pod(rig, "p", "web", "");
-    check_str("the pod is expected there", rig_started(rig, "p")->ports, "28080");
-    check("and has an address, though it declares nothing", *rig_started(rig, "p")->ip);
-    check_has("the name leads to the Service", rig_started(rig, "p")->hosts, ip);
+    pod(fixture, "p", "web", "");
+    check_str("the pod is expected there", node_fixture_started(fixture, "p")->ports, "28080");
+    check("and has an address, though it declares nothing",
+          *node_fixture_started(fixture, "p")->ip);
+    check_has("the name leads to the Service", node_fixture_started(fixture, "p")->hosts, ip);
     check("not to the pod",
-          !strstr(rig_started(rig, "p")->hosts, "web.default.svc web.default web\n"
-                                                "127.1"));
+          !strstr(node_fixture_started(fixture, "p")->hosts, "web.default.svc web.default web\n"
+                                                             "127.1"));
     check("nobody is ready", refuses(ip, 7080));
-    fd = listener(rig_started(rig, "p")->ip, 28080);
-    rig_tell_running(rig, "p");
+    fd = listener(node_fixture_started(fixture, "p")->ip, 28080);
+    node_fixture_report_running(fixture, "p");
     check_leads("ready", ip, 7080, fd);
-    rig_tell_ended(rig, "p", 0);
+    node_fixture_report_ended(fixture, "p", 0);
     while (!refuses(ip, 7080))
         poll(NULL, 0, 1);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 /* The pod itself answers. Datagrams sent before the proxy knows the target are refused. */
@@ -167,222 +172,240 @@ static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_
 
 static void tcp_and_udp_may_share_a_port_number(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     int fd;
 
-    service(rig, "web",
+    service(fixture, "web",
             "{'name':'a','port':7053,'targetPort':'dns'},"
             "{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}",
             "");
-    pod(rig, "p", "web",
+    pod(fixture, "p", "web",
         ",'ports':[{'name':'dns','containerPort':28053},"
         "{'name':'dns','containerPort':28054,'protocol':'UDP'}]");
-    fd = listener(rig_started(rig, "p")->ip, 28053);
-    rig_tell_running(rig, "p");
-    check_leads("of TCP", cluster_ip(rig, "web"), 7053, fd);
-    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
-    rig_patch(rig, &kind_service, "web",
-              "{'spec':{'ports':[{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}]}}");
-    rig_settle(rig);
-    while (!refuses(cluster_ip(rig, "web"), 7053))
+    fd = listener(node_fixture_started(fixture, "p")->ip, 28053);
+    node_fixture_report_running(fixture, "p");
+    check_leads("of TCP", cluster_ip(fixture, "web"), 7053, fd);
+    check_datagrams_lead(cluster_ip(fixture, "web"), 7053, node_fixture_started(fixture, "p")->ip,
+                         28054);
+    node_fixture_patch(
+        fixture, &kind_service, "web",
+        "{'spec':{'ports':[{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}]}}");
+    node_fixture_settle(fixture);
+    while (!refuses(cluster_ip(fixture, "web"), 7053))
         poll(NULL, 0, 1);
-    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
+    check_datagrams_lead(cluster_ip(fixture, "web"), 7053, node_fixture_started(fixture, "p")->ip,
+                         28054);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void target_ports_are_found_by_name(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     int first, second;
 
-    service(rig, "web",
+    service(fixture, "web",
             "{'name':'a','port':7080,'targetPort':'http'},"
             "{'name':'b','port':7081,'targetPort':'nobody'}",
             "");
-    pod(rig, "p", "web", ",'ports':[{'name':'http','containerPort':28081}]");
-    pod(rig, "q", "web", ",'ports':[{'name':'http','containerPort':28082}]");
-    first = listener(rig_started(rig, "p")->ip, 28081);
-    second = listener(rig_started(rig, "q")->ip, 28082);
-    rig_tell_running(rig, "p");
-    check_leads("each pod", cluster_ip(rig, "web"), 7080, first);
+    pod(fixture, "p", "web", ",'ports':[{'name':'http','containerPort':28081}]");
+    pod(fixture, "q", "web", ",'ports':[{'name':'http','containerPort':28082}]");
+    first = listener(node_fixture_started(fixture, "p")->ip, 28081);
+    second = listener(node_fixture_started(fixture, "q")->ip, 28082);
+    node_fixture_report_running(fixture, "p");
+    check_leads("each pod", cluster_ip(fixture, "web"), 7080, first);
     close(first);
-    rig_tell_ended(rig, "p", 0);
-    rig_tell_running(rig, "q");
-    check_leads("has its own port", cluster_ip(rig, "web"), 7080, second);
-    check("a name that no pod has", refuses(cluster_ip(rig, "web"), 7081));
+    node_fixture_report_ended(fixture, "p", 0);
+    node_fixture_report_running(fixture, "q");
+    check_leads("has its own port", cluster_ip(fixture, "web"), 7080, second);
+    check("a name that no pod has", refuses(cluster_ip(fixture, "web"), 7081));
     close(second);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void pods_get_variables_about_services(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     scoped_str host = NULL;
     scoped_str link = NULL;
 
-    service(rig, "web-front",
+    service(fixture, "web-front",
             "{'name':'http','port':7080},{'name':'adm','port':7081},"
             "{'name':'dns','port':7053,'protocol':'UDP'}",
             "");
-    service(rig, "none", "", ",'clusterIP':'None'");
-    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
-                    "'spec':{'nodeName':'here','containers':[{'name':'c','image':'i','command':["
-                    "'serve'],'args':['$(WEB_FRONT_PORT)'],'env':[{'name':"
-                    "'WEB_FRONT_SERVICE_PORT_ADM','value':'mine'}]}]}}");
-    rig_settle(rig);
+    service(fixture, "none", "", ",'clusterIP':'None'");
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                 "'spec':{'nodeName':'here','containers':[{'name':'c','image':'i','command':["
+                 "'serve'],'args':['$(WEB_FRONT_PORT)'],'env':[{'name':"
+                 "'WEB_FRONT_SERVICE_PORT_ADM','value':'mine'}]}]}}");
+    node_fixture_settle(fixture);
     host = mem_printf("WEB_FRONT_SERVICE_HOST=%s;WEB_FRONT_SERVICE_PORT=7080;",
-                      cluster_ip(rig, "web-front"));
-    link = mem_printf("tcp://%s:7080", cluster_ip(rig, "web-front"));
-    check_has("where it is", rig_started(rig, "p")->env, host);
-    check_has("each port by name", rig_started(rig, "p")->env, "WEB_FRONT_SERVICE_PORT_HTTP=7080;");
-    check_has("the author's own wins", rig_started(rig, "p")->env,
+                      cluster_ip(fixture, "web-front"));
+    link = mem_printf("tcp://%s:7080", cluster_ip(fixture, "web-front"));
+    check_has("where it is", node_fixture_started(fixture, "p")->env, host);
+    check_has("each port by name", node_fixture_started(fixture, "p")->env,
+              "WEB_FRONT_SERVICE_PORT_HTTP=7080;");
+    check_has("the author's own wins", node_fixture_started(fixture, "p")->env,
               "WEB_FRONT_SERVICE_PORT_ADM=mine;");
-    check_has("as links", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7081_TCP_PORT=7081;");
-    check_has("and what is spoken", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP=udp://");
-    check_has("there", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP_PROTO=udp;");
-    check_has("in arguments", rig_started(rig, "p")->argv, link);
-    check("one without an address is none", !strstr(rig_started(rig, "p")->env, "NONE_"));
-    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'q','namespace':'default'},"
-                    "'spec':{'nodeName':'here','enableServiceLinks':false,'containers':[{'name':"
-                    "'c','image':'i','command':['serve']}]}}");
-    rig_settle(rig);
-    check("not wanted", !strstr(rig_started(rig, "q")->env, "WEB_FRONT"));
-    rig_free(rig);
+    check_has("as links", node_fixture_started(fixture, "p")->env,
+              "WEB_FRONT_PORT_7081_TCP_PORT=7081;");
+    check_has("and what is spoken", node_fixture_started(fixture, "p")->env,
+              "WEB_FRONT_PORT_7053_UDP=udp://");
+    check_has("there", node_fixture_started(fixture, "p")->env,
+              "WEB_FRONT_PORT_7053_UDP_PROTO=udp;");
+    check_has("in arguments", node_fixture_started(fixture, "p")->argv, link);
+    check("one without an address is none",
+          !strstr(node_fixture_started(fixture, "p")->env, "NONE_"));
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'q','namespace':'default'},"
+                 "'spec':{'nodeName':'here','enableServiceLinks':false,'containers':[{'name':"
+                 "'c','image':'i','command':['serve']}]}}");
+    node_fixture_settle(fixture);
+    check("not wanted", !strstr(node_fixture_started(fixture, "q")->env, "WEB_FRONT"));
+    node_fixture_free(fixture);
 }
 
 static void publish_not_ready_addresses_includes_unready_pods(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     int fd;
 
-    service(rig, "web", "{'port':7080,'targetPort':28083}", ",'publishNotReadyAddresses':true");
-    pod(rig, "p", "web", "");
-    fd = listener(rig_started(rig, "p")->ip, 28083);
-    check_leads("it has just been started", cluster_ip(rig, "web"), 7080, fd);
+    service(fixture, "web", "{'port':7080,'targetPort':28083}", ",'publishNotReadyAddresses':true");
+    pod(fixture, "p", "web", "");
+    fd = listener(node_fixture_started(fixture, "p")->ip, 28083);
+    check_leads("it has just been started", cluster_ip(fixture, "web"), 7080, fd);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 /* The pod is older than the Service and has no address of its own. */
 static void a_later_service_leads_to_the_host_address_of_older_pods(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     uint16_t port = (uint16_t)(20000 + getpid() % 10000);
     int fd;
 
-    pod(rig, "p", "web", "");
-    check_str("no address", rig_started(rig, "p")->ip, "");
-    rig_tell_running(rig, "p");
+    pod(fixture, "p", "web", "");
+    check_str("no address", node_fixture_started(fixture, "p")->ip, "");
+    node_fixture_report_running(fixture, "p");
     fd = listener("127.0.0.1", port);
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'late','namespace':"
-               "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':7080,'targetPort':"
-               "%d}]}}",
-               port);
-    rig_settle(rig);
-    check_leads("there", cluster_ip(rig, "late"), 7080, fd);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'late','namespace':"
+        "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':7080,'targetPort':"
+        "%d}]}}",
+        port);
+    node_fixture_settle(fixture);
+    check_leads("there", cluster_ip(fixture, "late"), 7080, fd);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 static void addresses_survive_restarts_and_changes(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     char first[64], second[64];
 
-    service(rig, "a", "{'port':7080}", "");
-    service(rig, "b", "{'port':7080}", "");
-    snprintf(first, sizeof first, "%s", cluster_ip(rig, "a"));
-    snprintf(second, sizeof second, "%s", cluster_ip(rig, "b"));
+    service(fixture, "a", "{'port':7080}", "");
+    service(fixture, "b", "{'port':7080}", "");
+    snprintf(first, sizeof first, "%s", cluster_ip(fixture, "a"));
+    snprintf(second, sizeof second, "%s", cluster_ip(fixture, "b"));
     check("one each", strcmp(first, second) != 0);
-    rig_patch(rig, &kind_service, "a", "{'spec':{'ports':[{'port':7081}]}}");
-    rig_settle(rig);
-    check_str("another port", cluster_ip(rig, "a"), first);
-    rig_patch(rig, &kind_service, "a", "{'spec':{'clusterIP':null}}");
-    rig_settle(rig);
-    check_str("lost, and given again", cluster_ip(rig, "a"), first);
-    rig_stop(rig);
-    rig_start_kubelet(rig, &options);
-    rig_settle(rig);
-    service(rig, "c", "{'port':7080}", "");
-    check_str("the next life", cluster_ip(rig, "a"), first);
-    check_str("too", cluster_ip(rig, "b"), second);
-    check("and a new one has another",
-          strcmp(cluster_ip(rig, "c"), first) != 0 && strcmp(cluster_ip(rig, "c"), second) != 0);
-    rig_free(rig);
+    node_fixture_patch(fixture, &kind_service, "a", "{'spec':{'ports':[{'port':7081}]}}");
+    node_fixture_settle(fixture);
+    check_str("another port", cluster_ip(fixture, "a"), first);
+    node_fixture_patch(fixture, &kind_service, "a", "{'spec':{'clusterIP':null}}");
+    node_fixture_settle(fixture);
+    check_str("lost, and given again", cluster_ip(fixture, "a"), first);
+    node_fixture_stop(fixture);
+    node_fixture_start_kubelet(fixture, &options);
+    node_fixture_settle(fixture);
+    service(fixture, "c", "{'port':7080}", "");
+    check_str("the next life", cluster_ip(fixture, "a"), first);
+    check_str("too", cluster_ip(fixture, "b"), second);
+    check("and a new one has another", strcmp(cluster_ip(fixture, "c"), first) != 0 &&
+                                           strcmp(cluster_ip(fixture, "c"), second) != 0);
+    node_fixture_free(fixture);
 }
 
 static void an_unavailable_address_is_replaced(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
 
-    service(rig, "a", "{'port':7080}", ",'clusterIP':'10.96.0.10'");
-    check("one of ours", strncmp(cluster_ip(rig, "a"), "127.", 4) == 0);
-    check("and an event tells",
-          rig_has_event(rig, "ClusterIPReallocated", "10.96.0.10 is not available on this node"));
-    rig_free(rig);
+    service(fixture, "a", "{'port':7080}", ",'clusterIP':'10.96.0.10'");
+    check("one of ours", strncmp(cluster_ip(fixture, "a"), "127.", 4) == 0);
+    check("and an event tells", node_fixture_has_event(fixture, "ClusterIPReallocated",
+                                                       "10.96.0.10 is not available on this node"));
+    node_fixture_free(fixture);
 }
 
 static void some_services_get_no_address(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
 
-    service(rig, "headless", "{'port':80}", ",'clusterIP':'None'");
-    check_str("headless", cluster_ip(rig, "headless"), "None");
-    service(rig, "outside", "{'port':80}", ",'type':'ExternalName','externalName':'example.org'");
-    check_str("a name elsewhere", cluster_ip(rig, "outside"), "");
-    service(rig, "sctp", "{'port':53,'protocol':'SCTP'}", "");
-    check_str("nothing to hand on", cluster_ip(rig, "sctp"), "");
-    check("and an event tells",
-          rig_has_event(rig, "ProtocolNotRelayed", "for SCTP make the Service headless"));
-    rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'nobody','namespace':"
-                    "'default'},'spec':{'ports':[{'port':80}]}}");
-    rig_settle(rig);
-    check_str("nobody is selected", cluster_ip(rig, "nobody"), "");
-    rig_free(rig);
+    service(fixture, "headless", "{'port':80}", ",'clusterIP':'None'");
+    check_str("headless", cluster_ip(fixture, "headless"), "None");
+    service(fixture, "outside", "{'port':80}",
+            ",'type':'ExternalName','externalName':'example.org'");
+    check_str("a name elsewhere", cluster_ip(fixture, "outside"), "");
+    service(fixture, "sctp", "{'port':53,'protocol':'SCTP'}", "");
+    check_str("nothing to hand on", cluster_ip(fixture, "sctp"), "");
+    check("and an event tells", node_fixture_has_event(fixture, "ProtocolNotRelayed",
+                                                       "for SCTP make the Service headless"));
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'nobody','namespace':"
+                 "'default'},'spec':{'ports':[{'port':80}]}}");
+    node_fixture_settle(fixture);
+    check_str("nobody is selected", cluster_ip(fixture, "nobody"), "");
+    node_fixture_free(fixture);
 }
 
 static void a_port_in_use_is_opened_once_it_is_free(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     int other = listener("0.0.0.0", (uint16_t)(30000 + getpid() % 2000)), fd;
     uint16_t port = (uint16_t)(30000 + getpid() % 2000);
 
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':"
-               "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':%d,'targetPort':"
-               "28084}]}}",
-               port);
-    rig_advance(rig, 1000);
-    check("it says so", rig_has_event(rig, "PortInUse", "a program of this machine listens on it"));
-    pod(rig, "p", "web", "");
-    check_has("the name is the pod's", rig_started(rig, "p")->hosts, " web.default web\n");
-    check("meanwhile", !strstr(rig_started(rig, "p")->hosts, cluster_ip(rig, "web")));
-    fd = listener(rig_started(rig, "p")->ip, 28084);
-    rig_tell_running(rig, "p");
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':"
+        "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':%d,'targetPort':"
+        "28084}]}}",
+        port);
+    node_fixture_advance(fixture, 1000);
+    check("it says so",
+          node_fixture_has_event(fixture, "PortInUse", "a program of this machine listens on it"));
+    pod(fixture, "p", "web", "");
+    check_has("the name is the pod's", node_fixture_started(fixture, "p")->hosts,
+              " web.default web\n");
+    check("meanwhile",
+          !strstr(node_fixture_started(fixture, "p")->hosts, cluster_ip(fixture, "web")));
+    fd = listener(node_fixture_started(fixture, "p")->ip, 28084);
+    node_fixture_report_running(fixture, "p");
     close(other);
-    rig_advance(rig, 5000);
-    check_has("now the Service's", rig_started(rig, "p")->hosts, cluster_ip(rig, "web"));
-    check_leads("and leads there", cluster_ip(rig, "web"), port, fd);
+    node_fixture_advance(fixture, 5000);
+    check_has("now the Service's", node_fixture_started(fixture, "p")->hosts,
+              cluster_ip(fixture, "web"));
+    check_leads("and leads there", cluster_ip(fixture, "web"), port, fd);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 /* Where this user may not listen on a low port, connections are redirected to a higher one. */
 static void a_low_port_is_reached_by_its_own_number(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
     uint16_t port = sockaddr_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
     int fd;
 
-    service(rig, "web", "{'port':80,'targetPort':28085}", "");
-    pod(rig, "p", "web", "");
-    fd = listener(rig_started(rig, "p")->ip, 28085);
-    rig_tell_running(rig, "p");
-    check_leads("there", cluster_ip(rig, "web"), port, fd);
+    service(fixture, "web", "{'port':80,'targetPort':28085}", "");
+    pod(fixture, "p", "web", "");
+    fd = listener(node_fixture_started(fixture, "p")->ip, 28085);
+    node_fixture_report_running(fixture, "p");
+    check_leads("there", cluster_ip(fixture, "web"), port, fd);
     close(fd);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
 int main(void)

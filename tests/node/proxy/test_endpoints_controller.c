@@ -13,44 +13,46 @@ static const struct kubelet_options options = {
     .volumes = {.data_dir = "/data"},
 };
 
-static struct endpoints_controller *set_up(struct rig **out)
+static struct endpoints_controller *set_up(struct node_fixture **out)
 {
-    *out = rig_new();
-    rig_start_kubelet(*out, &options);
+    *out = node_fixture_new();
+    node_fixture_start_kubelet(*out, &options);
     return endpoints_controller_start((*out)->cluster, "here");
 }
 
-static void tear_down(struct rig *rig, struct endpoints_controller *endpoints)
+static void tear_down(struct node_fixture *fixture, struct endpoints_controller *endpoints)
 {
     endpoints_controller_stop(endpoints);
-    rig_free(rig);
+    node_fixture_free(fixture);
 }
 
-static void pod(struct rig *rig, const char *name, const char *more)
+static void pod(struct node_fixture *fixture, const char *name, const char *more)
 {
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
-               "'labels':{'app':'web'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
-               "'containers':[{'name':'c','image':'i','command':['serve'],"
-               "'ports':[{'name':'http','containerPort':8080}]}]%s}}",
-               name, more);
-    rig_settle(rig);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+        "'labels':{'app':'web'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
+        "'containers':[{'name':'c','image':'i','command':['serve'],"
+        "'ports':[{'name':'http','containerPort':8080}]}]%s}}",
+        name, more);
+    node_fixture_settle(fixture);
 }
 
-static void service(struct rig *rig, const char *spec)
+static void service(struct node_fixture *fixture, const char *spec)
 {
-    rig_create(rig,
-               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':'default',"
-               "'labels':{'tier':'front'}},'spec':{%s}}",
-               spec);
-    rig_advance(rig, 200);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':'default',"
+        "'labels':{'tier':'front'}},'spec':{%s}}",
+        spec);
+    node_fixture_advance(fixture, 200);
 }
 
 /* The body's text, "" when there is no such object. */
-static const char *text_of(struct rig *rig, const struct kind *kind, const char *name)
+static const char *text_of(struct node_fixture *fixture, const struct kind *kind, const char *name)
 {
     static char text[4096];
-    const struct object *object = cluster_get(rig->cluster, kind, "default", name);
+    const struct object *object = cluster_get(fixture->cluster, kind, "default", name);
     scoped(json) json_t *body = object ? object_body_json(object) : NULL;
     char *dumped = body ? json_dumps(body, JSON_COMPACT) : NULL;
 
@@ -59,9 +61,9 @@ static const char *text_of(struct rig *rig, const struct kind *kind, const char 
     return text;
 }
 
-static const char *endpoints_text(struct rig *rig)
+static const char *endpoints_text(struct node_fixture *fixture)
 {
-    return text_of(rig, &kind_endpoints, "web");
+    return text_of(fixture, &kind_endpoints, "web");
 }
 
 static void visit_slice(void *arg, const struct object *slice)
@@ -69,121 +71,125 @@ static void visit_slice(void *arg, const struct object *slice)
     *(const struct object **)arg = slice;
 }
 
-static const struct object *slice_of(struct rig *rig)
+static const struct object *slice_of(struct node_fixture *fixture)
 {
     const struct object *slice = NULL;
 
-    cluster_each(rig->cluster, &kind_endpoint_slice, "default", visit_slice, &slice);
+    cluster_each(fixture->cluster, &kind_endpoint_slice, "default", visit_slice, &slice);
     return slice;
 }
 
 /* covers: see local-runtime.md 3.5; see job-plugins.md O-P17 */
 static void a_pod_is_listed_from_its_start_and_ready_when_it_is(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
 
-    service(rig, "'selector':{'app':'web'},'ports':[{'name':'x','port':80,'targetPort':'http'}]");
-    check_str("no endpoints", endpoints_text(rig), "{}");
-    pod(rig, "p", "");
-    rig_advance(rig, 200);
-    check_has("started", endpoints_text(rig), "\"notReadyAddresses\":[{\"ip\":\"127.");
-    check_has("its own port", endpoints_text(rig),
+    service(fixture,
+            "'selector':{'app':'web'},'ports':[{'name':'x','port':80,'targetPort':'http'}]");
+    check_str("no endpoints", endpoints_text(fixture), "{}");
+    pod(fixture, "p", "");
+    node_fixture_advance(fixture, 200);
+    check_has("started", endpoints_text(fixture), "\"notReadyAddresses\":[{\"ip\":\"127.");
+    check_has("its own port", endpoints_text(fixture),
               "\"ports\":[{\"name\":\"x\",\"port\":8080,\"protocol\":\"TCP\"}]");
-    check_has("the pod", endpoints_text(rig),
+    check_has("the pod", endpoints_text(fixture),
               "\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"");
-    rig_tell_running(rig, "p");
-    rig_advance(rig, 200);
-    check_has("ready", endpoints_text(rig), "\"addresses\":[{\"ip\":\"127.");
-    check("no longer listed as not ready", !strstr(endpoints_text(rig), "notReady"));
-    rig_tell_ended(rig, "p", 0);
-    rig_advance(rig, 200);
-    check_str("ended", endpoints_text(rig), "{}");
-    tear_down(rig, endpoints);
+    node_fixture_report_running(fixture, "p");
+    node_fixture_advance(fixture, 200);
+    check_has("ready", endpoints_text(fixture), "\"addresses\":[{\"ip\":\"127.");
+    check("no longer listed as not ready", !strstr(endpoints_text(fixture), "notReady"));
+    node_fixture_report_ended(fixture, "p", 0);
+    node_fixture_advance(fixture, 200);
+    check_str("ended", endpoints_text(fixture), "{}");
+    tear_down(fixture, endpoints);
 }
 
 static void a_service_may_publish_pods_that_are_not_ready(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
 
-    service(rig, "'clusterIP':'None','selector':{'app':'web'},'publishNotReadyAddresses':true");
-    pod(rig, "p", ",'hostname':'p','subdomain':'web'");
-    rig_advance(rig, 200);
-    check_has("listed", endpoints_text(rig), "\"addresses\":[{\"ip\":\"127.");
-    check_has("with its name in the domain", endpoints_text(rig), "\"hostname\":\"p\"");
-    check("a headless Service has no ports", !strstr(endpoints_text(rig), "ports"));
-    tear_down(rig, endpoints);
+    service(fixture, "'clusterIP':'None','selector':{'app':'web'},'publishNotReadyAddresses':true");
+    pod(fixture, "p", ",'hostname':'p','subdomain':'web'");
+    node_fixture_advance(fixture, 200);
+    check_has("listed", endpoints_text(fixture), "\"addresses\":[{\"ip\":\"127.");
+    check_has("with its name in the domain", endpoints_text(fixture), "\"hostname\":\"p\"");
+    check("a headless Service has no ports", !strstr(endpoints_text(fixture), "ports"));
+    tear_down(fixture, endpoints);
 }
 
 static void a_slice_has_the_same_endpoints(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
     const struct object *slice;
 
-    service(rig, "'selector':{'app':'web'},'ports':[{'port':53,'protocol':'UDP'}]");
-    pod(rig, "p", "");
-    rig_tell_running(rig, "p");
-    rig_advance(rig, 200);
-    slice = slice_of(rig);
+    service(fixture, "'selector':{'app':'web'},'ports':[{'port':53,'protocol':'UDP'}]");
+    pod(fixture, "p", "");
+    node_fixture_report_running(fixture, "p");
+    node_fixture_advance(fixture, 200);
+    slice = slice_of(fixture);
     check("a slice exists", slice);
     check_str("found by", meta_label(slice->meta, "kubernetes.io/service-name"), "web");
     check_str("labels of the Service", meta_label(slice->meta, "tier"), "front");
-    check_has("ready", text_of(rig, &kind_endpoint_slice, object_name(slice)),
+    check_has("ready", text_of(fixture, &kind_endpoint_slice, object_name(slice)),
               "\"conditions\":{\"ready\":true,\"serving\":true,\"terminating\":false}");
-    check_has("port", text_of(rig, &kind_endpoint_slice, object_name(slice)),
+    check_has("port", text_of(fixture, &kind_endpoint_slice, object_name(slice)),
               "\"ports\":[{\"port\":53,\"protocol\":\"UDP\"}]");
-    tear_down(rig, endpoints);
+    tear_down(fixture, endpoints);
 }
 
 static void a_pod_that_comes_and_goes_at_once_costs_no_write(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
     int64_t revision;
 
-    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
-    revision = cluster_get(rig->cluster, &kind_endpoints, "default", "web")->revision;
-    pod(rig, "p", "");
-    rig_tell_running(rig, "p");
-    rig_tell_ended(rig, "p", 0);
-    rig_advance(rig, 200);
-    check_int("the same", cluster_get(rig->cluster, &kind_endpoints, "default", "web")->revision,
-              revision);
-    tear_down(rig, endpoints);
+    service(fixture, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    revision = cluster_get(fixture->cluster, &kind_endpoints, "default", "web")->revision;
+    pod(fixture, "p", "");
+    node_fixture_report_running(fixture, "p");
+    node_fixture_report_ended(fixture, "p", 0);
+    node_fixture_advance(fixture, 200);
+    check_int("the same",
+              cluster_get(fixture->cluster, &kind_endpoints, "default", "web")->revision, revision);
+    tear_down(fixture, endpoints);
 }
 
 static void endpoints_are_deleted_with_their_service_unless_a_client_wrote_them(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
 
-    rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'db','namespace':"
-                    "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
-    rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'db','namespace':"
-                    "'default'},'spec':{'ports':[{'port':5432}]}}");
-    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
-    check_has("written by hand", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
-    check("the controller's slice", slice_of(rig));
-    rig_delete(rig, &kind_service, "web", -1);
-    rig_advance(rig, 200);
-    check_str("gone", endpoints_text(rig), "");
-    check("the slice, too", !slice_of(rig));
-    check_has("the foreign object stays", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
-    tear_down(rig, endpoints);
+    node_fixture_create(fixture,
+                        "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'db','namespace':"
+                        "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
+    node_fixture_create(fixture,
+                        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'db','namespace':"
+                        "'default'},'spec':{'ports':[{'port':5432}]}}");
+    service(fixture, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    check_has("written by hand", text_of(fixture, &kind_endpoints, "db"), "10.0.0.9");
+    check("the controller's slice", slice_of(fixture));
+    node_fixture_delete(fixture, &kind_service, "web", -1);
+    node_fixture_advance(fixture, 200);
+    check_str("gone", endpoints_text(fixture), "");
+    check("the slice, too", !slice_of(fixture));
+    check_has("the foreign object stays", text_of(fixture, &kind_endpoints, "db"), "10.0.0.9");
+    tear_down(fixture, endpoints);
 }
 
 static void a_foreign_write_is_overwritten_at_the_next_change(void **state)
 {
-    struct rig *rig;
-    struct endpoints_controller *endpoints = set_up(&rig);
+    struct node_fixture *fixture;
+    struct endpoints_controller *endpoints = set_up(&fixture);
 
-    rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'web','namespace':"
-                    "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
-    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
-    check_str("the controller's", endpoints_text(rig), "{}");
-    tear_down(rig, endpoints);
+    node_fixture_create(
+        fixture, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'web','namespace':"
+                 "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
+    service(fixture, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    check_str("the controller's", endpoints_text(fixture), "{}");
+    tear_down(fixture, endpoints);
 }
 
 int main(void)

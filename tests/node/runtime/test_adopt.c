@@ -75,7 +75,7 @@ static void an_end_while_no_node_runs_is_reported_with_its_time_until_released(v
     wait_for_shims_to_end(dir);
     left_ms = clock_wall_ms(clock_real());
     usleep(200000); /* the pod must end well before the next node finds it */
-    for (int lives = 0; lives < 2; lives++) {
+    for (int restarts = 0; restarts < 2; restarts++) {
         const struct pod_status *status;
 
         fixture = pods_new(dir, NULL);
@@ -84,7 +84,7 @@ static void an_end_while_no_node_runs_is_reported_with_its_time_until_released(v
         check("told", status);
         check_int("code", status->containers.items[0].exit_code, 7);
         check("when it was", status->containers.items[0].finished_ms <= left_ms);
-        if (lives == 1)
+        if (restarts == 1)
             release_pod(fixture, "short");
         pods_run(fixture, 50);
         pods_free(fixture);

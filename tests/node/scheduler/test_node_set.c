@@ -6,16 +6,16 @@
 #include "node/node_resources.h"
 #include "tests/support/node_fixture.h"
 
-static struct rig *set_up(void)
+static struct node_fixture *set_up(void)
 {
     static const struct kv labels[] = {
         {"kubernetes.io/hostname", "here"}, {"disk", "ssd"}, {"rank", "5"}};
     const struct place_options here = {"here", {4000, 8LL << 30, 4, {2}}, labels, countof(labels)};
-    struct rig *rig = rig_new();
+    struct node_fixture *fixture = node_fixture_new();
 
-    rig_start_scheduler_on(
-        rig, &(struct scheduler_options){&here, 1, {.names = {"example.com/gpu"}, .count = 1}});
-    return rig;
+    node_fixture_start_scheduler_on(
+        fixture, &(struct scheduler_options){&here, 1, {.names = {"example.com/gpu"}, .count = 1}});
+    return fixture;
 }
 
 #define AFFINITY(key, operator, values)                                                            \
@@ -58,48 +58,52 @@ static void a_pod_that_no_node_takes_says_why(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct rig *rig = set_up();
+        struct node_fixture *fixture = set_up();
 
-        rig_group(rig, "g", 1, NULL);
-        rig_settle(rig);
-        rig_pods(rig, "g", 0, 1, cases[i].spec);
-        rig_advance(rig, 100);
-        check_int(cases[i].name, rig_bound(rig, "g-0"), cases[i].why == NULL);
+        node_fixture_group(fixture, "g", 1, NULL);
+        node_fixture_settle(fixture);
+        node_fixture_pods(fixture, "g", 0, 1, cases[i].spec);
+        node_fixture_advance(fixture, 100);
+        check_int(cases[i].name, node_fixture_bound(fixture, "g-0"), cases[i].why == NULL);
         if (cases[i].why) {
-            check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), cases[i].why);
-            check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), "\"Unschedulable\"");
-            check_has(cases[i].name, rig_status(rig, &kind_pod_group, "g"), cases[i].why);
+            check_has(cases[i].name, node_fixture_status(fixture, &kind_pod, "g-0"), cases[i].why);
+            check_has(cases[i].name, node_fixture_status(fixture, &kind_pod, "g-0"),
+                      "\"Unschedulable\"");
+            check_has(cases[i].name, node_fixture_status(fixture, &kind_pod_group, "g"),
+                      cases[i].why);
         }
-        rig_free(rig);
+        node_fixture_free(fixture);
     }
 }
 
 static void named_resources_are_shared_out(void **state)
 {
-    struct rig *rig = set_up();
+    struct node_fixture *fixture = set_up();
 
-    rig_group(rig, "a", 1, NULL);
-    rig_group(rig, "b", 1, NULL);
-    rig_settle(rig);
-    rig_pods(rig, "a", 0, 1, REQUEST("example.com/gpu", "2"));
-    rig_settle(rig);
-    rig_pods(rig, "b", 0, 1, REQUEST("example.com/gpu", "1"));
-    rig_advance(rig, 1500);
-    check("the first has both", rig_bound(rig, "a-0") && !rig_bound(rig, "b-0"));
-    check_has("the other waits", rig_status(rig, &kind_pod_group, "b"),
+    node_fixture_group(fixture, "a", 1, NULL);
+    node_fixture_group(fixture, "b", 1, NULL);
+    node_fixture_settle(fixture);
+    node_fixture_pods(fixture, "a", 0, 1, REQUEST("example.com/gpu", "2"));
+    node_fixture_settle(fixture);
+    node_fixture_pods(fixture, "b", 0, 1, REQUEST("example.com/gpu", "1"));
+    node_fixture_advance(fixture, 1500);
+    check("the first has both",
+          node_fixture_bound(fixture, "a-0") && !node_fixture_bound(fixture, "b-0"));
+    check_has("the other waits", node_fixture_status(fixture, &kind_pod_group, "b"),
               "needs 1 example.com/gpu (0 of 2 free)");
-    rig_set_status(rig, &kind_pod, "a-0", "{'phase':'Succeeded'}");
-    rig_settle(rig);
-    check("and gets it", rig_bound(rig, "b-0"));
-    rig_free(rig);
+    node_fixture_set_status(fixture, &kind_pod, "a-0", "{'phase':'Succeeded'}");
+    node_fixture_settle(fixture);
+    check("and gets it", node_fixture_bound(fixture, "b-0"));
+    node_fixture_free(fixture);
 }
 
-static void node(struct rig *rig, const char *spec)
+static void node(struct node_fixture *fixture, const char *spec)
 {
-    if (!rig_get(rig, &kind_node, "here"))
-        rig_create(rig, "{'apiVersion':'v1','kind':'Node','metadata':{'name':'here'},'spec':{}}");
-    rig_patch(rig, &kind_node, "here", "{'spec':%s}", spec);
-    rig_settle(rig);
+    if (!node_fixture_get(fixture, &kind_node, "here"))
+        node_fixture_create(
+            fixture, "{'apiVersion':'v1','kind':'Node','metadata':{'name':'here'},'spec':{}}");
+    node_fixture_patch(fixture, &kind_node, "here", "{'spec':%s}", spec);
+    node_fixture_settle(fixture);
 }
 
 static void a_cordoned_or_tainted_node_takes_who_tolerates_it(void **state)
@@ -119,22 +123,22 @@ static void a_cordoned_or_tainted_node_takes_who_tolerates_it(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct rig *rig = set_up();
+        struct node_fixture *fixture = set_up();
 
-        node(rig, cases[i].node);
-        rig_group(rig, "g", 1, NULL);
-        rig_settle(rig);
-        rig_pods(rig, "g", 0, 1, NULL);
-        rig_group(rig, "t", 1, NULL);
-        rig_settle(rig);
-        rig_pods(rig, "t", 0, 1, cases[i].toleration);
-        rig_settle(rig);
-        check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), cases[i].why);
-        check("it is not taken", !rig_bound(rig, "g-0"));
-        check("who tolerates it is", rig_bound(rig, "t-0"));
-        node(rig, cases[i].free);
-        check("until that is over", rig_bound(rig, "g-0"));
-        rig_free(rig);
+        node(fixture, cases[i].node);
+        node_fixture_group(fixture, "g", 1, NULL);
+        node_fixture_settle(fixture);
+        node_fixture_pods(fixture, "g", 0, 1, NULL);
+        node_fixture_group(fixture, "t", 1, NULL);
+        node_fixture_settle(fixture);
+        node_fixture_pods(fixture, "t", 0, 1, cases[i].toleration);
+        node_fixture_settle(fixture);
+        check_has(cases[i].name, node_fixture_status(fixture, &kind_pod, "g-0"), cases[i].why);
+        check("it is not taken", !node_fixture_bound(fixture, "g-0"));
+        check("who tolerates it is", node_fixture_bound(fixture, "t-0"));
+        node(fixture, cases[i].free);
+        check("until that is over", node_fixture_bound(fixture, "g-0"));
+        node_fixture_free(fixture);
     }
 }
 

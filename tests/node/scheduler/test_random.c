@@ -31,7 +31,7 @@ struct gang {
 };
 
 struct walk {
-    struct rig *rig;
+    struct node_fixture *fixture;
     uint64_t random;
     unsigned seed;
     int n_gangs, step;
@@ -59,19 +59,21 @@ static void make_world(struct walk *walk)
     static const char *const node_names[NODES] = {"n0", "n1", "n2"};
     struct place_options nodes[NODES];
 
-    walk->rig = rig_new();
+    walk->fixture = node_fixture_new();
     for (int i = 0; i < NODES; i++)
         nodes[i] = (struct place_options){
             .name = node_names[i], .capacity = {INT64_C(1000) * CPUS, 1LL << 40, SLOTS, {0}}};
-    rig_start_scheduler_on(walk->rig, &(struct scheduler_options){nodes, NODES, {.count = 0}});
+    node_fixture_start_scheduler_on(walk->fixture,
+                                    &(struct scheduler_options){nodes, NODES, {.count = 0}});
     for (size_t i = 0; i < countof(specs); i++)
-        rig_create(walk->rig,
-                   "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
-                   "'metadata':{'name':'%s'},'spec':{%s}}",
-                   queue_names[i], specs[i]);
-    rig_create(walk->rig, "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
-                          "'metadata':{'name':'high'},'value':1000}");
-    rig_settle(walk->rig);
+        node_fixture_create(walk->fixture,
+                            "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                            "'metadata':{'name':'%s'},'spec':{%s}}",
+                            queue_names[i], specs[i]);
+    node_fixture_create(walk->fixture,
+                        "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
+                        "'metadata':{'name':'high'},'value':1000}");
+    node_fixture_settle(walk->fixture);
 }
 
 /* Steps. */
@@ -91,12 +93,12 @@ static void add_gang(struct walk *walk)
     gang->cpus = (int)pick(walk, 3) + 1;
     snprintf(spec, sizeof spec, ",'queue':'%s','minResources':{'cpu':'%d'}%s", gang->queue,
              gang->min * gang->cpus, pick(walk, 4) ? "" : ",'priorityClassName':'high'");
-    rig_group(walk->rig, gang->name, gang->min, spec);
+    node_fixture_group(walk->fixture, gang->name, gang->min, spec);
 }
 
 static bool is_admitted(struct walk *walk, const struct gang *gang)
 {
-    const char *phase = rig_group_phase(walk->rig, gang->name);
+    const char *phase = node_fixture_group_phase(walk->fixture, gang->name);
 
     return *phase && strcmp(phase, "Pending") != 0 && strcmp(phase, "gone") != 0;
 }
@@ -106,7 +108,7 @@ static const struct object *pod_of(struct walk *walk, const struct gang *gang, i
     char name[32];
 
     snprintf(name, sizeof name, "%s-%d", gang->name, i);
-    return rig_get(walk->rig, &kind_pod, name);
+    return node_fixture_get(walk->fixture, &kind_pod, name);
 }
 
 /* As the job controller does: pods once the group is admitted, and again when they are gone. */
@@ -114,8 +116,8 @@ static void make_pods(struct walk *walk, struct gang *gang)
 {
     for (int i = 0; i < gang->pods && is_admitted(walk, gang); i++)
         if (!pod_of(walk, gang, i))
-            rig_create(
-                walk->rig,
+            node_fixture_create(
+                walk->fixture,
                 "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d','namespace':"
                 "'default','annotations':{'scheduling.k8s.io/group-name':'%s',"
                 "'volcano.sh/preemptable':'%s'}},'spec':{'restartPolicy':'Never','containers':"
@@ -133,14 +135,14 @@ static void move_pods(struct walk *walk, struct gang *gang, bool end)
         char name[32];
 
         snprintf(name, sizeof name, "%s-%d", gang->name, i);
-        if (!pod || !rig_bound(walk->rig, name))
+        if (!pod || !node_fixture_bound(walk->fixture, name))
             continue;
         if (object_deleting(pod))
-            rig_delete(walk->rig, &kind_pod, name, 0);
+            node_fixture_delete(walk->fixture, &kind_pod, name, 0);
         else if (pod_status_of(pod)->phase == POD_PENDING)
-            rig_set_status(walk->rig, &kind_pod, name, "{'phase':'Running'}");
+            node_fixture_set_status(walk->fixture, &kind_pod, name, "{'phase':'Running'}");
         else if (pod_status_of(pod)->phase == POD_RUNNING && end)
-            rig_set_status(walk->rig, &kind_pod, name, "{'phase':'Succeeded'}");
+            node_fixture_set_status(walk->fixture, &kind_pod, name, "{'phase':'Succeeded'}");
     }
 }
 
@@ -149,8 +151,8 @@ static void turn_queue(struct walk *walk)
     unsigned queue = pick(walk, QUEUES - 1);
 
     walk->closed[queue] = !walk->closed[queue];
-    rig_set_status(walk->rig, &kind_queue, queue_names[queue], "{'state':'%s'}",
-                   walk->closed[queue] ? "Closed" : "Open");
+    node_fixture_set_status(walk->fixture, &kind_queue, queue_names[queue], "{'state':'%s'}",
+                            walk->closed[queue] ? "Closed" : "Open");
 }
 
 static void step(struct walk *walk)
@@ -180,9 +182,9 @@ static void step(struct walk *walk)
             turn_queue(walk);
         break;
     default:
-        rig_advance(walk->rig, pick(walk, 3) ? 100 : 12000);
+        node_fixture_advance(walk->fixture, pick(walk, 3) ? 100 : 12000);
     }
-    rig_settle(walk->rig);
+    node_fixture_settle(walk->fixture);
 }
 
 /* What must hold. */
@@ -255,7 +257,7 @@ static void tell_gangs(struct walk *walk)
 
         print_message("%s: %d of %d pods, %d cpus each, queue %s: %s\n", gang->name, gang->min,
                       gang->pods, gang->cpus, gang->queue,
-                      rig_status(walk->rig, &kind_pod_group, gang->name));
+                      node_fixture_status(walk->fixture, &kind_pod_group, gang->name));
     }
 }
 
@@ -264,25 +266,25 @@ static void run_out(struct walk *walk)
 {
     for (int i = 0; i < QUEUES - 1; i++) {
         walk->closed[i] = false;
-        rig_set_status(walk->rig, &kind_queue, queue_names[i], "{'state':'Open'}");
+        node_fixture_set_status(walk->fixture, &kind_queue, queue_names[i], "{'state':'Open'}");
     }
     for (int round = 0; round < 3 * GROUPS_MAX; round++) {
         for (int i = 0; i < walk->n_gangs; i++) {
             make_pods(walk, &walk->gangs[i]);
-            rig_settle(walk->rig);
+            node_fixture_settle(walk->fixture);
             move_pods(walk, &walk->gangs[i], true);
-            rig_settle(walk->rig);
+            node_fixture_settle(walk->fixture);
         }
-        rig_advance(walk->rig, 1000);
+        node_fixture_advance(walk->fixture, 1000);
         walk->step++;
         check_all(walk);
     }
-    rig_advance(walk->rig, 10000);
+    node_fixture_advance(walk->fixture, 10000);
     for (int i = 0; i < walk->n_gangs; i++) {
         struct gang *gang = &walk->gangs[i];
-        const char *status = rig_status(walk->rig, &kind_pod_group, gang->name);
+        const char *status = node_fixture_status(walk->fixture, &kind_pod_group, gang->name);
 
-        if (strcmp(rig_group_phase(walk->rig, gang->name), "Completed") != 0 &&
+        if (strcmp(node_fixture_group_phase(walk->fixture, gang->name), "Completed") != 0 &&
             !strstr(status, "can never")) {
             tell_gangs(walk);
             check_fail("seed %u: %s never had its turn: %s", walk->seed, gang->name, status);
@@ -300,7 +302,7 @@ static void walk_with(unsigned seed)
         check_all(&walk);
     }
     run_out(&walk);
-    rig_free(walk.rig);
+    node_fixture_free(walk.fixture);
 }
 
 /* covers: reliability.md INV-J5 */

@@ -164,12 +164,12 @@ static void watch(struct bench *bench)
 
 static struct scheduler *start_scheduler(struct bench *bench, size_t n_nodes)
 {
-    static char names[PLACES_MAX][24];
-    struct place_options nodes[PLACES_MAX];
+    static char names[SCHEDULER_NODES_MAX][24];
+    struct scheduler_node nodes[SCHEDULER_NODES_MAX];
 
     for (size_t i = 0; i < n_nodes; i++) {
         snprintf(names[i], sizeof names[i], "n%zu", i);
-        nodes[i] = (struct place_options){
+        nodes[i] = (struct scheduler_node){
             .name = names[i],
             .capacity = {(int64_t)NODE_CPUS * 1000, INT64_C(1) << 40, NODE_PODS, {0}}};
     }
@@ -189,8 +189,8 @@ int main(int argc, char **argv)
     struct error err;
     double spent;
 
-    if (n_nodes < 1 || n_nodes > PLACES_MAX) {
-        fprintf(stderr, "error: 1 to %d nodes\n", PLACES_MAX);
+    if (n_nodes < 1 || n_nodes > SCHEDULER_NODES_MAX) {
+        fprintf(stderr, "error: 1 to %d nodes\n", SCHEDULER_NODES_MAX);
         return 2;
     }
     bench.loop = loop_new(clock);

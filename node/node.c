@@ -1,5 +1,6 @@
 /*
- * The node put together: machine, runtime, kubelet, scheduler, queues and claims.
+ * Starts and stops the parts of a node: machine, runtime, kubelet, scheduler, queues, volume
+ * claims.
  */
 #include "node/node.h"
 
@@ -26,11 +27,12 @@ struct node {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct claims *claims;
-    struct endpoints_controller *endpoints; /* NULL: nobody is to be reached (sim) */
+    struct endpoints_controller *endpoints; /* NULL if simulated: pods have no network */
     struct machine_writer *writer;
 };
 
-/* Behind the judgement of earlier lives in the log: see machine_write. */
+/* Called when pods of previous runs are adopted. Their statuses precede the Node object in the log,
+ * as machine_write requires. */
 static void adopted(void *ctx)
 {
     struct node *node = ctx;
@@ -60,13 +62,13 @@ static void start_parts(struct node *node, const struct node_options *options)
         .adopted = adopted,
         .ctx = node,
     };
-    const struct place_options place = {
+    const struct scheduler_node schedulable = {
         .name = node->machine.name,
         .capacity = node->machine.allocatable,
         .labels = node->machine.labels,
         .n_labels = MACHINE_LABELS,
     };
-    const struct scheduler_options scheduler = {&place, 1, node->machine.extras};
+    const struct scheduler_options scheduler = {&schedulable, 1, node->machine.extras};
 
     node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
     node->scheduler = scheduler_start(node->cluster, &scheduler);

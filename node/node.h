@@ -1,16 +1,18 @@
 #pragma once
 /*
- * The node: one machine (or a simulated one) that runs pods.
+ * The node: one machine, real or simulated, that runs pods.
  *
- *   scheduler     admits PodGroups (phase Inqueue), binds pods to the node whole gangs at a time,
- *                 drives PodGroup phases
- *   kubelet       bound pods: records the start intent, resolves volumes and environment, starts
- *                 when the intent is durable, mirrors the runtime's reports
- *   runtime       processes (runtime.h)
- *   queue_state   opens and closes queues; queue_usage says what is in them
- *   plain_groups  makes PodGroups for pods without a Job
- *   claims        binds claims; machine is the Node object
- *   endpoints     says who is behind each Service
+ *   scheduler     admits PodGroups (phase Inqueue), binds whole gangs of pods to the node, writes
+ *                 PodGroup phases
+ *   kubelet       runs bound pods: records the start intent, resolves volumes and environment,
+ *                 starts the pod once the intent is durable, copies runtime reports to its status
+ *   runtime       manages processes (runtime.h)
+ *   queue_state   opens and closes queues
+ *   queue_usage   writes the usage of queues to their statuses
+ *   plain_groups  creates PodGroups for pods without a Job
+ *   claims        binds volume claims
+ *   machine       writes the Node object
+ *   endpoints     maintains the endpoints of each Service
  */
 #include "api/cluster.h"
 #include "node/machine/amount.h"
@@ -20,23 +22,24 @@
 struct node;
 
 struct node_options {
-    const char *name; /* Node object's name; default: the host name */
+    const char *name; /* name of the Node object; default: the host name */
     const char *data_dir;
-    int max_pods;                    /* -j: pods running at once */
-    int64_t cpu_milli, memory_bytes; /* allocatable; 0 = the machine's (sim: unlimited) */
-    struct resource_names extras;    /* named resources it has besides; borrowed */
-    int64_t extra[AMOUNT_EXTRA];     /* how many of each */
-    struct host_paths host_paths;    /* which ones pods may mount (SEC-20) */
-    int64_t empty_dir_bytes;         /* L-39: one without sizeLimit; 0 = any */
+    int max_pods;                    /* -j: maximum number of running pods */
+    int64_t cpu_milli, memory_bytes; /* allocatable; 0: all of the machine (simulated: unlimited) */
+    struct resource_names extras;    /* further named resources; borrowed */
+    int64_t extra[AMOUNT_EXTRA];     /* amount of each of `extras` */
+    struct host_paths host_paths;    /* host paths that pods may mount (SEC-20) */
+    int64_t empty_dir_bytes;         /* size limit of an emptyDir without sizeLimit; 0: none
+                                      * (L-39) */
     bool sim;
-    struct runtime_host_options host; /* ignored under sim */
+    struct runtime_host_options host; /* ignored when simulated */
 };
 
-/** Starts scheduler, kubelet and runtime; adopts pods of an earlier life before it starts any.
- * Borrows the cluster. */
+/** Starts scheduler, kubelet and runtime. Pods of a previous run are adopted before any pod is
+ * started. Borrows the cluster. */
 struct node *node_start(struct cluster *cluster, const struct node_options *options,
                         struct error *err);
-/** Stop looking after pods; they go on. Frees. */
+/** Stops managing pods and frees the node. Running pods continue. */
 void node_stop(struct node *node);
 
-struct runtime *node_runtime(struct node *node); /* for logs and doctor */
+struct runtime *node_runtime(struct node *node); /* for logs and doctor; borrowed */

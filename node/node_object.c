@@ -1,6 +1,6 @@
 /*
- * The Node object. Written once per start: an idle node has no heartbeat, for whoever can read the
- * object knows that the process lives.
+ * Writes the Node object, once per start. An idle node sends no heartbeat: the API server is the
+ * same process, so a readable object proves that the process lives.
  */
 #include "node/node_object.h"
 
@@ -21,8 +21,6 @@
 #else
 #define ARCHITECTURE "amd64"
 #endif
-
-/* Reading. */
 
 static void read_line(const char *path, char *out, size_t size)
 {
@@ -49,7 +47,7 @@ static void read_os_image(char *out, size_t size)
         snprintf(out, size, "%.*s", (int)strcspn(at + sizeof key - 1, "\"\n"), at + sizeof key - 1);
 }
 
-/* A host name as a DNS subdomain: lower case, other bytes become a dash. */
+/* Converts a host name to a DNS subdomain: lower case, with dashes for other bytes. */
 static void set_name(char out[MACHINE_TEXT_MAX], const char *name)
 {
     size_t n = 0;
@@ -111,8 +109,6 @@ void machine_read(struct machine *m, const struct machine_options *options)
     m->labels[1] = (struct kv){"kubernetes.io/os", "linux"};
     m->labels[2] = (struct kv){"kubernetes.io/arch", ARCHITECTURE};
 }
-
-/* The object. */
 
 bool machine_restarted(struct cluster *cluster, const struct machine *m)
 {
@@ -192,7 +188,7 @@ static void write_condition(struct jsonw *w, const struct node_condition *condit
     jsonw_close(w);
 }
 
-/* What pods get here: each found out by trying it. */
+/* Writes what pods get on this machine. Each capability was tested at start. */
 static void write_capabilities(struct jsonw *w, const struct runtime_capabilities *a,
                                int64_t now_ms)
 {
@@ -243,7 +239,7 @@ static struct blob *status_blob(const struct machine *m, const char *runtime,
     return blob_from_buf(&text);
 }
 
-/* Writing: create unless it is there, then the status. */
+/* Creates the Node object unless it exists, then writes its status. */
 
 struct machine_writer {
     struct cluster *cluster;

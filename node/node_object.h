@@ -1,6 +1,6 @@
 #pragma once
 /*
- * This machine as a Node object: what it is, what of it pods may use, whether it was restarted.
+ * Describes this machine and writes its Node object.
  */
 #include "api/cluster.h"
 #include "node/machine/amount.h"
@@ -10,34 +10,36 @@ enum { MACHINE_LABELS = 3, MACHINE_TEXT_MAX = 256 };
 
 struct machine {
     char name[MACHINE_TEXT_MAX];
-    char boot_id[64]; /* "sim" for a simulated one */
+    char boot_id[64]; /* "sim" if simulated */
     char kernel[MACHINE_TEXT_MAX], os_image[MACHINE_TEXT_MAX], machine_id[64];
     struct amount capacity, allocatable;
     struct resource_names extras;
-    struct kv labels[MACHINE_LABELS]; /* into this struct or constants */
+    struct kv labels[MACHINE_LABELS]; /* strings are in this struct or constant */
     bool sim;
 };
 
 struct machine_options {
-    const char *name;                          /* NULL = the host name, made a DNS name */
-    int64_t max_pods, cpu_milli, memory_bytes; /* allocatable; 0 = all there is */
+    const char *name;                          /* NULL: the host name, converted to a DNS name */
+    int64_t max_pods, cpu_milli, memory_bytes; /* allocatable; 0: all of the machine */
     struct resource_names extras;              /* borrowed */
-    int64_t extra[AMOUNT_EXTRA];               /* how many of each */
+    int64_t extra[AMOUNT_EXTRA];               /* amount of each of `extras` */
     bool sim;
 };
 
 void machine_read(struct machine *machine, const struct machine_options *options);
 
-/** Whether the stored Node of this name was written before the machine was started. */
+/** Returns true if the machine was rebooted after the stored Node object of this name was written.
+ */
 bool machine_restarted(struct cluster *cluster, const struct machine *machine);
 
 /**
- * Create or update the Node object; `runtime` says how pods run here, `capabilities` (borrowed; NULL =
- * simulated) what they get. Whatever depends on
- * machine_restarted must have been written before: the new boot id lies behind it in the log.
+ * Creates or updates the Node object. `runtime` names how pods run here; `capabilities` (borrowed;
+ * NULL if simulated) are what pods get. Writes that depend on machine_restarted must precede this
+ * call, because it stores the new boot id.
  */
 struct machine_writer;
 struct machine_writer *machine_write(struct cluster *cluster, const struct machine *machine,
                                      const char *runtime,
                                      const struct runtime_capabilities *capabilities);
-void machine_writer_free(struct machine_writer *writer); /* waits for nothing; NULL is fine */
+void machine_writer_free(struct machine_writer *writer); /* does not wait for writes; NULL is
+                                                          * fine */

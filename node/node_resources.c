@@ -22,7 +22,7 @@ static bool is_known(const struct machine_resources *out, const char *name)
     return false;
 }
 
-/* One NAME=QUANTITY; cut up in place. */
+/* Parses one NAME=QUANTITY. Modifies `part`. */
 static bool take_part(struct machine_resources *out, char *part, struct error *err)
 {
     char *equals = strchr(part, '=');

@@ -1,8 +1,10 @@
 #pragma once
 /*
- * What pods may use of a machine, as a user writes it: "cpu=4,memory=8Gi,nvidia.com/gpu=2".
+ * Parses the resources that pods may use of a machine, for example
+ * "cpu=4,memory=8Gi,nvidia.com/gpu=2".
  *
- * cpu and memory replace what the machine has; every other name is a resource it has besides.
+ * Values of cpu and memory replace those of the machine. Every other name is an additional
+ * resource.
  */
 #include "base/error.h"
 #include "node/machine/amount.h"
@@ -10,11 +12,13 @@
 enum { MACHINE_RESOURCES_TEXT_MAX = 512 };
 
 struct machine_resources {
-    int64_t cpu_milli, memory_bytes; /* 0 = what the machine has */
-    struct resource_names extras;    /* into `text` */
+    int64_t cpu_milli, memory_bytes; /* 0: those of the machine */
+    struct resource_names extras;    /* names point into `text` */
     int64_t extra[AMOUNT_EXTRA];
-    char text[MACHINE_RESOURCES_TEXT_MAX]; /* private; a copy of the struct must not outlive it */
+    char text[MACHINE_RESOURCES_TEXT_MAX]; /* private; copies of the struct must not outlive the
+                                            * original */
 };
 
-/** INVALID with the part that is wrong. NULL and "" say nothing. */
+/** Parses `text`; NULL and "" give no resources. Returns false with an INVALID error that quotes
+ * the wrong part. */
 bool machine_resources_parse(const char *text, struct machine_resources *out, struct error *err);

@@ -1,6 +1,6 @@
 /*
- * Bound bodies. A body of a pod is compact JSON that opens with {"spec":{ in nearly every case; the
- * others take the long way over a document.
+ * Builds and caches the bodies of bound pods. Nearly every pod body is compact JSON that begins
+ * with {"spec":{ and is edited as text; other bodies are parsed and rebuilt.
  */
 #include "node/scheduler/bind.h"
 
@@ -52,12 +52,12 @@ static struct blob *build(const char *node_name, const struct object *pod)
 {
     struct blob *bound = NULL;
 
-    /* nodeName: "" is in the text; a second one would be a duplicate member. */
+    /* An explicit nodeName: "" must not be followed by a second, duplicate member. */
     if (!pod_spec_of(pod)->node_name)
         bound = spliced(node_name, pod->body);
     if (!bound)
         bound = rebuilt(node_name, pod);
-    /* Nothing admission looks at has changed. */
+    /* Binding changes nothing that admission checks, so the result of admission stays valid. */
     if (!bound->admitted_as)
         bound->admitted_as = pod->body->admitted_as;
     return bound;

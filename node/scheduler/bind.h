@@ -1,9 +1,9 @@
 #pragma once
 /*
- * The body of a pod with its node's name in it.
+ * Builds the body of a bound pod: the same JSON with spec.nodeName set.
  *
- * Ten thousand pods of one template have one body; its bound form is made once and remembered. For
- * bodies of their own the name is spliced into the text, without parsing it.
+ * Pods of one template share one interned body; its bound form is built once and cached. For other
+ * bodies the name is spliced into the text without parsing.
  */
 #include "api/types/object.h"
 
@@ -17,5 +17,5 @@ struct binder {
 };
 
 void binder_release(struct binder *binder);
-/** Owned. The pod must not have a node yet. */
+/** Returns the bound body (owned). The pod must be unbound. */
 struct blob *binder_body(struct binder *binder, const struct object *pod);

@@ -1,19 +1,16 @@
 /*
- * Room: what groups are charged with, whether there is room for more, and what to say when there is
- * not.
+ * Accounts for what groups use, decides whether a group fits, and explains refusals.
  *
- *   charged = actual (members with a place) + granted (reserved at admission) + claim (others are
- * on their way out for it)
+ *   charged = actual (placed members) + granted (reserved at admission)
+ *           + claim (being freed for the group by evictions)
  *
- * The sum of all charges and of what guarantees keep never passes the capacity, with two exceptions
- * that are meant: single pods are bound ahead of free room, and a claim stands beside those who
- * still have to go.
+ * The sum of all charges and of unused guarantees stays within the capacity, with two exceptions:
+ * single pods may be bound ahead of free capacity, and a claim is charged while the evicted pods
+ * still hold theirs.
  */
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 #include "node/scheduler/shortfall.h"
-
-/* Charges. */
 
 static bool holds_open(const struct group *group)
 {
@@ -22,19 +19,20 @@ static bool holds_open(const struct group *group)
 
 void group_rank(struct group *group)
 {
-    group->beyond = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
-    group->share = group->beyond ? queues_share(&group->scheduler->queues, group->charged) : 0;
+    group->extra_members = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
+    group->share =
+        group->extra_members ? queues_share(&group->scheduler->queues, group->charged) : 0;
 }
 
-/* What orders the line has changed: leave it, and join it at the new place. */
-static void rank_anew(struct scheduler *s, struct group *group)
+/* Puts the group at its new position in the queue if its share orders it there. */
+static void requeue(struct scheduler *s, struct group *group)
 {
-    if (!heap_has(&group->place) ||
-        !(group->beyond || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
+    if (!heap_has(&group->queue_item) ||
+        !(group->extra_members || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
         return;
-    queue_leave(&s->queues, group->queue, &group->place);
+    queue_leave(&s->queues, group->queue, &group->queue_item);
     group_rank(group);
-    queue_join(&s->queues, group->queue, &group->place);
+    queue_join(&s->queues, group->queue, &group->queue_item);
 }
 
 void group_charge(struct group *group)
@@ -58,7 +56,7 @@ void group_charge(struct group *group)
         queue_charge(&s->queues, group->queue, group->charged, now);
         group->charged = now;
     }
-    rank_anew(s, group);
+    requeue(s, group);
 }
 
 void group_grant(struct group *group, struct amount reserve)
@@ -80,50 +78,48 @@ void group_claim(struct group *group, struct amount claim)
     group_charge(group);
 }
 
-/* Needs. */
-
 struct amount group_need(struct group *group)
 {
-    if (team_holds(group))
-        return team_need(group->team);
+    if (job_gang_admits_together(group))
+        return job_gang_need(group->job_gang);
     return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
 }
 
-/* Pods bound in advance would be in the way of gangs, of guarantees, and of those who may push
- * others out. */
+/* Returns true if single pods may be bound ahead of free capacity. They would get in the way of
+ * gangs, guarantees and preemption, so none of these may be in use. */
 static bool binds_ahead(const struct scheduler *s)
 {
     return !s->open_gangs && !s->gang_waits && !s->queues.guaranteed && LIST_EMPTY(&s->victims) &&
-           s->places.count == 1;
+           s->node_set.count == 1;
 }
 
 bool scheduler_is_full(const struct scheduler *s)
 {
-    const struct amount *limit = binds_ahead(s) ? &s->ahead_capacity : &s->places.capacity;
+    const struct amount *limit = binds_ahead(s) ? &s->ahead_capacity : &s->node_set.capacity;
 
     return s->used.pods >= limit->pods;
 }
 
 static char *never_fits(const struct scheduler *s, const struct group *group, struct amount need)
 {
-    const struct resource_names *extras = &s->places.extras;
-    char *message = shortfall_of_node(need, s->places.capacity, extras);
+    const struct resource_names *extras = &s->node_set.extras;
+    char *message = shortfall_of_node(need, s->node_set.capacity, extras);
     struct amount promised = queues_promised(&s->queues, group->queue, need);
     struct queue *limiter = NULL;
 
-    if (!message && !amount_within(amount_add(need, promised), s->places.capacity)) {
-        scoped_str what = shortfall_of_limit(need, amount_minus(s->places.capacity, promised),
+    if (!message && !amount_within(amount_add(need, promised), s->node_set.capacity)) {
+        scoped_str what = shortfall_of_limit(need, amount_minus(s->node_set.capacity, promised),
                                              "the guarantees of other queues leave", extras);
 
         return mem_printf("can never run: %s: lower the requests or the guarantees", what);
     }
-    if (!message && team_holds(group))
-        limiter = team_limiter(group->team, true);
+    if (!message && job_gang_admits_together(group))
+        limiter = job_gang_limiter(group->job_gang, true);
     else if (!message)
         limiter = queue_never(group->queue, need);
     if (limiter) {
-        scoped_str who = mem_printf("queue %s allows", limiter->name);
-        scoped_str what = shortfall_of_limit(need, limiter->limit, who, extras);
+        scoped_str subject = mem_printf("queue %s allows", limiter->name);
+        scoped_str what = shortfall_of_limit(need, limiter->limit, subject, extras);
 
         message =
             mem_printf("can never run: %s: raise its spec.capability or use another queue", what);
@@ -140,21 +136,19 @@ enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct am
     char *message = never_fits(s, group, need);
 
     if (message) {
-        group->hopeless = true;
+        group->unsatisfiable = true;
         group_refuse(group, message);
         return NEVER;
     }
-    *limiter =
-        team_holds(group) ? team_limiter(group->team, false) : queue_full(group->queue, more);
+    *limiter = job_gang_admits_together(group) ? job_gang_limiter(group->job_gang, false)
+                                               : queue_full(group->queue, more);
     if (*limiter)
         return QUEUE_FULL;
     if (single && binds_ahead(s))
-        return amount_within(after, s->ahead_capacity) ? GRANTED : NO_ROOM;
+        return amount_within(after, s->ahead_capacity) ? GRANTED : NO_CAPACITY;
     after = amount_add(after, queues_kept(&s->queues, group->queue, more));
-    return amount_within(after, s->places.capacity) ? GRANTED : NO_ROOM;
+    return amount_within(after, s->node_set.capacity) ? GRANTED : NO_CAPACITY;
 }
-
-/* Refusals. */
 
 void group_refuse(struct group *group, char *message)
 {
@@ -167,7 +161,7 @@ void group_refuse(struct group *group, char *message)
 
 void group_clear_refusal(struct group *group)
 {
-    group->refused = group->hopeless = false;
+    group->refused = group->unsatisfiable = false;
     group->waits_since_ms = 0;
     mem_free(group->message);
     group->message = NULL;
@@ -175,7 +169,7 @@ void group_clear_refusal(struct group *group)
 
 static char *waits_for(struct scheduler *s, struct group *group)
 {
-    const struct resource_names *extras = &s->places.extras;
+    const struct resource_names *extras = &s->node_set.extras;
     struct amount need = group_need(group), own = amount_add(group->granted, group->claim);
     struct amount used = amount_minus(s->used, own);
     struct queue *limiter = queue_full(group->queue, amount_minus(need, own));
@@ -189,44 +183,46 @@ static char *waits_for(struct scheduler *s, struct group *group)
         return mem_printf("waits for room in queue %s: %s", limiter->name, what);
     }
     used = amount_add(used, queues_kept(&s->queues, group->queue, amount_minus(need, own)));
-    if (amount_within(amount_add(used, need), s->places.capacity) && s->places.count > 1)
+    if (amount_within(amount_add(used, need), s->node_set.capacity) && s->node_set.count > 1)
         return mem_printf("waits for room on the nodes: %lld pods together find no place on the "
                           "%zu nodes as they are used now; queue %s",
-                          (long long)need.pods, s->places.count, group->queue->name);
-    what = shortfall_now(need, used, s->places.capacity, extras);
+                          (long long)need.pods, s->node_set.count, group->queue->name);
+    what = shortfall_now(need, used, s->node_set.capacity, extras);
     return mem_printf("waits for room on the node: %s; queue %s", what, group->queue->name);
 }
 
-/* A pod that belongs to no group is told itself. */
-static void tell(struct group *group, char *message)
+/* Reports a refusal: in the group's status, and for a pod without a group in the pod's condition.
+ */
+static void report(struct group *group, char *message)
 {
     struct heap_item *first = group->implicit ? heap_first(&group->pending) : NULL;
 
     group_refuse(group, message);
-    group_tell_later(group);
+    group_report_later(group);
     if (first)
-        member_tell_unschedulable(container_of(first, struct member, line), message);
+        member_report_unschedulable(container_of(first, struct member, line), message);
 }
 
-enum { TOLD_BEHIND = 16 }; /* the first of a line are told who is before them */
+enum { REPORTED_BEHIND = 16 }; /* how many groups behind the head get a message that names it */
 
-static void tell_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
+static void report_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
 {
     struct heap_item *first = heap_first(&queue->waiting);
-    struct group *head = first ? container_of(first, struct group, place) : NULL;
+    struct group *head = first ? container_of(first, struct group, queue_item) : NULL;
 
     if (!head || !head->waits_since_ms || head->waits_since_ms > before_ms)
         return;
-    tell(head, waits_for(s, head));
-    for (size_t row = 2; row <= queue->waiting.count && row <= TOLD_BEHIND + 1; row++) {
-        struct group *group = container_of(queue->waiting.items[row], struct group, place);
+    report(head, waits_for(s, head));
+    for (size_t row = 2; row <= queue->waiting.count && row <= REPORTED_BEHIND + 1; row++) {
+        struct group *group = container_of(queue->waiting.items[row], struct group, queue_item);
 
         if (!group->message)
-            tell(group, mem_printf("waits in queue %s behind PodGroup %s", queue->name, head->key));
+            report(group,
+                   mem_printf("waits in queue %s behind PodGroup %s", queue->name, head->key));
     }
 }
 
-/* Nothing has moved for a while: the head of each line is told what it waits for. */
+/* Reports to the head of each queue, and to groups with a claim, what they wait for. */
 void scheduler_refusal_due(struct timer *timer)
 {
     struct scheduler *s = container_of(timer, struct scheduler, refusal);
@@ -234,9 +230,9 @@ void scheduler_refusal_due(struct timer *timer)
     struct queue *queue, *next;
 
     HASH_ITER(hh, s->queues.table, queue, next)
-    tell_line(s, queue, before_ms);
+    report_line(s, queue, before_ms);
     for (struct group *group = s->claimants; group; group = group->next_claimant)
-        tell(group, waits_for(s, group));
+        report(group, waits_for(s, group));
 }
 
 void group_waits(struct group *group)

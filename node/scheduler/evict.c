@@ -1,17 +1,17 @@
 /*
- * Whom to push out for a group that finds no room.
+ * Chooses pods to evict for a group that does not fit.
  *
- * Only pods that say so (volcano.sh/preemptable: "true", on the pod) are ever touched, and only
+ * Only pods with volcano.sh/preemptable: "true" may be evicted, for one of two reasons:
  *
- *   preempted   in the same queue, of a group of lower priority, if the group's priority class does
- *               not say preemptionPolicy: Never
- *   reclaimed   from other queues that are reclaimable and use more than they deserve, if the
- *               group's queue says what it deserves and stays within it
+ *   Preempted   the pod is in the same queue, its group has lower priority, and the priority class
+ *               of the waiting group does not have preemptionPolicy: Never
+ *   Reclaimed   the pod's queue is reclaimable and uses more than it deserves, and the waiting
+ *               group's queue has a deserved amount and stays within it
  *
- * A gang is never left in part: first go pods beyond the minimum of their gangs, then whole gangs;
- * lowest priority first, then the youngest. What turns out not to be needed in the end is spared.
- * A pod that runs is left alone for its volcano.sh/cooldown-time; when that kept the hunt from
- * finding enough, it is repeated when the first of them may go. Ref: Volcano
+ * No gang is left in part: first extra members above their gang's minimum are chosen, then whole
+ * gangs; groups of lowest priority first, then the youngest. Choices that turn out not to be needed
+ * are spared. A running pod is not evicted during its volcano.sh/cooldown-time; if that prevents
+ * the eviction, the search is repeated when the first cooldown ends. Ref: Volcano
  * pkg/scheduler/actions/preempt, reclaim, pkg/scheduler/plugins/cdp.
  */
 #include <stdlib.h>
@@ -20,35 +20,35 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-/* A group some of whose pods may go. */
-struct prey {
+/* A group whose pods may be evicted. */
+struct victim {
     struct group *group;
     bool reclaimed;
-    bool whole;    /* all of it goes */
-    int32_t spare; /* pods beyond the gang that have not been chosen */
+    bool whole;    /* all its pods are chosen */
+    int32_t extra; /* number of members above its gang's minimum that are not chosen yet */
 };
 
 struct choice {
     struct member *member;
-    struct prey *prey;
+    struct victim *victim;
     bool spared;
 };
 
-struct hunt {
+struct eviction {
     struct scheduler *s;
     struct group *group;
     struct amount need;
-    struct prey *prey; /* [n_prey] */
-    size_t n_prey;
+    struct victim *victims; /* [n_victims] */
+    size_t n_victims;
     struct choice *choices; /* [n_choices] */
     size_t n_choices, cap;
-    struct amount freed_at[PLACES_MAX];
+    struct amount freed_at[SCHEDULER_NODES_MAX];
     struct amount freed;
     int64_t now_ms;
-    int64_t cooled_ms; /* when the first pod that is protected now may go; 0 = there is none */
+    int64_t cooled_ms; /* when the first cooldown of a protected pod ends; 0: none is protected */
 };
 
-/* Who may go at all. */
+/* Returns true if the queue uses more than it deserves of a resource that is short. */
 
 static bool is_above(struct amount used, struct amount deserved, struct amount lacks)
 {
@@ -65,29 +65,29 @@ static bool may_reclaim(const struct group *group, struct amount more)
     return queue->has_deserved && amount_within(amount_add(queue->used, more), queue->deserved);
 }
 
-/* What would be missing if nobody went. */
-static struct amount lacking(const struct hunt *hunt)
+/* Returns how much capacity is short without evictions; negative amounts are free. */
+static struct amount shortage(const struct eviction *eviction)
 {
-    struct scheduler *s = hunt->s;
+    struct scheduler *s = eviction->s;
 
-    return amount_minus(amount_add(s->used, hunt->need), s->places.capacity);
+    return amount_minus(amount_add(s->used, eviction->need), s->node_set.capacity);
 }
 
-static bool is_prey(const struct hunt *hunt, const struct group *group, bool *reclaimed)
+static bool is_victim(const struct eviction *eviction, const struct group *group, bool *reclaimed)
 {
-    if (group == hunt->group)
+    if (group == eviction->group)
         return false;
-    *reclaimed = group->queue != hunt->group->queue;
+    *reclaimed = group->queue != eviction->group->queue;
     if (!*reclaimed)
-        return hunt->group->preempts && group->priority < hunt->group->priority;
-    return group->queue->reclaimable && may_reclaim(hunt->group, hunt->need) &&
-           is_above(group->queue->used, group->queue->deserved, lacking(hunt));
+        return eviction->group->preempts && group->priority < eviction->group->priority;
+    return group->queue->reclaimable && may_reclaim(eviction->group, eviction->need) &&
+           is_above(group->queue->used, group->queue->deserved, shortage(eviction));
 }
 
 static int before(const void *left, const void *right)
 {
-    const struct group *a = ((const struct prey *)left)->group;
-    const struct group *b = ((const struct prey *)right)->group;
+    const struct group *a = ((const struct victim *)left)->group;
+    const struct group *b = ((const struct victim *)right)->group;
 
     if (a->priority != b->priority)
         return a->priority < b->priority ? -1 : 1;
@@ -96,135 +96,135 @@ static int before(const void *left, const void *right)
     return 0;
 }
 
-static void find_prey(struct hunt *hunt)
+static void find_victims(struct eviction *eviction)
 {
     struct group *group;
     size_t n = 0;
 
-    LIST_FOREACH(group, &hunt->s->victims, victim)
+    LIST_FOREACH(group, &eviction->s->victims, victim)
     n++;
-    hunt->prey = mem_array(n + 1, sizeof *hunt->prey);
-    LIST_FOREACH(group, &hunt->s->victims, victim)
+    eviction->victims = mem_array(n + 1, sizeof *eviction->victims);
+    LIST_FOREACH(group, &eviction->s->victims, victim)
     {
         bool reclaimed;
 
-        if (is_prey(hunt, group, &reclaimed))
-            hunt->prey[hunt->n_prey++] =
-                (struct prey){group, reclaimed, false, group_placed(group) - group_gate(group)};
+        if (is_victim(eviction, group, &reclaimed))
+            eviction->victims[eviction->n_victims++] =
+                (struct victim){group, reclaimed, false, group_placed(group) - group_gate(group)};
     }
-    qsort(hunt->prey, hunt->n_prey, sizeof *hunt->prey, before);
+    qsort(eviction->victims, eviction->n_victims, sizeof *eviction->victims, before);
 }
 
-/* What it would give. */
+/* Adds what the member's eviction frees (`sign` 1), or takes it back (-1). */
 
-static void free_place(struct hunt *hunt, const struct member *member, int sign)
+static void count_freed(struct eviction *eviction, const struct member *member, int sign)
 {
     struct amount none = {0};
     struct amount by = sign > 0 ? member->need : amount_minus(none, member->need);
 
-    hunt->freed = amount_add(hunt->freed, by);
+    eviction->freed = amount_add(eviction->freed, by);
     for (struct queue *queue = member->group->queue; queue; queue = queue->parent)
-        queue->hunted = amount_add(queue->hunted, by);
-    if (member->place >= 0)
-        hunt->freed_at[member->place] = amount_add(hunt->freed_at[member->place], by);
+        queue->would_free = amount_add(queue->would_free, by);
+    if (member->node_index >= 0)
+        eviction->freed_at[member->node_index] =
+            amount_add(eviction->freed_at[member->node_index], by);
 }
 
-static bool queues_have_room(const struct hunt *hunt)
+static bool queues_have_capacity(const struct eviction *eviction)
 {
-    for (const struct queue *queue = hunt->group->queue; queue; queue = queue->parent) {
-        struct amount used = amount_minus(queue->used, queue->hunted);
+    for (const struct queue *queue = eviction->group->queue; queue; queue = queue->parent) {
+        struct amount used = amount_minus(queue->used, queue->would_free);
 
-        if (!amount_within(amount_add(used, hunt->need), queue->limit))
+        if (!amount_within(amount_add(used, eviction->need), queue->limit))
             return false;
     }
     return true;
 }
 
-static bool places_have_room(const struct hunt *hunt)
+static bool nodes_have_capacity(const struct eviction *eviction)
 {
-    struct group *group = hunt->group;
+    struct group *group = eviction->group;
     int32_t missing = group_missing(group);
-    struct place_wish *wishes;
+    struct placement *placements;
     struct member **members;
     bool all;
     size_t n;
 
-    if (hunt->s->places.count == 1 || group->stage == GROUP_WAITING)
+    if (eviction->s->node_set.count == 1 || group->stage == GROUP_WAITING)
         return true;
     n = group_select(group, missing > 1 ? (size_t)missing : 1, &members);
-    wishes = mem_array(n + 1, sizeof *wishes);
+    placements = mem_array(n + 1, sizeof *placements);
     for (size_t i = 0; i < n; i++)
-        wishes[i] = (struct place_wish){.fits = members[i]->fits, .need = members[i]->need};
-    all = places_try(&hunt->s->places, hunt->freed_at, wishes, n);
+        placements[i] = (struct placement){.fits = members[i]->fits, .need = members[i]->need};
+    all = node_set_try_place(&eviction->s->node_set, eviction->freed_at, placements, n);
     group_unselect(group, members, n);
-    mem_free(wishes);
+    mem_free(placements);
     mem_free(members);
     return all;
 }
 
-static bool is_enough(const struct hunt *hunt)
+static bool is_enough(const struct eviction *eviction)
 {
-    struct scheduler *s = hunt->s;
-    struct amount after = amount_minus(amount_add(s->used, hunt->need), hunt->freed);
+    struct scheduler *s = eviction->s;
+    struct amount after = amount_minus(amount_add(s->used, eviction->need), eviction->freed);
 
-    after = amount_add(after, queues_kept(&s->queues, hunt->group->queue, hunt->need));
-    return amount_within(after, s->places.capacity) && queues_have_room(hunt) &&
-           places_have_room(hunt);
+    after = amount_add(after, queues_kept(&s->queues, eviction->group->queue, eviction->need));
+    return amount_within(after, s->node_set.capacity) && queues_have_capacity(eviction) &&
+           nodes_have_capacity(eviction);
 }
 
-/* Choosing. */
-
-static bool can_go(struct hunt *hunt, const struct member *member)
+static bool may_evict(struct eviction *eviction, const struct member *member)
 {
     if ((member->state != MEMBER_BOUND && member->state != MEMBER_RUNNING) ||
         !member->preemptable || member->deleting || member->writing)
         return false;
-    if (member->state == MEMBER_BOUND || member->cooled_ms <= hunt->now_ms)
+    if (member->state == MEMBER_BOUND || member->cooled_ms <= eviction->now_ms)
         return true;
-    if (!hunt->cooled_ms || member->cooled_ms < hunt->cooled_ms)
-        hunt->cooled_ms = member->cooled_ms;
+    if (!eviction->cooled_ms || member->cooled_ms < eviction->cooled_ms)
+        eviction->cooled_ms = member->cooled_ms;
     return false;
 }
 
-static void choose(struct hunt *hunt, struct prey *prey, struct member *member)
+static void choose(struct eviction *eviction, struct victim *victim, struct member *member)
 {
-    if (hunt->n_choices == hunt->cap) {
-        hunt->cap = hunt->cap ? 2 * hunt->cap : 16;
-        hunt->choices = mem_resize(hunt->choices, hunt->cap * sizeof *hunt->choices);
+    if (eviction->n_choices == eviction->cap) {
+        eviction->cap = eviction->cap ? 2 * eviction->cap : 16;
+        eviction->choices =
+            mem_resize(eviction->choices, eviction->cap * sizeof *eviction->choices);
     }
-    hunt->choices[hunt->n_choices++] = (struct choice){member, prey, false};
+    eviction->choices[eviction->n_choices++] = (struct choice){member, victim, false};
     member->chosen = true;
-    free_place(hunt, member, 1);
+    count_freed(eviction, member, 1);
 }
 
-/* The queue may not fall below what it deserves by what is taken from it. */
-static bool still_above(const struct hunt *hunt, const struct prey *prey)
+/* Returns true if the victim's queue may lose more pods without falling below what it deserves. */
+static bool still_above(const struct eviction *eviction, const struct victim *victim)
 {
-    const struct queue *queue = prey->group->queue;
+    const struct queue *queue = victim->group->queue;
 
-    return !prey->reclaimed ||
-           is_above(amount_minus(queue->used, queue->hunted), queue->deserved, lacking(hunt));
+    return !victim->reclaimed || is_above(amount_minus(queue->used, queue->would_free),
+                                          queue->deserved, shortage(eviction));
 }
 
-/* Those that do not run yet first: nothing is lost with them. */
-static void choose_spare(struct hunt *hunt, struct prey *prey)
+/* Chooses pods that do not run yet first: their eviction loses no work. */
+static void choose_extra_members(struct eviction *eviction, struct victim *victim)
 {
     static const enum member_state order[] = {MEMBER_BOUND, MEMBER_RUNNING};
     struct member *member;
 
     for (size_t i = 0; i < countof(order); i++)
-        LIST_FOREACH(member, &prey->group->all, sibling)
+        LIST_FOREACH(member, &victim->group->all, sibling)
         {
-            if (prey->spare <= 0 || !still_above(hunt, prey) || is_enough(hunt))
+            if (victim->extra <= 0 || !still_above(eviction, victim) || is_enough(eviction))
                 return;
-            if (member->state != order[i] || !can_go(hunt, member))
+            if (member->state != order[i] || !may_evict(eviction, member))
                 continue;
-            choose(hunt, prey, member);
-            prey->spare--;
+            choose(eviction, victim, member);
+            victim->extra--;
         }
 }
 
-static bool can_go_whole(struct hunt *hunt, const struct group *group)
+static bool may_evict_whole(struct eviction *eviction, const struct group *group)
 {
     const struct member *member;
 
@@ -232,104 +232,102 @@ static bool can_go_whole(struct hunt *hunt, const struct group *group)
     {
         bool placed = member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING;
 
-        if (placed && !member->deleting && !can_go(hunt, member))
+        if (placed && !member->deleting && !may_evict(eviction, member))
             return false;
     }
     return true;
 }
 
-static void choose_whole(struct hunt *hunt, struct prey *prey)
+static void choose_whole_gang(struct eviction *eviction, struct victim *victim)
 {
     struct member *member;
 
-    if (!can_go_whole(hunt, prey->group) || !still_above(hunt, prey))
+    if (!may_evict_whole(eviction, victim->group) || !still_above(eviction, victim))
         return;
-    prey->whole = true;
-    LIST_FOREACH(member, &prey->group->all, sibling)
-    if (can_go(hunt, member) && !member->chosen)
-        choose(hunt, prey, member);
+    victim->whole = true;
+    LIST_FOREACH(member, &victim->group->all, sibling)
+    if (may_evict(eviction, member) && !member->chosen)
+        choose(eviction, victim, member);
 }
 
-static void spare(struct hunt *hunt, struct choice *choice, bool spared)
+static void spare(struct eviction *eviction, struct choice *choice, bool spared)
 {
     choice->spared = spared;
-    free_place(hunt, choice->member, spared ? -1 : 1);
+    count_freed(eviction, choice->member, spared ? -1 : 1);
 }
 
-static void spare_prey(struct hunt *hunt, const struct prey *prey, bool spared)
+static void spare_group(struct eviction *eviction, const struct victim *victim, bool spared)
 {
-    for (size_t i = 0; i < hunt->n_choices; i++)
-        if (hunt->choices[i].prey == prey)
-            spare(hunt, &hunt->choices[i], spared);
+    for (size_t i = 0; i < eviction->n_choices; i++)
+        if (eviction->choices[i].victim == victim)
+            spare(eviction, &eviction->choices[i], spared);
 }
 
-/* Highest priority first. A gang is spared whole. */
-static void spare_needless(struct hunt *hunt)
+/* Spares choices that are not needed, highest priority first. A gang is spared as a whole. */
+static void spare_unneeded(struct eviction *eviction)
 {
-    for (size_t i = hunt->n_prey; i-- > 0;) {
-        struct prey *prey = &hunt->prey[i];
+    for (size_t i = eviction->n_victims; i-- > 0;) {
+        struct victim *victim = &eviction->victims[i];
 
-        if (!prey->whole)
+        if (!victim->whole)
             continue;
-        spare_prey(hunt, prey, true);
-        if (!is_enough(hunt))
-            spare_prey(hunt, prey, false);
+        spare_group(eviction, victim, true);
+        if (!is_enough(eviction))
+            spare_group(eviction, victim, false);
     }
-    for (size_t i = hunt->n_choices; i-- > 0;) {
-        struct choice *choice = &hunt->choices[i];
+    for (size_t i = eviction->n_choices; i-- > 0;) {
+        struct choice *choice = &eviction->choices[i];
 
-        if (choice->spared || choice->prey->whole)
+        if (choice->spared || choice->victim->whole)
             continue;
-        spare(hunt, choice, true);
-        if (!is_enough(hunt))
-            spare(hunt, choice, false);
+        spare(eviction, choice, true);
+        if (!is_enough(eviction))
+            spare(eviction, choice, false);
     }
 }
 
-static bool hunt_down(struct hunt *hunt)
+static bool choose_victims(struct eviction *eviction)
 {
-    find_prey(hunt);
-    for (size_t i = 0; i < hunt->n_prey && !is_enough(hunt); i++)
-        choose_spare(hunt, &hunt->prey[i]);
-    for (size_t i = 0; i < hunt->n_prey && !is_enough(hunt); i++)
-        choose_whole(hunt, &hunt->prey[i]);
-    if (!hunt->n_choices || !is_enough(hunt))
+    find_victims(eviction);
+    for (size_t i = 0; i < eviction->n_victims && !is_enough(eviction); i++)
+        choose_extra_members(eviction, &eviction->victims[i]);
+    for (size_t i = 0; i < eviction->n_victims && !is_enough(eviction); i++)
+        choose_whole_gang(eviction, &eviction->victims[i]);
+    if (!eviction->n_choices || !is_enough(eviction))
         return false;
-    spare_needless(hunt);
+    spare_unneeded(eviction);
     return true;
 }
 
-/* The scratch marks go; the choices stay. */
-static void call_off(struct hunt *hunt)
+/* Resets the marks on members and queues. The list of choices stays. */
+static void reset_marks(struct eviction *eviction)
 {
-    for (size_t i = 0; i < hunt->n_choices; i++) {
-        hunt->choices[i].member->chosen = false;
-        if (!hunt->choices[i].spared)
-            free_place(hunt, hunt->choices[i].member, -1);
+    for (size_t i = 0; i < eviction->n_choices; i++) {
+        eviction->choices[i].member->chosen = false;
+        if (!eviction->choices[i].spared)
+            count_freed(eviction, eviction->choices[i].member, -1);
     }
 }
 
-/* Carrying out. */
-
-static void push_out(struct hunt *hunt)
+static void evict_chosen(struct eviction *eviction)
 {
-    const struct group *group = hunt->group;
+    const struct group *group = eviction->group;
 
-    for (size_t i = 0; i < hunt->n_choices; i++) {
-        struct choice *choice = &hunt->choices[i];
-        const struct group *from = choice->prey->group;
+    for (size_t i = 0; i < eviction->n_choices; i++) {
+        struct choice *choice = &eviction->choices[i];
+        const struct group *from = choice->victim->group;
         scoped_str why = NULL;
 
         if (choice->spared)
             continue;
-        if (choice->prey->reclaimed)
+        if (choice->victim->reclaimed)
             why = mem_printf("queue %s uses more than it deserves and gives room back to PodGroup "
                              "%s of queue %s",
                              from->queue->name, group->key, group->queue->name);
         else
             why = mem_printf("makes room for PodGroup %s of queue %s: priority %d over %d",
                              group->key, group->queue->name, group->priority, from->priority);
-        member_evict(choice->member, choice->prey->reclaimed ? "Reclaimed" : "Preempted", why);
+        member_evict(choice->member, choice->victim->reclaimed ? "Reclaimed" : "Preempted", why);
     }
 }
 
@@ -337,40 +335,40 @@ void scheduler_cooled(struct timer *timer)
 {
     struct scheduler *s = container_of(timer, struct scheduler, cooled);
 
-    s->placements++; /* who found nobody looks again */
+    s->placement_changes++; /* groups that found no victims search again */
     queues_unblock(&s->queues);
     loop_post(s->cluster->loop, &s->pass);
 }
 
-static void hunt_again(struct scheduler *s, const struct hunt *hunt)
+static void retry_after_cooldown(struct scheduler *s, const struct eviction *eviction)
 {
-    int64_t wait_ns = (hunt->cooled_ms - hunt->now_ms) * 1000000;
+    int64_t wait_ns = (eviction->cooled_ms - eviction->now_ms) * 1000000;
 
     if (!timer_armed(&s->cooled) || s->cooled.due_ns > loop_mono_ns(s->cluster->loop) + wait_ns)
         timer_start_ns(s->cluster->loop, &s->cooled, wait_ns);
 }
 
-bool scheduler_make_room(struct scheduler *s, struct group *group, struct amount need)
+bool scheduler_evict_for(struct scheduler *s, struct group *group, struct amount need)
 {
-    struct hunt hunt = {.s = s,
-                        .group = group,
-                        .need = amount_minus(need, group->granted),
-                        .now_ms = loop_wall_ms(s->cluster->loop)};
+    struct eviction eviction = {.s = s,
+                                .group = group,
+                                .need = amount_minus(need, group->granted),
+                                .now_ms = loop_wall_ms(s->cluster->loop)};
     bool found;
 
-    if (LIST_EMPTY(&s->victims) || group->claims || group->evict_seen == s->placements + 1)
+    if (LIST_EMPTY(&s->victims) || group->claims || group->evict_seen == s->placement_changes + 1)
         return false;
-    found = hunt_down(&hunt);
-    call_off(&hunt);
+    found = choose_victims(&eviction);
+    reset_marks(&eviction);
     if (found) {
-        push_out(&hunt);
-        group_claim(group, hunt.need);
+        evict_chosen(&eviction);
+        group_claim(group, eviction.need);
     } else {
-        group->evict_seen = s->placements + 1;
-        if (hunt.cooled_ms)
-            hunt_again(s, &hunt);
+        group->evict_seen = s->placement_changes + 1;
+        if (eviction.cooled_ms)
+            retry_after_cooldown(s, &eviction);
     }
-    mem_free(hunt.prey);
-    mem_free(hunt.choices);
+    mem_free(eviction.victims);
+    mem_free(eviction.choices);
     return found;
 }

@@ -1,5 +1,5 @@
 /*
- * Counting members against the gate of their group.
+ * Counts the members of a group against its gate and selects which to bind.
  */
 #include <string.h>
 
@@ -19,14 +19,14 @@ static bool member_before(const struct heap_item *left, const struct heap_item *
 
 bool group_before(const struct heap_item *left, const struct heap_item *right)
 {
-    const struct group *a = container_of(left, struct group, place);
-    const struct group *b = container_of(right, struct group, place);
+    const struct group *a = container_of(left, struct group, queue_item);
+    const struct group *b = container_of(right, struct group, queue_item);
 
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    if (a->beyond != b->beyond)
-        return b->beyond;
-    if (a->beyond && (a->share < b->share || b->share < a->share))
+    if (a->extra_members != b->extra_members)
+        return b->extra_members;
+    if (a->extra_members && (a->share < b->share || b->share < a->share))
         return a->share < b->share;
     return a->sequence < b->sequence;
 }
@@ -53,12 +53,10 @@ void group_free(struct group *group)
     heap_release(&group->pending);
     object_unref((struct object *)group->object);
     mem_free(group->message);
-    mem_free(group->told_message);
+    mem_free(group->reported_message);
     mem_free(group->key);
     mem_free(group);
 }
-
-/* Tasks. */
 
 static bool locked(const struct group_task *task)
 {
@@ -92,8 +90,8 @@ struct group_task *group_task_named(struct group *group, const char *name)
     return task;
 }
 
-/* The minimum of a task on its own says no more than minMember; a job may show its tasks one after
- * the other. */
+/* Loads minimums and dependencies of tasks. With a single task the minimum adds nothing to
+ * minMember. */
 static void load_tasks(struct group *group, const struct podgroup_spec *spec,
                        const struct object *job)
 {
@@ -116,26 +114,26 @@ static void load_tasks(struct group *group, const struct podgroup_spec *spec,
         sum_task(group, task, 1);
 }
 
-/* The status as an earlier life of ours left it; other writers' words are forgotten. */
-static void load_told(struct group *group)
+/* Loads the status that a previous scheduler run wrote. Conditions of other writers are ignored. */
+static void load_reported(struct group *group)
 {
     const struct podgroup_status *status = podgroup_status_of(group->object);
     const struct podgroup_condition *last = NULL;
 
-    group->told =
-        (struct group_told){status->phase, status->running, status->succeeded, status->failed};
+    group->reported =
+        (struct group_report){status->phase, status->running, status->succeeded, status->failed};
     if (status->conditions.count) {
         last = &status->conditions.items[status->conditions.count - 1];
-        group->told.at_ms = last->at_ms;
+        group->reported.at_ms = last->at_ms;
     }
     if (last && last->type && strcmp(last->type, "Scheduled") == 0) {
-        group->told.condition = "Scheduled";
-        group->told.reason = PODGROUP_REASON_SCHEDULED;
+        group->reported.condition = "Scheduled";
+        group->reported.reason = PODGROUP_REASON_SCHEDULED;
     } else if (last && last->type && strcmp(last->type, "Unschedulable") == 0) {
-        group->told.condition = "Unschedulable";
-        group->told.reason = PODGROUP_REASON_RESOURCES;
-        mem_free(group->told_message);
-        group->told.message = group->told_message = mem_strdup(last->message);
+        group->reported.condition = "Unschedulable";
+        group->reported.reason = PODGROUP_REASON_RESOURCES;
+        mem_free(group->reported_message);
+        group->reported.message = group->reported_message = mem_strdup(last->message);
     }
 }
 
@@ -149,10 +147,11 @@ void group_load(struct group *group, const struct object *object, const struct o
     object_unref((struct object *)group->object);
     group->object = object_ref(object);
     if (is_new) {
-        load_told(group);
-        group->stage = group->told.phase == PODGROUP_NONE || group->told.phase == PODGROUP_PENDING
-                           ? GROUP_WAITING
-                           : GROUP_ADMITTED;
+        load_reported(group);
+        group->stage =
+            group->reported.phase == PODGROUP_NONE || group->reported.phase == PODGROUP_PENDING
+                ? GROUP_WAITING
+                : GROUP_ADMITTED;
     }
     group->sequence = object->row ? object->row : object->meta->created_at_ms;
     group->min_member = spec->min_member;
@@ -166,12 +165,10 @@ void group_unload(struct group *group)
     object_unref((struct object *)group->object);
     group->object = NULL;
     group->stage = GROUP_ABSENT;
-    group->told = (struct group_told){0};
+    group->reported = (struct group_report){0};
 }
 
-/* Counts. */
-
-static bool holds_place(const struct member *member)
+static bool occupies_node(const struct member *member)
 {
     return member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING;
 }
@@ -187,16 +184,16 @@ static void count_preemptable(struct group *group, int sign)
         LIST_REMOVE(group, victim);
 }
 
-static void take_place(struct group *group, struct member *member, struct amount change, int sign)
+static void charge_node(struct group *group, struct member *member, struct amount change, int sign)
 {
     struct scheduler *s = group->scheduler;
 
     group->actual = amount_add(group->actual, change);
-    s->placements++;
-    if (member->place >= 0) {
-        struct place *place = &s->places.items[member->place];
+    s->placement_changes++;
+    if (member->node_index >= 0) {
+        struct node_info *node_info = &s->node_set.items[member->node_index];
 
-        place->used = amount_add(place->used, change);
+        node_info->used = amount_add(node_info->used, change);
     }
     if (member->preemptable && !member->deleting)
         count_preemptable(group, sign);
@@ -210,10 +207,10 @@ void group_count(struct group *group, struct member *member, int sign)
 
     group->members += sign;
     group->gang_known = false;
-    if (holds_place(member))
-        take_place(group, member, change, sign);
+    if (occupies_node(member))
+        charge_node(group, member, change, sign);
     if (member->deleting) {
-        group->terminating += holds_place(member) ? sign : 0;
+        group->terminating += occupies_node(member) ? sign : 0;
         return;
     }
     group->count[member->state] += sign;
@@ -257,7 +254,7 @@ bool group_ready(const struct group *group)
         return false;
     if (missing <= 0)
         return true;
-    /* As upstream: tasks' minimums count only when minMember covers them all. */
+    /* As in Volcano, minimums of tasks count only if minMember covers them all. */
     return group->count[MEMBER_PENDING] >= missing &&
            (group->min_member < group->min_total || !group->short_tasks);
 }
@@ -296,8 +293,6 @@ struct group_view group_view(const struct group *group)
     };
 }
 
-/* Which members to bind. */
-
 static struct member *pop_pending(struct group *group)
 {
     struct heap_item *first = heap_first(&group->pending);
@@ -306,7 +301,7 @@ static struct member *pop_pending(struct group *group)
     return container_of(first, struct member, line);
 }
 
-/* Afterwards: how many pods of each task must still get a place for its minimum. */
+/* Sets each task's quota to the number of its pending pods that its minimum requires. */
 static void set_quotas(struct group *group, struct member *const *members, size_t n)
 {
     for (struct group_task *task = group->tasks; task; task = task->next)

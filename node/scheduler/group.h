@@ -1,16 +1,15 @@
 #pragma once
 /*
- * A pod group and its members, as the scheduler counts them.
+ * The scheduler's records of PodGroups (groups) and of their pods (members).
  *
- *   group ─┬─ tasks    per task: minimum, how many pods exist
- *          └─ pending  its unbound pods, by priority class, then age
+ *   group ─┬─ tasks    per task: minimum, number of pods
+ *          └─ pending  unbound pods, by priority class, then age
  *
- * The *gate* is how many members must have a place before any gets one: minMember, but only tasks
- * whose pods can exist count (O-57). A task that depends on others and has no pod yet is locked:
- * its pods come when the others run, so waiting for them would be waiting for ever.
+ * The *gate* is the number of members that must be placed together before any is bound. It is
+ * minMember, counted over the tasks whose pods can exist (O-57). A task that depends on others and
+ * has no pod yet is *locked*: its pods are created only when the others run, so it is not counted.
  *
- * All counts are kept while pods change, in O(1) each; nothing here walks over the members but
- * group_select, which binds them.
+ * All counts are updated as pods change, in O(1) each. Only group_select walks over members.
  */
 #include <sys/queue.h>
 
@@ -23,11 +22,11 @@
 
 struct scheduler;
 
-/* In the order of a pod's life: a change of the object only ever moves forward. */
+/* In order of a pod's life: updates of the pod object only move forward. */
 enum member_state {
-    MEMBER_UNFIT,   /* no node yet, and this one will never do */
-    MEMBER_PENDING, /* no node yet */
-    MEMBER_BOUND,   /* has a node, does not run yet */
+    MEMBER_UNFIT,   /* unbound, and no node can run it */
+    MEMBER_PENDING, /* unbound */
+    MEMBER_BOUND,   /* bound to a node, not running yet */
     MEMBER_RUNNING,
     MEMBER_SUCCEEDED,
     MEMBER_FAILED,
@@ -35,11 +34,11 @@ enum member_state {
 };
 
 struct group_task {
-    struct group_task *next; /* a job has few tasks, and each pod looks its own up once */
+    struct group_task *next; /* a list: a job has few tasks, and each pod looks up its task once */
     int32_t min;
     int32_t exists;   /* pods not under deletion */
-    bool has_depends; /* waits for other tasks before its pods are made */
-    int32_t quota;    /* scratch of group_select */
+    bool has_depends; /* its pods are created only once other tasks run */
+    int32_t quota;    /* used only during group_select */
     char name[];
 };
 
@@ -49,132 +48,138 @@ struct member {
     struct meta *meta;
     struct group *group;
     LIST_ENTRY(member) sibling; /* in group->all */
-    struct group_task *task;    /* NULL: the pod names none */
-    struct heap_item line;      /* in group->pending */
+    struct group_task *task;    /* NULL if the pod names no task */
+    struct heap_item line;      /* element of group->pending */
     struct amount need;
-    uint64_t fits; /* the places that can take it */
-    int place;     /* where it is bound to; -1 = nowhere, or to a node that is not ours */
+    uint64_t fits;  /* bit mask of the nodes that can run it */
+    int node_index; /* the node it is bound to; -1: unbound, or an unknown node */
     int32_t priority;
     int64_t sequence;
     enum member_state state;
-    int64_t cooldown_ms; /* from its binding on it is not pushed out once it runs; 0 = it is */
-    int64_t cooled_ms;   /* when that is over; 0 = it does not run yet */
+    int64_t cooldown_ms; /* not evicted for so long after binding, once it runs; 0: no limit */
+    int64_t cooled_ms;   /* wall time when the cooldown ends; 0: it does not run yet */
     bool deleting;
-    bool preemptable; /* it may be pushed out */
-    bool evicted;     /* it is being */
-    bool chosen;      /* scratch of scheduler_evict */
-    bool writing;     /* `call` is under way; the record stays until it is done */
-    bool bind_failed; /* for a reason of the store; tried again a little later */
+    bool preemptable; /* may be evicted */
+    bool evicted;     /* its eviction is requested */
+    bool chosen;      /* used only while victims are chosen (evict.c) */
+    bool writing;     /* `call` is in flight; the record stays until it ends */
+    bool bind_failed; /* the store failed to write the binding; retried later */
     bool gone;
-    bool gated;          /* it has schedulingGates */
-    char *unschedulable; /* what was last written as PodScheduled=False, or NULL */
+    bool gated;          /* has schedulingGates */
+    char *unschedulable; /* message last written with PodScheduled=False, or NULL */
     struct cluster_call call;
 };
 
 enum group_stage {
-    GROUP_ABSENT,   /* pods name it, the object does not exist */
-    GROUP_WAITING,  /* phase Pending: in its queue's line */
-    GROUP_ADMITTED, /* controllers may create pods; in the line while it wants to bind some */
+    GROUP_ABSENT,   /* pods name the group, but its object does not exist */
+    GROUP_WAITING,  /* phase Pending: in its queue, not admitted */
+    GROUP_ADMITTED, /* controllers may create pods; in its queue while pods are to be bound */
 };
 
 struct group {
     UT_hash_handle hh; /* by "namespace/name" */
     struct scheduler *scheduler;
     char *key;
-    const struct object *object; /* the newest version; NULL when absent or `implicit` */
+    const struct object *object; /* the newest version; NULL if absent or `implicit` */
     struct queue *queue;
-    struct heap_item place; /* in queue->waiting */
+    struct heap_item queue_item; /* element of queue->waiting */
     int64_t sequence;
-    int64_t came_ms; /* when it was created, or seen where its record is coarser */
+    int64_t came_ms; /* wall time of its creation; of its first event if created within that
+                      * second */
     int32_t priority;
     enum group_stage stage;
 
     struct amount min_resources;
     struct group_task *tasks;
     int32_t min_member;
-    int32_t min_total;   /* of all tasks */
-    int32_t min_counted; /* of the tasks that are not locked */
-    int32_t locked;      /* tasks with a minimum that are locked */
-    int32_t short_tasks; /* unlocked tasks with fewer pods than their minimum */
+    int32_t min_total;   /* sum of the tasks' minimums */
+    int32_t min_counted; /* sum over tasks that are not locked */
+    int32_t locked;      /* number of locked tasks that have a minimum */
+    int32_t short_tasks; /* number of unlocked tasks with fewer pods than their minimum */
 
     LIST_HEAD(group_members, member) all;
-    int32_t members;               /* of them, those that are counted */
-    int32_t count[MEMBER_STATE_N]; /* pods not under deletion */
-    int32_t terminating;           /* pods under deletion that still hold their place */
+    int32_t members;               /* number of counted members, those under deletion included */
+    int32_t count[MEMBER_STATE_N]; /* by state; pods under deletion are not counted */
+    int32_t terminating;           /* pods under deletion that still use capacity */
     struct heap pending;
-    struct amount pending_need; /* sum over `pending` */
-    struct amount gang_need;    /* memo of group_gang_need, while gang_known */
-    struct amount actual;       /* sum over members that hold a place */
-    struct amount granted;      /* reserved at admission for members that are not placed yet */
-    struct amount claim;        /* room made for it by pushing others out */
-    struct amount charged;      /* what the group's queue and the node are charged with */
-    double share;               /* of everything, by what it is charged with; orders the line */
-    int64_t waits_since_ms;     /* first refused by the node or a limit; 0 = not */
-    uint64_t evict_seen;        /* scheduler.placements when nobody could be pushed out */
-    int32_t n_preemptable;      /* placed members that may be pushed out */
-    struct team *team;          /* whose jobs are admitted with its own; NULL mostly */
-    LIST_ENTRY(group) mate;     /* in team->mates */
-    struct team_job *team_job;  /* its job there; NULL: none */
-    enum mate_standing standing;
-    LIST_ENTRY(group) victim; /* in scheduler.victims while there are any */
+    struct amount pending_need;   /* sum over `pending` */
+    struct amount gang_need;      /* cache of group_gang_need; valid while gang_known */
+    struct amount actual;         /* used by members that are bound or running */
+    struct amount granted;        /* reserved at admission for members not placed yet */
+    struct amount claim;          /* capacity freed for it by evicting other pods */
+    struct amount charged;        /* what its queue and the nodes are charged for it */
+    double share;                 /* `charged` as a share of the total capacity; orders groups in
+                                   * a queue */
+    int64_t waits_since_ms;       /* wall time of the first refusal; 0: not refused */
+    uint64_t evict_seen;          /* scheduler.placement_changes when the last search for victims
+                                   * failed */
+    int32_t n_preemptable;        /* number of placed members that may be evicted */
+    struct job_gang *job_gang;    /* the job gang it is admitted with; usually NULL */
+    LIST_ENTRY(group) gang_entry; /* element of job_gang->groups */
+    struct gang_job *gang_job;    /* its job in the gang, or NULL */
+    enum gang_standing standing;
+    LIST_ENTRY(group) victim; /* element of scheduler.victims while n_preemptable > 0 */
 
     struct group *next_touched, *next_claimant;
-    TAILQ_ENTRY(group) telling; /* in scheduler.dirty while `dirty` */
-    struct group_told told;     /* what the object's status says, or will when `call` is done */
-    char *told_message;         /* told.message */
-    char *message;              /* of the last refusal, for the status; NULL = not to be told */
+    TAILQ_ENTRY(group) report_entry; /* element of scheduler.dirty while `dirty` */
+    struct group_report reported;    /* the status as stored, or as being written by `call` */
+    char *reported_message;          /* owns reported.message */
+    char *message;                   /* reason of the last refusal, for the status; NULL: none */
     struct cluster_call call;
 
-    bool implicit : 1; /* stands for one pod that belongs to no group */
+    bool implicit : 1; /* stands for a single pod without a PodGroup */
     bool gang_known : 1;
     bool opened : 1; /* counted in scheduler.open_gangs */
     bool touched : 1, dirty : 1, writing : 1;
-    bool hopeless : 1; /* larger than its queue or the node will ever allow: in no line */
-    bool refused : 1;  /* the line it heads found no room */
-    bool beyond : 1;   /* it has its gang: what it asks for now comes after others' gangs */
-    bool preempts : 1; /* its class allows it to push others out */
-    bool claims : 1;   /* in scheduler.claimants */
-    bool goes : 1;     /* of the team: among those to be admitted next, while team->chosen */
+    bool unsatisfiable : 1; /* exceeds what its queue or the nodes can ever give; in no queue */
+    bool refused : 1;       /* it was head of its queue and did not fit */
+    bool extra_members : 1; /* its gang is placed; further members are served after other gangs */
+    bool preempts : 1;      /* its priority class allows preemption */
+    bool claims : 1;        /* element of scheduler.claimants */
+    bool selected : 1;      /* admitted next with its job gang; valid while
+                             * job_gang->selection_valid */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);
 void group_free(struct group *group);
-/** Order of the groups in one queue: priority; gangs before what goes beyond them; of the latter
- * those that have least; creation. */
+/** Orders the groups of a queue: higher priority first; then gangs before extra members; among
+ * extra members the smaller share of capacity; then the older. */
 bool group_before(const struct heap_item *a, const struct heap_item *b);
 
 /**
- * Take over what the PodGroup object says. `job` (or NULL) is its owner, asked for task
- * dependencies. Everything that depends on the minimums is worked out anew: O(tasks).
+ * Updates the record from the PodGroup object. `job` (or NULL) is the owning Job, which gives the
+ * dependencies of tasks. Recomputes everything derived from the minimums: O(tasks).
  */
 void group_load(struct group *group, const struct object *object, const struct object *job,
                 const struct resource_names *extras);
-/** The object is gone; pods may still be there. */
+/** Called when the object is gone. Pods of the group may still exist. */
 void group_unload(struct group *group);
 
-/** The member enters (`sign` 1) or leaves (-1) the counts in the state it has. */
+/** Adds the member to the counts of its current state (`sign` 1), or removes it (`sign` -1). */
 void group_count(struct group *group, struct member *member, int sign);
 struct group_task *group_task_named(struct group *group, const char *name);
 
 int32_t group_gate(const struct group *group);
-/** How many members must still be bound together with the next one; ≤ 0: the gang has its places.
+/** Returns how many members must be bound together next. It is 0 or less once the gang is placed.
  */
 int32_t group_missing(const struct group *group);
-/** There are enough pods to bind the gang, or it is bound and there is one more. */
+/** Returns true if enough pods exist to bind the gang, or if it is placed and another pod is
+ * pending. */
 bool group_ready(const struct group *group);
-/** What admission reserves: the resources of the gang's first stage, less what is placed already.
- */
+/** What admission reserves: the resources of the gate's members, less those that are placed
+ * already. */
 struct amount group_reserve(const struct group *group);
-/** How many members have a place, those that have ended included. */
+/** Returns how many members have been placed, finished ones included. */
 int32_t group_placed(const struct group *group);
 struct group_view group_view(const struct group *group);
 
 /**
- * Take the members that must be bound together out of `pending`, in binding order: those the tasks'
- * minimums ask for, filled up with the others. Returns how many were put into `out` (owned array).
+ * Removes up to `how_many` members to be bound together from `pending`, in binding order: first
+ * those that tasks' minimums require, then others. Returns their number; `out` is an owned array.
  */
 size_t group_select(struct group *group, size_t how_many, struct member ***out);
-/** What the members to be bound next need together: the rest of the gang, or the next one. */
+/** The resources that the members to be bound next need together: the rest of the gang, or, once
+ * the gang is placed, one more member. */
 struct amount group_gang_need(struct group *group);
-/** Members that were selected and could not be bound wait again. */
+/** Puts selected members that could not be bound back into `pending`. */
 void group_unselect(struct group *group, struct member *const *members, size_t n);

@@ -1,15 +1,15 @@
 #pragma once
 /*
- * The scheduler's inside, shared by its files:
+ * Private declarations of the scheduler, shared by its source files:
  *
- *   scheduler.c         its life; nodes, queues and classes change
- *   records.c pods and groups come and go: records, counts, who is touched
- *   pass.c    decides: one pass per turn over what was touched and the heads of the lines
- *   capacity.c    what groups are charged with, whether there is room, what is said if not
- *   evict.c   whom to push out
- *   job_gang.c    groups that are admitted together
- *   write.c   carries out: bindings, evictions, phases
- *   metrics.c counts it for /metrics
+ *   scheduler.c  starts and stops; handles changes of nodes, queues and priority classes
+ *   records.c    keeps one record per PodGroup and pod, from watch events
+ *   pass.c       decides: one scheduling pass per turn, over changed groups and queue heads
+ *   capacity.c   accounts for what groups use and decides whether a group fits
+ *   evict.c      chooses victims for preemption and reclaim
+ *   job_gang.c   admits the PodGroups of a flow's gang together
+ *   write.c      writes bindings, evictions and PodGroup statuses
+ *   metrics.c    counts for /metrics
  */
 #include "node/scheduler/bind.h"
 #include "node/scheduler/group.h"
@@ -18,30 +18,33 @@
 #include "node/scheduler/scheduler.h"
 
 enum {
-    TELL_DELAY_MS = 50,      /* phases nobody waits for: what is over by then is never written */
-    REFUSAL_DELAY_MS = 1000, /* a head that waits longer is told why */
-    REFRESH_DELAY_MS = 5000, /* and again when the figures have changed */
+    REPORT_DELAY_MS = 50,    /* delay of status writes; a state that is over before then is never
+                              * written */
+    REFUSAL_DELAY_MS = 1000, /* how long a queue's head waits before its status gives the reason */
+    REFRESH_DELAY_MS = 5000, /* interval at which that reason is refreshed */
     RETRY_DELAY_MS = 1000,
 };
 
-#define SCHEDULER_COMPONENT "volcano" /* source of its events, as upstream's */
+#define SCHEDULER_COMPONENT "volcano" /* the component named in events, as in Volcano */
 
 struct scheduler {
     struct cluster *cluster;
-    struct scheduler_figures figures;
-    struct places places;
+    struct scheduler_metrics metrics;
+    struct node_set node_set;
     struct amount ahead_capacity;
-    struct amount used;  /* sum of the groups' charges */
-    int64_t open_gangs;  /* groups that hold a reservation for several pods, or a claim */
-    bool gang_waits;     /* in this pass a gang was refused: nobody is bound ahead of it */
-    uint64_t placements; /* grows with every place taken or given back */
+    struct amount used;         /* sum of what all groups are charged */
+    int64_t open_gangs;         /* groups that hold a reservation for several pods, or a claim */
+    bool gang_waits;            /* a gang was refused in this pass, so no pod is bound ahead of
+                                 * it */
+    uint64_t placement_changes; /* incremented whenever a pod takes or frees capacity */
 
-    LIST_HEAD(scheduler_victims, group) victims; /* groups with pods that may be pushed out */
-    struct group *claimants;                     /* groups served before the lines */
-    int64_t evicting;                            /* pods that were and are not gone yet */
+    LIST_HEAD(scheduler_victims, group) victims; /* groups with preemptable pods */
+    struct group *claimants;                     /* groups with a claim; they are served before
+                                                  * the queues */
+    int64_t evicting;                            /* pods that are evicted but not gone yet */
 
     struct queues queues;
-    struct team *teams;
+    struct job_gang *job_gangs;
     struct group *groups;
     struct member *members;
 
@@ -49,81 +52,101 @@ struct scheduler {
     struct group *touched, **touched_tail;
     struct timer refusal;
 
-    struct timer tell;
-    TAILQ_HEAD(telling_groups, group) dirty; /* their status is written when `tell` fires */
-    struct blob *inqueue;                    /* the status every admitted group gets */
+    struct timer report;
+    TAILQ_HEAD(dirty_groups, group) dirty; /* groups whose status is written when `report` fires */
+    struct blob *inqueue;                  /* the status of a newly admitted group, shared by all
+                                            * groups */
 
-    struct timer cooled; /* pods that may not be pushed out yet may be then */
-    struct timer retry;  /* bindings that failed for reasons of the store */
+    struct timer cooled; /* fires when a pod's eviction cooldown ends */
+    struct timer retry;  /* retries bindings that the store failed to write */
 
     struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher, node_watcher;
-    struct cluster_watcher job_watcher; /* once there is a team */
-    size_t calls; /* under way; the last one to end frees a stopped scheduler */
+    struct cluster_watcher job_watcher; /* active once a job gang exists */
+    size_t calls; /* store calls in flight; the last one to end frees a stopped scheduler */
     bool stopped;
 };
 
-/* scheduler.c */
+/* Defined in scheduler.c. Ends a store call; frees a stopped scheduler after the last one. */
 void scheduler_call_done(struct scheduler *scheduler);
 
-/* records.c */
+/* Defined in records.c. Handlers of watch events. */
 void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_change change,
                              const struct object *old, const struct object *object);
 void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
                            const struct object *old, const struct object *object);
-/** The group is as its object says, and as queue and priority class are now. */
-void group_see(struct group *group, const struct object *object);
-/** It can go nowhere, or can again; nothing that has schedulingGates can. */
+/** Updates the record from the PodGroup object and from its current queue and priority class. */
+void group_update(struct group *group, const struct object *object);
+/** Recomputes on which nodes the pod can run. A pod that fits none, or that has schedulingGates,
+ * becomes MEMBER_UNFIT and its status gives the reason; otherwise it becomes MEMBER_PENDING. */
 void member_fit(struct member *member, const struct pod_spec *spec);
+/** Schedules the group for review in the next pass. */
 void group_touch(struct group *group);
+/** Moves the member to another state in the counts of its group, and touches the group. */
 void member_move(struct member *member, enum member_state state, bool deleting);
+/** Counts the member as being evicted. */
 void member_mark_evicted(struct member *member);
+/** Reverts member_mark_evicted after a failed eviction. */
 void member_unevict(struct member *member);
-void member_drop(struct member *member); /* out of the counts; freed once nothing is under way */
-/** The object is gone: nobody asks for its finished pods any more, and without others for it. */
+/** Removes the member from all counts. Its record is freed once no write is in flight. */
+void member_drop(struct member *member);
+/** Called when the PodGroup object is gone: drops the records of its finished pods, and frees the
+ * group if no other pod uses it. */
 void group_drop(struct group *group);
 
-/* pass.c */
+/* Defined in pass.c. Runs one scheduling pass. */
 void scheduler_pass(struct task *task);
 
-/* capacity.c */
-enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
+/* Defined in capacity.c. Whether a group can have what it asks for: now, later, or never. */
+enum verdict { GRANTED, NO_CAPACITY, QUEUE_FULL, NEVER };
 
-/** Bring what queues and node are charged with up to date with the group. */
+/** Updates what the group's queue and the nodes are charged to what the group holds now. */
 void group_charge(struct group *group);
-/** Before it joins its line. */
+/** Computes what orders the group within its queue. Called before the group joins the queue. */
 void group_rank(struct group *group);
+/** Reserves `reserve` for members that are not placed yet. */
 void group_grant(struct group *group, struct amount reserve);
-/** It is served before the lines: others are on their way out for it (`claim` is what they leave),
- * or what is reserved for it lies in pieces. */
+/** Gives the group a claim: from now on it is served before the queues. `claim` is the capacity
+ * that pods evicted for it will free; it is zero if the group's reservation is fragmented over
+ * nodes. */
 void group_claim(struct group *group, struct amount claim);
-/** What admission would reserve, or what the next members need together. */
+/** The resources that the group asks for next: those to reserve at admission while it waits for
+ * admission, else those of the members to bind next. */
 struct amount group_need(struct group *group);
-/** NEVER sets the group aside and says why; QUEUE_FULL names the queue whose limit it is. */
+/** Decides whether the group can have `need`. On NEVER, marks the group unsatisfiable and sets its
+ * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached. */
 enum verdict scheduler_judge(struct scheduler *scheduler, struct group *group, struct amount need,
                              struct queue **limiter);
-/** Not even one pod fits. */
+/** Returns true if not even one more pod fits. */
 bool scheduler_is_full(const struct scheduler *scheduler);
-/** The line the group heads has no room; `message` (owned) or NULL while it is too early to tell.
- */
+/** Marks the group as refused. `message` (owned, or NULL) replaces the reason in its status. */
 void group_refuse(struct group *group, char *message);
+/** Clears the refusal and its message; the group may be tried again. */
 void group_clear_refusal(struct group *group);
-/** Refused for now; it is told why if that lasts. */
+/** Marks the group as refused for now. If it still waits after REFUSAL_DELAY_MS, its status gives
+ * the reason. */
 void group_waits(struct group *group);
+/** Timer `refusal`: writes the reasons of groups that have waited long enough. */
 void scheduler_refusal_due(struct timer *timer);
 
-/* evict.c */
-/** Push out pods so that the group gets `need`, which then is its claim. False: nobody may be, or
- * it would not be enough. */
-bool scheduler_make_room(struct scheduler *scheduler, struct group *group, struct amount need);
+/** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its claim. Returns
+ * false and evicts none if too few pods may be evicted. */
+bool scheduler_evict_for(struct scheduler *scheduler, struct group *group, struct amount need);
+/** Timer `cooled`: lets groups search for victims again. */
 void scheduler_cooled(struct timer *timer);
 
-/* write.c */
+/* Defined in write.c. Writes the pod's node name. */
 void member_bind(struct member *member);
-/** Delete the pod; `why` is for its event. */
+/** Deletes the pod. `reason` and `why` are the reason and message of its event. */
 void member_evict(struct member *member, const char *reason, const char *why);
-void member_tell_unschedulable(struct member *member, const char *message);
-void group_tell_admitted(struct group *group);
-void group_tell_later(struct group *group);
-void group_tell_no_more(struct group *group); /* its object is gone */
-void scheduler_tell(struct timer *timer);
+/** Writes the condition PodScheduled=False with `message`; NULL removes the reason. */
+void member_report_unschedulable(struct member *member, const char *message);
+/** Writes the status of a newly admitted group at once. */
+void group_report_admitted(struct group *group);
+/** Writes the status after REPORT_DELAY_MS, if it differs then. */
+void group_report_later(struct group *group);
+/** Drops a pending status write, because the PodGroup object is gone. */
+void group_cancel_report(struct group *group);
+/** Timer `report`: writes the statuses of dirty groups. */
+void scheduler_report(struct timer *timer);
+/** Timer `retry`: tries failed bindings again. */
 void scheduler_retry(struct timer *timer);

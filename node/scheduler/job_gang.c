@@ -1,5 +1,6 @@
 /*
- * Teams and their jobs. Jobs are watched from the first team on: flows without gangs pay nothing.
+ * Tracks job gangs and the jobs that belong to them. Jobs are watched only once a gang exists, so
+ * flows without gangs pay nothing.
  */
 #include "node/scheduler/job_gang.h"
 
@@ -11,112 +12,109 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-/* A job of the gang that is unfinished, has a PodGroup here, or both. */
-struct team_job {
+/* A job of the gang that is unfinished, or has a PodGroup here, or both. */
+struct gang_job {
     UT_hash_handle hh; /* by uid */
     bool unfinished;
-    const struct group *group; /* its mate, or NULL */
+    const struct group *group; /* its PodGroup, or NULL */
     char uid[];
 };
 
-static struct team *team_named(struct scheduler *s, const struct object *object)
+static struct job_gang *gang_named(struct scheduler *s, const struct object *object)
 {
     const char *name = meta_annotation(object->meta, ANNOTATION_FLOW_GANG);
     scoped_str key = mem_printf("%s/%s", object_namespace(object), name);
-    struct team *team;
+    struct job_gang *gang;
 
-    HASH_FIND(hh, s->teams, key, strlen(key), team);
-    if (!team) {
-        team = mem_alloc(sizeof *team + strlen(key) + 1);
-        team->scheduler = s;
-        memcpy(team->key, key, strlen(key) + 1);
-        HASH_ADD_KEYPTR(hh, s->teams, team->key, strlen(team->key), team);
+    HASH_FIND(hh, s->job_gangs, key, strlen(key), gang);
+    if (!gang) {
+        gang = mem_alloc(sizeof *gang + strlen(key) + 1);
+        gang->scheduler = s;
+        memcpy(gang->key, key, strlen(key) + 1);
+        HASH_ADD_KEYPTR(hh, s->job_gangs, gang->key, strlen(gang->key), gang);
     }
-    return team;
+    return gang;
 }
 
-static void drop_unless_used(struct team *team)
+static void drop_unless_used(struct job_gang *gang)
 {
-    if (team->jobs || !LIST_EMPTY(&team->mates))
+    if (gang->jobs || !LIST_EMPTY(&gang->groups))
         return;
-    HASH_DELETE(hh, team->scheduler->teams, team);
-    mem_free(team);
+    HASH_DELETE(hh, gang->scheduler->job_gangs, gang);
+    mem_free(gang);
 }
 
-/* Whole or not. */
-
-/* How many more must be admitted for the gang to have formed; 0: it has. */
-static size_t still_needed(const struct team *team)
+/* Returns how many more jobs must be admitted until the gang has formed; 0 if it has. */
+static size_t still_needed(const struct job_gang *gang)
 {
-    size_t least = team->least < team->unfinished ? team->least : team->unfinished;
+    size_t min_available =
+        gang->min_available < gang->unfinished ? gang->min_available : gang->unfinished;
 
-    return team->formed || team->mates_by[MATE_ADMITTED] >= least
+    return gang->formed || gang->groups_by[STANDING_ADMITTED] >= min_available
                ? 0
-               : least - team->mates_by[MATE_ADMITTED];
+               : min_available - gang->groups_by[STANDING_ADMITTED];
 }
 
-static bool is_whole(const struct team *team)
+static bool is_whole(const struct job_gang *gang)
 {
-    if (team->least)
-        return team->mates_by[MATE_WAITS] >= still_needed(team);
-    return team->missing == 0 && team->mates_by[MATE_HELD] == 0;
+    if (gang->min_available)
+        return gang->groups_by[STANDING_WAITS] >= still_needed(gang);
+    return gang->missing == 0 && gang->groups_by[STANDING_HELD] == 0;
 }
 
-/* Its mates are touched when the answer has changed. */
-static void review(struct team *team)
+/* Recomputes whether the gang is whole. On a change, schedules its groups again. */
+static void review(struct job_gang *gang)
 {
-    bool whole = is_whole(team);
+    bool whole = is_whole(gang);
     struct group *group;
 
-    if (whole == team->whole)
+    if (whole == gang->whole)
         return;
-    team->whole = whole;
-    LIST_FOREACH(group, &team->mates, mate)
+    gang->whole = whole;
+    LIST_FOREACH(group, &gang->groups, gang_entry)
     group_touch(group);
 }
 
-/* Jobs. */
-
-static struct team_job *job_of_uid(struct team *team, const char *uid)
+static struct gang_job *job_of_uid(struct job_gang *gang, const char *uid)
 {
-    struct team_job *job;
+    struct gang_job *job;
 
-    HASH_FIND(hh, team->jobs, uid, strlen(uid), job);
+    HASH_FIND(hh, gang->jobs, uid, strlen(uid), job);
     if (!job) {
         job = mem_alloc(sizeof *job + strlen(uid) + 1);
         memcpy(job->uid, uid, strlen(uid) + 1);
-        HASH_ADD_KEYPTR(hh, team->jobs, job->uid, strlen(job->uid), job);
+        HASH_ADD_KEYPTR(hh, gang->jobs, job->uid, strlen(job->uid), job);
     }
     return job;
 }
 
-/* What is known of a job has changed; afterwards it may be gone. */
-static void job_is(struct team *team, struct team_job *job, bool unfinished,
-                   const struct group *group)
+/* Updates the state of a job. A finished job without a PodGroup is freed. */
+static void set_gang_job(struct job_gang *gang, struct gang_job *job, bool unfinished,
+                         const struct group *group)
 {
-    team->unfinished -= job->unfinished;
-    team->missing -= job->unfinished && !job->group;
+    gang->unfinished -= job->unfinished;
+    gang->missing -= job->unfinished && !job->group;
     job->unfinished = unfinished;
     job->group = group;
-    team->unfinished += job->unfinished;
-    team->missing += job->unfinished && !job->group;
-    team->chosen = false;
+    gang->unfinished += job->unfinished;
+    gang->missing += job->unfinished && !job->group;
+    gang->selection_valid = false;
     if (unfinished || group)
         return;
-    HASH_DELETE(hh, team->jobs, job);
+    HASH_DELETE(hh, gang->jobs, job);
     mem_free(job);
 }
 
 static void set_job(struct scheduler *s, const struct object *object, bool unfinished)
 {
-    struct team *team = team_named(s, object);
-    struct team_job *job = job_of_uid(team, object_uid(object));
+    struct job_gang *gang = gang_named(s, object);
+    struct gang_job *job = job_of_uid(gang, object_uid(object));
     bool before = job->unfinished;
 
-    job_is(team, job, unfinished, job->group);
+    set_gang_job(gang, job, unfinished, job->group);
     if (before != unfinished)
-        review(team);
-    drop_unless_used(team);
+        review(gang);
+    drop_unless_used(gang);
 }
 
 static bool is_unfinished(const struct object *job)
@@ -135,7 +133,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
         set_job(s, job, change != CHANGE_DELETED && is_unfinished(job));
 }
 
-static void see_job(void *arg, const struct object *job)
+static void load_job(void *arg, const struct object *job)
 {
     job_changed(&((struct scheduler *)arg)->job_watcher, CHANGE_ADDED, NULL, job);
 }
@@ -146,60 +144,58 @@ static void watch_jobs(struct scheduler *s)
         return;
     s->job_watcher.kind = &kind_job;
     s->job_watcher.changed = job_changed;
-    cluster_each(s->cluster, &kind_job, NULL, see_job, s);
+    cluster_each(s->cluster, &kind_job, NULL, load_job, s);
     cluster_watch(s->cluster, &s->job_watcher);
 }
 
-/* Mates. */
-
-static enum mate_standing standing_of(const struct group *group)
+static enum gang_standing standing_of(const struct group *group)
 {
     if (group->stage == GROUP_ADMITTED)
-        return MATE_ADMITTED;
+        return STANDING_ADMITTED;
     if (group->stage != GROUP_WAITING)
-        return MATE_ABSENT;
-    return group->queue && group->queue->open ? MATE_WAITS : MATE_HELD;
+        return STANDING_ABSENT;
+    return group->queue && group->queue->open ? STANDING_WAITS : STANDING_HELD;
 }
 
-void team_see(struct group *group)
+void job_gang_update(struct group *group)
 {
-    struct team *team = group->team;
+    struct job_gang *gang = group->job_gang;
 
-    if (!team)
+    if (!gang)
         return;
-    team->mates_by[group->standing]--;
+    gang->groups_by[group->standing]--;
     group->standing = standing_of(group);
-    team->mates_by[group->standing]++;
-    team->chosen = false;
-    review(team);
+    gang->groups_by[group->standing]++;
+    gang->selection_valid = false;
+    review(gang);
 }
 
-void team_leave(struct group *group)
+void job_gang_leave(struct group *group)
 {
-    struct team *team = group->team;
-    struct team_job *job = take(group->team_job);
+    struct job_gang *gang = group->job_gang;
+    struct gang_job *job = take(group->gang_job);
 
-    if (!team)
+    if (!gang)
         return;
-    group->team = NULL;
-    LIST_REMOVE(group, mate);
-    team->mates_by[group->standing]--;
-    team->chosen = false;
+    group->job_gang = NULL;
+    LIST_REMOVE(group, gang_entry);
+    gang->groups_by[group->standing]--;
+    gang->selection_valid = false;
     if (job)
-        job_is(team, job, job->unfinished, NULL);
-    review(team);
-    drop_unless_used(team);
+        set_gang_job(gang, job, job->unfinished, NULL);
+    review(gang);
+    drop_unless_used(gang);
 }
 
 static void enter_job(struct group *group)
 {
     const struct owner_ref *owner = meta_controller(group->object->meta);
-    struct team_job *job = owner ? job_of_uid(group->team, owner->uid) : NULL;
+    struct gang_job *job = owner ? job_of_uid(group->job_gang, owner->uid) : NULL;
 
     if (!job || job->group)
-        return; /* a job has one PodGroup; another that says so is nobody's */
-    group->team_job = job;
-    job_is(group->team, job, job->unfinished, group);
+        return; /* a job has one PodGroup; a second one is ignored */
+    group->gang_job = job;
+    set_gang_job(group->job_gang, job, job->unfinished, group);
 }
 
 static size_t least_of(const struct group *group)
@@ -209,39 +205,37 @@ static size_t least_of(const struct group *group)
     return text ? strtoul(text, NULL, 10) : 0;
 }
 
-void team_enter(struct group *group)
+void job_gang_enter(struct group *group)
 {
     struct scheduler *s = group->scheduler;
 
     if (!meta_annotation(group->object->meta, ANNOTATION_FLOW_GANG)) {
-        team_leave(group);
+        job_gang_leave(group);
         return;
     }
-    if (group->team)
+    if (group->job_gang)
         return;
     watch_jobs(s);
-    group->team = team_named(s, group->object);
-    group->team->least = least_of(group);
-    LIST_INSERT_HEAD(&group->team->mates, group, mate);
-    group->standing = MATE_ABSENT;
-    group->team->mates_by[MATE_ABSENT]++;
+    group->job_gang = gang_named(s, group->object);
+    group->job_gang->min_available = least_of(group);
+    LIST_INSERT_HEAD(&group->job_gang->groups, group, gang_entry);
+    group->standing = STANDING_ABSENT;
+    group->job_gang->groups_by[STANDING_ABSENT]++;
     enter_job(group);
-    team_see(group);
+    job_gang_update(group);
 }
 
-/* Who goes together. */
-
-bool team_holds(const struct group *group)
+bool job_gang_admits_together(const struct group *group)
 {
-    const struct team *team = group->team;
+    const struct job_gang *gang = group->job_gang;
 
-    return team && group->stage == GROUP_WAITING && (!team->least || still_needed(team));
+    return gang && group->stage == GROUP_WAITING && (!gang->min_available || still_needed(gang));
 }
 
-/* The largest of the shares of the nodes that it takes. */
+/* Returns the largest share of the nodes' capacity that the group takes of any resource. */
 static double share_of(const struct group *group)
 {
-    struct amount need = group_reserve(group), all = group->scheduler->places.capacity;
+    struct amount need = group_reserve(group), all = group->scheduler->node_set.capacity;
     double most = 0;
 
     for (size_t i = 0; i < AMOUNT_KINDS; i++) {
@@ -258,7 +252,7 @@ struct candidate {
     double share;
 };
 
-static int smaller_first(const void *a, const void *b)
+static int compare_shares(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
 
@@ -267,60 +261,62 @@ static int smaller_first(const void *a, const void *b)
     return (x->group->sequence > y->group->sequence) - (x->group->sequence < y->group->sequence);
 }
 
-static void mark_smallest(const struct team *team, size_t n)
+static void mark_smallest(const struct job_gang *gang, size_t n)
 {
-    struct candidate *candidates = mem_array(team->mates_by[MATE_WAITS] + 1, sizeof *candidates);
+    struct candidate *candidates =
+        mem_array(gang->groups_by[STANDING_WAITS] + 1, sizeof *candidates);
     struct group *group;
     size_t found = 0;
 
-    LIST_FOREACH(group, &team->mates, mate)
-    if (group->standing == MATE_WAITS)
+    LIST_FOREACH(group, &gang->groups, gang_entry)
+    if (group->standing == STANDING_WAITS)
         candidates[found++] = (struct candidate){group, share_of(group)};
-    qsort(candidates, found, sizeof *candidates, smaller_first);
+    qsort(candidates, found, sizeof *candidates, compare_shares);
     for (size_t i = 0; i < n && i < found; i++)
-        candidates[i].group->goes = true;
+        candidates[i].group->selected = true;
     mem_free(candidates);
 }
 
-/* Mark those that go: all that wait, or the smallest of them that are enough. Remembered until
- * something changes, for a team that finds no room is asked again and again. */
-static void choose(struct team *team)
+/* Selects the groups to admit together: all that wait or, with minAvailable, just enough of the
+ * smallest. The selection is cached until something changes, because a gang that does not fit is
+ * tried again and again. */
+static void select_groups(struct job_gang *gang)
 {
     struct group *group;
 
-    if (team->chosen)
+    if (gang->selection_valid)
         return;
-    LIST_FOREACH(group, &team->mates, mate)
-    group->goes = !team->least && group->stage == GROUP_WAITING;
-    if (team->least)
-        mark_smallest(team, still_needed(team));
-    team->need = (struct amount){0};
-    team->queue = NULL;
-    team->one_queue = true;
-    LIST_FOREACH(group, &team->mates, mate)
+    LIST_FOREACH(group, &gang->groups, gang_entry)
+    group->selected = !gang->min_available && group->stage == GROUP_WAITING;
+    if (gang->min_available)
+        mark_smallest(gang, still_needed(gang));
+    gang->need = (struct amount){0};
+    gang->queue = NULL;
+    gang->one_queue = true;
+    LIST_FOREACH(group, &gang->groups, gang_entry)
     {
-        if (!group->goes)
+        if (!group->selected)
             continue;
-        team->need = amount_add(team->need, group_reserve(group));
-        team->one_queue = team->one_queue && (!team->queue || team->queue == group->queue);
-        team->queue = group->queue;
+        gang->need = amount_add(gang->need, group_reserve(group));
+        gang->one_queue = gang->one_queue && (!gang->queue || gang->queue == group->queue);
+        gang->queue = group->queue;
     }
-    team->chosen = true;
+    gang->selection_valid = true;
 }
 
-struct amount team_need(struct team *team)
+struct amount job_gang_need(struct job_gang *gang)
 {
-    choose(team);
-    return team->need;
+    select_groups(gang);
+    return gang->need;
 }
 
-static struct amount need_in(const struct team *team, const struct queue *queue)
+static struct amount need_in(const struct job_gang *gang, const struct queue *queue)
 {
     struct amount sum = {0};
     struct group *group;
 
-    LIST_FOREACH(group, &team->mates, mate)
-    if (group->goes && group->queue == queue)
+    LIST_FOREACH(group, &gang->groups, gang_entry)
+    if (group->selected && group->queue == queue)
         sum = amount_add(sum, group_reserve(group));
     return sum;
 }
@@ -330,51 +326,51 @@ static struct queue *limiter_of(struct queue *queue, struct amount need, bool ev
     return ever ? queue_never(queue, need) : queue_full(queue, need);
 }
 
-struct queue *team_limiter(struct team *team, bool ever)
+struct queue *job_gang_limiter(struct job_gang *gang, bool ever)
 {
     const struct queue *seen = NULL;
     struct queue *limiter = NULL;
     const struct group *group;
 
-    choose(team);
-    if (team->one_queue) /* as nearly always */
-        return team->queue ? limiter_of(team->queue, team->need, ever) : NULL;
-    LIST_FOREACH(group, &team->mates, mate)
+    select_groups(gang);
+    if (gang->one_queue) /* the common case */
+        return gang->queue ? limiter_of(gang->queue, gang->need, ever) : NULL;
+    LIST_FOREACH(group, &gang->groups, gang_entry)
     {
-        if (!group->goes || group->queue == seen)
+        if (!group->selected || group->queue == seen)
             continue;
         seen = group->queue;
-        limiter = limiter_of(group->queue, need_in(team, group->queue), ever);
+        limiter = limiter_of(group->queue, need_in(gang, group->queue), ever);
         if (limiter)
             break;
     }
     return limiter;
 }
 
-void team_admit(struct team *team, void (*admit)(struct group *group))
+void job_gang_admit(struct job_gang *gang, void (*admit)(struct group *group))
 {
     struct group *group;
 
-    choose(team);
-    team->formed = true;
-    LIST_FOREACH(group, &team->mates, mate)
-    if (group->goes)
+    select_groups(gang);
+    gang->formed = true;
+    LIST_FOREACH(group, &gang->groups, gang_entry)
+    if (group->selected)
         admit(group);
 }
 
-void teams_release(struct scheduler *s)
+void job_gangs_release(struct scheduler *s)
 {
-    struct team *team, *next;
-    struct team_job *job, *next_job;
+    struct job_gang *gang, *next;
+    struct gang_job *job, *next_job;
 
-    HASH_ITER(hh, s->teams, team, next)
+    HASH_ITER(hh, s->job_gangs, gang, next)
     {
-        HASH_ITER(hh, team->jobs, job, next_job)
+        HASH_ITER(hh, gang->jobs, job, next_job)
         {
-            HASH_DELETE(hh, team->jobs, job);
+            HASH_DELETE(hh, gang->jobs, job);
             mem_free(job);
         }
-        HASH_DELETE(hh, s->teams, team);
-        mem_free(team);
+        HASH_DELETE(hh, s->job_gangs, gang);
+        mem_free(gang);
     }
 }

@@ -1,14 +1,15 @@
 #pragma once
 /*
- * Teams: the PodGroups of the jobs of a flow's gang (spec.gangs), admitted all or none.
+ * Job gangs: PodGroups of the jobs in one of a flow's spec.gangs, admitted all or none.
  *
- * A team is *whole* when every unfinished job of its gang has its PodGroup and no queue of those
- * that wait is closed. Until then none of them stands in a line; then whichever comes first in its
- * line is served for all. A job that starts again later is alone in waiting, and admitted alone.
+ * A gang is *whole* when every unfinished job has its PodGroup and none of the waiting PodGroups is
+ * in a closed queue. Until then none of its PodGroups is queued. Once the gang is whole, the first
+ * of them to reach the head of its queue is served on behalf of all. A job that starts again after
+ * the gang's admission is admitted alone.
  *
- * A gang that needs fewer than all of its jobs (minAvailable) is whole as soon as so many can be
- * admitted, and is admitted with the smallest of them; from then on every other job goes alone.
- * Ref: spec/jobflow.md 13.6.
+ * A gang with minAvailable is whole as soon as that many jobs can be admitted. The scheduler then
+ * admits the smallest of them together; every later job is admitted alone. Ref: spec/jobflow.md
+ * 13.6.
  */
 #include <sys/queue.h>
 
@@ -19,48 +20,49 @@ struct group;
 struct queue;
 struct scheduler;
 
-/* What a team counts its mates by. */
-enum mate_standing {
-    MATE_ABSENT,
-    MATE_WAITS, /* and would be taken */
-    MATE_HELD,  /* waits in a queue that is closed */
-    MATE_ADMITTED,
-    MATE_STANDINGS
+/* State of a PodGroup, as counted by its gang. */
+enum gang_standing {
+    STANDING_ABSENT,
+    STANDING_WAITS, /* waits in an open queue */
+    STANDING_HELD,  /* waits in a closed queue */
+    STANDING_ADMITTED,
+    STANDING_N
 };
 
-struct team {
-    UT_hash_handle hh; /* by namespace/annotation */
+struct job_gang {
+    UT_hash_handle hh; /* by namespace and gang name */
     struct scheduler *scheduler;
-    LIST_HEAD(team_mates, group) mates;
-    struct team_job *jobs;
-    size_t unfinished, missing; /* of them; and those without a PodGroup */
-    size_t least;               /* that start together; 0: all */
-    size_t mates_by[MATE_STANDINGS];
-    bool formed; /* `least` have been admitted */
+    LIST_HEAD(gang_groups, group) groups;
+    struct gang_job *jobs;
+    size_t unfinished, missing; /* unfinished jobs; those of them without a PodGroup */
+    size_t min_available;       /* how many jobs start together; 0: all */
+    size_t groups_by[STANDING_N];
+    bool formed; /* the first `min_available` jobs were admitted */
     bool whole;
 
-    bool chosen; /* the marks of its mates and what follows are as of now */
+    bool selection_valid; /* group->selected and the fields below are up to date */
     struct amount need;
-    struct queue *queue; /* of those that go, if it is one for all */
+    struct queue *queue; /* queue of the selected groups, if they share one */
     bool one_queue;
     char key[];
 };
 
-/** Whatever team the group's object names: none, mostly. */
-void team_enter(struct group *group);
-void team_leave(struct group *group);
+/** Adds the group to the gang named in its object's annotations, if any. */
+void job_gang_enter(struct group *group);
+void job_gang_leave(struct group *group);
 
-/** The group's stage, its queue or what it asks for may have changed. O(1), unless the team becomes
- * whole by that, or is no longer: then all its mates are touched. */
-void team_see(struct group *group);
+/** Updates the gang after a change of the group's stage, queue or resources. O(1), except when the
+ * gang becomes whole or ceases to be: then all its groups are scheduled again. */
+void job_gang_update(struct group *group);
 
-/** The group would be admitted with others, not alone. */
-bool team_holds(const struct group *group);
-/** What those that go together need. */
-struct amount team_need(struct team *team);
-/** The queue whose limit keeps them from being admitted together, now or (`ever`) at all; NULL. */
-struct queue *team_limiter(struct team *team, bool ever);
-/** They go: `admit` each. */
-void team_admit(struct team *team, void (*admit)(struct group *group));
+/** Returns true if the group would be admitted together with its gang, false if alone. */
+bool job_gang_admits_together(const struct group *group);
+/** Returns the resources to reserve for all selected groups together. */
+struct amount job_gang_need(struct job_gang *gang);
+/** Returns the queue whose limit prevents the selected groups from being admitted together, either
+ * now or, if `ever`, even when the queue is empty. Returns NULL if there is none. */
+struct queue *job_gang_limiter(struct job_gang *gang, bool ever);
+/** Calls `admit` for each selected group. */
+void job_gang_admit(struct job_gang *gang, void (*admit)(struct group *group));
 
-void teams_release(struct scheduler *scheduler);
+void job_gangs_release(struct scheduler *scheduler);

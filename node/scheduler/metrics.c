@@ -1,5 +1,5 @@
 /*
- * Figures by queue: how long groups wait, how many gangs get in, how many pods are pushed out.
+ * Metrics by queue: waiting time of groups, admitted gangs, evicted pods.
  */
 #include "node/scheduler/internal.h"
 
@@ -13,31 +13,31 @@ static const struct metric_def
                    "From the creation of a PodGroup to its admission.", METRIC_HISTOGRAM,
                    .labels = {"queue"}, .ends = wait_s, .n_ends = countof(wait_s)},
     evicted_def = {"jobflow_scheduler_evictions_total",
-                   "Pods pushed out, by their queue: Preempted or Reclaimed.", METRIC_COUNTER,
+                   "Pods evicted, by queue and reason: Preempted or Reclaimed.", METRIC_COUNTER,
                    .labels = {"queue", "reason"}};
 /* clang-format on */
 
-void scheduler_figures_init(struct scheduler_figures *figures, struct metrics *metrics)
+void scheduler_metrics_init(struct scheduler_metrics *own, struct metrics *metrics)
 {
-    figures->gangs = metrics_family(metrics, &gangs_def);
-    figures->wait = metrics_family(metrics, &wait_def);
-    figures->evicted = metrics_family(metrics, &evicted_def);
+    own->gangs = metrics_family(metrics, &gangs_def);
+    own->wait = metrics_family(metrics, &wait_def);
+    own->evicted = metrics_family(metrics, &evicted_def);
 }
 
-void scheduler_figures_admitted(struct group *group)
+void scheduler_metrics_admitted(struct group *group)
 {
     struct scheduler *s = group->scheduler;
     const char *const queue[] = {group->queue->name};
     int64_t waited_ms = loop_wall_ms(s->cluster->loop) - group->came_ms;
 
-    metric_observe(metric_of(s->figures.wait, queue), waited_ms > 0 ? (double)waited_ms / 1000 : 0);
+    metric_observe(metric_of(s->metrics.wait, queue), waited_ms > 0 ? (double)waited_ms / 1000 : 0);
     if (group->min_member > 1)
-        metric_add(metric_of(s->figures.gangs, queue), 1);
+        metric_add(metric_of(s->metrics.gangs, queue), 1);
 }
 
-void scheduler_figures_evicted(struct group *group, const char *reason)
+void scheduler_metrics_evicted(struct group *group, const char *reason)
 {
-    metric_add(metric_of(group->scheduler->figures.evicted,
+    metric_add(metric_of(group->scheduler->metrics.evicted,
                          (const char *const[]){group->queue->name, reason}),
                1);
 }

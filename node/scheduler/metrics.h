@@ -1,17 +1,17 @@
 #pragma once
 /*
- * What the scheduler counts for /metrics, by queue.
+ * The scheduler's metrics, labelled by queue.
  */
 #include "base/metrics.h"
 
 struct group;
 
-struct scheduler_figures {
+struct scheduler_metrics {
     struct metric_family *gangs, *wait, *evicted;
 };
 
-void scheduler_figures_init(struct scheduler_figures *figures, struct metrics *metrics);
-/** The group was admitted; with all of its gang or as a single pod. */
-void scheduler_figures_admitted(struct group *group);
-/** One of its pods is pushed out; `reason` as the pod's event says it. */
-void scheduler_figures_evicted(struct group *group, const char *reason);
+void scheduler_metrics_init(struct scheduler_metrics *own, struct metrics *metrics);
+/** Counts an admission of the group and observes how long it waited. */
+void scheduler_metrics_admitted(struct group *group);
+/** Counts an eviction of one of the group's pods; `reason` is that of the pod's event. */
+void scheduler_metrics_evicted(struct group *group, const char *reason);

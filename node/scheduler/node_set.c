@@ -1,5 +1,6 @@
 /*
- * Places and whom they take. Ref: k8s.io/component-helpers scheduling/corev1, release 1.30.
+ * Matches pods with nodes by labels, taints and resources, and places them by first fit. Ref:
+ * k8s.io/component-helpers scheduling/corev1, release 1.30.
  */
 #include "node/scheduler/node_set.h"
 
@@ -10,42 +11,41 @@
 #include "base/mem.h"
 #include "node/scheduler/shortfall.h"
 
-void places_init(struct places *places, const struct place_options *options, size_t count,
-                 const struct resource_names *extras)
+void node_set_init(struct node_set *node_set, const struct scheduler_node *options, size_t count,
+                   const struct resource_names *extras)
 {
-    *places = (struct places){.items = mem_array(count, sizeof(struct place)), .count = count};
+    *node_set =
+        (struct node_set){.items = mem_array(count, sizeof(struct node_info)), .count = count};
     if (extras)
-        places->extras = *extras;
+        node_set->extras = *extras;
     for (size_t i = 0; i < count; i++) {
-        struct place *place = &places->items[i];
+        struct node_info *node_info = &node_set->items[i];
 
-        place->name = place->binder.node_name = options[i].name;
-        place->capacity = options[i].capacity;
-        place->labels = options[i].labels;
-        place->n_labels = options[i].n_labels;
-        places->capacity = amount_add(places->capacity, place->capacity);
+        node_info->name = node_info->binder.node_name = options[i].name;
+        node_info->capacity = options[i].capacity;
+        node_info->labels = options[i].labels;
+        node_info->n_labels = options[i].n_labels;
+        node_set->capacity = amount_add(node_set->capacity, node_info->capacity);
     }
 }
 
-void places_release(struct places *places)
+void node_set_release(struct node_set *node_set)
 {
-    for (size_t i = 0; i < places->count; i++) {
-        meta_unref(places->items[i].meta);
-        json_decref(places->items[i].taints);
-        binder_release(&places->items[i].binder);
+    for (size_t i = 0; i < node_set->count; i++) {
+        meta_unref(node_set->items[i].meta);
+        json_decref(node_set->items[i].taints);
+        binder_release(&node_set->items[i].binder);
     }
-    mem_free(places->items);
+    mem_free(node_set->items);
 }
 
-int places_find(const struct places *places, const char *name)
+int node_set_find(const struct node_set *node_set, const char *name)
 {
-    for (size_t i = 0; name && i < places->count; i++)
-        if (strcmp(places->items[i].name, name) == 0)
+    for (size_t i = 0; name && i < node_set->count; i++)
+        if (strcmp(node_set->items[i].name, name) == 0)
             return (int)i;
     return -1;
 }
-
-/* Node objects. */
 
 static bool same_labels(const struct meta *a, const struct meta *b)
 {
@@ -58,53 +58,52 @@ static bool same_labels(const struct meta *a, const struct meta *b)
     return true;
 }
 
-bool places_see(struct places *places, const char *name, const struct object *node)
+bool node_set_update(struct node_set *node_set, const char *name, const struct object *node)
 {
-    int at = places_find(places, name);
+    int at = node_set_find(node_set, name);
     scoped(json) json_t *body = node ? object_body_json(node) : NULL;
     json_t *spec = json_object_get(body, "spec");
     json_t *taints = json_object_get(spec, "taints");
     bool cordoned = json_is_true(json_object_get(spec, "unschedulable"));
-    struct place *place;
+    struct node_info *node_info;
     bool same;
 
     if (at < 0)
         return false;
-    place = &places->items[at];
-    same = place->cordoned == cordoned && same_labels(place->meta, node ? node->meta : NULL) &&
-           (place->taints == taints || (taints && json_equal(place->taints, taints)));
-    meta_unref(place->meta);
-    place->meta = node ? meta_ref(node->meta) : NULL;
-    json_decref(place->taints);
-    place->taints = json_incref(taints);
-    place->cordoned = cordoned;
+    node_info = &node_set->items[at];
+    same = node_info->cordoned == cordoned &&
+           same_labels(node_info->meta, node ? node->meta : NULL) &&
+           (node_info->taints == taints || (taints && json_equal(node_info->taints, taints)));
+    meta_unref(node_info->meta);
+    node_info->meta = node ? meta_ref(node->meta) : NULL;
+    json_decref(node_info->taints);
+    node_info->taints = json_incref(taints);
+    node_info->cordoned = cordoned;
     return !same;
 }
 
-static const char *label_of(const struct place *place, const char *key)
+static const char *label_of(const struct node_info *node_info, const char *key)
 {
-    const char *value = place->meta ? meta_label(place->meta, key) : NULL;
+    const char *value = node_info->meta ? meta_label(node_info->meta, key) : NULL;
 
-    for (size_t i = 0; !value && i < place->n_labels; i++)
-        if (strcmp(place->labels[i].key, key) == 0)
-            value = place->labels[i].value;
+    for (size_t i = 0; !value && i < node_info->n_labels; i++)
+        if (strcmp(node_info->labels[i].key, key) == 0)
+            value = node_info->labels[i].value;
     return value;
 }
 
-/* Labels. */
-
-static char *misfit_selector(const struct place *place, const struct pod_spec *spec)
+static char *misfit_selector(const struct node_info *node_info, const struct pod_spec *spec)
 {
     const char *key;
     json_t *wanted;
 
     json_object_foreach(spec->node_selector, key, wanted)
     {
-        const char *has = label_of(place, key), *text = json_string_value(wanted);
+        const char *has = label_of(node_info, key), *text = json_string_value(wanted);
 
         if (!has || !text || strcmp(has, text) != 0)
             return mem_printf("nodeSelector asks for %s=%s, node %s has %s", key, text ? text : "",
-                              place->name, has ? has : "no such label");
+                              node_info->name, has ? has : "no such label");
     }
     return NULL;
 }
@@ -152,8 +151,9 @@ static bool matches(const char *has, const char *op, const json_t *values)
     return strcmp(op, "Lt") == 0 && compares(has, values, -1);
 }
 
-/* The first requirement that does not hold, or NULL. */
-static const json_t *failing(const struct place *place, const json_t *requirements, bool fields)
+/* Returns the first requirement that the node does not meet, or NULL. */
+static const json_t *failing(const struct node_info *node_info, const json_t *requirements,
+                             bool fields)
 {
     const json_t *requirement;
     size_t i;
@@ -165,17 +165,17 @@ static const json_t *failing(const struct place *place, const json_t *requiremen
         const char *has = NULL;
 
         if (fields)
-            has = key && strcmp(key, "metadata.name") == 0 ? place->name : NULL;
+            has = key && strcmp(key, "metadata.name") == 0 ? node_info->name : NULL;
         else if (key)
-            has = label_of(place, key);
+            has = label_of(node_info, key);
         if (!matches(has, op, json_object_get(requirement, "values")))
             return requirement;
     }
     return NULL;
 }
 
-/* Terms are alternatives; one without requirements matches nothing. */
-static char *misfit_affinity(const struct place *place, const struct pod_spec *spec)
+/* Terms are alternatives. A term without requirements matches no node. */
+static char *misfit_affinity(const struct node_info *node_info, const struct pod_spec *spec)
 {
     const json_t *required = json_object_get(json_object_get(spec->affinity, "nodeAffinity"),
                                              "requiredDuringSchedulingIgnoredDuringExecution");
@@ -189,30 +189,28 @@ static char *misfit_affinity(const struct place *place, const struct pod_spec *s
     {
         const json_t *expressions = json_object_get(term, "matchExpressions");
         const json_t *fields = json_object_get(term, "matchFields");
-        const json_t *wrong = failing(place, expressions, false);
+        const json_t *wrong = failing(node_info, expressions, false);
 
         if (!wrong)
-            wrong = failing(place, fields, true);
+            wrong = failing(node_info, fields, true);
         if (!wrong && (json_array_size(expressions) || json_array_size(fields)))
             return NULL;
         if (!first)
             first = wrong;
     }
     if (!first)
-        return mem_printf("nodeAffinity has no term that could match node %s", place->name);
+        return mem_printf("nodeAffinity has no term that could match node %s", node_info->name);
 
     const char *key = json_string_value(json_object_get(first, "key"));
-    const char *has = key ? label_of(place, key) : NULL;
+    const char *has = key ? label_of(node_info, key) : NULL;
     char *values = json_dumps(json_object_get(first, "values"), JSON_ENCODE_ANY);
     char *text = mem_printf("nodeAffinity asks for %s %s %s, node %s has %s", key ? key : "",
                             json_string_value(json_object_get(first, "operator")),
-                            values ? values : "", place->name, has ? has : "no such label");
+                            values ? values : "", node_info->name, has ? has : "no such label");
 
     mem_free(values);
     return text;
 }
-
-/* Taints. */
 
 static bool tolerates(const json_t *toleration, const char *key, const char *value,
                       const char *effect)
@@ -250,15 +248,16 @@ static const char *or_empty(const json_t *text)
     return json_string_value(text) ? json_string_value(text) : "";
 }
 
-static char *misfit_taints(const struct place *place, const struct pod_spec *spec)
+static char *misfit_taints(const struct node_info *node_info, const struct pod_spec *spec)
 {
     const json_t *taint;
     size_t i;
 
-    if (place->cordoned &&
+    if (node_info->cordoned &&
         !is_tolerated(spec, "node.kubernetes.io/unschedulable", "", "NoSchedule"))
-        return mem_printf("node %s is cordoned and takes no new pods: uncordon it", place->name);
-    json_array_foreach(place->taints, i, taint)
+        return mem_printf("node %s is cordoned and takes no new pods: uncordon it",
+                          node_info->name);
+    json_array_foreach(node_info->taints, i, taint)
     {
         const char *key = or_empty(json_object_get(taint, "key"));
         const char *value = or_empty(json_object_get(taint, "value"));
@@ -266,12 +265,10 @@ static char *misfit_taints(const struct place *place, const struct pod_spec *spe
 
         if (strcmp(effect, "PreferNoSchedule") != 0 && !is_tolerated(spec, key, value, effect))
             return mem_printf("node %s has taint %s%s%s:%s: add a toleration or remove the taint",
-                              place->name, key, *value ? "=" : "", value, effect);
+                              node_info->name, key, *value ? "=" : "", value, effect);
     }
     return NULL;
 }
-
-/* Resources. */
 
 static bool is_plain(const char *name)
 {
@@ -284,7 +281,7 @@ static bool is_plain(const char *name)
 }
 
 struct unknown {
-    const struct places *places;
+    const struct node_set *node_set;
     const struct pod_spec *spec;
     const char *name;
 };
@@ -292,7 +289,7 @@ struct unknown {
 static void look_at_resource(void *arg, const char *name)
 {
     struct unknown *unknown = arg;
-    const struct resource_names *extras = &unknown->places->extras;
+    const struct resource_names *extras = &unknown->node_set->extras;
 
     for (size_t i = 0; i < extras->count; i++)
         if (strcmp(extras->names[i], name) == 0)
@@ -301,12 +298,12 @@ static void look_at_resource(void *arg, const char *name)
         unknown->name = name;
 }
 
-static char *misfit_unknown(const struct places *places, const struct pod_spec *spec)
+static char *misfit_unknown(const struct node_set *node_set, const struct pod_spec *spec)
 {
-    struct unknown unknown = {places, spec, NULL};
+    struct unknown unknown = {node_set, spec, NULL};
     long long asked;
 
-    if (places->extras.open)
+    if (node_set->extras.open)
         return NULL;
     pod_spec_each_resource(spec, look_at_resource, &unknown);
     if (!unknown.name)
@@ -317,14 +314,14 @@ static char *misfit_unknown(const struct places *places, const struct pod_spec *
                       asked, unknown.name, unknown.name, asked);
 }
 
-struct amount places_need(const struct places *places, const struct pod_spec *spec)
+struct amount node_set_pod_need(const struct node_set *node_set, const struct pod_spec *spec)
 {
     struct pod_resources requests = pod_spec_requests(spec);
     struct amount need = {
         amount_clamp(requests.cpu_milli), amount_clamp(requests.memory_bytes), 1, {0}};
 
-    for (size_t i = 0; i < places->extras.count; i++)
-        need.extra[i] = amount_clamp(pod_spec_request(spec, places->extras.names[i]));
+    for (size_t i = 0; i < node_set->extras.count; i++)
+        need.extra[i] = amount_clamp(pod_spec_request(spec, node_set->extras.names[i]));
     return need;
 }
 
@@ -354,32 +351,30 @@ struct amount amount_of_map(const struct str_map *map, const struct resource_nam
     return amount;
 }
 
-/* Fitting. */
-
-static char *misfit(const struct places *places, const struct place *place,
+static char *misfit(const struct node_set *node_set, const struct node_info *node_info,
                     const struct pod_spec *spec, struct amount need)
 {
-    char *why = misfit_taints(place, spec);
+    char *why = misfit_taints(node_info, spec);
 
     if (!why)
-        why = misfit_selector(place, spec);
+        why = misfit_selector(node_info, spec);
     if (!why)
-        why = misfit_affinity(place, spec);
+        why = misfit_affinity(node_info, spec);
     if (!why)
-        why = misfit_unknown(places, spec);
+        why = misfit_unknown(node_set, spec);
     if (!why)
-        why = shortfall_of_node(need, place->capacity, &places->extras);
+        why = shortfall_of_node(need, node_info->capacity, &node_set->extras);
     return why;
 }
 
-uint64_t places_fit(const struct places *places, const struct pod_spec *spec, struct amount need,
-                    char **why)
+uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spec *spec,
+                           struct amount need, char **why)
 {
     char *first = NULL;
     uint64_t fits = 0;
 
-    for (size_t i = 0; i < places->count; i++) {
-        char *reason = misfit(places, &places->items[i], spec, need);
+    for (size_t i = 0; i < node_set->count; i++) {
+        char *reason = misfit(node_set, &node_set->items[i], spec, need);
 
         if (!reason)
             fits |= UINT64_C(1) << i;
@@ -389,8 +384,8 @@ uint64_t places_fit(const struct places *places, const struct pod_spec *spec, st
             mem_free(reason);
     }
     *why = NULL;
-    if (!fits && places->count > 1) {
-        *why = mem_printf("none of %zu nodes will do; the first: %s", places->count, first);
+    if (!fits && node_set->count > 1) {
+        *why = mem_printf("none of %zu nodes will do; the first: %s", node_set->count, first);
     } else if (!fits) {
         *why = first;
         return 0;
@@ -399,25 +394,26 @@ uint64_t places_fit(const struct places *places, const struct pod_spec *spec, st
     return fits;
 }
 
-/* The first place that can take each, so that room for large pods stays in one piece. */
-bool places_try(const struct places *places, const struct amount *freed, struct place_wish *wishes,
-                size_t n)
+/* First fit in node order, which keeps large blocks of capacity free on later nodes. */
+bool node_set_try_place(const struct node_set *node_set, const struct amount *freed,
+                        struct placement *placements, size_t n)
 {
-    struct amount used[PLACES_MAX];
+    struct amount used[SCHEDULER_NODES_MAX];
 
-    for (size_t i = 0; i < places->count; i++)
-        used[i] = freed ? amount_minus(places->items[i].used, freed[i]) : places->items[i].used;
+    for (size_t i = 0; i < node_set->count; i++)
+        used[i] = freed ? amount_minus(node_set->items[i].used, freed[i]) : node_set->items[i].used;
     for (size_t w = 0; w < n; w++) {
-        wishes[w].place = -1;
-        for (size_t i = 0; i < places->count && wishes[w].place < 0; i++) {
-            struct amount after = amount_add(used[i], wishes[w].need);
+        placements[w].node_index = -1;
+        for (size_t i = 0; i < node_set->count && placements[w].node_index < 0; i++) {
+            struct amount after = amount_add(used[i], placements[w].need);
 
-            if (!(wishes[w].fits >> i & 1) || !amount_within(after, places->items[i].capacity))
+            if (!(placements[w].fits >> i & 1) ||
+                !amount_within(after, node_set->items[i].capacity))
                 continue;
-            wishes[w].place = (int)i;
+            placements[w].node_index = (int)i;
             used[i] = after;
         }
-        if (wishes[w].place < 0)
+        if (placements[w].node_index < 0)
             return false;
     }
     return true;

@@ -1,71 +1,72 @@
 #pragma once
 /*
- * The nodes pods may be bound to: what each has, what is taken of it, whom it takes.
+ * The nodes that pods may be bound to: their capacity, their use and which pods they accept.
  *
- * A machine is one place; a simulated cluster has several. Where pods may go is a mask with one bit
- * for each place, made once per pod from its nodeSelector, node affinity, tolerations and requests,
+ * A machine is one node; a simulated cluster has several. The nodes that can run a pod form a bit
+ * mask. It is computed once per pod from its nodeSelector, node affinity, tolerations and requests,
  * and again when a Node object changes.
  *
- * `used` counts pods that are bound. Reservations are made on the sum of all places (scheduler.h);
- * with several places a gang is tried on them before any of its pods is bound.
+ * `used` counts bound pods. Reservations are made on the sum of all nodes (scheduler.h). With
+ * several nodes a gang is placed tentatively before any of its pods is bound.
  */
 #include "api/cluster.h"
 #include "api/types/kinds/pod/pod.h"
 #include "node/machine/amount.h"
 #include "node/scheduler/bind.h"
 
-enum { PLACES_MAX = 64 };
+enum { SCHEDULER_NODES_MAX = 64 };
 
-struct place {
-    const char *name;        /* borrowed, as the labels */
-    const struct kv *labels; /* [n_labels] those the node has without its object */
+struct node_info {
+    const char *name;        /* borrowed, like the labels */
+    const struct kv *labels; /* [n_labels] labels that do not come from a Node object */
     size_t n_labels;
     struct amount capacity, used;
-    struct meta *meta; /* of the Node object, whose labels come first; NULL = there is none */
+    struct meta *meta; /* of the Node object, whose labels take precedence; NULL if there is none */
     bool cordoned;     /* spec.unschedulable */
-    json_t *taints;    /* owned; NULL = none */
+    json_t *taints;    /* owned; NULL: none */
     struct binder binder;
 };
 
-struct places {
-    struct place *items;
+struct node_set {
+    struct node_info *items;
     size_t count;
-    struct amount capacity; /* of all together */
+    struct amount capacity; /* sum over all nodes */
     struct resource_names extras;
 };
 
-struct place_options {
-    const char *name;        /* all borrowed for the life of the places */
-    struct amount capacity;  /* allocatable; pods = how many run at once */
+struct scheduler_node {
+    const char *name;        /* all pointers are borrowed for the life of the node set */
+    struct amount capacity;  /* allocatable; `pods` is how many run at once */
     const struct kv *labels; /* [n_labels] */
     size_t n_labels;
 };
 
-void places_init(struct places *places, const struct place_options *options, size_t count,
-                 const struct resource_names *extras);
-void places_release(struct places *places);
+void node_set_init(struct node_set *node_set, const struct scheduler_node *options, size_t count,
+                   const struct resource_names *extras);
+void node_set_release(struct node_set *node_set);
 
-/** The place of this name, or -1. */
-int places_find(const struct places *places, const char *name);
-/** Take over what a Node object says; NULL with its `name`: it is gone. False: not one of ours, or
- * nothing changed that matters to pods. */
-bool places_see(struct places *places, const char *name, const struct object *node);
+/** Returns the index of the node of this name, or -1. */
+int node_set_find(const struct node_set *node_set, const char *name);
+/** Updates the node `name` from its Node object; NULL means that the object is gone. Returns false
+ * if the node is unknown or if the change does not affect which pods it accepts. */
+bool node_set_update(struct node_set *node_set, const char *name, const struct object *node);
 
-struct amount places_need(const struct places *places, const struct pod_spec *spec);
-/** Which places can take the pod at all. None: 0, and `why` is an owned text. */
-uint64_t places_fit(const struct places *places, const struct pod_spec *spec, struct amount need,
-                    char **why);
+struct amount node_set_pod_need(const struct node_set *node_set, const struct pod_spec *spec);
+/** Returns the bit mask of nodes that can run the pod when empty. If there is none, returns 0 and
+ * sets `why` to the reason (owned). */
+uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spec *spec,
+                           struct amount need, char **why);
 
-struct place_wish {
+struct placement {
     uint64_t fits;
     struct amount need;
-    int place; /* out */
+    int node_index; /* result: where it is placed, or -1 */
 };
-/** Find a place for each wish, with what is free and with `freed` (NULL or [count]) besides. False:
- * not for all. Takes nothing. O(wishes × places). */
-bool places_try(const struct places *places, const struct amount *freed, struct place_wish *wishes,
-                size_t n);
+/** Assigns a node to each of `n` placements, using free capacity and `freed` (NULL or one amount
+ * per node). Returns false if not all can be placed. Reserves no capacity. O(n × nodes). */
+bool node_set_try_place(const struct node_set *node_set, const struct amount *freed,
+                        struct placement *placements, size_t n);
 
-/** The amount of a resource map; what it does not name is `missing`. */
+/** Converts a map of resource quantities. Resources that it does not name get `missing`. */
 struct amount amount_of_map(const struct str_map *map, const struct resource_names *extras,
                             int64_t missing);

@@ -1,89 +1,88 @@
 /*
- * The decisions of a turn.
+ * The scheduling pass. It runs once per turn in which something changed:
  *
- *   touched groups:  charge anew → bind what the reservation covers → join or leave the line
- *   claimants:       those for whom others were pushed out, before anybody takes the room
- *   the lines:       the first group of the next queue: admit it or bind its next pods
+ *   changed groups   update their charge, bind what is reserved, join or leave their queue
+ *   claimants        try again those for which pods were evicted, before other groups are served
+ *   queues           admit the first group of the next queue, or bind its next pods
  *
- * A first group without room lets those behind it pass for a while, if its queue's dequeueStrategy
- * is traverse; then the room is kept for it: nobody is served any more but from a guarantee. So a
- * large gang waits at most PASSING_MS longer than it would in a strict line, and nobody starves.
+ * While the first group of a queue does not fit, groups behind it may pass it for PASSING_MS if the
+ * queue's dequeueStrategy is traverse. After that, capacity is kept for it: other groups are served
+ * only from guarantees. A large gang thus waits at most PASSING_MS longer than in strict order, and
+ * no group starves.
  *
- * A pass costs what was touched, what is granted, and the heads it refuses; when not even one pod
- * fits, it ends at the first.
+ * The cost of a pass is proportional to the changed groups, the granted groups and the refused
+ * heads. When not even one pod fits, the pass ends at once.
  */
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
 enum {
-    PASSING_MS = 10000, /* how long a first group lets others pass */
-    BEHIND_MAX = 8,     /* how far down a line is looked for somebody who fits */
+    PASSING_MS = 10000, /* how long groups may pass the first one */
+    BEHIND_MAX = 8,     /* how many groups behind the first are tried */
 };
-
-/* Lines. */
 
 static bool wants(const struct group *group)
 {
-    if (group->hopeless || group->claims)
+    if (group->unsatisfiable || group->claims)
         return false;
-    if (group->team && group->stage == GROUP_WAITING && !group->team->whole)
+    if (group->job_gang && group->stage == GROUP_WAITING && !group->job_gang->whole)
         return false;
     return group->stage == GROUP_WAITING || (group->stage == GROUP_ADMITTED && group_ready(group));
 }
 
-static void line_up(struct scheduler *s, struct group *group)
+static void update_queueing(struct scheduler *s, struct group *group)
 {
-    if (wants(group) == heap_has(&group->place))
+    if (wants(group) == heap_has(&group->queue_item))
         return;
-    if (heap_has(&group->place)) {
-        queue_leave(&s->queues, group->queue, &group->place);
+    if (heap_has(&group->queue_item)) {
+        queue_leave(&s->queues, group->queue, &group->queue_item);
         group->waits_since_ms = 0;
     } else {
-        if (group->team)
-            group_clear_refusal(group); /* it waited for its mates */
+        if (group->job_gang)
+            group_clear_refusal(group); /* it waited for the other groups of its job gang */
         group_rank(group);
-        queue_join(&s->queues, group->queue, &group->place);
+        queue_join(&s->queues, group->queue, &group->queue_item);
     }
 }
 
-/* Binding. */
-
-/* Together they would not even fit empty nodes: the room reserved for them is of no use. */
-static void give_up(struct scheduler *s, struct group *group, struct place_wish *wishes, size_t n)
+/* Marks the group unsatisfiable if its pods do not fit together even on empty nodes, and releases
+ * its reservation, which would be of no use. */
+static void mark_unplaceable(struct scheduler *s, struct group *group, struct placement *placements,
+                             size_t n)
 {
-    struct amount all[PLACES_MAX];
+    struct amount all[SCHEDULER_NODES_MAX];
 
-    for (size_t i = 0; i < s->places.count; i++)
-        all[i] = s->places.items[i].used;
-    if (places_try(&s->places, all, wishes, n))
+    for (size_t i = 0; i < s->node_set.count; i++)
+        all[i] = s->node_set.items[i].used;
+    if (node_set_try_place(&s->node_set, all, placements, n))
         return;
     group_refuse(group, mem_printf("can never fit: %zu pods together find no place on the %zu "
                                    "nodes even when they are empty: lower the requests",
-                                   n, s->places.count));
-    group->hopeless = true;
+                                   n, s->node_set.count));
+    group->unsatisfiable = true;
     group_grant(group, (struct amount){0});
 }
 
-/* With several nodes, the members chosen must find places together. */
-static bool find_places(struct scheduler *s, struct group *group, struct member **members, size_t n)
+/* Assigns a node to each selected member. With several nodes, all must fit at the same time. */
+static bool find_nodes(struct scheduler *s, struct group *group, struct member **members, size_t n)
 {
-    struct place_wish *wishes;
+    struct placement *placements;
     bool all;
 
-    if (s->places.count == 1) {
+    if (s->node_set.count == 1) {
         for (size_t i = 0; i < n; i++)
-            members[i]->place = 0;
+            members[i]->node_index = 0;
         return true;
     }
-    wishes = mem_array(n + 1, sizeof *wishes);
+    placements = mem_array(n + 1, sizeof *placements);
     for (size_t i = 0; i < n; i++)
-        wishes[i] = (struct place_wish){.fits = members[i]->fits, .need = members[i]->need};
-    all = places_try(&s->places, NULL, wishes, n);
+        placements[i] = (struct placement){.fits = members[i]->fits, .need = members[i]->need};
+    all = node_set_try_place(&s->node_set, NULL, placements, n);
     for (size_t i = 0; all && i < n; i++)
-        members[i]->place = wishes[i].place;
+        members[i]->node_index = placements[i].node_index;
     if (!all)
-        give_up(s, group, wishes, n);
-    mem_free(wishes);
+        mark_unplaceable(s, group, placements, n);
+    mem_free(placements);
     return all;
 }
 
@@ -91,7 +90,7 @@ static bool bind_next(struct scheduler *s, struct group *group, size_t how_many)
 {
     struct member **members;
     size_t n = group_select(group, how_many, &members);
-    bool found = find_places(s, group, members, n);
+    bool found = find_nodes(s, group, members, n);
 
     if (!found)
         group_unselect(group, members, n);
@@ -112,8 +111,6 @@ static size_t gang_size(const struct group *group)
     return missing > 1 ? (size_t)missing : 1;
 }
 
-/* Claims. */
-
 static void drop_claim(struct scheduler *s, struct group *group)
 {
     struct group **at = &s->claimants;
@@ -129,37 +126,36 @@ static void drop_claim(struct scheduler *s, struct group *group)
     group_charge(group);
 }
 
-/* Pods the reservation was made for need nobody's leave. With several nodes the room may be in
- * pieces; then the group is tried before all others until it is not. */
+/* Binds pods that the group's reservation covers. With several nodes the reserved capacity may be
+ * fragmented; then the group gets a claim and is tried before all others until its pods fit. */
 static void bind_reserved(struct scheduler *s, struct group *group)
 {
     while (group->stage == GROUP_ADMITTED && group->granted.pods && group_ready(group) &&
            amount_within(group_gang_need(group), group->granted)) {
         if (bind_next(s, group, gang_size(group)))
             continue;
-        if (!group->hopeless)
+        if (!group->unsatisfiable)
             group_claim(group, (struct amount){0});
         return;
     }
 }
 
-/* Reviewing what was touched. */
-
 static void review(struct scheduler *s, struct group *group)
 {
     group_charge(group);
-    team_see(group);
+    job_gang_update(group);
     if (!group->object && !(group->implicit && group->members)) {
         drop_claim(s, group);
-        line_up(s, group);
+        update_queueing(s, group);
         group_drop(group);
         return;
     }
     bind_reserved(s, group);
-    line_up(s, group);
-    if (group->team && group->stage == GROUP_WAITING && !group->team->whole)
-        group_refuse(group, mem_printf("waits for the other jobs of gang %s", group->team->key));
-    group_tell_later(group);
+    update_queueing(s, group);
+    if (group->job_gang && group->stage == GROUP_WAITING && !group->job_gang->whole)
+        group_refuse(group,
+                     mem_printf("waits for the other jobs of gang %s", group->job_gang->key));
+    group_report_later(group);
 }
 
 static void review_touched(struct scheduler *s)
@@ -175,8 +171,6 @@ static void review_touched(struct scheduler *s)
     }
 }
 
-/* Serving. */
-
 static void admit_one(struct group *group)
 {
     struct scheduler *s = group->scheduler;
@@ -185,23 +179,24 @@ static void admit_one(struct group *group)
     drop_claim(s, group);
     group_clear_refusal(group);
     group->stage = GROUP_ADMITTED;
-    team_see(group);
+    job_gang_update(group);
     group_grant(group, need);
-    scheduler_figures_admitted(group);
-    group_tell_admitted(group);
-    bind_reserved(s, group); /* pods that were there before it */
-    line_up(s, group);
+    scheduler_metrics_admitted(group);
+    group_report_admitted(group);
+    bind_reserved(s, group); /* binds pods created before the admission */
+    update_queueing(s, group);
 }
 
-/* The group, or those of its team that go together, of which it need not be one. */
+/* Admits the group or, for a job gang, the groups selected with it. The group itself need not be
+ * among them. */
 static void admit(struct scheduler *s, struct group *group)
 {
-    if (!team_holds(group)) {
+    if (!job_gang_admits_together(group)) {
         admit_one(group);
         return;
     }
-    drop_claim(s, group); /* made for all of them */
-    team_admit(group->team, admit_one);
+    drop_claim(s, group); /* the claim was made for all of them */
+    job_gang_admit(group->job_gang, admit_one);
 }
 
 static enum verdict serve(struct scheduler *s, struct group *group, struct queue **limiter)
@@ -215,13 +210,14 @@ static enum verdict serve(struct scheduler *s, struct group *group, struct queue
         if (bind_next(s, group, gang_size(group)))
             drop_claim(s, group);
         else
-            verdict = group->hopeless ? NEVER : NO_ROOM;
+            verdict = group->unsatisfiable ? NEVER : NO_CAPACITY;
     }
-    line_up(s, group);
+    update_queueing(s, group);
     return verdict;
 }
 
-/* Somebody behind the first who fits. Those looked at are set aside meanwhile. */
+/* Serves the first group behind the head that fits. Groups that were tried leave the queue
+ * meanwhile. */
 static void serve_behind(struct scheduler *s, struct queue *queue)
 {
     struct heap_item *aside[BEHIND_MAX];
@@ -229,12 +225,12 @@ static void serve_behind(struct scheduler *s, struct queue *queue)
 
     while (n < BEHIND_MAX && heap_first(&queue->waiting)) {
         struct heap_item *item = heap_first(&queue->waiting);
-        struct group *group = container_of(item, struct group, place);
+        struct group *group = container_of(item, struct group, queue_item);
         struct queue *limiter;
-        enum verdict verdict = n ? serve(s, group, &limiter) : NO_ROOM;
+        enum verdict verdict = n ? serve(s, group, &limiter) : NO_CAPACITY;
 
         if (verdict == GRANTED || verdict == NEVER)
-            group_tell_later(group);
+            group_report_later(group);
         if (heap_first(&queue->waiting) != item)
             continue;
         heap_remove(&queue->waiting, item);
@@ -244,7 +240,7 @@ static void serve_behind(struct scheduler *s, struct queue *queue)
         heap_add(&queue->waiting, aside[i]);
 }
 
-static bool is_patient(struct scheduler *s, struct group *group)
+static bool may_be_passed(struct scheduler *s, struct group *group)
 {
     return loop_wall_ms(s->cluster->loop) - group->waits_since_ms < PASSING_MS;
 }
@@ -254,34 +250,34 @@ static void refused_by_closed(struct scheduler *s, struct queue *queue, struct g
     group_refuse(group, queue->exists
                             ? mem_printf("queue %s takes nothing: it is not open", queue->name)
                             : mem_printf("queue %s does not exist", queue->name));
-    group_tell_later(group);
+    group_report_later(group);
     queue_block(&s->queues, queue, queue);
 }
 
-/* True: room will be made for it. */
-static bool claims_room(struct scheduler *s, struct group *group)
+/* Evicts pods for a group. Returns true if the group has a claim afterwards. */
+static bool evict_for(struct scheduler *s, struct group *group)
 {
-    if (!scheduler_make_room(s, group, group_need(group)))
+    if (!scheduler_evict_for(s, group, group_need(group)))
         return false;
-    line_up(s, group);
+    update_queueing(s, group);
     return true;
 }
 
-/* Returns false when nobody else is to be served from the room there is. */
+/* Handles a head that the nodes refuse. Returns false if free capacity is now kept for it. */
 static bool refused_by_node(struct scheduler *s, struct queue *queue, struct group *group)
 {
-    bool patient = is_patient(s, group);
+    bool passable = may_be_passed(s, group);
 
-    if (patient && !queue->fifo && !scheduler_is_full(s))
+    if (passable && !queue->fifo && !scheduler_is_full(s))
         serve_behind(s, queue);
     queue_pass_over(&s->queues, queue);
-    return patient;
+    return passable;
 }
 
 static void refused_by_queue(struct scheduler *s, struct queue *queue, struct group *group,
                              struct queue *limiter)
 {
-    if (is_patient(s, group) && !queue->fifo)
+    if (may_be_passed(s, group) && !queue->fifo)
         serve_behind(s, queue);
     queue_block(&s->queues, queue, limiter);
 }
@@ -294,22 +290,23 @@ static void serve_claimants(struct scheduler *s)
         struct group *next = group->next_claimant;
         struct queue *limiter;
 
-        bool goes_on = group->stage == GROUP_ADMITTED ? group_ready(group) : group->queue->open;
+        bool still_wants = group->stage == GROUP_ADMITTED ? group_ready(group) : group->queue->open;
 
-        if (goes_on && serve(s, group, &limiter) == GRANTED) {
-            group_tell_later(group);
-        } else if (!goes_on || (!s->evicting && group->claim.pods)) {
-            drop_claim(s, group); /* those it waited for may be gone, and it was not enough */
-            line_up(s, group);
+        if (still_wants && serve(s, group, &limiter) == GRANTED) {
+            group_report_later(group);
+        } else if (!still_wants || (!s->evicting && group->claim.pods)) {
+            drop_claim(s, group); /* the evicted pods may be gone, and the capacity was not
+                                   * enough */
+            update_queueing(s, group);
         }
         group = next;
     }
 }
 
-/* The first group of `queue`. False: the pass is over. */
+/* Serves the first group of `queue`. Returns false if the pass is over. */
 static bool serve_first(struct scheduler *s, struct queue *queue, bool *kept)
 {
-    struct group *group = container_of(heap_first(&queue->waiting), struct group, place);
+    struct group *group = container_of(heap_first(&queue->waiting), struct group, queue_item);
     struct queue *limiter = NULL;
 
     if (!queue->open) {
@@ -323,19 +320,19 @@ static bool serve_first(struct scheduler *s, struct queue *queue, bool *kept)
     switch (serve(s, group, &limiter)) {
     case GRANTED:
     case NEVER:
-        group_tell_later(group);
+        group_report_later(group);
         return true;
     case QUEUE_FULL:
         group_waits(group);
-        if (!claims_room(s, group))
+        if (!evict_for(s, group))
             refused_by_queue(s, queue, group, limiter);
         return true;
-    case NO_ROOM:
+    case NO_CAPACITY:
         break;
     }
     group_waits(group);
     s->gang_waits = s->gang_waits || group_need(group).pods > 1;
-    if (claims_room(s, group))
+    if (evict_for(s, group))
         return true;
     *kept = !refused_by_node(s, queue, group) || *kept;
     return s->queues.guaranteed || !LIST_EMPTY(&s->victims) || !(*kept || scheduler_is_full(s));
@@ -345,7 +342,7 @@ void scheduler_pass(struct task *task)
 {
     struct scheduler *s = container_of(task, struct scheduler, pass);
     struct queue *queue;
-    bool kept = false; /* what room there is, for a group that has waited long enough */
+    bool kept = false; /* free capacity is kept for a group that has waited long enough */
 
     s->gang_waits = false;
     review_touched(s);

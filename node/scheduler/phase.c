@@ -1,5 +1,5 @@
 /*
- * The phase of a PodGroup from the counts of its members, and the status document.
+ * Decides the phase of a PodGroup from the counts of its members, and builds its status.
  */
 #include "node/scheduler/phase.h"
 
@@ -21,9 +21,9 @@ enum podgroup_phase podgroup_phase_decide(const struct group_view *view)
     return PODGROUP_INQUEUE;
 }
 
-struct group_told podgroup_told(const struct group_view *view, const char *message)
+struct group_report podgroup_report(const struct group_view *view, const char *message)
 {
-    struct group_told told = {
+    struct group_report reported = {
         .phase = podgroup_phase_decide(view),
         .running = view->running,
         .succeeded = view->succeeded,
@@ -31,14 +31,14 @@ struct group_told podgroup_told(const struct group_view *view, const char *messa
     };
 
     if (message) {
-        told.condition = "Unschedulable";
-        told.reason = PODGROUP_REASON_RESOURCES;
-        told.message = message;
-    } else if (told.phase == PODGROUP_RUNNING || told.phase == PODGROUP_COMPLETED) {
-        told.condition = "Scheduled";
-        told.reason = PODGROUP_REASON_SCHEDULED;
+        reported.condition = "Unschedulable";
+        reported.reason = PODGROUP_REASON_RESOURCES;
+        reported.message = message;
+    } else if (reported.phase == PODGROUP_RUNNING || reported.phase == PODGROUP_COMPLETED) {
+        reported.condition = "Scheduled";
+        reported.reason = PODGROUP_REASON_SCHEDULED;
     }
-    return told;
+    return reported;
 }
 
 static bool same(const char *a, const char *b)
@@ -46,13 +46,13 @@ static bool same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* No phase counts as Pending: of ten thousand groups in a line nobody needs to write it. */
+/* A missing phase equals Pending, so a waiting group needs no status write. */
 static enum podgroup_phase known(enum podgroup_phase phase)
 {
     return phase == PODGROUP_NONE ? PODGROUP_PENDING : phase;
 }
 
-bool podgroup_told_equal(const struct group_told *a, const struct group_told *b)
+bool podgroup_report_equal(const struct group_report *a, const struct group_report *b)
 {
     return known(a->phase) == known(b->phase) && a->running == b->running &&
            a->succeeded == b->succeeded && a->failed == b->failed &&
@@ -60,23 +60,23 @@ bool podgroup_told_equal(const struct group_told *a, const struct group_told *b)
            same(a->message, b->message);
 }
 
-struct blob *podgroup_told_blob(const struct group_told *told)
+struct blob *podgroup_report_blob(const struct group_report *reported)
 {
     struct podgroup_condition condition = {
-        .type = told->condition,
+        .type = reported->condition,
         .status = "True",
-        .reason = told->reason,
-        .message = told->message,
-        .at_ms = told->at_ms,
+        .reason = reported->reason,
+        .message = reported->message,
+        .at_ms = reported->at_ms,
     };
     struct podgroup_status status = {
-        .phase = told->phase,
-        .running = told->running,
-        .succeeded = told->succeeded,
-        .failed = told->failed,
+        .phase = reported->phase,
+        .running = reported->running,
+        .succeeded = reported->succeeded,
+        .failed = reported->failed,
     };
 
-    if (told->condition) {
+    if (reported->condition) {
         status.conditions.items = &condition;
         status.conditions.count = 1;
     }

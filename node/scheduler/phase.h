@@ -1,13 +1,14 @@
 #pragma once
 /*
- * The PodGroup phase driver. Pure. Ref: spec/job.md 15.4.
+ * Decides the phase of a PodGroup from counts of its members. Pure functions. Ref: spec/job.md
+ * 15.4.
  *
  *               admitted            gate placed             all placed ones finished
  *   Pending ─────────────► Inqueue ◄───────────► Running ─────────────────────────► Completed
- *                             a member runs, the rest of the gang finds no room: Unknown
+ *                             a member runs, the rest of the gang does not fit: Unknown
  *
- * One departure: a group that was admitted does not fall back to Pending when it loses members, but
- * to Inqueue (W13: a restart must not wait for a fresh admission).
+ * This differs from Volcano in one point: an admitted group that loses members returns to Inqueue,
+ * not to Pending, so that a restart need not wait for a new admission (W13).
  */
 #include "api/types/kinds/scheduling/podgroup.h"
 
@@ -16,24 +17,26 @@
 
 struct group_view {
     bool admitted;
-    bool refused; /* the rest of the gang found no room */
+    bool refused; /* the rest of the gang does not fit */
     int32_t min_member, gate;
-    int32_t bound, running, succeeded, failed, terminating; /* members that have a place */
+    int32_t bound, running, succeeded, failed, terminating; /* numbers of placed members, by
+                                                             * state */
 };
 
 enum podgroup_phase podgroup_phase_decide(const struct group_view *view);
 
-/* What a status says, small enough to compare before writing. */
-struct group_told {
+/* Content of a PodGroup status, cheap to compare before a write. */
+struct group_report {
     enum podgroup_phase phase;
     int32_t running, succeeded, failed;
     const char *condition; /* Scheduled, Unschedulable or NULL */
     const char *reason;
     const char *message; /* borrowed */
-    int64_t at_ms;       /* of the condition */
+    int64_t at_ms;       /* last transition of the condition, wall time */
 };
 
-/** What should be told of `view`; `message` (or NULL) explains a refusal. */
-struct group_told podgroup_told(const struct group_view *view, const char *message);
-bool podgroup_told_equal(const struct group_told *a, const struct group_told *b);
-struct blob *podgroup_told_blob(const struct group_told *told);
+/** Returns the status to write for `view`. `message` (borrowed, or NULL) is the reason of a
+ * refusal. */
+struct group_report podgroup_report(const struct group_view *view, const char *message);
+bool podgroup_report_equal(const struct group_report *a, const struct group_report *b);
+struct blob *podgroup_report_blob(const struct group_report *reported);

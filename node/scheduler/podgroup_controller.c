@@ -1,5 +1,6 @@
 /*
- * One record per pod that has no group yet: make the group, then write its name on the pod.
+ * Creates the PodGroup of a plain pod, then annotates the pod with its name. One record is kept per
+ * pod that has no group yet.
  */
 #include "node/scheduler/podgroup_controller.h"
 
@@ -49,7 +50,7 @@ bool pod_wants_group(const struct object *pod)
            pod_status_phase(pod) == POD_PENDING;
 }
 
-/* What the group asks for. */
+/* Collects the resources that the group asks for. */
 
 struct resource_list {
     const struct pod_spec *spec;
@@ -77,7 +78,7 @@ static void add_resource(void *arg, const char *name)
     list->count++;
 }
 
-/* What the controller of the pod says, when it is of a kind we keep. */
+/* Returns the minimum number of pods given by the pod's controller, if its kind is known here. */
 static int32_t min_member_of(struct cluster *cluster, const struct object *pod)
 {
     const struct owner_ref *owner = meta_controller(pod->meta);
@@ -112,8 +113,6 @@ static struct blob *group_body(struct cluster *cluster, const struct object *pod
     spec.min_resources.count = list.count;
     return podgroup_spec_blob(&spec);
 }
-
-/* Its name, owners and annotations. */
 
 static char *group_name(const struct object *pod)
 {
@@ -162,8 +161,6 @@ static void annotate(struct plain_pod *plain, const struct object *pod, const ch
     cluster_update(plain->groups->cluster, &plain->call, object_with_meta(pod, meta_new(&draft)));
     mem_free(annotations);
 }
-
-/* Records. */
 
 static void free_pod(struct plain_pod *plain)
 {
@@ -214,7 +211,7 @@ static void written(struct cluster_call *call, const struct object *result, cons
     work_add_backoff(&plain->work);
 }
 
-/* The next thing to do for the pod. */
+/* Starts the next write for the pod. */
 static void advance(struct work *work)
 {
     struct plain_pod *plain = container_of(work, struct plain_pod, work);
@@ -238,7 +235,7 @@ static void advance(struct work *work)
         cluster_create(groups->cluster, &plain->call, build_group(groups->cluster, pod, name));
 }
 
-/* Pods are looked at when they appear; what follows is known from the records. */
+/* Creates a record when a plain pod appears. Later steps depend only on the record. */
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
                         const struct object *old, const struct object *pod)
 {

@@ -1,20 +1,20 @@
 #pragma once
 /*
- * PodGroups for plain pods: those that ask for our scheduler and belong to no group, because
- * somebody made them without a Job. Ref: spec/job.md 19.2.
+ * Creates PodGroups for plain pods: pods that name this scheduler and were created without a Job.
+ * Ref: spec/job.md 19.2.
  *
- * The group is named after the pod's controller, else after the pod, so that all pods of one
- * controller share one; it goes with its owners. Then the pod is annotated with its name, and the
- * scheduler takes it from there.
+ * The group is named after the pod's controller, or after the pod if it has none, so pods of one
+ * controller share a group. The group is garbage-collected with its owners. The controller then
+ * annotates the pod with the group's name, and the scheduler takes over.
  */
 #include "api/cluster.h"
 
-#define SCHEDULER_NAME "volcano" /* schedulerName of pods that are ours to group */
+#define SCHEDULER_NAME "volcano" /* schedulerName of pods that this controller handles */
 
 struct plain_groups;
 
 struct plain_groups *plain_groups_start(struct cluster *cluster);
 void plain_groups_stop(struct plain_groups *groups); /* NULL is fine */
 
-/** Whether the pod is one of these, and its group is still to be made. */
+/** Returns true if the pod is plain and not annotated with a group yet. */
 bool pod_wants_group(const struct object *pod);

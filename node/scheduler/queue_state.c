@@ -1,5 +1,6 @@
 /*
- * One record per queue name: how many PodGroups name it, what was asked of it.
+ * Maintains queue states. One record per queue name holds the number of its PodGroups and the
+ * action requested by a Command.
  */
 #include "node/scheduler/queue_state.h"
 
@@ -21,8 +22,9 @@ struct record {
     struct queue_states *states;
     char *name;
     int64_t groups;
-    struct metric *by_phase[PODGROUP_PHASE_N]; /* of them; NULL: not counted */
-    enum queue_action asked;                   /* until the state says it is done */
+    struct metric *by_phase[PODGROUP_PHASE_N]; /* PodGroups by phase; NULL: not counted */
+    enum queue_action asked;                   /* the requested action, until the state reflects
+                                                * it */
     struct work work;
     struct cluster_call call;
     bool writing;
@@ -50,8 +52,6 @@ struct queue_states {
     size_t calls;
     bool stopped;
 };
-
-/* Deciding. */
 
 enum after { STAYS, OPENS, CLOSES, CLOSES_LATER };
 
@@ -95,8 +95,6 @@ static enum queue_state state_of(const struct object *queue)
     return QUEUE_UNKNOWN;
 }
 
-/* Writing. */
-
 static struct record *record_named(struct queue_states *states, const char *name);
 static void sync_queue(struct work *work);
 
@@ -125,7 +123,7 @@ static void release(struct queue_states *states)
     mem_free(states);
 }
 
-/* Whatever was written, the next look decides whether more is to do. */
+/* Ends a write. The record is then checked again for more work. */
 static void written(struct cluster_call *call, const struct object *result, const struct error *err)
 {
     struct record *record = container_of(call, struct record, call);
@@ -201,8 +199,6 @@ static void write_parent(struct record *record, const struct object *queue)
                    object_with_body(queue, object_body_from_json(body)));
 }
 
-/* The parent's say. */
-
 static bool is_root(const struct record *record)
 {
     return strcmp(record->name, "root") == 0;
@@ -229,7 +225,8 @@ static const struct object *parent_of(struct record *record, const struct object
     return cluster_get(record->states->cluster, &kind_queue, "", parent);
 }
 
-/* What is to be done, the parent considered. False: an annotation is written first. */
+/* Determines the action to take, given the parent's state. Returns false if an annotation must be
+ * written first. */
 static bool consider_parent(struct record *record, const struct object *queue,
                             enum queue_action *action)
 {
@@ -288,8 +285,6 @@ static void sync_queue(struct work *work)
     }
 }
 
-/* Records. */
-
 static struct record *record_named(struct queue_states *states, const char *name)
 {
     struct record *record;
@@ -319,7 +314,7 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct record *record, *next;
 
     record_named(states, object_name(object));
-    /* Its children look at it. */
+    /* child queues depend on the state of their parent */
     HASH_ITER(hh, states->records, record, next)
     {
         const struct object *queue = cluster_get(states->cluster, &kind_queue, "", record->name);
@@ -331,8 +326,8 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     }
 }
 
-/* Whether any are left matters to a queue that is closing; their phases are figures only. A new
- * group without a phase is Pending. */
+/* Counts a group. Only their number matters, for a queue that is Closing; counts by phase are
+ * metrics. A new group without a phase counts as Pending. */
 static struct record *count_group(struct queue_states *states, const struct object *group, int by)
 {
     struct record *record = record_named(states, podgroup_spec_of(group)->queue);
@@ -360,8 +355,6 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
     if (left && !left->groups)
         work_add(&left->work);
 }
-
-/* Commands. */
 
 static const struct {
     const char *name;
@@ -400,8 +393,6 @@ static void command_changed(struct cluster_watcher *watcher, enum cluster_change
                    object_name(object),
                    &(struct cluster_removal){.uid = object_uid(object), .grace_s = -1});
 }
-
-/* Start and stop. */
 
 static void watch(struct queue_states *states, struct cluster_watcher *watcher,
                   const struct kind *kind,

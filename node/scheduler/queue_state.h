@@ -1,9 +1,9 @@
 #pragma once
 /*
- * The state of queues: Open, Closing, Closed. Ref: spec/job.md 19.1.
+ * Maintains the state of queues: Open, Closing, Closed. Ref: spec/job.md 19.1.
  *
- * A queue is closed by a Command or by its parent, and closed for good once no PodGroup is left in
- * it. Children follow their parent: each looks at it when it changes, so nothing is pushed down.
+ * A Command or the parent queue closes a queue. It is Closing until no PodGroup is left in it, then
+ * Closed. Child queues react to changes of their parent; the parent does not write to them.
  */
 #include "api/cluster.h"
 
@@ -21,7 +21,7 @@ enum queue_state { QUEUE_STATES(QUEUE_ENUM) QUEUE_STATE_N };
 
 enum queue_action { QUEUE_SYNC, QUEUE_DO_OPEN, QUEUE_DO_CLOSE, QUEUE_ACTION_N };
 
-/** The next state; `has_groups`: PodGroups are left in the queue. Pure. */
+/** Returns the next state. `has_groups`: the queue still has PodGroups. Pure. */
 enum queue_state queue_state_decide(enum queue_state state, enum queue_action action,
                                     bool has_groups);
 

@@ -1,5 +1,6 @@
 /*
- * One record per queue name; those that changed stand in a list until the timer writes them.
+ * Counts PodGroups per queue and writes the counts to queue statuses. One record is kept per queue
+ * name; changed records are listed until the timer writes them.
  */
 #include "node/scheduler/queue_usage.h"
 
@@ -25,7 +26,8 @@ struct queue_usage {
     struct cluster *cluster;
     struct scheduler *scheduler;
     struct usage_record *records, *dirty;
-    struct usage_record *last; /* found; groups come in rows of one queue */
+    struct usage_record *last; /* last record found: groups often arrive in sequences of one
+                                * queue */
     struct timer timer;
     struct cluster_watcher group_watcher;
 };
@@ -77,8 +79,6 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
     if (change != CHANGE_DELETED)
         count(usage, object, 1);
 }
-
-/* Writing. */
 
 static void set_quantity(json_t *object, const char *name, quantity_nano value,
                          enum quantity_format format)
@@ -134,7 +134,7 @@ static void write_usage(struct queue_usage *usage, const struct usage_record *re
     mem_free(text);
 }
 
-/* What a queue takes, those above it take too. */
+/* Marks the ancestors of changed queues as changed: their usage includes their descendants. */
 static void make_parents_dirty(struct queue_usage *usage)
 {
     for (struct usage_record *record = usage->dirty; record; record = record->next_dirty) {
@@ -166,8 +166,6 @@ static void usage_due(struct timer *timer)
     }
     timer_stop(usage->cluster->loop, &usage->timer);
 }
-
-/* Start and stop. */
 
 struct queue_usage *queue_usage_start(struct cluster *cluster, struct scheduler *scheduler)
 {

@@ -1,5 +1,6 @@
 /*
- * Accounts and waiting lines of the queues. Everything here costs O(log queues + depth).
+ * Accounts for the use of queues and orders the queues that have waiting groups. Every operation
+ * costs O(log queues + depth).
  */
 #include "node/scheduler/queues.h"
 
@@ -8,12 +9,12 @@
 #include "base/mem.h"
 #include "node/scheduler/node_set.h"
 
-enum { DEPTH_MAX = 16 }; /* admission allows 5; more can only be a loop */
+enum { DEPTH_MAX = 16 }; /* admission allows 5; more means a cycle */
 
 static bool queue_before(const struct heap_item *left, const struct heap_item *right)
 {
-    const struct queue *a = container_of(left, struct queue, place);
-    const struct queue *b = container_of(right, struct queue, place);
+    const struct queue *a = container_of(left, struct queue, active_item);
+    const struct queue *b = container_of(right, struct queue, active_item);
 
     if (a->priority != b->priority)
         return a->priority > b->priority;
@@ -64,15 +65,16 @@ struct queue *queues_named(struct queues *queues, const char *name)
     return queue;
 }
 
-/* A queue is among the active ones while somebody waits in it and nothing blocks it. */
-static void place_queue(struct queues *queues, struct queue *queue)
+/* Adds the queue to the active ones, or removes it. A queue is active while it has waiting groups
+ * and is neither blocked nor skipped. */
+static void requeue(struct queues *queues, struct queue *queue)
 {
     bool belongs = queue->waiting.count && !queue->blocked_by && !queue->passed;
 
-    if (belongs && !heap_has(&queue->place))
-        heap_add(&queues->active, &queue->place);
+    if (belongs && !heap_has(&queue->active_item))
+        heap_add(&queues->active, &queue->active_item);
     else if (!belongs)
-        heap_remove(&queues->active, &queue->place);
+        heap_remove(&queues->active, &queue->active_item);
 }
 
 static void wake_blocked(struct queues *queues, struct queue *by)
@@ -82,7 +84,7 @@ static void wake_blocked(struct queues *queues, struct queue *by)
 
         by->blocked = queue->next_blocked;
         queue->next_blocked = queue->blocked_by = NULL;
-        place_queue(queues, queue);
+        requeue(queues, queue);
     }
 }
 
@@ -105,8 +107,6 @@ static double share_of(const struct queues *queues, const struct queue *queue)
     return queues_share(queues, queue->used) / (queue->weight > 0 ? queue->weight : 1);
 }
 
-/* Guarantees. */
-
 static struct amount unmet_of(const struct queue *queue, struct amount used, struct amount below)
 {
     struct amount own = amount_max(amount_minus(queue->guarantee, used), (struct amount){0});
@@ -114,7 +114,8 @@ static struct amount unmet_of(const struct queue *queue, struct amount used, str
     return amount_max(own, below);
 }
 
-/* The sum over all trees when `queue` uses `more` on top of `used` of each queue of its chain. */
+/* Returns the change of a sum over all trees when `queue` uses `more` in addition to what its chain
+ * uses now. */
 static struct amount follow(struct amount sum, const struct queue *queue, struct amount more,
                             bool from_nothing)
 {
@@ -176,8 +177,9 @@ static void set_promised(struct queues *queues, struct queue *queue)
               queue->parent ? &queue->parent->promised.below : &queues->promised);
 }
 
-/* The tree or a guarantee has changed: from the leaves up, one level a round. */
-static void work_out_guarantees(struct queues *queues)
+/* Recomputes guarantees after a change of the tree or of a guarantee, level by level from the
+ * leaves. */
+static void recompute_guarantees(struct queues *queues)
 {
     struct queue *queue, *next;
 
@@ -208,7 +210,7 @@ void queue_charge(struct queues *queues, struct queue *queue, struct amount from
         queue->share = share_of(queues, queue);
         if (queues->guaranteed)
             set_unmet(queues, queue);
-        heap_moved(&queues->active, &queue->place);
+        heap_moved(&queues->active, &queue->active_item);
         if (less && queue->blocked)
             wake_blocked(queues, queue);
     }
@@ -247,10 +249,10 @@ static void unblock(struct queue *queue)
 void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item)
 {
     heap_add(&queue->waiting, item);
-    /* A new one may need less than the one that was refused, and may pass it unless told not to. */
+    /* The new group may need less than the refused one, and may pass it unless the queue is fifo. */
     if (queue->blocked_by && (!queue->fifo || heap_first(&queue->waiting) == item))
         unblock(queue);
-    place_queue(queues, queue);
+    requeue(queues, queue);
 }
 
 void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *item)
@@ -260,7 +262,7 @@ void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *i
     heap_remove(&queue->waiting, item);
     if (was_first && queue->blocked_by)
         unblock(queue);
-    place_queue(queues, queue);
+    requeue(queues, queue);
 }
 
 void queues_unblock(struct queues *queues)
@@ -278,17 +280,15 @@ void queue_block(struct queues *queues, struct queue *queue, struct queue *by)
     queue->blocked_by = by;
     queue->next_blocked = by->blocked;
     by->blocked = queue;
-    place_queue(queues, queue);
+    requeue(queues, queue);
 }
 
 struct queue *queues_next(struct queues *queues)
 {
     struct heap_item *first = heap_first(&queues->active);
 
-    return first ? container_of(first, struct queue, place) : NULL;
+    return first ? container_of(first, struct queue, active_item) : NULL;
 }
-
-/* Passes. */
 
 void queue_pass_over(struct queues *queues, struct queue *queue)
 {
@@ -297,7 +297,7 @@ void queue_pass_over(struct queues *queues, struct queue *queue)
     queue->passed = true;
     queue->next_passed = queues->passed;
     queues->passed = queue;
-    place_queue(queues, queue);
+    requeue(queues, queue);
 }
 
 void queues_next_pass(struct queues *queues)
@@ -308,11 +308,9 @@ void queues_next_pass(struct queues *queues)
         queues->passed = queue->next_passed;
         queue->next_passed = NULL;
         queue->passed = false;
-        place_queue(queues, queue);
+        requeue(queues, queue);
     }
 }
-
-/* Objects. */
 
 static bool below(const struct queue *queue, const struct queue *ancestor)
 {
@@ -332,7 +330,7 @@ static void set_parent(struct queues *queues, struct queue *queue, const char *n
     if (strcmp(queue->name, "root") != 0)
         parent = queues_named(queues, name && *name ? name : "root");
     if (parent && below(parent, queue))
-        parent = NULL; /* a loop: refused by admission, harmless here */
+        parent = NULL; /* a cycle: admission rejects it; it is ignored here */
     if (parent == queue->parent)
         return;
     queue_charge(queues, queue->parent, used, (struct amount){0});
@@ -358,9 +356,9 @@ void queues_set(struct queues *queues, const struct object *object)
         amount_of_map(&spec->deserved, &queues->extras, queue->has_deserved ? AMOUNT_UNLIMITED : 0);
     queue->guarantee = amount_of_map(&spec->guarantee, &queues->extras, 0);
     set_parent(queues, queue, spec->parent);
-    work_out_guarantees(queues);
+    recompute_guarantees(queues);
     queue->share = share_of(queues, queue);
-    heap_moved(&queues->active, &queue->place);
+    heap_moved(&queues->active, &queue->active_item);
     wake_blocked(queues, queue);
 }
 
@@ -370,6 +368,6 @@ void queues_unset(struct queues *queues, const char *name)
 
     queue->exists = queue->open = false;
     queue->guarantee = (struct amount){0};
-    work_out_guarantees(queues);
+    recompute_guarantees(queues);
     wake_blocked(queues, queue);
 }

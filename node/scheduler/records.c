@@ -1,7 +1,8 @@
 /*
- * The scheduler's records: groups and members as their objects come, change and go.
+ * Updates the scheduler's records of groups and members from watch events.
  *
- * An event costs a look-up and a few counters; everything else happens in the pass, once per turn.
+ * An event costs a look-up and some counter updates; all decisions are made in the pass, once per
+ * turn.
  */
 #include <string.h>
 
@@ -12,11 +13,12 @@
 #include "node/scheduler/internal.h"
 #include "node/scheduler/podgroup_controller.h"
 
-enum { NAME_BYTES_MAX = 256 }; /* of a namespace, an object, a uid with its mark: admission */
+enum {
+    NAME_BYTES_MAX = 256
+}; /* bound of namespaces, names, and uids with a prefix; admission
+                                * checks it */
 
-#define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* of pods without a group */
-
-/* Groups. */
+#define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* for pods without a group */
 
 void group_touch(struct group *group)
 {
@@ -51,8 +53,8 @@ static struct group *group_named(struct scheduler *s, const char *ns, const char
 
 static void forget_group(struct scheduler *s, struct group *group)
 {
-    if (heap_has(&group->place))
-        queue_leave(&s->queues, group->queue, &group->place);
+    if (heap_has(&group->queue_item))
+        queue_leave(&s->queues, group->queue, &group->queue_item);
     HASH_DELETE(hh, s->groups, group);
     group_free(group);
 }
@@ -109,35 +111,36 @@ static const struct object *owner_job(struct scheduler *s, const struct object *
     return job && strcmp(object_uid(job), owner->uid) == 0 ? job : NULL;
 }
 
-/* A charge stays where it is made: it moves with the group to its new queue. */
+/* Moves the group and its charge to another queue. */
 static void set_queue(struct scheduler *s, struct group *group, const char *name)
 {
     struct queue *queue = queues_named(&s->queues, name);
 
     if (queue == group->queue)
         return;
-    if (heap_has(&group->place))
-        queue_leave(&s->queues, group->queue, &group->place);
+    if (heap_has(&group->queue_item))
+        queue_leave(&s->queues, group->queue, &group->queue_item);
     queue_charge(&s->queues, group->queue, group->charged, (struct amount){0});
     group->queue = queue;
     queue_charge(&s->queues, queue, (struct amount){0}, group->charged);
 }
 
-static void see_pod(void *arg, const struct object *object)
+static void load_pod(void *arg, const struct object *object)
 {
     scheduler_pod_changed(&((struct scheduler *)arg)->pod_watcher, CHANGE_ADDED, NULL, object);
 }
 
-/* Pods that had ended when the group was made (anew) were not remembered. */
-static void see_pods_of_owner(struct scheduler *s, const struct object *group)
+/* Loads pods that finished before the group existed; they have no record yet. */
+static void load_pods_of_owner(struct scheduler *s, const struct object *group)
 {
     const struct owner_ref *owner = meta_controller(group->meta);
 
     if (owner)
-        cluster_each_owned(s->cluster, &kind_pod, owner->uid, see_pod, s);
+        cluster_each_owned(s->cluster, &kind_pod, owner->uid, load_pod, s);
 }
 
-/* Creation times have whole seconds: what was created in this one comes now. */
+/* Creation times have a resolution of one second, so an object created within the current second
+ * counts as created now. */
 static int64_t came_at(struct scheduler *s, const struct object *object)
 {
     int64_t now_ms = loop_wall_ms(s->cluster->loop), created_ms = object->meta->created_at_ms;
@@ -145,23 +148,23 @@ static int64_t came_at(struct scheduler *s, const struct object *object)
     return created_ms && created_ms + 1000 <= now_ms ? created_ms : now_ms;
 }
 
-void group_see(struct group *group, const struct object *object)
+void group_update(struct group *group, const struct object *object)
 {
     struct scheduler *s = group->scheduler;
     const struct podgroup_spec *spec = podgroup_spec_of(object);
 
-    /* Its place in the line may change. */
-    if (heap_has(&group->place))
-        queue_leave(&s->queues, group->queue, &group->place);
+    /* Leaves the queue, because its position may change; the pass puts it back. */
+    if (heap_has(&group->queue_item))
+        queue_leave(&s->queues, group->queue, &group->queue_item);
     if (!group->object) {
         group->came_ms = came_at(s, object);
-        see_pods_of_owner(s, object);
+        load_pods_of_owner(s, object);
     }
-    group_load(group, object, owner_job(s, object), &s->places.extras);
+    group_load(group, object, owner_job(s, object), &s->node_set.extras);
     group_clear_refusal(group);
     set_class(s, group, spec->priority_class);
     set_queue(s, group, spec->queue);
-    team_enter(group);
+    job_gang_enter(group);
     group_touch(group);
 }
 
@@ -172,8 +175,8 @@ static bool same_object(const struct group *group, const struct object *object)
 
 static void unload_group(struct group *group)
 {
-    team_leave(group);
-    group_tell_no_more(group);
+    job_gang_leave(group);
+    group_cancel_report(group);
     group_unload(group);
     group_touch(group);
 }
@@ -191,16 +194,14 @@ void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_chang
         return;
     }
     if (group->object && !same_object(group, object))
-        unload_group(group); /* made anew under the same name */
+        unload_group(group); /* recreated under the same name */
     if (group->object && group->object->body == object->body) {
         object_unref((struct object *)group->object);
         group->object = object_ref(object);
         return;
     }
-    group_see(group, object);
+    group_update(group, object);
 }
-
-/* Members. */
 
 void member_move(struct member *member, enum member_state state, bool deleting)
 {
@@ -272,7 +273,8 @@ static struct group *group_of_pod(struct scheduler *s, const struct object *pod)
     if (name && *name && strlen(name) < NAME_BYTES_MAX)
         return group_named(s, object_namespace(pod), name);
 
-    /* A pod on its own is a group of one that needs no admission. No object is named "#…". */
+    /* A pod without a group becomes a group of its own that needs no admission. Its key cannot
+     * collide: no object name starts with "#". */
     scoped_str own = mem_printf("#%s", object_uid(pod));
 
     group = group_named(s, object_namespace(pod), own);
@@ -314,7 +316,8 @@ static int64_t cooldown_of(const struct object *pod)
     return text && duration_parse(text, &ns, NULL) && ns > 0 ? ns / 1000000 : 0;
 }
 
-/* Ref: Volcano pkg/scheduler/plugins/cdp: what has only just begun to run is left alone. */
+/* Computes when the eviction cooldown of a running pod ends. Ref: Volcano
+ * pkg/scheduler/plugins/cdp. */
 static void set_cooled(struct member *member, const struct object *pod)
 {
     const struct pod_status *status = pod_status_of(pod);
@@ -325,7 +328,6 @@ static void set_cooled(struct member *member, const struct object *pod)
     member->cooled_ms = since_ms + member->cooldown_ms;
 }
 
-/* It can go nowhere, or can again. */
 void member_fit(struct member *member, const struct pod_spec *spec)
 {
     scoped_str why = NULL;
@@ -335,15 +337,15 @@ void member_fit(struct member *member, const struct pod_spec *spec)
     if (member->gated)
         why = mem_strdup("Scheduling is blocked due to non-empty scheduling gates");
     else
-        member->fits = places_fit(&member->scheduler->places, spec, member->need, &why);
+        member->fits = node_set_feasible(&member->scheduler->node_set, spec, member->need, &why);
     if (!why) {
         if (was_gated)
-            member_tell_unschedulable(member, NULL);
+            member_report_unschedulable(member, NULL);
         member_move(member, MEMBER_PENDING, member->deleting);
         return;
     }
     member_move(member, MEMBER_UNFIT, member->deleting);
-    member_tell_unschedulable(member, why);
+    member_report_unschedulable(member, why);
     if (member->gated)
         group_refuse(member->group,
                      mem_printf("pod %s has scheduling gates: it waits until they are removed",
@@ -360,8 +362,8 @@ static void member_new(struct scheduler *s, const struct object *pod)
 
     member->scheduler = s;
     member->meta = meta_ref(pod->meta);
-    member->need = places_need(&s->places, spec);
-    member->place = places_find(&s->places, spec->node_name);
+    member->need = node_set_pod_need(&s->node_set, spec);
+    member->node_index = node_set_find(&s->node_set, spec->node_name);
     member->preemptable = is_preemptable(pod);
     member->cooldown_ms = member->preemptable ? cooldown_of(pod) : 0;
     member->priority = priority_of(s, spec->priority_class);
@@ -380,7 +382,7 @@ static void member_new(struct scheduler *s, const struct object *pod)
     group_touch(member->group);
 }
 
-/* Only a group whose object exists asks for pods that have ended. */
+/* Finished pods count only for groups whose object exists. */
 static bool counts_finished(struct scheduler *s, const struct object *pod)
 {
     const char *name = meta_annotation(pod->meta, ANNOTATION_GROUP_NAME);
@@ -405,7 +407,7 @@ void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change 
 
     if (!member) {
         if (pod_wants_group(object))
-            return; /* it comes again when it has one */
+            return; /* another event follows once it has a group */
         if (state < MEMBER_SUCCEEDED || counts_finished(s, object))
             member_new(s, object);
         return;
@@ -419,5 +421,5 @@ void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change 
         set_cooled(member, object);
     member_move(member, state, deleting);
     if (member->gated && member->state == MEMBER_UNFIT && old && old->body != object->body)
-        member_fit(member, pod_spec_of(object)); /* a gate may have been taken away */
+        member_fit(member, pod_spec_of(object)); /* a scheduling gate may have been removed */
 }

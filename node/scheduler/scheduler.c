@@ -1,5 +1,5 @@
 /*
- * The scheduler's life, and what administrators change: nodes, queues, priority classes.
+ * Starts and stops the scheduler; handles changes of nodes, queues and priority classes.
  */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-/* Nodes: an administrator's event, it may look at every pod. */
+/* Recomputes which nodes unbound pods fit. Node changes are rare, so it may scan every pod. */
 
 static void node_changed(struct cluster_watcher *watcher, enum cluster_change change,
                          const struct object *old, const struct object *object)
@@ -15,7 +15,8 @@ static void node_changed(struct cluster_watcher *watcher, enum cluster_change ch
     struct scheduler *s = container_of(watcher, struct scheduler, node_watcher);
     struct member *member, *next;
 
-    if (!places_see(&s->places, object_name(object), change == CHANGE_DELETED ? NULL : object))
+    if (!node_set_update(&s->node_set, object_name(object),
+                         change == CHANGE_DELETED ? NULL : object))
         return;
     HASH_ITER(hh, s->members, member, next)
     {
@@ -29,8 +30,6 @@ static void node_changed(struct cluster_watcher *watcher, enum cluster_change ch
     }
 }
 
-/* Queues and priority classes. */
-
 static bool in_class(const struct group *group, const char *class_name)
 {
     const char *own = group->object ? podgroup_spec_of(group->object)->priority_class : NULL;
@@ -38,19 +37,20 @@ static bool in_class(const struct group *group, const char *class_name)
     return own && strcmp(own, class_name) == 0;
 }
 
-/* Administrators' events: they may look at every group. Either of the two reasons is NULL. */
+/* Reloads the groups of a changed queue or priority class; the other argument is NULL. Such changes
+ * are rare, so it may scan every group. */
 static void reload_groups(struct scheduler *s, const struct queue *queue, const char *class_name)
 {
     struct group *group, *next;
 
     HASH_ITER(hh, s->groups, group, next)
     {
-        if (!(queue && (group->queue == queue || group->hopeless)) &&
+        if (!(queue && (group->queue == queue || group->unsatisfiable)) &&
             !(class_name && in_class(group, class_name)))
             continue;
-        group->hopeless = false;
+        group->unsatisfiable = false;
         if (group->object && group->stage == GROUP_WAITING)
-            group_see(group, group->object);
+            group_update(group, group->object);
         group_touch(group);
     }
 }
@@ -84,9 +84,8 @@ static void class_changed(struct cluster_watcher *watcher, enum cluster_change c
     reload_groups(s, NULL, object_name(object));
 }
 
-/* Start and stop. */
-
-/* Requests may be promised three times over, named resources only once. */
+/* Returns the limit up to which pods are bound ahead of free capacity: three times the CPU and
+ * memory, but named resources only once. */
 static struct amount ahead_of(struct amount capacity)
 {
     struct amount ahead = capacity;
@@ -99,23 +98,24 @@ static struct amount ahead_of(struct amount capacity)
     return ahead;
 }
 
-/* The present must be known before the first decision: a watch tells it piece by piece. */
-static void see_queue(void *arg, const struct object *object)
+/* Loads an existing object at start. All must be loaded before the first decision, because watches
+ * deliver them one at a time. */
+static void load_queue(void *arg, const struct object *object)
 {
     queue_changed(&((struct scheduler *)arg)->queue_watcher, CHANGE_ADDED, NULL, object);
 }
 
-static void see_node(void *arg, const struct object *object)
+static void load_node(void *arg, const struct object *object)
 {
-    places_see(&((struct scheduler *)arg)->places, object_name(object), object);
+    node_set_update(&((struct scheduler *)arg)->node_set, object_name(object), object);
 }
 
-static void see_pod(void *arg, const struct object *object)
+static void load_pod(void *arg, const struct object *object)
 {
     scheduler_pod_changed(&((struct scheduler *)arg)->pod_watcher, CHANGE_ADDED, NULL, object);
 }
 
-static void see_group(void *arg, const struct object *object)
+static void load_group(void *arg, const struct object *object)
 {
     scheduler_group_changed(&((struct scheduler *)arg)->group_watcher, CHANGE_ADDED, NULL, object);
 }
@@ -134,23 +134,23 @@ struct scheduler *scheduler_start(struct cluster *cluster, const struct schedule
     struct scheduler *s = mem_alloc(sizeof *s);
 
     s->cluster = cluster;
-    scheduler_figures_init(&s->figures, loop_metrics(cluster->loop));
-    places_init(&s->places, options->places, options->n_places, &options->extras);
-    s->ahead_capacity = ahead_of(s->places.capacity);
+    scheduler_metrics_init(&s->metrics, loop_metrics(cluster->loop));
+    node_set_init(&s->node_set, options->nodes, options->n_nodes, &options->extras);
+    s->ahead_capacity = ahead_of(s->node_set.capacity);
     LIST_INIT(&s->victims);
     s->pass.run = scheduler_pass;
-    s->tell.fire = scheduler_tell;
+    s->report.fire = scheduler_report;
     s->refusal.fire = scheduler_refusal_due;
     s->retry.fire = scheduler_retry;
     s->cooled.fire = scheduler_cooled;
     s->touched_tail = &s->touched;
     TAILQ_INIT(&s->dirty);
-    queues_init(&s->queues, s->places.capacity, &s->places.extras, group_before);
+    queues_init(&s->queues, s->node_set.capacity, &s->node_set.extras, group_before);
 
-    cluster_each(cluster, &kind_node, NULL, see_node, s);
-    cluster_each(cluster, &kind_queue, NULL, see_queue, s);
-    cluster_each(cluster, &kind_pod_group, NULL, see_group, s);
-    cluster_each(cluster, &kind_pod, NULL, see_pod, s);
+    cluster_each(cluster, &kind_node, NULL, load_node, s);
+    cluster_each(cluster, &kind_queue, NULL, load_queue, s);
+    cluster_each(cluster, &kind_pod_group, NULL, load_group, s);
+    cluster_each(cluster, &kind_pod, NULL, load_pod, s);
     watch(s, &s->queue_watcher, &kind_queue, queue_changed);
     watch(s, &s->class_watcher, &kind_priority_class, class_changed);
     watch(s, &s->group_watcher, &kind_pod_group, scheduler_group_changed);
@@ -176,9 +176,9 @@ static void release(struct scheduler *s)
         HASH_DELETE(hh, s->groups, group);
         group_free(group);
     }
-    teams_release(s);
+    job_gangs_release(s);
     queues_release(&s->queues);
-    places_release(&s->places);
+    node_set_release(&s->node_set);
     blob_unref(s->inqueue);
     mem_free(s);
 }
@@ -197,7 +197,7 @@ struct amount scheduler_queue_used(struct scheduler *s, const char *queue)
 
 const struct resource_names *scheduler_resources(const struct scheduler *s)
 {
-    return &s->places.extras;
+    return &s->node_set.extras;
 }
 
 void scheduler_stop(struct scheduler *s)
@@ -212,7 +212,7 @@ void scheduler_stop(struct scheduler *s)
     if (s->job_watcher.changed)
         cluster_unwatch(s->cluster, &s->job_watcher);
     loop_cancel(s->cluster->loop, &s->pass);
-    timer_stop(s->cluster->loop, &s->tell);
+    timer_stop(s->cluster->loop, &s->report);
     timer_stop(s->cluster->loop, &s->refusal);
     timer_stop(s->cluster->loop, &s->retry);
     timer_stop(s->cluster->loop, &s->cooled);

@@ -1,5 +1,6 @@
 /*
- * Texts of shortfalls. One table gives each kind of resource its unit and its figure.
+ * Builds messages about missing resources. One table gives each resource its unit and number
+ * format.
  */
 #include "node/scheduler/shortfall.h"
 
@@ -11,7 +12,7 @@
 
 enum { TEXT_MAX = QUANTITY_TEXT_MAX };
 
-static const char *figure(size_t kind, int64_t value, char out[TEXT_MAX])
+static const char *amount_text(size_t kind, int64_t value, char out[TEXT_MAX])
 {
     static const struct {
         int64_t nanos;
@@ -34,7 +35,7 @@ static const char *unit(size_t kind, const struct resource_names *extras)
     return kind < extras->count ? extras->names[kind] : "";
 }
 
-char *shortfall_of_limit(struct amount need, struct amount limit, const char *who,
+char *shortfall_of_limit(struct amount need, struct amount limit, const char *subject,
                          const struct resource_names *extras)
 {
     for (size_t kind = 0; kind < AMOUNT_KINDS; kind++) {
@@ -42,8 +43,8 @@ char *shortfall_of_limit(struct amount need, struct amount limit, const char *wh
         char a[TEXT_MAX], b[TEXT_MAX];
 
         if (asked > most)
-            return mem_printf("needs %s %s, %s %s", figure(kind, asked, a), unit(kind, extras), who,
-                              figure(kind, most, b));
+            return mem_printf("needs %s %s, %s %s", amount_text(kind, asked, a), unit(kind, extras),
+                              subject, amount_text(kind, most, b));
     }
     return NULL;
 }
@@ -66,7 +67,7 @@ char *shortfall_of_node(struct amount need, struct amount capacity,
 char *shortfall_now(struct amount need, struct amount used, struct amount capacity,
                     const struct resource_names *extras)
 {
-    /* Pods first: they are short most often. */
+    /* pods first: they are the most common shortage */
     static const size_t order[] = {2, 0, 1, 3, 4, 5};
     struct amount free_now = amount_minus(capacity, used);
     struct buf text = {0};
@@ -80,8 +81,9 @@ char *shortfall_now(struct amount need, struct amount used, struct amount capaci
         if (asked <= left || !asked)
             continue;
         buf_printf(&text, "%s%s %s (%s of %s free)", text.len ? ", " : "needs ",
-                   figure(kind, asked, a), unit(kind, extras), figure(kind, left > 0 ? left : 0, b),
-                   figure(kind, *amount_at(&capacity, kind), c));
+                   amount_text(kind, asked, a), unit(kind, extras),
+                   amount_text(kind, left > 0 ? left : 0, b),
+                   amount_text(kind, *amount_at(&capacity, kind), c));
     }
     if (!text.len)
         buf_str(&text, "needs room");

@@ -1,9 +1,10 @@
 /*
- * What the scheduler writes: a pod's node, a group's phase, why a pod has no place.
+ * Writes the scheduler's decisions: bindings, evictions, PodGroup statuses and PodScheduled
+ * conditions.
  *
- * Each record has one call under way at most. A phase that nobody waits for is written a little
- * later, if it still differs then: a step of one short pod costs its group a single write, for its
- * job removes the group as soon as it is over.
+ * Each record has at most one call in flight. Status writes are delayed and dropped if the state
+ * has changed back. A Job step with one short pod thus costs its group a single write, because the
+ * Job deletes the group as soon as the step is over.
  */
 #include <string.h>
 
@@ -11,8 +12,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
-
-/* Bindings. */
 
 static const struct object *current(struct cluster *cluster, const struct kind *kind,
                                     const struct meta *meta)
@@ -22,7 +21,7 @@ static const struct object *current(struct cluster *cluster, const struct kind *
     return object && strcmp(object_uid(object), meta->uid) == 0 ? object : NULL;
 }
 
-/* The answer can be lost where the write was not: what counts is the object. */
+/* A failed call may still have stored the binding, so the object decides. */
 static bool is_bound(struct member *member)
 {
     const struct object *pod = current(member->scheduler->cluster, &kind_pod, member->meta);
@@ -40,9 +39,10 @@ static void bound(struct cluster_call *call, const struct object *result, const 
     if (member->gone) {
         member_drop(member);
     } else if (s->stopped || !err || err->code == ERR_NOT_FOUND || is_bound(member)) {
-        ; /* its next change comes as an event */
+        ; /* its next change arrives as an event */
     } else if (err->code == ERR_CONFLICT) {
-        member_move(member, MEMBER_PENDING, member->deleting); /* the pass sees what it is now */
+        member_move(member, MEMBER_PENDING, member->deleting); /* the next pass reads its current
+                                                                * state */
     } else {
         log_warn("pod could not be bound", kv_str("pod", member->meta->name),
                  kv_str("error", err->message));
@@ -73,15 +73,14 @@ void member_bind(struct member *member)
 
     member_move(member, MEMBER_BOUND, member->deleting);
     if (!pod || member->writing)
-        return; /* its removal is on the way */
+        return; /* its DELETED event follows */
     member->writing = true;
     member->call.done = bound;
     s->calls++;
-    cluster_update(s->cluster, &member->call,
-                   object_with_body(pod, binder_body(&s->places.items[member->place].binder, pod)));
+    cluster_update(
+        s->cluster, &member->call,
+        object_with_body(pod, binder_body(&s->node_set.items[member->node_index].binder, pod)));
 }
-
-/* Evictions. */
 
 static void evicted(struct cluster_call *call, const struct object *result, const struct error *err)
 {
@@ -92,7 +91,7 @@ static void evicted(struct cluster_call *call, const struct object *result, cons
     if (member->gone) {
         member_drop(member);
     } else if (!s->stopped && err && err->code != ERR_NOT_FOUND) {
-        log_warn("pod could not be pushed out", kv_str("pod", member->meta->name),
+        log_warn("pod could not be evicted", kv_str("pod", member->meta->name),
                  kv_str("error", err->message));
         member_unevict(member);
     }
@@ -105,9 +104,9 @@ void member_evict(struct member *member, const char *reason, const char *why)
     const struct object *pod = current(s->cluster, &kind_pod, member->meta);
 
     member_mark_evicted(member);
-    scheduler_figures_evicted(member->group, reason);
+    scheduler_metrics_evicted(member->group, reason);
     if (!pod)
-        return; /* its removal is on the way */
+        return; /* its DELETED event follows */
     cluster_event(s->cluster, pod, EVENT_WARNING, reason, SCHEDULER_COMPONENT, "%s", why);
     member->writing = true;
     member->call.done = evicted;
@@ -117,7 +116,7 @@ void member_evict(struct member *member, const char *reason, const char *why)
                    &(struct cluster_removal){.uid = member->meta->uid, .grace_s = -1});
 }
 
-void member_tell_unschedulable(struct member *member, const char *message)
+void member_report_unschedulable(struct member *member, const char *message)
 {
     struct scheduler *s = member->scheduler;
     const struct object *pod = current(s->cluster, &kind_pod, member->meta);
@@ -132,9 +131,8 @@ void member_tell_unschedulable(struct member *member, const char *message)
     cluster_update_status(s->cluster, NULL, pod, pod_status_blob(&status));
 }
 
-/* Phases. */
-
-static void told(struct cluster_call *call, const struct object *result, const struct error *err)
+static void reported(struct cluster_call *call, const struct object *result,
+                     const struct error *err)
 {
     struct group *group = container_of(call, struct group, call);
     struct scheduler *s = group->scheduler;
@@ -142,105 +140,107 @@ static void told(struct cluster_call *call, const struct object *result, const s
     group->writing = false;
     if (!s->stopped) {
         if (err && err->code != ERR_NOT_FOUND)
-            group->told.phase = PODGROUP_PHASE_N; /* not told: differs from whatever is so */
+            group->reported.phase = PODGROUP_PHASE_N; /* unknown: differs from every status, so
+                                                       * it is written again */
         group_touch(group);
     }
     scheduler_call_done(s);
 }
 
-static bool is_unschedulable(const struct group_told *told)
+static bool is_unschedulable(const struct group_report *reported)
 {
-    return told->condition && strcmp(told->condition, "Unschedulable") == 0;
+    return reported->condition && strcmp(reported->condition, "Unschedulable") == 0;
 }
 
-static void write_status(struct group *group, const struct group_told *now, struct blob *blob)
+static void write_status(struct group *group, const struct group_report *now, struct blob *blob)
 {
     struct scheduler *s = group->scheduler;
     const struct object *object = current(s->cluster, &kind_pod_group, group->object->meta);
 
-    /* Once for each time it has to wait; the figures in the condition may change meanwhile. */
-    if (object && is_unschedulable(now) && !is_unschedulable(&group->told))
+    /* One event per wait, even if amounts in the condition change meanwhile. */
+    if (object && is_unschedulable(now) && !is_unschedulable(&group->reported))
         cluster_event(s->cluster, object, EVENT_WARNING, "Unschedulable", SCHEDULER_COMPONENT, "%s",
                       now->message);
-    mem_free(group->told_message);
-    group->told_message = mem_strdup(now->message);
-    group->told = *now;
-    group->told.message = group->told_message;
+    mem_free(group->reported_message);
+    group->reported_message = mem_strdup(now->message);
+    group->reported = *now;
+    group->reported.message = group->reported_message;
     if (!object || object_deleting(object)) {
         blob_unref(blob);
         return;
     }
     group->writing = true;
-    group->call.done = told;
+    group->call.done = reported;
     s->calls++;
     cluster_update_status(s->cluster, &group->call, object, blob);
 }
 
-static struct group_told told_now(const struct group *group)
+static struct group_report report_now(const struct group *group)
 {
     struct group_view view = group_view(group);
-    struct group_told now = podgroup_told(&view, group->message);
+    struct group_report now = podgroup_report(&view, group->message);
 
-    if (now.condition && group->told.condition && strcmp(now.condition, group->told.condition) == 0)
-        now.at_ms = group->told.at_ms;
+    if (now.condition && group->reported.condition &&
+        strcmp(now.condition, group->reported.condition) == 0)
+        now.at_ms = group->reported.at_ms;
     if (!now.at_ms)
         now.at_ms = loop_wall_ms(group->scheduler->cluster->loop);
     return now;
 }
 
-void group_tell_admitted(struct group *group)
+void group_report_admitted(struct group *group)
 {
     struct scheduler *s = group->scheduler;
-    struct group_told now = told_now(group);
-    struct group_told plain = {.phase = PODGROUP_INQUEUE};
+    struct group_report now = report_now(group);
+    struct group_report plain = {.phase = PODGROUP_INQUEUE};
 
     if (group->writing)
-        return; /* compared again when it is done */
-    if (!podgroup_told_equal(&now, &plain)) {
-        write_status(group, &now, podgroup_told_blob(&now));
+        return; /* compared again when the call ends */
+    if (!podgroup_report_equal(&now, &plain)) {
+        write_status(group, &now, podgroup_report_blob(&now));
         return;
     }
     if (!s->inqueue)
-        s->inqueue = podgroup_told_blob(&plain);
+        s->inqueue = podgroup_report_blob(&plain);
     write_status(group, &plain, blob_ref(s->inqueue));
 }
 
-void group_tell_later(struct group *group)
+void group_report_later(struct group *group)
 {
     struct scheduler *s = group->scheduler;
-    struct group_told now;
+    struct group_report now;
 
     if (!group->object || group->dirty || group->writing)
         return;
-    now = told_now(group);
-    if (podgroup_told_equal(&now, &group->told))
+    now = report_now(group);
+    if (podgroup_report_equal(&now, &group->reported))
         return;
     group->dirty = true;
-    TAILQ_INSERT_TAIL(&s->dirty, group, telling);
-    if (!timer_armed(&s->tell))
-        timer_start(s->cluster->loop, &s->tell, TELL_DELAY_MS);
+    TAILQ_INSERT_TAIL(&s->dirty, group, report_entry);
+    if (!timer_armed(&s->report))
+        timer_start(s->cluster->loop, &s->report, REPORT_DELAY_MS);
 }
 
-void group_tell_no_more(struct group *group)
+void group_cancel_report(struct group *group)
 {
     if (group->dirty)
-        TAILQ_REMOVE(&group->scheduler->dirty, group, telling);
+        TAILQ_REMOVE(&group->scheduler->dirty, group, report_entry);
     group->dirty = false;
 }
 
-void scheduler_tell(struct timer *timer)
+void scheduler_report(struct timer *timer)
 {
-    struct scheduler *s = container_of(timer, struct scheduler, tell);
+    struct scheduler *s = container_of(timer, struct scheduler, report);
     struct group *group;
 
     while ((group = TAILQ_FIRST(&s->dirty))) {
-        struct group_told now;
+        struct group_report now;
 
-        group_tell_no_more(group);
+        group_cancel_report(group);
         if (group->writing)
             continue;
-        now = told_now(group);
-        if (!podgroup_told_equal(&now, &group->told))
-            write_status(group, &now, podgroup_told_blob(&now));
+        now = report_now(group);
+        if (!podgroup_report_equal(&now, &group->reported))
+            write_status(group, &now, podgroup_report_blob(&now));
     }
 }

@@ -1,5 +1,5 @@
 /*
- * The whole node with the simulated runtime.
+ * Tests the whole node with the simulated runtime.
  */
 #include "tests/unit.h"
 
@@ -19,7 +19,7 @@ static struct node_fixture *set_up(int max_pods)
 }
 
 /* covers: see 5.4 */
-static void the_node_object_says_what_the_machine_is(void **state)
+static void node_object_describes_the_machine(void **state)
 {
     struct node_fixture *fixture = set_up(3);
     const struct object *node = node_fixture_get(fixture, &kind_node, "here");
@@ -34,7 +34,7 @@ static void the_node_object_says_what_the_machine_is(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_machine_knows_whether_it_was_restarted(void **state)
+static void reboot_of_the_machine_is_detected(void **state)
 {
     struct node_fixture *fixture = set_up(1);
     struct machine machine;
@@ -147,13 +147,13 @@ static void gangs_and_single_pods_share_the_node(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_node_that_stops_in_the_middle_leaves_no_memory(void **state)
+static void node_stopped_amid_work_leaks_no_memory(void **state)
 {
     struct node_fixture *fixture = set_up(2);
 
     node_fixture_group(fixture, "g", 1, NULL);
     node_fixture_pods(fixture, "g", 0, 5, NULL);
-    node_stop(fixture->node); /* nothing of it has been handled yet */
+    node_stop(fixture->node); /* no event of it has been handled yet */
     fixture->node = NULL;
     node_fixture_free(fixture);
 }
@@ -161,13 +161,13 @@ static void a_node_that_stops_in_the_middle_leaves_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_node_object_says_what_the_machine_is),
-        cmocka_unit_test(a_machine_knows_whether_it_was_restarted),
+        cmocka_unit_test(node_object_describes_the_machine),
+        cmocka_unit_test(reboot_of_the_machine_is_detected),
         cmocka_unit_test(a_host_name_becomes_a_node_name),
         cmocka_unit_test(claims_are_bound),
         cmocka_unit_test(queues_are_open_from_the_start),
         cmocka_unit_test(gangs_and_single_pods_share_the_node),
-        cmocka_unit_test(a_node_that_stops_in_the_middle_leaves_no_memory),
+        cmocka_unit_test(node_stopped_amid_work_leaks_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * Every write of scheduler and kubelet going wrong in every way: the end is the same. The scripted
- * runtime checks that no pod is started twice.
+ * Lets every write of scheduler and kubelet fail in every way; the final state must be the same.
+ * The scripted runtime checks that no pod is started twice.
  */
 #include "tests/unit.h"
 
@@ -92,7 +92,7 @@ static void run(const char *what, const struct faulty_rule *rule)
 }
 
 /* covers: reliability.md P-12 INV-N1 FT-25 */
-static void any_write_may_go_wrong_once(void **state)
+static void any_single_write_may_fail(void **state)
 {
     for (size_t w = 0; w < countof(writes); w++)
         for (size_t y = 0; y < countof(ways); y++)
@@ -110,7 +110,7 @@ static void any_write_may_go_wrong_once(void **state)
             }
 }
 
-static void the_first_writes_may_all_go_wrong(void **state)
+static void all_first_writes_may_fail(void **state)
 {
     for (size_t y = 0; y < countof(ways); y++)
         run(ways[y].name, &(struct faulty_rule){.ops = FAULTY_ANY,
@@ -123,10 +123,10 @@ static void the_first_writes_may_all_go_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_write_may_go_wrong_once),
-        cmocka_unit_test(the_first_writes_may_all_go_wrong),
+        cmocka_unit_test(any_single_write_may_fail),
+        cmocka_unit_test(all_first_writes_may_fail),
     };
 
-    log_to(2, LOG_ERROR, LOG_TEXT); /* every fault is a warning */
+    log_to(2, LOG_ERROR, LOG_TEXT); /* every injected fault logs a warning */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The whole node with real processes and a store on disk: what a program prints, how it ends, what
- * it finds mounted, and that another life of the daemon finds it again.
+ * Tests the whole node with real processes and a store on disk: output, exit status, mounts, and
+ * adoption of running pods after a restart of the daemon.
  */
 #include "tests/unit.h"
 
@@ -20,7 +20,7 @@ enum { LIMIT_MS = 60000 };
 
 static char own_path[4096];
 
-/* One life of the daemon. */
+/* One run of the daemon. */
 struct life {
     struct loop *loop;
     struct store *store;
@@ -29,7 +29,7 @@ struct life {
     struct node *node;
     struct cluster_watcher pods;
     struct timer limit;
-    const char *name; /* whose phase is waited for */
+    const char *name; /* pod whose phase is awaited */
     enum pod_phase phase;
     bool late;
 };
@@ -99,7 +99,7 @@ static const struct pod_status *status_of(struct life *life, const char *name)
     return pod ? pod_status_of(pod) : NULL;
 }
 
-/* POD_UNKNOWN: until it is gone. */
+/* Waits until the pod has the phase, or with POD_UNKNOWN until it is gone. */
 static const struct pod_status *wait_for(struct life *life, const char *name, enum pod_phase phase)
 {
     const struct pod_status *status = status_of(life, name);
@@ -136,8 +136,8 @@ static void create(struct life *life, const char *text)
     error_list_release(&errors);
 }
 
-/* `script` must do without quotes; `more` are further members of the container, `spec` of the
- * pod. */
+/* Creates a pod. `script` must not contain quotes; `more` are further members of the container,
+ * `spec` of the pod. */
 static void create_pod(struct life *life, const char *name, const char *script, const char *more,
                        const char *spec)
 {
@@ -177,7 +177,7 @@ static void remove_pod(struct life *life, const char *name)
     error_list_release(&errors);
 }
 
-static void programs_run_and_their_ends_are_told(void **state)
+static void programs_run_and_their_exit_is_reported(void **state)
 {
     scoped_str dir = test_path("ends");
     struct life *life = begin(dir, 2);
@@ -234,7 +234,7 @@ static void a_claim_outlives_its_pods(void **state)
     end(life);
 }
 
-static void a_deleted_pod_is_stopped_and_gone(void **state)
+static void deleted_pod_is_stopped_and_removed(void **state)
 {
     scoped_str dir = test_path("deleted");
     struct life *life = begin(dir, 2);
@@ -248,7 +248,7 @@ static void a_deleted_pod_is_stopped_and_gone(void **state)
 }
 
 /* covers: reliability.md P-08 FT-08 INV-N1 INV-N2 */
-static void another_life_finds_what_still_runs(void **state)
+static void restarted_daemon_adopts_running_pods(void **state)
 {
     scoped_str dir = test_path("lives");
     struct life *life = begin(dir, 3);
@@ -271,7 +271,7 @@ static void another_life_finds_what_still_runs(void **state)
     end(life);
 }
 
-/* A server of one word: 200 while the file is there, 500 when it is not. */
+/* Serves HTTP on `port`: status 200 while the file exists, else 500. */
 static int serve_mode(const char *port, const char *file)
 {
     struct sockaddr_in any = {.sin_family = AF_INET,
@@ -308,7 +308,7 @@ static void wait_ready(struct life *life, const char *name, bool ready)
     check_int(name, is_ready(life, name), ready);
 }
 
-static void a_server_is_ready_when_it_answers_well(void **state)
+static void server_is_ready_when_its_probe_succeeds(void **state)
 {
     scoped_str dir = test_path("ready");
     struct life *life = begin(dir, 3);
@@ -337,13 +337,13 @@ static void a_server_is_ready_when_it_answers_well(void **state)
     end(life);
 }
 
-static void a_container_that_is_not_alive_is_started_again(void **state)
+static void container_that_fails_its_liveness_probe_is_restarted(void **state)
 {
     scoped_str dir = test_path("alive");
     struct life *life = begin(dir, 2);
     const struct pod_status *status;
 
-    /* the first run is alive until it has begun, the second always, and it ends by itself */
+    /* the first probe succeeds until the file exists, the second always; the process ends by itself */
     create(life,
            "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},'spec':{"
            "'restartPolicy':'OnFailure','terminationGracePeriodSeconds':60,'volumes':[{'name':'v',"
@@ -358,7 +358,7 @@ static void a_container_that_is_not_alive_is_started_again(void **state)
     end(life);
 }
 
-static void many_short_pods_all_end_well(void **state)
+static void many_short_pods_all_succeed(void **state)
 {
     scoped_str dir = test_path("many");
     struct life *life = begin(dir, 4);
@@ -381,14 +381,14 @@ static void many_short_pods_all_end_well(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_run_and_their_ends_are_told),
+        cmocka_unit_test(programs_run_and_their_exit_is_reported),
         cmocka_unit_test(environment_and_volumes_reach_the_program),
         cmocka_unit_test(a_claim_outlives_its_pods),
-        cmocka_unit_test(a_deleted_pod_is_stopped_and_gone),
-        cmocka_unit_test(another_life_finds_what_still_runs),
-        cmocka_unit_test(a_server_is_ready_when_it_answers_well),
-        cmocka_unit_test(a_container_that_is_not_alive_is_started_again),
-        cmocka_unit_test(many_short_pods_all_end_well),
+        cmocka_unit_test(deleted_pod_is_stopped_and_removed),
+        cmocka_unit_test(restarted_daemon_adopts_running_pods),
+        cmocka_unit_test(server_is_ready_when_its_probe_succeeds),
+        cmocka_unit_test(container_that_fails_its_liveness_probe_is_restarted),
+        cmocka_unit_test(many_short_pods_all_succeed),
     };
     int code = shim_main(argc, argv);
 

@@ -63,7 +63,7 @@ void node_fixture_start_scheduler(struct node_fixture *fixture, struct amount ca
 {
     static const struct kv labels[] = {{"kubernetes.io/hostname", "here"}};
 
-    const struct place_options here = {"here", capacity, labels, 1};
+    const struct scheduler_node here = {"here", capacity, labels, 1};
 
     node_fixture_start_scheduler_on(fixture, &(struct scheduler_options){&here, 1, {.count = 0}});
 }

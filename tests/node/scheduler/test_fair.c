@@ -1,6 +1,6 @@
 /*
- * Who goes first: passing a large gang and keeping room for it, sharing beyond the gangs,
- * guarantees, and pushing out.
+ * Tests which group is served first: passing a large gang, keeping capacity for it, sharing among
+ * extra members, guarantees, preemption and reclaim.
  */
 #include "tests/unit.h"
 
@@ -34,7 +34,7 @@ static void queue(struct node_fixture *fixture, const char *name, const char *sp
     node_fixture_settle(fixture);
 }
 
-/* Pods `from` … `to` of a group, one cpu each, that may be pushed out or not. */
+/* Creates pods `from` … `to` of a group, one CPU each, preemptable or not. */
 static void pods(struct node_fixture *fixture, const char *group, int from, int to,
                  bool preemptable)
 {
@@ -61,7 +61,7 @@ static void run_pods(struct node_fixture *fixture, const char *group, int from, 
     node_fixture_settle(fixture);
 }
 
-/* A gang that has its places and runs. */
+/* Creates a gang whose pods are bound and running. */
 static void running(struct node_fixture *fixture, const char *name, int min, int n,
                     const char *spec, bool preemptable)
 {
@@ -95,7 +95,7 @@ static int left_of(struct node_fixture *fixture, const char *group, int n)
 #define NOT_YET  ""
 #define PENDING  "Pending"
 
-static void a_large_gang_lets_others_pass_for_a_while_and_then_keeps_its_room(void **state)
+static void large_gang_is_passed_for_a_while_then_capacity_is_kept_for_it(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -118,7 +118,7 @@ static void a_large_gang_lets_others_pass_for_a_while_and_then_keeps_its_room(vo
     node_fixture_free(fixture);
 }
 
-static void queues_that_wait_for_the_node_do_not_hold_other_queues_at_once(void **state)
+static void queues_waiting_for_capacity_do_not_block_other_queues_at_once(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -140,7 +140,7 @@ static void queues_that_wait_for_the_node_do_not_hold_other_queues_at_once(void 
     node_fixture_free(fixture);
 }
 
-static void beyond_their_gangs_groups_share_evenly(void **state)
+static void extra_members_of_groups_share_capacity_evenly(void **state)
 {
     struct node_fixture *fixture = set_up(8, 16);
     int a = 0, b = 0;
@@ -170,7 +170,7 @@ static void beyond_their_gangs_groups_share_evenly(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_gang_comes_before_what_goes_beyond_another(void **state)
+static void gang_precedes_extra_members_of_other_groups(void **state)
 {
     struct node_fixture *fixture = set_up(4, 4);
 
@@ -191,7 +191,7 @@ static void a_gang_comes_before_what_goes_beyond_another(void **state)
     node_fixture_free(fixture);
 }
 
-static void what_a_queue_is_guaranteed_is_kept_for_it(void **state)
+static void guaranteed_capacity_is_kept_for_the_queue(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -207,8 +207,8 @@ static void what_a_queue_is_guaranteed_is_kept_for_it(void **state)
     node_fixture_advance(fixture, 11000);
     node_fixture_group(fixture, "mine", 1, ",'queue':'own','minResources':{'cpu':'1'}");
     node_fixture_settle(fixture);
-    check_str("whoever waits elsewhere", node_fixture_group_phase(fixture, "mine"), ADMITTED);
-    check_str("nobody else", node_fixture_group_phase(fixture, "b"), PENDING);
+    check_str("a group of another queue", node_fixture_group_phase(fixture, "mine"), ADMITTED);
+    check_str("no other group", node_fixture_group_phase(fixture, "b"), PENDING);
     node_fixture_patch(fixture, &kind_queue, "own",
                        "{'spec':{'guarantee':{'resource':{'cpu':'1'}}}}");
     node_fixture_settle(fixture);
@@ -216,7 +216,7 @@ static void what_a_queue_is_guaranteed_is_kept_for_it(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_guarantee_below_counts_for_the_parent(void **state)
+static void guarantee_of_a_child_queue_counts_for_its_parent(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -235,7 +235,7 @@ static void a_guarantee_below_counts_for_the_parent(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_gang_of_higher_priority_pushes_out_the_youngest_of_the_lowest(void **state)
+static void gang_of_higher_priority_preempts_the_youngest_of_lowest_priority(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -245,15 +245,15 @@ static void a_gang_of_higher_priority_pushes_out_the_youngest_of_the_lowest(void
     node_fixture_settle(fixture);
     check_int("the young gang goes, whole", left_of(fixture, "young", 2), 0);
     check_int("the old one stays", left_of(fixture, "old", 2), 2);
-    check_str("room is not free before they have ended", node_fixture_group_phase(fixture, "vip"),
-              NOT_YET);
+    check_str("capacity is free only after they have ended",
+              node_fixture_group_phase(fixture, "vip"), NOT_YET);
     node_fixture_advance(fixture, 1500);
     check_has("and that is what it waits for", node_fixture_status(fixture, &kind_pod_group, "vip"),
               "waits for 2 pods to end that are pushed out");
     node_fixture_group(fixture, "sneak", 1, ONE_CPU);
     node_fixture_delete(fixture, &kind_pod, "young-0", 0);
     node_fixture_settle(fixture);
-    check_str("nobody else takes it", node_fixture_group_phase(fixture, "sneak"), NOT_YET);
+    check_str("no other group takes it", node_fixture_group_phase(fixture, "sneak"), NOT_YET);
     node_fixture_delete(fixture, &kind_pod, "young-1", 0);
     node_fixture_settle(fixture);
     check_str("now it has it", node_fixture_group_phase(fixture, "vip"), ADMITTED);
@@ -263,7 +263,7 @@ static void a_gang_of_higher_priority_pushes_out_the_youngest_of_the_lowest(void
     node_fixture_free(fixture);
 }
 
-static void pods_beyond_a_gang_go_before_gangs(void **state)
+static void extra_members_are_preempted_before_gangs(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -276,7 +276,7 @@ static void pods_beyond_a_gang_go_before_gangs(void **state)
     node_fixture_free(fixture);
 }
 
-static void who_may_not_be_pushed_out_is_not(void **state)
+static void pods_that_are_not_preemptable_are_not_evicted(void **state)
 {
     static const struct {
         const char *name, *vip;
@@ -314,7 +314,7 @@ static void cooling_pod(struct node_fixture *fixture, const char *name, const ch
 }
 
 /* Ref: Volcano docs/design/cooldown-protection-plugin.md */
-static void what_has_just_begun_is_left_alone_for_its_cooldown_time(void **state)
+static void running_pod_is_not_evicted_during_its_cooldown_time(void **state)
 {
     static const struct {
         const char *cooldown;
@@ -339,8 +339,8 @@ static void what_has_just_begun_is_left_alone_for_its_cooldown_time(void **state
     }
 }
 
-/* In a queue that is full nothing but the time tells that there is something to do. */
-static void a_full_queue_is_looked_at_again_when_the_cooldown_is_over(void **state)
+/* In a full queue no event signals the end of the cooldown; only a timer does. */
+static void full_queue_is_retried_when_a_cooldown_ends(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -362,7 +362,7 @@ static void a_full_queue_is_looked_at_again_when_the_cooldown_is_over(void **sta
     node_fixture_free(fixture);
 }
 
-static void waits_are_measured_by_queue(void **state)
+static void waiting_time_is_measured_by_queue(void **state)
 {
     struct node_fixture *fixture = set_up(2, 8);
 
@@ -385,7 +385,7 @@ static void waits_are_measured_by_queue(void **state)
     node_fixture_free(fixture);
 }
 
-static void half_a_gang_is_never_pushed_out(void **state)
+static void gang_is_never_evicted_in_part(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -396,7 +396,7 @@ static void half_a_gang_is_never_pushed_out(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_queue_gets_back_what_it_deserves(void **state)
+static void queue_reclaims_its_deserved_capacity(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
 
@@ -445,7 +445,7 @@ static void group_of_gang(struct node_fixture *fixture, const char *name, const 
 }
 
 /* covers: jobflow.md 174 */
-static void the_jobs_of_a_gang_are_admitted_all_or_none(void **state)
+static void jobs_of_a_gang_are_admitted_all_or_none(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -455,27 +455,28 @@ static void the_jobs_of_a_gang_are_admitted_all_or_none(void **state)
     job_of_gang(fixture, "b");
     group_of_gang(fixture, "a", "default");
     node_fixture_advance(fixture, 100);
-    check_str("there is room for it", node_fixture_group_phase(fixture, "a"), PENDING);
+    check_str("it would fit", node_fixture_group_phase(fixture, "a"), PENDING);
     check_has("but not without the other", node_fixture_status(fixture, &kind_pod_group, "a"),
               "waits for the other jobs of gang default/default.f.train");
     group_of_gang(fixture, "b", "other");
     node_fixture_advance(fixture, 1500);
-    check_str("room for one of them", node_fixture_group_phase(fixture, "a"), PENDING);
-    check_str("is room for none", node_fixture_group_phase(fixture, "b"), PENDING);
+    check_str("one of them fits", node_fixture_group_phase(fixture, "a"), PENDING);
+    check_str("so none is admitted", node_fixture_group_phase(fixture, "b"), PENDING);
     check_has("and that is said", node_fixture_status(fixture, &kind_pod_group, "a"),
               "needs 4 pods (2 of 4 free)");
     node_fixture_set_status(fixture, &kind_pod, "hold-0", "{'phase':'Succeeded'}");
     node_fixture_set_status(fixture, &kind_pod, "hold-1", "{'phase':'Succeeded'}");
     node_fixture_settle(fixture);
-    check_str("room for both", node_fixture_group_phase(fixture, "a"), ADMITTED);
+    check_str("both fit", node_fixture_group_phase(fixture, "a"), ADMITTED);
     check_str("in either queue", node_fixture_group_phase(fixture, "b"), ADMITTED);
     node_fixture_delete(fixture, &kind_pod_group, "a", -1);
     group_of_gang(fixture, "a", "default");
-    check_str("who starts again is alone", node_fixture_group_phase(fixture, "a"), ADMITTED);
+    check_str("a restarted job is admitted alone", node_fixture_group_phase(fixture, "a"),
+              ADMITTED);
     node_fixture_free(fixture);
 }
 
-/* A job of gang "few", of which two start together, and its PodGroup of so many pods. */
+/* Creates a job of gang "few", two of which start together, and its PodGroup for `pods` pods. */
 static void job_of_few(struct node_fixture *fixture, const char *name, int pods, const char *queue)
 {
     static const char gang[] = "'annotations':{'volcano.sh/jobFlowGang':'default.f.few',"
@@ -498,7 +499,7 @@ static void job_of_few(struct node_fixture *fixture, const char *name, int pods,
 }
 
 /* covers: jobflow.md 174; see 13.6: minAvailable is below the number of members */
-static void a_gang_starts_when_enough_of_it_have_room(void **state)
+static void gang_starts_when_min_available_jobs_fit(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -520,7 +521,7 @@ static void a_gang_starts_when_enough_of_it_have_room(void **state)
     node_fixture_free(fixture);
 }
 
-static void those_that_start_a_gang_are_its_smallest(void **state)
+static void smallest_jobs_of_a_gang_start_first(void **state)
 {
     struct node_fixture *fixture = set_up(8, 5);
 
@@ -530,8 +531,7 @@ static void those_that_start_a_gang_are_its_smallest(void **state)
     node_fixture_advance(fixture, 1500);
     check_str("small", node_fixture_group_phase(fixture, "a"), ADMITTED);
     check_str("smaller", node_fixture_group_phase(fixture, "b"), ADMITTED);
-    check_str("the rest follows when there is room", node_fixture_group_phase(fixture, "big"),
-              PENDING);
+    check_str("the rest follows when it fits", node_fixture_group_phase(fixture, "big"), PENDING);
     node_fixture_set_status(fixture, &kind_job, "a", "{'state':{'phase':'Completed'}}");
     node_fixture_delete(fixture, &kind_pod_group, "a", -1);
     node_fixture_settle(fixture);
@@ -539,7 +539,7 @@ static void those_that_start_a_gang_are_its_smallest(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_gang_starts_without_the_one_whose_queue_is_closed(void **state)
+static void gang_starts_without_a_job_in_a_closed_queue(void **state)
 {
     struct node_fixture *fixture = set_up(8, 8);
 
@@ -559,7 +559,7 @@ static void a_gang_starts_without_the_one_whose_queue_is_closed(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_gang_of_jobs_waits_for_the_open_queue_of_each(void **state)
+static void gang_waits_until_the_queue_of_each_job_is_open(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -578,7 +578,7 @@ static void a_gang_of_jobs_waits_for_the_open_queue_of_each(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_job_that_is_over_holds_its_gang_no_longer(void **state)
+static void finished_job_does_not_hold_back_its_gang(void **state)
 {
     struct node_fixture *fixture = set_up(8, 4);
 
@@ -595,26 +595,26 @@ static void a_job_that_is_over_holds_its_gang_no_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_large_gang_lets_others_pass_for_a_while_and_then_keeps_its_room),
-        cmocka_unit_test(queues_that_wait_for_the_node_do_not_hold_other_queues_at_once),
-        cmocka_unit_test(beyond_their_gangs_groups_share_evenly),
-        cmocka_unit_test(a_gang_comes_before_what_goes_beyond_another),
-        cmocka_unit_test(what_a_queue_is_guaranteed_is_kept_for_it),
-        cmocka_unit_test(a_guarantee_below_counts_for_the_parent),
-        cmocka_unit_test(a_gang_of_higher_priority_pushes_out_the_youngest_of_the_lowest),
-        cmocka_unit_test(pods_beyond_a_gang_go_before_gangs),
-        cmocka_unit_test(who_may_not_be_pushed_out_is_not),
-        cmocka_unit_test(what_has_just_begun_is_left_alone_for_its_cooldown_time),
-        cmocka_unit_test(a_full_queue_is_looked_at_again_when_the_cooldown_is_over),
-        cmocka_unit_test(waits_are_measured_by_queue),
-        cmocka_unit_test(half_a_gang_is_never_pushed_out),
-        cmocka_unit_test(a_queue_gets_back_what_it_deserves),
-        cmocka_unit_test(a_gang_starts_when_enough_of_it_have_room),
-        cmocka_unit_test(those_that_start_a_gang_are_its_smallest),
-        cmocka_unit_test(a_gang_starts_without_the_one_whose_queue_is_closed),
-        cmocka_unit_test(the_jobs_of_a_gang_are_admitted_all_or_none),
-        cmocka_unit_test(a_gang_of_jobs_waits_for_the_open_queue_of_each),
-        cmocka_unit_test(a_job_that_is_over_holds_its_gang_no_longer),
+        cmocka_unit_test(large_gang_is_passed_for_a_while_then_capacity_is_kept_for_it),
+        cmocka_unit_test(queues_waiting_for_capacity_do_not_block_other_queues_at_once),
+        cmocka_unit_test(extra_members_of_groups_share_capacity_evenly),
+        cmocka_unit_test(gang_precedes_extra_members_of_other_groups),
+        cmocka_unit_test(guaranteed_capacity_is_kept_for_the_queue),
+        cmocka_unit_test(guarantee_of_a_child_queue_counts_for_its_parent),
+        cmocka_unit_test(gang_of_higher_priority_preempts_the_youngest_of_lowest_priority),
+        cmocka_unit_test(extra_members_are_preempted_before_gangs),
+        cmocka_unit_test(pods_that_are_not_preemptable_are_not_evicted),
+        cmocka_unit_test(running_pod_is_not_evicted_during_its_cooldown_time),
+        cmocka_unit_test(full_queue_is_retried_when_a_cooldown_ends),
+        cmocka_unit_test(waiting_time_is_measured_by_queue),
+        cmocka_unit_test(gang_is_never_evicted_in_part),
+        cmocka_unit_test(queue_reclaims_its_deserved_capacity),
+        cmocka_unit_test(gang_starts_when_min_available_jobs_fit),
+        cmocka_unit_test(smallest_jobs_of_a_gang_start_first),
+        cmocka_unit_test(gang_starts_without_a_job_in_a_closed_queue),
+        cmocka_unit_test(jobs_of_a_gang_are_admitted_all_or_none),
+        cmocka_unit_test(gang_waits_until_the_queue_of_each_job_is_open),
+        cmocka_unit_test(finished_job_does_not_hold_back_its_gang),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /*
- * Whom a node takes: labels, affinity, taints, named resources; and --node-resources.
+ * Tests which pods a node accepts (labels, affinity, taints, named resources), and the parser of
+ * --node-resources.
  */
 #include "tests/unit.h"
 
@@ -10,7 +11,7 @@ static struct node_fixture *set_up(void)
 {
     static const struct kv labels[] = {
         {"kubernetes.io/hostname", "here"}, {"disk", "ssd"}, {"rank", "5"}};
-    const struct place_options here = {"here", {4000, 8LL << 30, 4, {2}}, labels, countof(labels)};
+    const struct scheduler_node here = {"here", {4000, 8LL << 30, 4, {2}}, labels, countof(labels)};
     struct node_fixture *fixture = node_fixture_new();
 
     node_fixture_start_scheduler_on(
@@ -26,10 +27,10 @@ static struct node_fixture *set_up(void)
     ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'limits':{'" name      \
     "':'" amount "'}}}]"
 
-static void a_pod_that_no_node_takes_says_why(void **state)
+static void pod_that_fits_no_node_gives_the_reason(void **state)
 {
     static const struct {
-        const char *name, *spec, *why; /* NULL = it is taken */
+        const char *name, *spec, *why; /* `why` NULL: the pod is accepted */
     } cases[] = {
         {"selector", ",'nodeSelector':{'disk':'ssd'}", NULL},
         {"other selector", ",'nodeSelector':{'disk':'hdd'}",
@@ -76,7 +77,7 @@ static void a_pod_that_no_node_takes_says_why(void **state)
     }
 }
 
-static void named_resources_are_shared_out(void **state)
+static void named_resources_are_accounted_for(void **state)
 {
     struct node_fixture *fixture = set_up();
 
@@ -106,7 +107,7 @@ static void node(struct node_fixture *fixture, const char *spec)
     node_fixture_settle(fixture);
 }
 
-static void a_cordoned_or_tainted_node_takes_who_tolerates_it(void **state)
+static void cordoned_or_tainted_node_accepts_only_tolerating_pods(void **state)
 {
     static const struct {
         const char *name, *node, *why, *toleration, *free;
@@ -135,17 +136,17 @@ static void a_cordoned_or_tainted_node_takes_who_tolerates_it(void **state)
         node_fixture_settle(fixture);
         check_has(cases[i].name, node_fixture_status(fixture, &kind_pod, "g-0"), cases[i].why);
         check("it is not taken", !node_fixture_bound(fixture, "g-0"));
-        check("who tolerates it is", node_fixture_bound(fixture, "t-0"));
+        check("a tolerating pod is bound", node_fixture_bound(fixture, "t-0"));
         node(fixture, cases[i].free);
         check("until that is over", node_fixture_bound(fixture, "g-0"));
         node_fixture_free(fixture);
     }
 }
 
-static void node_resources_are_read_or_refused(void **state)
+static void node_resources_are_parsed_or_rejected(void **state)
 {
     static const struct {
-        const char *text, *wrong; /* NULL = it is fine */
+        const char *text, *wrong; /* `wrong` NULL: the text is valid */
     } cases[] = {
         {"", NULL},
         {"cpu=4,memory=8Gi,nvidia.com/gpu=2", NULL},
@@ -180,10 +181,10 @@ static void node_resources_are_read_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pod_that_no_node_takes_says_why),
-        cmocka_unit_test(named_resources_are_shared_out),
-        cmocka_unit_test(a_cordoned_or_tainted_node_takes_who_tolerates_it),
-        cmocka_unit_test(node_resources_are_read_or_refused),
+        cmocka_unit_test(pod_that_fits_no_node_gives_the_reason),
+        cmocka_unit_test(named_resources_are_accounted_for),
+        cmocka_unit_test(cordoned_or_tainted_node_accepts_only_tolerating_pods),
+        cmocka_unit_test(node_resources_are_parsed_or_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * PodGroup phases and queue states, cell by cell. Ref: job.md 15.4, 19.1.
+ * Tests each transition of PodGroup phases and queue states. Ref: job.md 15.4, 19.1.
  */
 #include "tests/unit.h"
 
@@ -38,11 +38,13 @@ static const struct {
     {"the first stage ended is not Completed",
      {true, .min_member = 3, .gate = 1, .succeeded = 1},
      PODGROUP_RUNNING},
-    {"a member runs, the rest finds no room: Unknown",
+    {"a member runs, the rest does not fit: Unknown",
      {true, true, .min_member = 3, .gate = 3, .running = 2},
      PODGROUP_UNKNOWN},
-    {"nothing runs, no room: Inqueue", {true, true, .min_member = 3, .gate = 3}, PODGROUP_INQUEUE},
-    {"terminating ones still hold their place",
+    {"nothing runs, does not fit: Inqueue",
+     {true, true, .min_member = 3, .gate = 3},
+     PODGROUP_INQUEUE},
+    {"terminating members still count as placed",
      {true, .min_member = 2, .gate = 2, .running = 1, .terminating = 1},
      PODGROUP_RUNNING},
     {"members lost: back to Inqueue, not to Pending",
@@ -57,31 +59,31 @@ static void phase_follows_from_the_counts(void **state)
         check_int(phases[i].name, podgroup_phase_decide(&phases[i].view), phases[i].want);
 }
 
-static void equal_words_are_not_written_twice(void **state)
+static void equal_statuses_compare_equal(void **state)
 {
     struct group_view view = {true, .min_member = 1, .gate = 1, .running = 1};
-    struct group_told a = podgroup_told(&view, NULL), b = podgroup_told(&view, NULL);
-    struct group_told none = {0}, pending = {.phase = PODGROUP_PENDING};
+    struct group_report a = podgroup_report(&view, NULL), b = podgroup_report(&view, NULL);
+    struct group_report none = {0}, pending = {.phase = PODGROUP_PENDING};
 
-    check("the same", podgroup_told_equal(&a, &b));
-    check("no phase is Pending", podgroup_told_equal(&none, &pending));
+    check("the same", podgroup_report_equal(&a, &b));
+    check("no phase is Pending", podgroup_report_equal(&none, &pending));
     check_str("running means scheduled", a.condition, "Scheduled");
-    b = podgroup_told(&view, "no room");
+    b = podgroup_report(&view, "no room");
     check_str("a refusal", b.condition, "Unschedulable");
-    check("another condition", !podgroup_told_equal(&a, &b));
+    check("another condition", !podgroup_report_equal(&a, &b));
     b.at_ms = a.at_ms = 5;
-    a = podgroup_told(&view, "no room");
-    check("the time alone is no difference", podgroup_told_equal(&a, &b));
+    a = podgroup_report(&view, "no room");
+    check("the time alone is no difference", podgroup_report_equal(&a, &b));
 }
 
-static void status_says_phase_counts_and_condition(void **state)
+static void status_contains_phase_counts_and_condition(void **state)
 {
     struct group_view view = {true, true, .min_member = 3, .gate = 3, .running = 2, .failed = 1};
-    struct group_told told = podgroup_told(&view, "needs more");
+    struct group_report reported = podgroup_report(&view, "needs more");
     struct blob *blob;
 
-    told.at_ms = 1000;
-    blob = podgroup_told_blob(&told);
+    reported.at_ms = 1000;
+    blob = podgroup_report_blob(&reported);
     check_has("phase", blob->text, "\"phase\":\"Unknown\"");
     check_has("running", blob->text, "\"running\":2");
     check_has("failed", blob->text, "\"failed\":1");
@@ -130,8 +132,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phase_follows_from_the_counts),
-        cmocka_unit_test(equal_words_are_not_written_twice),
-        cmocka_unit_test(status_says_phase_counts_and_condition),
+        cmocka_unit_test(equal_statuses_compare_equal),
+        cmocka_unit_test(status_contains_phase_counts_and_condition),
         cmocka_unit_test(queue_state_follows_the_table),
     };
 

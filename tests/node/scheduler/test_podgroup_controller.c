@@ -1,5 +1,5 @@
 /*
- * PodGroups of pods that nobody made one for.
+ * Tests the PodGroups created for plain pods.
  */
 #include "tests/unit.h"
 
@@ -92,11 +92,11 @@ static void pods_of_one_controller_share_a_group_of_its_size(void **state)
     node_fixture_group(fixture, "g", 1, NULL);
     node_fixture_settle(fixture);
     pod(fixture, "c", ",'annotations':{'scheduling.k8s.io/group-name':'g'}", OURS);
-    check_str("who has one keeps it", object_name(group_of(fixture, "c")), "g");
+    check_str("a pod with a group keeps it", object_name(group_of(fixture, "c")), "g");
     node_fixture_free(fixture);
 }
 
-static void a_group_that_cannot_be_made_is_made_later(void **state)
+static void failed_creation_of_a_group_is_retried(void **state)
 {
     struct node_fixture *fixture = set_up();
 
@@ -114,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_pod_of_our_scheduler_gets_a_group),
         cmocka_unit_test(pods_of_one_controller_share_a_group_of_its_size),
-        cmocka_unit_test(a_group_that_cannot_be_made_is_made_later),
+        cmocka_unit_test(failed_creation_of_a_group_is_retried),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * Queues: their order, their limits, what they say of themselves, and how they are closed.
+ * Tests queues: order, limits, statuses, and closing.
  */
 #include "tests/unit.h"
 
@@ -7,7 +7,7 @@
 #include "node/scheduler/internal.h"
 #include "tests/support/node_fixture.h"
 
-static void in_a_fifo_queue_nobody_passes_the_first(void **state)
+static void no_group_passes_the_first_in_a_fifo_queue(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -21,11 +21,11 @@ static void in_a_fifo_queue_nobody_passes_the_first(void **state)
     node_fixture_group(fixture, "s1", 1, ",'queue':'strict'");
     node_fixture_settle(fixture);
     check_str("the gang waits", node_fixture_group_phase(fixture, "big"), "");
-    check_str("and who comes later too", node_fixture_group_phase(fixture, "s1"), "");
+    check_str("so does a later group", node_fixture_group_phase(fixture, "s1"), "");
     node_fixture_advance(fixture, 1500);
     check_has("the head is told why", node_fixture_status(fixture, &kind_pod_group, "big"),
               "waits for room on the node: needs 4 pods (3 of 4 free); queue strict");
-    check_has("who is behind it too", node_fixture_status(fixture, &kind_pod_group, "s1"),
+    check_has("so does the group behind it", node_fixture_status(fixture, &kind_pod_group, "s1"),
               "waits in queue strict behind PodGroup default/big");
     node_fixture_set_phase(fixture, "s0-0", "Failed");
     check_str("its turn", node_fixture_group_phase(fixture, "big"), "Inqueue");
@@ -56,7 +56,7 @@ static void a_queue_at_its_limit_does_not_stop_the_others(void **state)
 }
 
 /* covers: see O-69 */
-static void a_queue_says_what_is_in_it(void **state)
+static void queue_status_counts_groups_and_resources(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -91,7 +91,7 @@ static void a_queue_says_what_is_in_it(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_missing_or_closed_queue_holds_its_groups(void **state)
+static void groups_wait_while_their_queue_is_missing_or_closed(void **state)
 {
     static const char *const queues[] = {"lost", "shut"};
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
@@ -123,7 +123,7 @@ static void a_missing_or_closed_queue_holds_its_groups(void **state)
 }
 
 /* covers: job.md CMD-10; see tests/job/test_groups.c for the job's half */
-static void a_command_for_a_job_is_not_the_queues_business(void **state)
+static void queue_controller_ignores_commands_for_jobs(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -146,7 +146,7 @@ static void a_command_for_a_job_is_not_the_queues_business(void **state)
 }
 
 /* covers: job.md CMD-11; see 19.1 */
-static void a_queue_is_closed_by_command_and_takes_its_children_along(void **state)
+static void command_closes_a_queue_and_its_children(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -207,12 +207,12 @@ static void a_queue_is_closed_by_command_and_takes_its_children_along(void **sta
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_a_fifo_queue_nobody_passes_the_first),
+        cmocka_unit_test(no_group_passes_the_first_in_a_fifo_queue),
         cmocka_unit_test(a_queue_at_its_limit_does_not_stop_the_others),
-        cmocka_unit_test(a_queue_says_what_is_in_it),
-        cmocka_unit_test(a_missing_or_closed_queue_holds_its_groups),
-        cmocka_unit_test(a_command_for_a_job_is_not_the_queues_business),
-        cmocka_unit_test(a_queue_is_closed_by_command_and_takes_its_children_along),
+        cmocka_unit_test(queue_status_counts_groups_and_resources),
+        cmocka_unit_test(groups_wait_while_their_queue_is_missing_or_closed),
+        cmocka_unit_test(queue_controller_ignores_commands_for_jobs),
+        cmocka_unit_test(command_closes_a_queue_and_its_children),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /*
- * Random lives of queues, gangs and pods on several nodes; what must always hold is checked after
- * every step, and in the end everybody who can has had a turn.
+ * Random walks over queues, gangs and pods on several nodes. Invariants are checked after every
+ * step; at the end every group that can run must have run.
  *
- *   SEED=n    this seed alone
+ *   SEED=n    run this seed alone
  */
 #include "tests/unit.h"
 
@@ -25,8 +25,8 @@ enum {
 
 struct gang {
     char name[16], queue[8];
-    int min, pods, cpus; /* pods in all, cpus of each */
-    bool made;           /* its pods */
+    int min, pods, cpus; /* number of pods; CPUs of each */
+    bool made;           /* its pods exist */
     bool pending;        /* at the end of the last step */
 };
 
@@ -57,11 +57,11 @@ static void make_world(struct walk *walk)
         "'weight':1,'deserved':{'cpu':'3'},'guarantee':{'resource':{'cpu':'2'}}",
     };
     static const char *const node_names[NODES] = {"n0", "n1", "n2"};
-    struct place_options nodes[NODES];
+    struct scheduler_node nodes[NODES];
 
     walk->fixture = node_fixture_new();
     for (int i = 0; i < NODES; i++)
-        nodes[i] = (struct place_options){
+        nodes[i] = (struct scheduler_node){
             .name = node_names[i], .capacity = {INT64_C(1000) * CPUS, 1LL << 40, SLOTS, {0}}};
     node_fixture_start_scheduler_on(walk->fixture,
                                     &(struct scheduler_options){nodes, NODES, {.count = 0}});
@@ -75,8 +75,6 @@ static void make_world(struct walk *walk)
                         "'metadata':{'name':'high'},'value':1000}");
     node_fixture_settle(walk->fixture);
 }
-
-/* Steps. */
 
 static void add_gang(struct walk *walk)
 {
@@ -111,7 +109,8 @@ static const struct object *pod_of(struct walk *walk, const struct gang *gang, i
     return node_fixture_get(walk->fixture, &kind_pod, name);
 }
 
-/* As the job controller does: pods once the group is admitted, and again when they are gone. */
+/* Acts as the job controller: creates pods once the group is admitted, and again when they are
+ * gone. */
 static void make_pods(struct walk *walk, struct gang *gang)
 {
     for (int i = 0; i < gang->pods && is_admitted(walk, gang); i++)
@@ -127,7 +126,7 @@ static void make_pods(struct walk *walk, struct gang *gang)
     gang->made = true;
 }
 
-/* As the kubelet does: what is bound runs, what runs may end, what is being deleted goes. */
+/* Acts as the kubelet: bound pods run, running pods may end, pods under deletion disappear. */
 static void move_pods(struct walk *walk, struct gang *gang, bool end)
 {
     for (int i = 0; i < gang->pods; i++) {
@@ -186,8 +185,6 @@ static void step(struct walk *walk)
     }
     node_fixture_settle(walk->fixture);
 }
-
-/* What must hold. */
 
 static void check_nodes(struct walk *walk)
 {
@@ -249,7 +246,7 @@ static void check_all(struct walk *walk)
     }
 }
 
-/* For who looks into a failure. */
+/* Prints the state of all gangs, for diagnosis of a failure. */
 static void tell_gangs(struct walk *walk)
 {
     for (int i = 0; i < walk->n_gangs; i++) {
@@ -261,7 +258,7 @@ static void tell_gangs(struct walk *walk)
     }
 }
 
-/* Everything runs to its end, and whoever can has had a turn. */
+/* Lets everything run to its end; every group that can run must have run. */
 static void run_out(struct walk *walk)
 {
     for (int i = 0; i < QUEUES - 1; i++) {
@@ -306,7 +303,7 @@ static void walk_with(unsigned seed)
 }
 
 /* covers: reliability.md INV-J5 */
-static void gangs_are_whole_nodes_not_overfull_and_everybody_has_a_turn(void **state)
+static void gangs_are_whole_nodes_not_overcommitted_and_no_group_starves(void **state)
 {
     const char *only = getenv("SEED"); /* NOLINT(concurrency-mt-unsafe): one thread */
 
@@ -321,7 +318,7 @@ static void gangs_are_whole_nodes_not_overfull_and_everybody_has_a_turn(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gangs_are_whole_nodes_not_overfull_and_everybody_has_a_turn),
+        cmocka_unit_test(gangs_are_whole_nodes_not_overcommitted_and_no_group_starves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

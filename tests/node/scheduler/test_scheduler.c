@@ -1,5 +1,5 @@
 /*
- * Admission, gangs and phases, on the embedded cluster.
+ * Tests admission, gangs and phases on an embedded cluster.
  */
 #include "tests/unit.h"
 
@@ -14,7 +14,7 @@ static void a_single_pod_group_goes_from_pending_to_completed(void **state)
 
     node_fixture_group(fixture, "g", 1, NULL);
     node_fixture_settle(fixture);
-    check_str("room", node_fixture_group_phase(fixture, "g"), "Inqueue");
+    check_str("it fits", node_fixture_group_phase(fixture, "g"), "Inqueue");
     node_fixture_pods(fixture, "g", 0, 1, NULL);
     node_fixture_settle(fixture);
     check("bound", node_fixture_bound(fixture, "g-0"));
@@ -56,8 +56,8 @@ static int known_groups(const struct node_fixture *fixture)
     return (int)HASH_COUNT(fixture->scheduler->groups);
 }
 
-/* Statuses are told a little later; in a simulation that may be never while there is work. */
-static void a_group_that_went_before_its_status_was_told_is_forgotten(void **state)
+/* Status writes are delayed; in a simulation they may not happen at all while there is work. */
+static void group_deleted_before_its_status_write_is_forgotten(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(2);
     int before = known_groups(fixture);
@@ -75,7 +75,7 @@ static void a_group_that_went_before_its_status_was_told_is_forgotten(void **sta
     node_fixture_free(fixture);
 }
 
-static void a_gang_is_admitted_only_when_all_of_it_has_room(void **state)
+static void gang_is_admitted_only_when_all_of_it_fits(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -83,7 +83,7 @@ static void a_gang_is_admitted_only_when_all_of_it_has_room(void **state)
     node_fixture_group(fixture, "b", 2, NULL);
     node_fixture_settle(fixture);
     check_str("first", node_fixture_group_phase(fixture, "a"), "Inqueue");
-    check_str("no room for the second", node_fixture_group_phase(fixture, "b"), "");
+    check_str("the second does not fit", node_fixture_group_phase(fixture, "b"), "");
     node_fixture_pods(fixture, "a", 0, 3, NULL);
     node_fixture_settle(fixture);
     node_fixture_set_phase(fixture, "a-0", "Succeeded");
@@ -92,7 +92,7 @@ static void a_gang_is_admitted_only_when_all_of_it_has_room(void **state)
 }
 
 /* covers: reliability.md INV-J5 */
-static void reserved_room_is_not_given_to_others(void **state)
+static void reserved_capacity_is_not_given_to_other_groups(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -116,7 +116,7 @@ static void reserved_room_is_not_given_to_others(void **state)
 }
 
 /* covers: see 6.6 */
-static void a_gang_that_can_never_fit_says_why_and_what_to_do(void **state)
+static void gang_that_can_never_fit_gives_the_reason_and_a_remedy(void **state)
 {
     static const struct {
         const char *name, *spec;
@@ -153,7 +153,7 @@ static void a_gang_that_can_never_fit_says_why_and_what_to_do(void **state)
         check_has(cases[i].name, status, "\"reason\":\"NotEnoughResources\"");
         check_has(cases[i].name, status, cases[i].says);
     }
-    check_str("it holds nobody up", node_fixture_group_phase(fixture, "fits"), "Inqueue");
+    check_str("other groups are not held up", node_fixture_group_phase(fixture, "fits"), "Inqueue");
     node_fixture_delete(fixture, &kind_pod_group, "parent", -1);
     node_fixture_patch(fixture, &kind_queue, "small", "{'spec':{'capability':{'cpu':'3'}}}");
     node_fixture_settle(fixture);
@@ -206,7 +206,7 @@ static void single_pods_are_bound_a_bounded_number_ahead(void **state)
     node_fixture_free(fixture);
 }
 
-static void pods_beyond_the_minimum_are_bound_one_by_one(void **state)
+static void extra_members_are_bound_one_by_one(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
 
@@ -224,7 +224,7 @@ static void pods_beyond_the_minimum_are_bound_one_by_one(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_lost_member_with_no_room_makes_the_group_unknown(void **state)
+static void group_is_unknown_while_a_lost_member_does_not_fit(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(2);
 
@@ -237,16 +237,16 @@ static void a_lost_member_with_no_room_makes_the_group_unknown(void **state)
     node_fixture_delete(fixture, &kind_pod, "g-1", 0);
     node_fixture_pods(fixture, "g", 1, 2, NODE_FIXTURE_CPU("4"));
     node_fixture_advance(fixture, 2000);
-    check_str("some run, the rest has no room", node_fixture_group_phase(fixture, "g"), "Unknown");
+    check_str("some run, the rest does not fit", node_fixture_group_phase(fixture, "g"), "Unknown");
     check_has("and says why", node_fixture_status(fixture, &kind_pod_group, "g"), "Unschedulable");
     node_fixture_set_phase(fixture, "g-0", "Succeeded");
     node_fixture_advance(fixture, 100);
-    check("room", node_fixture_bound(fixture, "g-1"));
+    check("it fits again", node_fixture_bound(fixture, "g-1"));
     check_str("whole again", node_fixture_group_phase(fixture, "g"), "Running");
     node_fixture_free(fixture);
 }
 
-static void a_pod_that_belongs_to_no_group_is_bound_too(void **state)
+static void pod_without_a_group_is_bound(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
 
@@ -258,7 +258,7 @@ static void a_pod_that_belongs_to_no_group_is_bound_too(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_pod_this_node_can_never_take_says_why(void **state)
+static void pod_that_can_never_fit_gives_the_reason(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
 
@@ -301,8 +301,8 @@ static void a_pod_waits_for_its_scheduling_gates(void **state)
     node_fixture_free(fixture);
 }
 
-/* The gates are gone: what it waits for now is said, not what it waited for. */
-static void a_pod_without_gates_is_judged_as_others_are(void **state)
+/* Once the gates are removed, the status gives the current reason, not the previous one. */
+static void pod_is_scheduled_once_its_gates_are_removed(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
 
@@ -321,7 +321,7 @@ static void a_pod_without_gates_is_judged_as_others_are(void **state)
     node_fixture_free(fixture);
 }
 
-static void a_scheduler_that_starts_again_goes_on(void **state)
+static void restarted_scheduler_continues(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(2);
 
@@ -346,7 +346,7 @@ static void a_scheduler_that_starts_again_goes_on(void **state)
     node_fixture_free(fixture);
 }
 
-static void pods_that_ended_count_for_a_group_made_anew(void **state)
+static void finished_pods_count_for_a_recreated_group(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
     static const char group[] =
@@ -391,7 +391,7 @@ static void pods_that_ended_count_for_a_group_made_anew(void **state)
 }
 
 /* covers: reliability.md INV-F11 */
-static void at_rest_nothing_is_written(void **state)
+static void idle_scheduler_writes_nothing(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
     int64_t before;
@@ -410,23 +410,23 @@ static void at_rest_nothing_is_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_that_went_before_its_status_was_told_is_forgotten),
+        cmocka_unit_test(group_deleted_before_its_status_write_is_forgotten),
         cmocka_unit_test(a_single_pod_group_goes_from_pending_to_completed),
         cmocka_unit_test(a_gang_is_bound_whole_or_not_at_all),
-        cmocka_unit_test(a_gang_is_admitted_only_when_all_of_it_has_room),
-        cmocka_unit_test(reserved_room_is_not_given_to_others),
-        cmocka_unit_test(a_gang_that_can_never_fit_says_why_and_what_to_do),
+        cmocka_unit_test(gang_is_admitted_only_when_all_of_it_fits),
+        cmocka_unit_test(reserved_capacity_is_not_given_to_other_groups),
+        cmocka_unit_test(gang_that_can_never_fit_gives_the_reason_and_a_remedy),
         cmocka_unit_test(priority_comes_first_then_age),
         cmocka_unit_test(single_pods_are_bound_a_bounded_number_ahead),
-        cmocka_unit_test(pods_beyond_the_minimum_are_bound_one_by_one),
-        cmocka_unit_test(a_lost_member_with_no_room_makes_the_group_unknown),
-        cmocka_unit_test(a_pod_that_belongs_to_no_group_is_bound_too),
-        cmocka_unit_test(a_pod_this_node_can_never_take_says_why),
+        cmocka_unit_test(extra_members_are_bound_one_by_one),
+        cmocka_unit_test(group_is_unknown_while_a_lost_member_does_not_fit),
+        cmocka_unit_test(pod_without_a_group_is_bound),
+        cmocka_unit_test(pod_that_can_never_fit_gives_the_reason),
         cmocka_unit_test(a_pod_waits_for_its_scheduling_gates),
-        cmocka_unit_test(a_pod_without_gates_is_judged_as_others_are),
-        cmocka_unit_test(a_scheduler_that_starts_again_goes_on),
-        cmocka_unit_test(pods_that_ended_count_for_a_group_made_anew),
-        cmocka_unit_test(at_rest_nothing_is_written),
+        cmocka_unit_test(pod_is_scheduled_once_its_gates_are_removed),
+        cmocka_unit_test(restarted_scheduler_continues),
+        cmocka_unit_test(finished_pods_count_for_a_recreated_group),
+        cmocka_unit_test(idle_scheduler_writes_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * Gangs whose tasks have minima, dependencies and priorities of their own.
+ * Tests gangs whose tasks have minimums, dependencies and priorities.
  */
 #include "tests/unit.h"
 
@@ -56,7 +56,7 @@ static void the_gang_takes_the_minimum_of_each_task_first(void **state)
 }
 
 /* covers: see O-57 DEP-09 */
-static void a_task_that_waits_for_others_does_not_hold_the_gang(void **state)
+static void task_that_depends_on_others_does_not_hold_back_the_gang(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);
     const struct object *job;
@@ -104,7 +104,7 @@ static void a_task_that_waits_for_others_does_not_hold_the_gang(void **state)
 }
 
 /* covers: job.md PG-20 */
-static void the_task_of_higher_priority_runs_when_there_is_room_for_one(void **state)
+static void task_of_higher_priority_is_bound_first(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
 
@@ -123,8 +123,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_must_reach_its_own_minimum),
         cmocka_unit_test(the_gang_takes_the_minimum_of_each_task_first),
-        cmocka_unit_test(a_task_that_waits_for_others_does_not_hold_the_gang),
-        cmocka_unit_test(the_task_of_higher_priority_runs_when_there_is_room_for_one),
+        cmocka_unit_test(task_that_depends_on_others_does_not_hold_back_the_gang),
+        cmocka_unit_test(task_of_higher_priority_is_bound_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The API in process: a store in memory, the registry and the API on a loop with virtual time; and
- * captures, which record the response to a request.
+ * The API server in process: a store in memory, the registry and the API on a loop with virtual
+ * time. A capture records the response to a request.
  */
 #include "api/server/api.h"
 #include "base/buf.h"
@@ -17,7 +17,7 @@ struct api_fixture {
 struct api_fixture_options {
     const struct api_logs *logs;
     int64_t watch_window;
-    const char *directory; /* of the store; NULL: a store in memory */
+    const char *directory; /* directory of the store; NULL: a store in memory */
     bool deletion_protection;
 };
 
@@ -27,11 +27,11 @@ void api_fixture_stop(struct api_fixture *fixture);
 
 struct api_capture {
     struct api_response response;
-    struct api_stream *stream; /* NULL once ended */
+    struct api_stream *stream; /* NULL once the response has ended */
     int status;
     char *content_type;
     struct buf headers, body;
-    size_t backlog; /* the backlog that the capture reports */
+    size_t backlog; /* the number of unsent bytes that the capture reports to the server */
     bool ended, aborted;
 };
 
@@ -49,7 +49,7 @@ int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, 
 void api_capture_release(struct api_capture *capture);
 SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
 
-/* api_request(&fixture, &tap, "POST", "/api/v1/…", .body = "{}") */
+/* Example: api_request(&fixture, &capture, "POST", "/api/v1/…", .body = "{}") */
 #define api_send(fixture, capture, method, target, ...)                                            \
     api_capture_start((fixture), (capture), (method), (target),                                    \
                       &(const struct api_request_options){__VA_ARGS__})

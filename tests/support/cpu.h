@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What something costs: the time of this thread on a processor, for others may be at work, too.
+ * CPU time of the calling thread. Tests of cost use it, because other processes do not change it.
  */
 #include <stdint.h>
 

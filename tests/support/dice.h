@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Chance for random walks: the same seed gives the same rolls.
+ * A pseudo-random generator for random tests: the same seed gives the same sequence.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,6 @@ struct dice {
     uint64_t state; /* the seed */
 };
 uint64_t dice_next(struct dice *dice);
-/** From 0 to sides - 1. */
+/** Returns a random number from 0 to sides - 1. */
 int dice_roll(struct dice *dice, int sides);
 bool dice_chance(struct dice *dice, int percent);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A disk that misbehaves when told: a layer over SQLite's own VFS, which becomes the default.
- * Set before a store opens; the switches may be thrown at any time, from any thread.
+ * Injects disk faults: a layer over SQLite's own VFS, which becomes the default VFS. Install it
+ * before a store is opened. Faults can be switched at any time, from any thread.
  */
 #include <stdbool.h>
 
@@ -12,8 +12,8 @@ enum disk_fault {
     DISK_NO_SYNC,   /* syncs fail with EIO */
 };
 
-void disk_install(void); /* once per process */
+void disk_install(void); /* Installs the layer; call it once per process. */
 void disk_set(enum disk_fault fault);
-/** The n-th write or sync from now on fails (1 = the next), and all after it; 0 = off. */
+/** Makes the n-th write or sync from now on fail (1 = the next), and all after it; 0 = no fault. */
 void disk_fail_after(int n, enum disk_fault fault);
-int disk_operations(void); /* writes and syncs so far */
+int disk_operations(void); /* Returns the number of writes and syncs so far. */

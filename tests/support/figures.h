@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What a process would show on /metrics.
+ * Checks of the metrics that a process exposes on /metrics.
  */
 #include "base/loop.h"
 
-/** A line is there, as "name{label=\"value\"} 1". */
+/** Checks that /metrics contains this line, for example "name{label=\"value\"} 1". */
 void check_figure(struct loop *loop, const char *line);
-/** No line begins like this. */
+/** Checks that no line of /metrics begins with this text. */
 void check_no_figure(struct loop *loop, const char *begin);

@@ -1,6 +1,6 @@
 /*
- * Tries of probes in a world without sockets: each answers after a while of virtual time, in turns
- * with no and with yes. Tests whose linker sends the calls here (see their "wraps:") have them.
+ * Fake probe attempts without sockets: each ends after some virtual time; failures and successes
+ * alternate. The linker directs the calls here in tests that list them in "wraps:".
  */
 #include "tests/support/flow_attempts.h"
 
@@ -69,7 +69,7 @@ void __wrap_probe_tcp_cancel(struct probe_attempt *attempt)
     cancel(attempt);
 }
 
-/* The fake client is nothing but the loop. */
+/* The fake client has no state, so its pointer is the loop. */
 struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop);
 struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop)
 {

@@ -1,5 +1,5 @@
 /*
- * The fixture for tests of flows.
+ * Runs the flow controllers on a registry in memory and plays user, job controller and kubelet.
  */
 #include "tests/support/flow_fixture.h"
 #include "tests/unit.h"
@@ -328,7 +328,8 @@ void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *name, enu
     struct job_status status = *before;
     size_t count = 0;
 
-    for (size_t i = 0; i < before->conditions.count; i++) /* at most one per phase, newest last */
+    for (size_t i = 0; i < before->conditions.count; i++) /* conditions have at most one entry
+                                                           * per phase, the newest last */
         if (before->conditions.items[i].phase != phase)
             conditions[count++] = before->conditions.items[i];
     conditions[count++] = (struct job_condition){phase, loop_wall_ms(fixture->loop)};

@@ -20,31 +20,32 @@ struct flow_fixture {
     struct flow_controller *flows;
     struct template_controller *templates;
     struct cluster_watcher flow_watcher, job_watcher;
-    struct buf phases;    /* "f:Pending f:Running …": phases as stored, in order */
-    struct buf created;   /* "f-a f-b …": jobs created, in order */
-    unsigned flow_writes; /* versions of flows seen */
+    struct buf phases;    /* phases in the order stored: "f:Pending f:Running …" */
+    struct buf created;   /* names of jobs in the order created: "f-a f-b …" */
+    unsigned flow_writes; /* number of changes of flows that watchers have seen */
 };
 
-/** `options` NULL: the defaults. The second form has a real clock, for tests with sockets. */
+/** Creates the fixture; `options` NULL: the defaults. The second function uses the real clock, for
+ * tests with sockets. */
 struct flow_fixture *flow_fixture_new(const struct flow_options *options);
 struct flow_fixture *flow_fixture_new_real(const struct flow_options *options);
 void flow_fixture_free(struct flow_fixture *fixture);
 SCOPED_DEFINE_PTR(flow_fixture, struct flow_fixture *, flow_fixture_free)
 
-/* Stop and start the controllers; the stored objects stay. */
+/* Stops or starts the controllers; the stored objects stay. */
 void flow_fixture_stop(struct flow_fixture *fixture);
 void flow_fixture_start(struct flow_fixture *fixture);
 void flow_fixture_restart(struct flow_fixture *fixture);
-/** For tests that are run with and without restarts. */
+/** Restarts the controllers if `wanted`; for tests that run with and without restarts. */
 void flow_fixture_restart_if(struct flow_fixture *fixture, bool wanted);
 
 void flow_fixture_settle(struct flow_fixture *fixture);
 void flow_fixture_advance(struct flow_fixture *fixture, int64_t ms);
 
-/** Creates or replaces objects from YAML (several documents), as a user would. An error fails the
- * test. Settles. */
+/** Creates or replaces objects from YAML (several documents), as a user would, and settles the
+ * loop. An error fails the test. */
 void flow_fixture_apply(struct flow_fixture *fixture, const char *yaml);
-/** The same; returns false when an object was refused. */
+/** Does the same, but returns false when an object is refused. */
 bool flow_fixture_try(struct flow_fixture *fixture, const char *yaml);
 /** Creates templates with one task "main" of one replica; `names` is like "a b c". */
 void flow_fixture_templates(struct flow_fixture *fixture, const char *names);
@@ -59,54 +60,55 @@ const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct
                                       const char *name);
 bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name);
 
-/** Stores a phase with its condition, as the job controller would. Settles. */
+/** Stores a job phase with its condition, as the job controller would, and settles the loop. */
 void flow_fixture_phase(struct flow_fixture *fixture, const char *job, enum job_phase phase);
-/** The same without settling, for several changes in one turn. */
+/** Does the same without settling, so that several changes reach the controller in one turn. */
 void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *job, enum job_phase phase);
-/** Stores a whole status (borrowed). Settles. */
+/** Stores a whole job status (borrowed) and settles the loop. */
 void flow_fixture_status(struct flow_fixture *fixture, const char *job,
                          const struct job_status *status);
 /** Takes the job through Pending and Running to Completed. */
 void flow_fixture_complete(struct flow_fixture *fixture, const char *job);
 
-/** Sets one annotation, as kubectl annotate --overwrite does. Does not settle. */
+/** Sets one annotation, as kubectl annotate --overwrite does. Does not settle the loop. */
 void flow_fixture_annotate(struct flow_fixture *fixture, const char *flow, const char *key,
                            const char *value);
 
-/** Deletes an object as a user does with --force. Settles. */
+/** Deletes an object as kubectl delete --force does, and settles the loop. */
 void flow_fixture_delete(struct flow_fixture *fixture, const struct kind *kind, const char *name,
                          enum registry_propagation how);
 
-/** Creates a pod of a job's task, or moves it to `phase`; `ip` may be NULL. Settles. */
+/** Creates a pod of a job's task or sets its phase, and settles the loop; `ip` may be NULL. */
 void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
                       enum pod_phase phase, const char *ip);
 
 /** Ends a pod of a job's task with an exit code and a termination message (may be NULL). */
 void flow_fixture_end_pod(struct flow_fixture *fixture, const char *job, const char *task,
                           int index, int exit_code, const char *message);
-/** Ends pod 0 of task main in this way, and then the job: Completed or Failed. */
+/** Ends pod 0 of task main like flow_fixture_end_pod, then sets the job to Completed or Failed. */
 void flow_fixture_end(struct flow_fixture *fixture, const char *job, int exit_code,
                       const char *message);
-/** Creates a flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with
- * templates of the names in `templates`. Updates are allowed on it. */
+/** Creates a flow from its spec in YAML flow style, such as "flows: [{name: a}], maxRetry: 1", and
+ * the templates named in `templates`. The flow permits updates of its spec. */
 void flow_fixture_spec(struct flow_fixture *fixture, const char *name, const char *templates,
                        const char *spec);
 
 enum { JOB_NAME_ROOM = 64 };
-/** Chooses one unfinished job at random; false when there is none. */
+/** Selects one unfinished job at random; false when there is none. */
 bool flow_fixture_pick_unfinished(struct flow_fixture *fixture, struct dice *dice,
                                   char out[JOB_NAME_ROOM]);
 
-/** The stored status of a flow, owned. */
-/** The names of all jobs created so far, in order: "f-a f-b". */
+/** Returns the stored status of a flow, owned by the caller. */
+/** Returns the names of all jobs created so far, in order: "f-a f-b". */
 const char *flow_fixture_created(const struct flow_fixture *fixture);
-/** How many of these jobs exist and have not ended. */
+/** Returns how many of these jobs exist and have not ended. */
 int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *jobs, size_t count);
 json_t *flow_fixture_flow_status(struct flow_fixture *fixture, const char *flow);
-/** The value at a path of a flow's status as compact JSON text ("" when absent), strings
- * bare; valid until the next call. List elements by index: "nodes/0/phase". */
+/** Returns the value at a path of a flow's status as compact JSON text ("" when absent); strings
+ * are without quotes. Valid until the next call. A list element is named by index:
+ * "nodes/0/phase". */
 const char *flow_fixture_at(struct flow_fixture *fixture, const char *flow, const char *path);
-/** How many events of that reason were written: the sum of their counts. */
+/** Returns how many events of that reason were recorded: the sum of their counts. */
 int flow_fixture_events(struct flow_fixture *fixture, const char *reason);
-/** The text of the first event of that reason, or "". */
+/** Returns the message of the first event of that reason, or "". */
 const char *flow_fixture_event_text(struct flow_fixture *fixture, const char *reason);

@@ -1,5 +1,5 @@
 /*
- * What tests of flows inspect: statuses, events, existing jobs.
+ * Functions that tests of flows use to inspect statuses, events and existing jobs.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * Generates random flows.
+ * Generates random flows from a seed.
  */
 #include "tests/support/flow_gen.h"
 
@@ -57,7 +57,7 @@ static void roll_targets(struct dice *dice, struct gen_flow *flow, uint32_t at)
     flow->early |= step->probes != GEN_NO_PROBE;
 }
 
-/* Two later steps that no switch lists yet. */
+/* Makes the step a switch over two later steps that no other switch lists yet. */
 static void roll_switch(struct dice *dice, struct gen_flow *flow, uint32_t at, uint32_t ancestors)
 {
     struct gen_step *step = &flow->steps[at];
@@ -87,7 +87,8 @@ static void roll_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
     flow->early |= step->parallelism != 1 && step->iterations > 1;
 }
 
-/* Targets of the step that have a job and whose outputs are known when the step begins, as bits. */
+/* Returns the targets of the step that have a job and whose outputs are known when the step begins,
+ * as bits. */
 static uint32_t sources(const struct gen_flow *flow, uint32_t at)
 {
     const struct gen_step *step = &flow->steps[at];
@@ -146,14 +147,15 @@ static void roll_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
         roll_condition(dice, ancestors, &step->condition);
     if (ancestors && !step->final && !step->probes && dice_chance(dice, 12))
         roll_switch(dice, flow, at, ancestors);
-    for (uint32_t i = 0; i <= at; i++) /* a target may still run when the condition is evaluated */
+    for (uint32_t i = 0; i <= at; i++) /* a target may still be running when the condition is
+                                        * evaluated */
         flow->early |= (step->condition.count || step->chooses) && flow->steps[i].any;
     if (!step->chooses)
         roll_job(dice, flow, at);
     step->ignored = dice_chance(dice, 12);
 }
 
-/* All steps that must end, or choose, before the step begins, as bits. */
+/* Returns all steps that must end (switches: choose) before the step begins, as bits. */
 static uint32_t before(const struct gen_flow *flow, uint32_t at)
 {
     uint32_t all = 1u << at;

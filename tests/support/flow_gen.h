@@ -1,8 +1,8 @@
 #pragma once
 /*
- * Random flows: a spec with any feature, and the end of each attempt of each job, all of it a
- * function of the seed. A flow is generated as a structure, which the rules
- * (tests/support/flow_rules) read, and written as YAML, which the controller reads.
+ * Random flows: the seed determines a spec with any feature, and the result of each attempt of each
+ * job. A flow is generated as a structure, which the rules (tests/support/flow_rules) read, and
+ * written as YAML, which the controller reads.
  *
  * Steps name only earlier steps as targets, and switches list only later steps, so no flow has a
  * cycle. Admission may refuse a flow for other reasons.
@@ -17,13 +17,13 @@ enum {
     GEN_STEPS_MAX = 10,
     GEN_ITERATIONS_MAX = 4,
     GEN_RETRIES_MAX = 2,
-    /* a manual retry may give a loop more iterations */ GEN_LOOP_JOBS_MAX =
+    /* manual retries may give a loop more iterations, and so more jobs */ GEN_LOOP_JOBS_MAX =
         GEN_ITERATIONS_MAX * (1 + GEN_RETRIES_MAX),
     GEN_TERMS_MAX = 2,
     GEN_NOWHERE = -1
 };
 
-/* What a term of a condition is about. */
+/* The kinds of terms in a condition. */
 enum gen_about {
     GEN_HAS_FAILED,    /* phases: [Failed, Terminated] */
     GEN_HAS_COMPLETED, /* phases: [Completed] */
@@ -51,7 +51,7 @@ enum gen_probe { GEN_NO_PROBE, GEN_TASK_STATUS, GEN_HTTP, GEN_TCP };
 
 enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL, GEN_ITEMS_FROM };
 
-/* Outputs for a loop that are not a number of items. */
+/* Special values of `items`: the job has no output for the loop, or one that is not a list. */
 enum { GEN_NO_ITEMS = -1, GEN_BROKEN_ITEMS = -2 };
 
 struct gen_step {
@@ -59,7 +59,7 @@ struct gen_step {
     bool any, ignored, final;
     enum gen_probe probes;
     struct gen_condition condition;
-    bool chooses; /* one case with one step, and another by default */
+    bool chooses; /* a switch: one case with one step, and another step by default */
     struct gen_condition case_condition;
     uint32_t case_step, default_step;
     int listed_by; /* position of the switch that lists it, or GEN_NOWHERE */
@@ -68,14 +68,15 @@ struct gen_step {
     uint32_t items_of;    /* for itemsFrom: the target with the output */
     uint32_t parallelism; /* 0 = all at once; 1 for until */
     int range_start;
-    bool retries; /* the step has its own policy */
+    bool retries; /* the step has its own retry policy */
     int max_retry;
-    bool not_code_2, not_terminated;       /* what its policy does not retry */
-    bool also_aborted;                     /* what it retries although other policies do not */
+    bool not_code_2, not_terminated;       /* ends that its policy does not retry */
+    bool also_aborted;                     /* its policy also retries aborted jobs, which is not
+                                            * the default */
     int backoff_s, backoff_factor, most_s; /* retries allowed for the step */
     bool patched;  /* the patch sets the environment variable W from references */
     int output_of; /* the target whose output k W contains, or GEN_NOWHERE */
-    bool other;    /* of the template u */
+    bool other;    /* the step uses template u instead of t */
 };
 
 enum gen_policy { GEN_STOP, GEN_ABORT, GEN_CONTINUE };
@@ -86,41 +87,42 @@ struct gen_flow {
     enum gen_policy policy;
     int max_retry;
     uint32_t max_running;        /* 0 = no limit */
-    bool critical_path, classed; /* order, priorityClassName */
+    bool critical_path, classed; /* step order by critical path; a priorityClassName is set */
     uint32_t gang;               /* bits: members; 0 = none */
-    uint32_t gang_least;         /* 0 = all */
-    int deadline_s, ttl_s;       /* 0, -1 = none */
-    bool deletes;                /* jobRetainPolicy */
-    bool pinned;                 /* templatePolicy */
+    uint32_t gang_least;         /* how many members must start together; 0 = all */
+    int deadline_s, ttl_s;       /* 0 = no deadline; -1 = no TTL */
+    bool deletes;                /* jobRetainPolicy: delete */
+    bool pinned;                 /* templatePolicy: pinned */
     int parameter;               /* the value of parameter p */
-    bool parameter_given;        /* it is set, not just the default */
+    bool parameter_given;        /* the value is set in the flow, not taken from the default */
     bool early;                  /* the outcome depends on which job ends first */
 };
 
 /** Generates the flow of that seed; admission may refuse it. */
 void gen_flow(uint64_t seed, struct gen_flow *out);
-/** Appends a step; false when there is no room. */
+/** Appends a step; returns false when the flow has the maximum of steps. */
 bool gen_flow_append(struct gen_flow *flow, struct dice *dice);
-/** All steps that a step waits for, directly or through others, as bits. */
+/** Returns all steps that a step waits for, directly or through others, as bits. */
 uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t step);
 
-/** How many members of its gang start together; those that probe another start later. */
+/** Returns how many members of the gang start together; members that probe another one start later.
+ */
 uint32_t gen_gang_least(const struct gen_flow *flow);
 
 /** Writes the spec in YAML flow style. */
 void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out);
-/** The value of a job's variable W; `k` is the output it refers to, or -1. */
+/** Writes the value of a job's variable W; `k` is the output it refers to, or -1. */
 void gen_patch_text(const struct gen_flow *flow, uint32_t step, uint32_t iteration, int k,
                     struct buf *out);
 
-/* How an attempt of a job ends. */
+/* The result of one attempt of a job. */
 struct gen_end {
-    int code;        /* of its pod */
-    bool terminated; /* instead of Failed */
-    int k;           /* its output, or -1 */
+    int code;        /* exit code of its pod */
+    bool terminated; /* the job is Terminated instead of Failed */
+    int k;           /* value of its output k, or -1 for none */
     int items;       /* number of items in its output l, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
 };
-/** The termination message of its pod: the outputs. */
+/** Writes the termination message of its pod, which contains the outputs. */
 void gen_end_message(const struct gen_end *end, struct buf *out);
 struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
                           const char *job, unsigned attempt);

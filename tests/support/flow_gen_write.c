@@ -1,5 +1,5 @@
 /*
- * Writes generated flows as YAML.
+ * Writes generated flows as YAML for the controller.
  */
 #include "tests/support/flow_gen.h"
 
@@ -96,7 +96,7 @@ static void write_retry(const struct gen_step *step, struct buf *out)
                step->not_code_2 ? ", exitCodes: {operator: NotIn, values: [2]}" : "");
 }
 
-/* The text of W: references in the patch, their values in a job. */
+/* Writes the text of variable W: in the patch it contains references, in a job their values. */
 static void write_patch(const struct gen_step *step, struct buf *out)
 {
     buf_str(out, ", patch: {spec: {tasks: [{name: main, template: {spec: {containers: [{name: c, "
@@ -130,7 +130,7 @@ void gen_patch_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration
         buf_printf(out, "%d", k);
 }
 
-/* Items in one of the two forms. */
+/* Writes the output l in one of its two forms: a list or a number of items. */
 void gen_end_message(const struct gen_end *end, struct buf *out)
 {
     const bool list = end->k % 2 == 0;

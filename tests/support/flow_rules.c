@@ -1,5 +1,5 @@
 /*
- * The rules of steps: what follows for each, in step order.
+ * The rules of single steps: evaluates each step in order.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ bool rule_has_failed(enum rule_end end)
     return end == RULE_FAILED || end == RULE_TERMINATED;
 }
 
-/* What the newest ended job of the step left behind; NULL when none has ended. */
+/* Returns the results of the newest ended job of the step; NULL when none has ended. */
 static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -40,7 +40,7 @@ static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
     return NULL;
 }
 
-/* `when` DURING: steps that end at the same moment are not seen yet. */
+/* With `when` DURING, steps that end at the same moment are not seen yet. */
 enum moment { AFTER, DURING };
 
 static bool term_holds(const struct rules *rules, const struct gen_term *term, enum moment when)
@@ -104,7 +104,7 @@ static bool asks_for_end_of(const struct gen_condition *condition, uint32_t targ
     return false;
 }
 
-/* 13.3: a condition may handle the failure of the step. */
+/* 13.3: the condition of a later step may handle the failure of the step. */
 bool rule_may_rescue(const struct rules *rules, uint32_t handler, uint32_t failed)
 {
     const struct gen_step *step = &rules->flow->steps[handler];
@@ -180,7 +180,7 @@ static enum rule_verdict verdict_of_two(bool runs, bool skips)
     return runs ? RULE_RUNS : skips ? RULE_SKIPS : RULE_WAITS;
 }
 
-/* Whether the condition is evaluated: 13.3. */
+/* Returns whether the condition of the step is evaluated (13.3). */
 static enum rule_sure is_due(const struct gen_step *step, const struct targets *t)
 {
     if (step->any ? t->settled > 0 : t->settled == t->count)
@@ -249,7 +249,7 @@ static enum rule_verdict depend(const struct rules *rules, uint32_t at, const st
     return t->count && t->skipped == t->count ? RULE_SKIPS : RULE_RUNS;
 }
 
-/* The verdict of the switch that lists the step: 13.3. */
+/* Returns the verdict of the switch that lists the step (13.3). */
 static enum rule_verdict gate(const struct rules *rules, uint32_t at)
 {
     int by = rules->flow->steps[at].listed_by;
@@ -292,7 +292,7 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
     return let == RULE_EITHER && own != RULE_SKIPS ? RULE_EITHER : own;
 }
 
-/* A loop that cannot begin: its items are unknown or too many. */
+/* Returns whether a loop cannot begin because its items are unknown or too many. */
 bool rule_items_are_refused(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -300,7 +300,7 @@ bool rule_items_are_refused(const struct rules *rules, uint32_t at)
     return step->begun && (step->items < 0 || step->items > (int)rules->flow->steps[at].iterations);
 }
 
-/* The number of iterations is known once the loop begins. */
+/* Records the number of iterations when the loop begins. */
 static void begin_items(struct rules *rules, uint32_t at)
 {
     struct rule_step *step = &rules->steps[at];
@@ -325,7 +325,8 @@ uint32_t rule_iterations(const struct rules *rules, uint32_t at)
     return rules->flow->steps[at].iterations + step->more + step->perhaps_more;
 }
 
-/* The iterations that certainly exist: all, once one of the others was created. */
+/* Returns the number of iterations that certainly exist: all, once any but the first was created.
+ */
 uint32_t rule_sure_iterations(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
@@ -409,7 +410,8 @@ static void choose(struct rules *rules, uint32_t at)
         step->took_default = true;
 }
 
-/* A switch that is evaluated early may have been evaluated at any moment since. */
+/* A switch that is evaluated before all its targets ended may have been evaluated at any moment
+ * since, so each choice is possible. */
 static void choose_again(struct rules *rules, uint32_t at)
 {
     struct rule_step *step = &rules->steps[at];

@@ -1,12 +1,12 @@
 #pragma once
 /*
- * The rules of a flow, written a second time from spec/jobflow.md (6, 8.3, 13.3 to 13.7) and
- * independent of flow/: simple and slow, with every step evaluated anew each time. What the
- * controller does is compared with them.
+ * An independent implementation of the rules of a flow, written from spec/jobflow.md (6, 8.3, 13.3
+ * to 13.7) without use of flow/. It is simple and slow: every step is evaluated anew each time.
+ * Tests compare the controller with it.
  *
  * The rules use only what a client can see: which jobs were created and how they ended. Where
- * several results are right (a condition that held at one moment and not at the next, a probe that
- * may have passed unseen), they accept each.
+ * several results are right (a condition that was true at one moment and false at the next, a probe
+ * that may have passed unseen), they accept each.
  */
 #include "tests/support/flow_gen.h"
 
@@ -23,16 +23,16 @@ enum rule_verdict { RULE_WAITS, RULE_RUNS, RULE_SKIPS, RULE_EITHER };
 enum rule_phase { RULE_GOES_ON, RULE_SUCCEEDS, RULE_FAILS };
 enum rule_loss { RULE_BY_FAILURE, RULE_BY_TERMINATION, RULE_BY_ABORT };
 
-/* A job of a step: the only one, or an iteration's. */
+/* The only job of a step, or the job of one iteration. */
 struct rule_job {
     bool made;          /* created since the step last began */
     bool unfinished;    /* it exists and has not ended */
-    bool again;         /* it failed and is to be retried */
+    bool again;         /* it failed and will be retried */
     bool stopped;       /* it was not retried because the flow ended; that attempt may have begun */
     enum rule_end end;  /* its final result */
-    bool known;         /* the results of its pod are known: */
+    bool known;         /* the results of its pod are known, in the next members */
     int code, k, items; /* k -1: no output; items: see struct gen_end */
-    enum rule_sure passed; /* its pod has run */
+    enum rule_sure passed; /* its pod has run, so an HTTP probe may have passed */
     enum rule_sure polled; /* its pod ran long enough for a TCP probe */
 };
 
@@ -40,48 +40,52 @@ struct rule_step {
     struct rule_job jobs[GEN_LOOP_JOBS_MAX];
     bool ran_before; /* it ran before a manual retry: its condition is not evaluated again */
     bool handled;    /* its failure was handled before a manual retry */
-    bool stays;      /* a switch that chose before a manual retry */
-    bool unclear;    /* whether it begins again after a manual retry */
-    uint32_t more, perhaps_more;  /* iterations that manual retries gave a loop */
-    bool was_skipped;             /* before the spec changed */
-    bool begun;                   /* a loop over an output, whose items are known: */
+    bool stays;      /* a switch that chose before a manual retry keeps its choice */
+    bool unclear;    /* it is unknown whether the step begins again after a manual retry */
+    uint32_t more, perhaps_more;  /* iterations that manual retries added to a loop, certainly
+                                   * and possibly */
+    bool was_skipped;             /* it was skipped before the spec changed */
+    bool begun;                   /* a loop over an output has begun, so its number of items is
+                                   * known */
     int items;                    /* see struct gen_end */
-    bool held, held_not;          /* results of its condition since it was due */
+    bool held, held_not;          /* its condition was evaluated to true, to false, since it was
+                                   * due */
     bool took_case, took_default; /* choices of a switch since then */
-    /* computed by rules_judge: */
+    /* the members from here on are computed by rules_judge */
     enum rule_verdict verdict;
-    enum rule_end end, before; /* before: the value computed last time */
+    enum rule_end end, before; /* its result, and the result computed the last time */
 };
 
 struct rules {
     const struct gen_flow *flow;
     struct rule_step steps[GEN_STEPS_MAX];
-    bool aborted, late;     /* aborted; past its deadline */
+    bool aborted, late;     /* the flow was aborted; it is past its deadline */
     bool seen_late;         /* the deadline may have passed */
-    enum rule_phase ending; /* how it ends, while only final steps are still to run */
-    bool perhaps_ending;    /* it may be ending by now */
-    /* computed: */
+    enum rule_phase ending; /* the phase in which the flow will end, while only final steps are
+                             * still to run */
+    bool perhaps_ending;    /* the flow may already be ending */
+    /* the members from here on are computed; the phase after the final steps */
     enum rule_phase phase; /* after the final steps */
     bool closed;           /* no ordinary job may be created any more */
-    bool unsure;           /* about the phase */
+    bool unsure;           /* the phase is not certain */
 };
 
-/** Computes everything from the jobs. */
+/** Computes all results from the jobs. */
 void rules_judge(struct rules *rules);
 
-/** Manual retry: failed steps, and steps that never ran, begin again. */
+/** Applies a manual retry: failed steps, and steps that never ran, begin again. */
 void rules_start_again(struct rules *rules);
 
-/** Whether a job with this end is retried, after `retries` retries; and the delay after the end of
- * that attempt. */
+/** rule_retries returns whether a job with this end is retried after `retries` retries; the second
+ * function returns the delay after the end of that attempt. */
 bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries);
 int64_t rule_delay_ms(const struct gen_step *step, int retry);
 
-/** Whether the loop of the step allows its next job now. */
+/** Returns whether the loop of the step allows its next job now. */
 bool rule_iteration_due(const struct rules *rules, uint32_t step, uint32_t iteration);
-/** How many iterations a loop may have. */
+/** Returns how many iterations a loop may have. */
 uint32_t rule_iterations(const struct rules *rules, uint32_t step);
-/** Whether the gang of the step allows its next job now. */
+/** Returns whether the gang of the step allows its next job now. */
 bool rule_gang_forms(const struct rules *rules, uint32_t step);
-/** Jobs that have not ended. */
+/** Returns the number of jobs that have not ended. */
 uint32_t rule_unfinished(const struct rules *rules);

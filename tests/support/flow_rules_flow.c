@@ -1,5 +1,5 @@
 /*
- * The rules of the whole flow: its end, the order of its jobs, a manual retry.
+ * The rules of the whole flow: its end, the order of its jobs, and manual retries.
  */
 #include "tests/support/flow_rules_impl.h"
 
@@ -9,7 +9,7 @@ static bool has_run(const struct rules *rules, uint32_t at)
            (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
 }
 
-/* Whether the failure of the step fails the flow: 13.3, 13.4. */
+/* Returns whether the failure of the step fails the flow (13.3, 13.4). */
 static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
 {
     bool unsure = false;
@@ -22,7 +22,7 @@ static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
             continue;
         if (rule_any_made(&rules->steps[i]) || rules->steps[i].verdict == RULE_RUNS ||
             rules->steps[i].verdict == RULE_WAITS)
-            return RULE_NO; /* handled, or it may still be */
+            return RULE_NO; /* the failure is handled, or may still be handled */
         unsure |= rules->steps[i].verdict == RULE_EITHER;
     }
     return unsure ? RULE_PERHAPS : RULE_YES;
@@ -61,7 +61,8 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
     tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
     if (rule_has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
         !step->handled)
-        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* whether it is evaluated yet */
+        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* it is not known whether the
+                                                               * condition was evaluated yet */
             tally->all_done &= !rule_may_rescue(rules, r, i) || rule_any_made(&rules->steps[r]) ||
                                rules->steps[r].verdict != RULE_WAITS;
     tally->active |= is_ready(rules, i);
@@ -103,7 +104,7 @@ static enum rule_phase phase_of(struct rules *rules)
     return rules->late ? RULE_FAILS : RULE_GOES_ON;
 }
 
-/* Ordinary jobs end before final ones begin. */
+/* Returns whether ordinary jobs have not ended; final steps begin only after them. */
 static bool ordinary_jobs_left(const struct rules *rules)
 {
     for (uint32_t i = 0; i < rules->flow->count; i++)
@@ -178,7 +179,7 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
         if (!(gang >> i & 1))
             continue;
         if (rule_any_made(&rules->steps[i]) || rules->steps[i].ran_before)
-            return true; /* it has formed */
+            return true; /* the gang has started already */
         coming += rules->steps[i].end != RULE_SKIPPED;
         ready += rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER;
     }
@@ -186,8 +187,8 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
     return ready >= (least < coming ? least : coming);
 }
 
-/* A loop with `until` whose iterations all completed without success: it continues with as many
- * again. */
+/* Returns whether a loop with `until` completed all its iterations without success. A manual retry
+ * continues it with as many again. */
 static bool is_used_up(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -219,8 +220,8 @@ static void begin_again(struct rules *rules, uint32_t at)
     }
 }
 
-/* Whether a condition handled the failure of the step; RULE_PERHAPS when that step did not get to
- * run. */
+/* Returns whether a condition handled the failure of the step; RULE_PERHAPS when the handling step
+ * did not run. */
 static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
 {
     enum rule_sure rescued = RULE_NO;

@@ -1,5 +1,5 @@
 /*
- * A walk from its beginning to its rest, and its undisturbed twin.
+ * Runs one random test of a flow until nothing changes any more, and its twin without disturbances.
  */
 #include "tests/unit.h"
 
@@ -18,7 +18,7 @@ static void remove_strangers(struct flow_walk *w)
             flow_fixture_delete(w->fixture, &kind_job, w->seen[i].name, REGISTRY_BACKGROUND);
 }
 
-/* LIV-1: once nothing goes wrong any more, the flow ends. */
+/* LIV-1: the flow ends once no fault occurs any more. */
 static void run_out(struct flow_walk *w)
 {
     walk_breathe(w);
@@ -67,7 +67,7 @@ static void end(struct flow_walk *w)
     faulty_free(w->faulty);
 }
 
-/* How the flow ended: its phase and the steps by list. */
+/* Returns how the flow ended: its phase and the steps by list; owned. */
 static char *summary(struct flow_walk *w)
 {
     static const char *const lists[] = {"failedJobs", "completedJobs", "terminatedJobs",
@@ -95,8 +95,8 @@ static char *twin(uint64_t seed, char violation[FLOW_WALK_TEXT])
     return text;
 }
 
-/* The order of events decides what a stopped flow has started, when a condition is evaluated, and
- * whether the deadline comes first. */
+/* Returns whether the twin must have the same result. The order of events decides which jobs a
+ * stopped flow has started, when a condition is evaluated, and whether the deadline comes first. */
 static bool comparable(const struct flow_walk *w)
 {
     return w->flow.policy == GEN_CONTINUE && !w->flow.early && !w->flow.deadline_s &&

@@ -1,5 +1,5 @@
 /*
- * Jobs that are aborted and resumed (AbortJob, ResumeJob), one by one or with their flow.
+ * Aborts and resumes jobs (AbortJob, ResumeJob), one by one or with their flow.
  *
  * An aborted job has not ended, and its flow waits for it. If the step retries aborted jobs, the
  * abort ends the attempt instead, and no resume is needed.

@@ -1,6 +1,6 @@
 /*
- * What a job must contain: the version of its template, its patch with references replaced, and the
- * settings of the flow for all jobs.
+ * Checks the content of created jobs: the version of the template, the patch with its references
+ * replaced, and the flow's settings for all jobs.
  */
 #include "tests/unit.h"
 
@@ -28,8 +28,8 @@ struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step)
     return &w->templates[w->flow.steps[step].other];
 }
 
-/* A flow that pins its templates uses one version of each, which existed at some moment since its
- * acceptance; any other flow uses the newest. */
+/* Checks the template version. A flow that pins its templates uses one version of each, which
+ * existed at some moment since its acceptance; any other flow uses the newest. */
 static void check_version(struct flow_walk *w, const struct seen_job *job, const json_t *body)
 {
     struct walk_template *template = walk_template_of(w, job->step);
@@ -48,7 +48,7 @@ static void check_version(struct flow_walk *w, const struct seen_job *job, const
     template->pinned = version;
 }
 
-/* 6.3, 13.5, 13.7: the job is made of its template, its patch and the settings for all jobs. */
+/* 6.3, 13.5, 13.7: a job consists of its template, its patch and the settings for all jobs. */
 void walk_check_body(struct flow_walk *w, const struct seen_job *job, const struct object *object)
 {
     const struct gen_step *step = &w->flow.steps[job->step];

@@ -1,6 +1,6 @@
 /*
- * What must hold when nothing is in flight: of the status, of the jobs that exist, and of a flow at
- * rest.
+ * Checks of the status, the existing jobs and a finished flow that must hold when nothing is in
+ * flight.
  */
 #include "tests/unit.h"
 
@@ -86,7 +86,7 @@ static bool is_listed(const json_t *list, const char *name)
     return false;
 }
 
-/* 13.3: a step is skipped exactly if it does not run. */
+/* 13.3: a step is in the list of skipped steps exactly if it does not run. */
 static void check_skipped(struct flow_walk *w, const json_t *status)
 {
     const json_t *skipped = json_object_get(status, "skippedJobs");
@@ -105,7 +105,7 @@ static void check_skipped(struct flow_walk *w, const json_t *status)
     }
 }
 
-/* 13.10: the hash of what each job was made from is stored, and stays. */
+/* 13.10: the status has the hash of the content that each job was made from, and the hash stays. */
 static void check_hashes(struct flow_walk *w, const json_t *status)
 {
     const json_t *node;
@@ -145,7 +145,8 @@ void walk_check_status(struct flow_walk *w)
     check_skipped(w, status);
 }
 
-/* It may be that of another iteration, which must come before this one. */
+/* Returns whether a foreign job has the name of the step's next job. The name may belong to another
+ * iteration, which must come before this one. */
 static bool name_is_taken(struct flow_walk *w, uint32_t step)
 {
     for (uint32_t i = 0; i < w->n_seen; i++)
@@ -200,7 +201,8 @@ static uint32_t room(const struct flow_walk *w)
     return there < w->flow.max_running ? w->flow.max_running - there : 0;
 }
 
-/* A gang waits until maxRunningJobs allows all of it, and the steps behind it wait as well. */
+/* Checks that every job that may be created exists. A gang waits until maxRunningJobs allows all of
+ * it, and the steps after it wait as well. */
 static void check_made(struct flow_walk *w)
 {
     if (room(w) == 0 || (w->flow.max_running && w->flow.gang))
@@ -224,7 +226,7 @@ static void check_phase(struct flow_walk *w)
                       flow_phase_text(w->phase));
 }
 
-/* LIV-3: without a change from outside. */
+/* LIV-3: without a change from outside the controller does not sync. */
 static void pass_minute(struct flow_walk *w)
 {
     unsigned before = w->syncs ? w->syncs() : 0;
@@ -245,7 +247,7 @@ void walk_check_calm(struct flow_walk *w)
         walk_check_status(w);
 }
 
-/* The part of two texts at which they differ. */
+/* Reports the part at which two texts differ. */
 static void check_same(struct flow_walk *w, const char *before, const char *after)
 {
     size_t at = 0, from;
@@ -265,7 +267,7 @@ static void check_jobs_gone(struct flow_walk *w, const char *invariant)
             walk_violated(w, "%s: %s is left", invariant, w->seen[i].name);
 }
 
-/* 13.11, INV-J8: the flow is deleted when its time has come, and its jobs with it. */
+/* 13.11, INV-J8: the flow is deleted when its TTL has expired, and its jobs with it. */
 static void check_end_of_life(struct flow_walk *w)
 {
     flow_fixture_advance(w->fixture, w->flow.ttl_s * INT64_C(1000) + MINUTE_MS);

@@ -1,6 +1,6 @@
 /*
- * The events of a walk. The flow controller of the fixture sees the cluster through one that
- * injects faults; the walk plays the job controller, the kubelet and the user.
+ * The events of a random test. The flow controller sees the cluster through a layer that injects
+ * faults; the test plays the job controller, the kubelet and the user.
  */
 #include "tests/unit.h"
 
@@ -14,10 +14,11 @@ enum {
     TERMINATED_CODE = 143,
     CALM_MS = 31000,
     SHORT_MS = 3000,
-    STORED_MS = 5000 /* certain unless writes fail */
+    STORED_MS = 5000 /* after this time a write is stored, unless writes fail */
 };
 
-/* The results of probes may not be stored, nor that a job replaces another. */
+/* Stops the controller. Results of probes may not be stored yet, nor that one job replaces another.
+ */
 void walk_stop(struct flow_walk *w)
 {
     flow_controller_stop(take(w->fixture->flows));
@@ -36,7 +37,7 @@ void walk_stop(struct flow_walk *w)
     }
 }
 
-/* Probes see what pods show now. */
+/* Starts the controller. Its probes see the present state of the pods. */
 void walk_start(struct flow_walk *w)
 {
     w->away = false;
@@ -62,7 +63,8 @@ void walk_restart(struct flow_walk *w)
     walk_start(w);
 }
 
-/* Copies of existing templates are made in the turn that accepts the spec. */
+/* Records which template versions are pinned: copies of existing templates are made in the turn
+ * that accepts the spec. */
 static void note_pinned(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->flow.count; i++) {
@@ -127,7 +129,7 @@ static void roll_end(struct flow_walk *w, struct seen_job *job)
                           w->disturbed ? job->attempt : job->created);
 }
 
-/* Carries out Commands, as the job controller does. */
+/* Executes Commands, as the job controller does. */
 void walk_obey(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->n_seen; i++) {
@@ -155,14 +157,14 @@ void walk_calm(struct flow_walk *w)
     faulty_clear(w->faulty);
     w->faults = false;
     flow_fixture_advance(w->fixture, CALM_MS);
-    for (uint32_t i = 0; i < w->n_seen; i++) /* a TCP probe tried its port meanwhile */
+    for (uint32_t i = 0; i < w->n_seen; i++) /* a TCP probe may have tried its port meanwhile */
         if (walk_fact(w, &w->seen[i])->passed == RULE_YES && is_at_work(w, &w->seen[i]))
             walk_fact(w, &w->seen[i])->polled = RULE_YES;
     walk_obey(w);
     flow_fixture_advance(w->fixture, SHORT_MS);
 }
 
-/* Lets the writes in flight end. */
+/* Waits until the writes in flight have ended. */
 void walk_breathe(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
@@ -219,7 +221,7 @@ static void time_passes(struct flow_walk *w)
     flow_fixture_advance(w->fixture, 1 + dice_roll(&w->dice, 15000));
 }
 
-/* Also with events while no controller runs. */
+/* Restarts the controller, sometimes with events while none runs. */
 static void controller_restarts(struct flow_walk *w)
 {
     walk_did(w, "the controller restarts", "");
@@ -248,14 +250,15 @@ static void writes_go_wrong(struct flow_walk *w)
     };
 
     if (rule.way == FAULTY_DELAY && rule.ops == FAULTY_CREATE)
-        rule.way = FAULTY_LOSE; /* a late command would belong to the former run */
+        rule.way = FAULTY_LOSE; /* a delayed Command would belong to the previous run */
     walk_did(w, "writes go wrong", "");
     faulty_clear(w->faulty);
     faulty_plan(w->faulty, &rule);
     w->faults = true;
 }
 
-/* A result that is not in the status yet would be lost with its job, so it is stored first. */
+/* Deletes a job. A result that is not in the status yet would be lost with its job, so it is stored
+ * first. */
 static void job_is_deleted(struct flow_walk *w)
 {
     struct seen_job *job;
@@ -275,7 +278,7 @@ void walk_suspend(struct flow_walk *w)
 {
     if (flow_phase_finished(w->phase))
         return;
-    if (!w->suspended) { /* jobs in creation come first */
+    if (!w->suspended) { /* wait for jobs that are being created */
         walk_breathe(w);
         if (flow_phase_finished(w->phase))
             return;
@@ -289,7 +292,7 @@ static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    walk_breathe(w); /* jobs that end meanwhile count as ended before */
+    walk_breathe(w); /* jobs that end meanwhile count as ended before the edit */
     if (!w->exists || w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
@@ -323,7 +326,7 @@ void walk_tell_flow(const struct flow_walk *w)
     fprintf(stderr, "%s\n", yaml.data);
 }
 
-/* 13.10: adds a step, or removes a last one that never ran; not in a flow that is ending. */
+/* 13.10: adds a step, or removes a last step that never ran; not in a flow that is ending. */
 static void flow_is_edited(struct flow_walk *w)
 {
     const struct gen_flow before = w->flow;

@@ -1,5 +1,5 @@
 /*
- * What watchers see of the flow, and what must hold of every change.
+ * Records what watchers see of the flow, and checks what must hold of every change.
  */
 #include "tests/unit.h"
 
@@ -11,8 +11,8 @@
 #include "tests/support/flow_walk_impl.h"
 
 enum {
-    SOON_MS = 2500,   /* the deadline may be that much earlier */
-    SURELY_MS = 3000, /* or later than the rules know */
+    SOON_MS = 2500,   /* the deadline may be this much earlier than the rules know */
+    SURELY_MS = 3000, /* the deadline may be this much later than the rules know */
     SECOND_MS = 1000  /* times in objects are whole seconds */
 };
 
@@ -54,7 +54,7 @@ void walk_did(struct flow_walk *w, const char *event, const char *about)
         fprintf(stderr, "%8.1f  %s %s\n", seconds(w), event, about);
 }
 
-/* INV-R2: a hash of each event, its time and its effect. */
+/* INV-R2: adds each event, its time and its effect to the hash. */
 static void note(struct flow_walk *w, enum cluster_change change, const struct object *object)
 {
     scoped(buf) struct buf text = {0};
@@ -124,7 +124,7 @@ void walk_forget(struct flow_walk *w)
     }
 }
 
-/* Nothing is retried for a flow that is ending or a loop that has ended. */
+/* Returns whether the job is not retried because its flow is ending or its loop has ended. */
 static bool is_over(const struct flow_walk *w, const struct seen_job *job)
 {
     const struct gen_step *step = &w->flow.steps[job->step];
@@ -135,7 +135,7 @@ static bool is_over(const struct flow_walk *w, const struct seen_job *job)
     return w->rules.closed && !step->final;
 }
 
-/* Failures that were to be retried are final. */
+/* Makes failures final that were waiting for a retry. */
 static bool close_retries(struct flow_walk *w)
 {
     bool closed = false;
@@ -184,7 +184,7 @@ static uint32_t count_unfinished(const struct flow_walk *w, uint32_t step)
     return count;
 }
 
-/* The job itself counts as unfinished. */
+/* Checks the limits on running jobs; the new job itself counts as unfinished. */
 static void check_limits(struct flow_walk *w, const struct seen_job *job)
 {
     const struct gen_step *step = &w->flow.steps[job->step];
@@ -201,7 +201,7 @@ static void check_limits(struct flow_walk *w, const struct seen_job *job)
         walk_violated(w, "%s was made although the flow is suspended", job->name);
 }
 
-/* INV-F2 and more: the rules allow the job. */
+/* INV-F2: the rules allow the created job. */
 static void check_allowed(struct flow_walk *w, const struct seen_job *job)
 {
     const struct rule_step *step = &w->rules.steps[job->step];
@@ -278,7 +278,7 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     walk_judge(w);
 }
 
-/* Whether another attempt follows. */
+/* Determines whether another attempt follows the end of this one. */
 static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -288,7 +288,7 @@ static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how
     job->retried += fact->again;
 }
 
-/* The attempt has ended, perhaps with another to follow: its results are known. */
+/* Records the results of an attempt that has ended; another attempt may follow. */
 static void know_end(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -301,7 +301,7 @@ static void know_end(struct flow_walk *w, struct seen_job *job)
     fact->items = job->end.items;
 }
 
-/* An aborted job has not ended, unless its step retries aborted jobs. */
+/* Handles an abort. An aborted job has not ended, unless its step retries aborted jobs. */
 static void job_aborted(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
@@ -315,13 +315,13 @@ static void job_aborted(struct flow_walk *w, struct seen_job *job)
         fact->end = RULE_UNSURE;
 }
 
-/* The job was resumed before the next attempt came. */
+/* Handles a job that was resumed before the next attempt was created. */
 static void job_taken_up(struct flow_walk *w, struct seen_job *job)
 {
     struct rule_job *fact = walk_fact(w, job);
 
     job->spent = false;
-    job->retried--; /* it is the same attempt */
+    job->retried--; /* it is still the same attempt */
     fact->unfinished = true;
     fact->again = fact->known = false;
     fact->end = RULE_OPEN;
@@ -332,7 +332,7 @@ static void job_ended(struct flow_walk *w, struct seen_job *job)
     struct rule_job *fact = walk_fact(w, job);
     bool terminated = job->phase == JOB_TERMINATED;
 
-    if (job->phase != JOB_COMPLETED && !job->end.code) /* it was commanded to end */
+    if (job->phase != JOB_COMPLETED && !job->end.code) /* a Command ended it */
         job->end = (struct gen_end){.k = -1, .items = GEN_NO_ITEMS};
     job->end.terminated = terminated;
     know_end(w, job);
@@ -431,7 +431,7 @@ static void flow_ended(struct flow_walk *w, enum flow_phase phase)
 
     walk_judge(w);
     late = phase == FLOW_FAILED && w->rules.seen_late;
-    w->rules.late |= late; /* this was the value pinned */
+    w->rules.late |= late; /* the stored phase shows that the deadline has passed */
     walk_judge(w);
     if (w->rules.phase != wanted && !w->rules.unsure && !late)
         walk_violated(w, "8.3: the flow is %s, but it %s", flow_phase_text(phase),

@@ -1,5 +1,5 @@
 /*
- * Texts of pods for tests of plugins.
+ * Builds pods of a job without a cluster and prints parts of them for tests of plugins.
  */
 #include "tests/support/job_bench.h"
 #include "tests/unit.h"

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Pods and objects of a job as the core and its plugins make them, without a cluster; and parts of
- * pods as one line of text, to be compared at a glance.
+ * Builds pods and other objects of a job as the job controller and its plugins do, without a
+ * cluster, and prints parts of pods as one line of text for comparison.
  */
 #include "job/pod.h"
 #include "job/pod_plugins.h"
@@ -10,22 +10,23 @@ struct job_bench {
     struct job_spec_cache *cache;
     struct object *job;
     struct job_model model;
-    char *text; /* the last one of the functions below */
+    char *text; /* the text that the functions below returned last */
 };
 
-/** From a manifest that admission has not seen. */
+/** Reads a job from a manifest, without admission. */
 struct job_bench job_bench_new(const char *yaml);
 void job_bench_free(struct job_bench *bench);
 
-/** The body of the pod; owned. */
+/** Returns the body of the pod; owned by the caller. */
 json_t *job_bench_pod(struct job_bench *bench, const char *task, int32_t index);
-/** A container of the pod by name, whichever list it is in. */
+/** Returns a container or init container of the pod by name. */
 const json_t *job_bench_container(const json_t *pod, const char *name);
 
-/* "A=1 B=<j-svc/B>", "22:mpijob-port", "j-svc:/etc/volcano j-ssh/.ssh:/root/.ssh". Valid until the
- * next of these calls. */
+/* These functions return environment variables, ports and volume mounts as text, for example "A=1
+ * B=<j-svc/B>", "22:mpijob-port", "j-svc:/etc/volcano j-ssh/.ssh:/root/.ssh". The text is valid
+ * until the next of these calls. */
 const char *job_bench_env(struct job_bench *bench, const json_t *pod, const char *container);
 const char *job_bench_ports(struct job_bench *bench, const json_t *pod, const char *container);
 const char *job_bench_mounts(struct job_bench *bench, const json_t *pod, const char *container);
-/** The value of a literal variable, or NULL. */
+/** Returns the value of a variable with a literal value, or NULL. */
 const char *job_bench_value(const json_t *pod, const char *container, const char *variable);

@@ -7,7 +7,7 @@
 #include "tests/fake/faulty.h"
 #include "tests/support/job_fixture.h"
 
-/* A late write comes within the time that tests give things to settle. */
+/* The delay of a delayed write; shorter than the time that tests wait for the loop to settle. */
 enum { LATE_MS = 8 };
 
 static const struct {
@@ -20,15 +20,15 @@ static const struct {
     {"late", {FAULTY_ANY, .times = 1, .way = FAULTY_DELAY, .delay_ms = LATE_MS}},
 };
 
-/* Jobs of many pods make many writes alike: of those so many are tried, evenly spread. */
+/* Jobs of many pods make many similar writes: at most this many are tried, evenly spread. */
 enum { WRITES_MAX = 24 };
 
-/* One test, under one fault at each of its writes. */
+/* A test and the fault that is injected at one of its writes. */
 struct faulty_test {
     CMUnitTestFunction test;
     size_t fault;
     int writes;
-    int at; /* the write that goes wrong now */
+    int at; /* index of the write that fails in this run */
 };
 
 static void under_fault(void **state)
@@ -40,7 +40,7 @@ static void under_fault(void **state)
         void *none = NULL;
 
         rule.skip = run->at;
-        rule.but = &kind_event; /* told as well as may be */
+        rule.but = &kind_event; /* events may be lost, so their writes get no faults */
         job_fixture_fault(&rule);
         run->test(&none);
     }
@@ -56,7 +56,7 @@ static int tell_where(void **state)
     return 0;
 }
 
-/* How many writes a test makes, learnt when it runs as it is. */
+/* Runs a test without faults and counts the writes it makes. */
 static int counted(void **state)
 {
     job_fixture_count_writes();
@@ -94,7 +94,8 @@ int job_tests_with_faults(const struct CMUnitTest *tests, size_t n_tests,
         plain[i].initial_state = &writes[i];
     }
     failed = _cmocka_run_group_tests("as they are", plain, n_tests, NULL, NULL);
-    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes are the point */
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes cause warnings, which are
+                                                 * expected here */
     for (size_t i = 0; i < n_tests; i++)
         for (size_t f = 0; f < countof(faults) && !is_spared(tests[i].test_func, spared); f++) {
             runs[n_faulty] = (struct faulty_test){tests[i].test_func, f, writes[i], 0};

@@ -1,5 +1,5 @@
 /*
- * The player of scheduler and kubelet.
+ * Runs the job controller on a cluster in memory and simulates scheduler and kubelet.
  */
 #include "tests/support/job_fixture.h"
 #include "tests/unit.h"
@@ -18,7 +18,7 @@ static void note(char trace[JOB_FIXTURE_TRACE_MAX], const char *word)
         snprintf(trace + len, JOB_FIXTURE_TRACE_MAX - len, "%s%s", len ? " " : "", word);
 }
 
-/* ---- kubelet ---- */
+/* Stores the status of a pod, as the kubelet does. */
 
 static void write_status(struct job_fixture *fixture, const struct object *pod,
                          const struct pod_status *status)
@@ -55,7 +55,7 @@ static void let_go(struct job_fixture *fixture, const struct object *pod)
                    &how);
 }
 
-/* Give the pod a node, so that deleting it takes a grace period. */
+/* Gives the pod a node, so that its deletion takes a grace period. */
 static void bind_pod(struct job_fixture *fixture, const struct object *pod)
 {
     scoped(json) json_t *body = object_body_json(pod);
@@ -93,7 +93,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
         report(fixture, now, POD_SUCCEEDED, 0, 0, false);
 }
 
-/* ---- scheduler ---- */
+/* Stores the phase of a PodGroup, as the scheduler does. */
 
 static void set_group_phase(struct job_fixture *fixture, const struct object *group,
                             enum podgroup_phase phase)
@@ -136,8 +136,6 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
         note(fixture->phases, job_phase_text(after));
 }
 
-/* ---- life ---- */
-
 void job_fixture_start_controller(struct job_fixture *fixture)
 {
     const struct job_options options = {
@@ -159,7 +157,7 @@ void job_fixture_stop_controller(struct job_fixture *fixture)
     loop_settle(fixture->loop);
 }
 
-enum { SETTLE_MS = 30 }; /* longer than status writes are gathered */
+enum { SETTLE_MS = 30 }; /* longer than the controller collects status writes */
 
 static struct faulty_rule fault;
 static bool has_fault;
@@ -251,7 +249,8 @@ void job_fixture_restart(struct job_fixture *fixture)
     job_fixture_start_controller(fixture);
 }
 
-/* After a fault a little longer: what went wrong is tried again. */
+/* Runs the loop until nothing is left to do; after a fault a little longer, because the controller
+ * tries again. */
 void job_fixture_settle(struct job_fixture *fixture)
 {
     int before = faulty_hits(fixture->cluster);
@@ -265,8 +264,6 @@ void job_fixture_advance(struct job_fixture *fixture, int64_t ms)
 {
     loop_advance(fixture->loop, ms);
 }
-
-/* ---- user ---- */
 
 static void check_errors(const struct error_list *errors)
 {
@@ -372,8 +369,6 @@ void job_fixture_job_simple(struct job_fixture *fixture, const char *name, const
     job_fixture_apply(fixture, yaml.data);
     buf_release(&yaml);
 }
-
-/* ---- reports ---- */
 
 static const struct object *pod_named(struct job_fixture *fixture, const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * What a test sees of the fixture: objects, events, and names in their order.
+ * Functions that tests of jobs use to inspect objects, events and the order of names.
  */
 #include "tests/unit.h"
 
@@ -73,7 +73,7 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The words in alphabetical order, owned. */
+/* Returns the words in alphabetical order, owned by the caller. */
 static char *sorted_words(const char *text)
 {
     scoped_str copy = mem_strdup(text);

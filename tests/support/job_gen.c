@@ -18,11 +18,9 @@ int gen_job_replicas(const struct gen_job *job)
     return sum;
 }
 
-/* ---- rolling ---- */
-
 #define BIT(event) (1u << EVENT_##event)
 
-/* Events of a cause that can be over again: only these wait. */
+/* Events of a cause that can end by itself; only these may have a timeout. */
 static const uint32_t delayable = BIT(POD_FAILED) | BIT(POD_EVICTED) | BIT(POD_PENDING);
 
 static enum job_action roll_action(struct dice *dice, bool partitioned)
@@ -163,8 +161,6 @@ void gen_job_rescale(struct gen_job *job, struct dice *dice)
     }
     roll_minimum(job, dice);
 }
-
-/* ---- writing ---- */
 
 static void write_policies(const struct gen_policies *list, struct buf *out)
 {

@@ -1,18 +1,19 @@
 #pragma once
 /*
- * Random jobs: small specs that use much of what a Job can say, as a struct for an oracle and as a
- * manifest for the program. The same dice give the same job.
+ * Random jobs: small specs that use many features of a Job, as a structure for the independent
+ * rules (tests/support/job_rules) and as a manifest for the controller. The same dice give the same
+ * job.
  */
 #include "api/types/kinds/job/job.h"
 #include "base/buf.h"
 #include "tests/support/dice.h"
 
-/* A stream of chance of its own, so that a seed means the same whatever the program draws. */
+/* Maximum numbers of tasks in a job, policies in a list and replicas in a task. */
 
 enum { GEN_TASKS = 3, GEN_POLICIES = 3, GEN_REPLICAS = 4 };
 
 struct gen_policy {
-    uint32_t events; /* 1 << enum job_event; 0: an exit code */
+    uint32_t events; /* bits 1 << enum job_event; 0: the policy matches an exit code */
     int exit_code;
     enum job_action action;
     int timeout_s; /* -1 = none */
@@ -24,9 +25,9 @@ struct gen_policies {
 
 struct gen_task {
     int replicas, min_available;
-    int max_retry; /* of containers */
-    int partition; /* size; 0 = none */
-    int needs;     /* task it depends on, or -1 */
+    int max_retry; /* maxRetry of the task, for its containers */
+    int partition; /* partition size; 0 = none */
+    int needs;     /* index of the task it depends on, or -1 */
     struct gen_policies policies;
 };
 
@@ -42,17 +43,19 @@ struct gen_job {
 };
 
 void gen_job_roll(struct gen_job *job, struct dice *dice);
-/** Tasks of several pods, each of which asks for the restart of all of them a while after it
- * failed: many delayed actions that one of them answers. */
+/** Generates a job whose tasks have several pods, and each pod that fails asks for a restart of all
+ * of them after a delay. Many delayed actions are then pending, and one of them answers all. */
 void gen_job_crowd(struct gen_job *job, struct dice *dice);
-/** Tasks that are restarted a while after a pod was lost, if nothing takes its place. */
+/** Generates a job whose tasks restart with a delay after a pod was lost, unless the pod was
+ * replaced before. */
 void gen_job_mourn(struct gen_job *job, struct dice *dice);
-/** Other replicas and minimums, of tasks without partitions. */
+/** Changes replicas and minimums of tasks without partitions at random. */
 void gen_job_rescale(struct gen_job *job, struct dice *dice);
 int gen_job_replicas(const struct gen_job *job);
 
-/** "a", "b", "c". */
+/** Returns the name of the task: "a", "b" or "c". */
 const char *gen_task_name(int task);
-/** A whole Job in JSON, which is YAML; and a merge patch that carries minAvailable and tasks. */
+/** gen_job_manifest writes a whole Job in JSON, which is also YAML; gen_job_scale_patch writes a
+ * merge patch with minAvailable and tasks. */
 void gen_job_manifest(const struct gen_job *job, struct buf *out);
 void gen_job_scale_patch(const struct gen_job *job, struct buf *out);

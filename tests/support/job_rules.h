@@ -1,7 +1,8 @@
 #pragma once
 /*
- * The rules of a Job's life once more, written down from spec/job.md without a look at job/: plain,
- * slow and without caches. What the controller decides is compared with this.
+ * An independent implementation of the rules of a Job's life cycle, written from spec/job.md
+ * without use of job/: simple, slow and without caches. Tests compare the controller's decisions
+ * with it.
  */
 #include "tests/support/job_gen.h"
 
@@ -18,17 +19,18 @@ struct rule_counts {
     int succeeded_of[GEN_TASKS], ready_of[GEN_TASKS], known_of[GEN_TASKS], restarts_of[GEN_TASKS];
 };
 
-/** 8.5, with ours. */
+/** Returns whether the change of phase is allowed (8.5 and the documented additions). */
 bool rule_edge(enum job_phase from, enum job_phase to);
 
-/** 8.2 and 8.4: what an action asks of a phase. `to` is NONE when the phase stays. */
+/** 8.2 and 8.4: the effect of an action in a phase. `to` is NONE when the phase stays. */
 struct rule_effect {
     enum job_phase to;
     bool version, retry, targeted;
 };
 struct rule_effect rule_effect(enum job_phase phase, enum job_action action);
 
-/** 6: what answers an event; task -1 for events of the job. `exit_code` 0 = none. False: a sync. */
+/** 6: finds the policy that applies to an event; task -1 for events of the job, `exit_code` 0 =
+ * none. Returns false when no policy applies and the job is only synchronized. */
 struct rule_answer {
     enum job_action action;
     int timeout_s; /* -1 or 0: at once */
@@ -38,9 +40,9 @@ bool rule_match(const struct gen_job *job, enum job_event event, int task, int e
 
 void rule_count(struct rule_counts *counts, const struct rule_pod *pods, int n_pods);
 
-/** 8.1, 8.3: where a sync leads. */
+/** Returns the phase that a sync leads to (8.1, 8.3). */
 enum job_phase rule_verdict(const struct gen_job *job, const struct rule_counts *counts,
                             enum job_phase phase, int failures, int status_min_available);
 
-/** 13: may pods of the task be made? */
+/** Returns whether pods of the task may be created: its dependencies are satisfied (13). */
 bool rule_unlocked(const struct gen_job *job, const struct rule_counts *counts, int task);

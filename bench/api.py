@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The daemon's API against its peers, taking turns in one run: reads, durable writes, long lists, watches, the way to a program, rest.
+"""Measures the daemon's API against its peers in one run: reads, durable writes, long lists, watches, the start of a program, idle cost.
 
 usage: api.py [--build build/release] [--seconds S] [--only get,create,list,start,idle,watch,kube] [--kube DIR]
 
-Peers: a bare HTTP server (libmicrohttpd, bench/peers/http.c), SQLite with a row per commit (bench/peers/rows.c), etcd (Debian's etcd-server,
-asked by h2load over gRPC), and a kube-apiserver on an etcd from the directory --kube or KUBEBUILDER_ASSETS names (scripts/kube-assets.sh makes
-one). One that cannot be had is named and left out. All is asked over unix sockets by bench_load but etcd, which has none, and kube-apiserver:
-it and the daemon beside it are asked by h2load over HTTP/1.1 and TLS with a token.
+Peers:
+- a bare HTTP server (libmicrohttpd, bench/peers/http.c);
+- SQLite with one commit per row (bench/peers/rows.c);
+- etcd (Debian's etcd-server; h2load sends the requests over gRPC);
+- a kube-apiserver on an etcd, from the directory that --kube or KUBEBUILDER_ASSETS names (scripts/kube-assets.sh makes one).
+A missing peer is named and left out. bench_load sends requests over unix sockets, except to etcd, which has none, and to
+kube-apiserver: h2load measures it and the daemon next to it over HTTP/1.1 and TLS with a token.
 """
 import argparse
 import json
@@ -43,7 +46,7 @@ def cpu_s_of(pid):
 
 
 class Server:
-    """A process, its CPU and its memory; gone when the block ends."""
+    """A process with its CPU time and memory; it ends with the block."""
 
     def __init__(self, *command, ready, cwd=None):
         self.process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -64,7 +67,7 @@ class Server:
         return cpu_s_of(self.process.pid)
 
     def memory(self, field="VmRSS"):
-        """Bytes."""
+        """Resident memory in bytes."""
         with open("/proc/%d/status" % self.process.pid) as file:
             return next(int(line.split()[1]) << 10 for line in file if line.startswith(field + ":"))
 
@@ -75,7 +78,7 @@ def answers(path):
 
 
 def daemon(args, listen="none", *options):
-    """A fresh one, in the current directory."""
+    """Starts a new daemon in the current directory."""
     shutil.rmtree("data", ignore_errors=True)
     return Server(os.path.join(args.build, "jobflow"), "serve", "--data-dir", "data", "--listen", listen, *options,
                   ready=lambda: os.path.exists("data/api.sock") and answers("data/api.sock") and (listen == "none" or os.path.exists("data/kubeconfig")))
@@ -90,7 +93,7 @@ def load(args, *options, path="data/api.sock"):
 
 
 def ask(method, path, body=None):
-    """(status, document) from the daemon."""
+    """Sends a request to the daemon; returns (status, document)."""
     text = json.dumps(body).encode() if body else b""
     with socket.socket(socket.AF_UNIX) as s:
         s.connect("data/api.sock")
@@ -107,7 +110,7 @@ def made(answer):
 
 
 def compiled(name, *libraries):
-    """A peer's program, or None with the reason said."""
+    """Compiles the program of a peer; returns its path, or prints the reason and returns None."""
     done = subprocess.run(["cc", "-O2", "-o", name, os.path.join(HERE, "peers", name + ".c"), *libraries], capture_output=True, check=False)
     if done.returncode:
         say("peer %s left out: it cannot be built (%s)" % (name, " ".join(libraries)))
@@ -122,7 +125,7 @@ def written(name, value):
 
 
 def vcjob():
-    """About 2 KB; its pod is never started, so that what is measured is its creation and what the controllers make of it."""
+    """A vcjob of about 2 KB. Its pod never starts, so that only creation and the work of the controllers are measured."""
     container = {"name": "c", "image": "busybox:1.36", "command": ["/bin/true"], "imagePullPolicy": "IfNotPresent",
                  "env": [{"name": "STAGE", "value": "extract"}, {"name": "NOTE", "value": "x" * 900}],
                  "resources": {"requests": {"cpu": "500m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}}
@@ -138,8 +141,6 @@ def vcjob():
 def config_map(name="c-@N@", size=1900, **data):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(data, n=name, v="x" * size)}
 
-
-# ---- what is measured ----
 
 def measure_get(args):
     ours, peers = [], []
@@ -159,7 +160,7 @@ def measure_get(args):
 
 
 def etcd_puts(args):
-    """(puts a second by 64 clients, one under way each; CPU of a put in us), or None without etcd or h2load."""
+    """Returns (puts per second of 64 clients with one request each, CPU per put in us), or None without etcd or h2load."""
     if not shutil.which("etcd") or not shutil.which("h2load"):
         say("peer etcd left out: etcd or h2load is not installed")
         return None
@@ -212,23 +213,23 @@ def measure_create(args):
 
 
 class Kube:
-    """kube-apiserver on an etcd of its own, which syncs what it is given; gone when the block ends."""
+    """kube-apiserver on its own etcd, which syncs writes to disk; it ends with the block."""
 
     def __init__(self, directory):
         sys.path.insert(0, os.path.join(HERE, "..", "tests", "system"))
         os.environ.update(KUBEBUILDER_ASSETS=directory, JOBFLOW=os.path.abspath("none"))
-        import lib_kube  # what the tests start, so that there is one way to do it
+        import lib_kube  # started by the code of the system tests
         shutil.rmtree("kube", ignore_errors=True)
         self.lib, self.kube = lib_kube, lib_kube.Kube()
         self.url, self.token, self.version = "https://127.0.0.1:%d" % self.kube.port, lib_kube.TOKEN, self.kube.version
 
     @property
     def pid(self):
-        """Of the API server alone: etcd's part is not counted."""
+        """The pid of the API server alone; the CPU time of etcd is not counted."""
         return dict((program, process.pid) for program, process, *_ in self.kube.started)["kube-apiserver"]
 
     def learn_kinds(self, url, token):
-        """The CustomResourceDefinitions of the daemon."""
+        """Installs the CustomResourceDefinitions of the daemon."""
         own = self.lib.Server(int(url.rpartition(":")[2]), token, self.lib.unverified())
         self.kube.install(own.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions").json["items"])
 
@@ -240,7 +241,7 @@ class Kube:
 
 
 def over_tls(args, url, token, target, *options):
-    """Answers of 2xx to 16 connections."""
+    """Returns the number of 2xx answers to 16 connections."""
     out = subprocess.run(["h2load", "--h1", "-c", "16", "-t", "1", "-D", str(int(args.seconds)), "-H", "Authorization: Bearer " + token,
                           "-H", "Content-Type: application/json", *options, url + target], capture_output=True, text=True, check=True).stdout
     codes = next(line for line in out.splitlines() if line.startswith("status codes:"))
@@ -251,7 +252,7 @@ def over_tls(args, url, token, target, *options):
 
 
 def measure_kube(args):
-    """The 2 KB of a vcjob: as its own kind, of which kube-apiserver has the definition alone."""
+    """Measures the 2 KB vcjob on both servers; kube-apiserver knows only the definition of its kind."""
     directory = args.kube or os.environ.get("KUBEBUILDER_ASSETS")
     if not directory or not shutil.which("h2load"):
         say("peer kube-apiserver left out: %s" % ("h2load is not installed" if directory else "neither --kube nor KUBEBUILDER_ASSETS names its directory"))
@@ -297,7 +298,7 @@ def measure_list(args):
 
 
 def measure_start(args):
-    """From the first byte of the request to the first of the program: it says the time itself, so its own start is in it."""
+    """Measures from the first byte of the request to the first instruction of the program. The program reports the time itself, so its own start is included."""
     took = []
     with daemon(args):
         template = {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": {"name": "t"},
@@ -328,7 +329,7 @@ def measure_idle(args):
     with daemon(args, "127.0.0.1:0") as server:
         empty = server.memory()
         load(args, "--method", "POST", "--target", JOBFLOWS, "--body", written("flow", flow), "--connections", 16, "--requests", 1000)
-        time.sleep(6)  # it rests
+        time.sleep(6)  # the daemon becomes idle
         cpu = server.cpu_s()
         time.sleep(args.idle)
         row("T21 1,000 flows that wait, with a TLS listener: CPU", "%.3f %%" % ((server.cpu_s() - cpu) / args.idle * 100), "-", "-", "≤ 0.1 %")
@@ -337,10 +338,12 @@ def measure_idle(args):
 
 
 def measure_watch(args):
-    """Each round anew. From due: the wait for a connection that is free is in it, so a disk that stalls is counted for everything due meanwhile."""
+    """Measures each round with a new daemon. Delays count from the due time of a change, so waiting for a free connection is included: a stall of the disk
+    delays everything due meanwhile.
+    """
     rounds = []
     for _ in range(args.rounds):
-        with daemon(args, "none", "--max-connections", "2000") as server:  # 1,000 that listen and 64 that write
+        with daemon(args, "none", "--max-connections", "2000") as server:  # 1,000 watchers and 64 writers
             made(ask("POST", CM, config_map("one")))
             before = server.memory()
             revision = json.loads(ask("GET", CM)[1])["metadata"]["resourceVersion"]

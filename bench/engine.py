@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The engine alone: flows on `--runtime sim` with the durable store, steps per second and cost per step.
+"""Measures the engine alone: flows on `--runtime sim` with the durable store, steps per second and cost per step.
 
 usage: engine.py [--program build/release/jobflow] [--shapes chain,fan,layered] [--sizes 1000,10000,100000] [--rounds 3]
 
 One row per shape and size: medians over the rounds of wall and CPU seconds, steps per second, peak resident memory and bytes written to
-disk (both divided by the steps), and the wall per step relative to the size before.
+disk (both divided by the steps), and the wall time per step relative to the previous size.
 """
 import argparse
 import os
@@ -19,18 +19,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def shape_of(kind, size):
-    """The shape with that many steps; a fan has a source and a sink beside its arms."""
+    """Returns the shape with that many steps; a fan has a source and a sink in addition to its parallel steps."""
     return {"chain": "chain:%d" % size, "fan": "fan:%d" % (size - 2), "layered": "layered:%d:3" % size}[kind]
 
 
 def measure(program, flow, flags):
-    """Run once in a fresh data directory: wall, cpu, peak KiB, bytes written."""
+    """Runs once in a new data directory; returns wall time, CPU time, peak KiB and bytes written."""
     scratch = tempfile.mkdtemp(prefix="jobflow-bench-")
     try:
         began = time.monotonic()
         process = subprocess.Popen([program, "run", "--output", "quiet", "--data-dir", scratch + "/data", *flags, flow])
         written = 0
-        # The kernel counts what a process wrote until it is reaped: look at it as a zombie.
+        # The kernel keeps the I/O counters of a process until it is reaped, so they are read while it is a zombie.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         wall = time.monotonic() - began
         with open("/proc/%d/io" % process.pid) as io:

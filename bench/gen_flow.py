@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Write a JobFlow of a given shape, with one JobTemplate per step, for the engine benchmarks.
+"""Writes a JobFlow of a given shape with its JobTemplates, for the engine benchmarks.
 
 usage: gen_flow.py SHAPE [--templates one|each] > flow.yaml
        gen_flow.py SHAPE --dir DIR     the same DAG for jobflow, make and ninja: dag.txt, jobflow.yaml, jobtemplates.yaml, Makefile, build.ninja
 
 SHAPE  chain:N        step i depends on step i-1
-       fan:N          a source, N steps side by side, a sink
-       layered:N:D    floor(sqrt N) wide layers, each step depends on D of the layer before (seeded)
+       fan:N          a source, N parallel steps, a sink
+       layered:N:D    layers of floor(sqrt N) steps; each step depends on D steps of the previous layer (seeded)
 """
 import argparse
 import math

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Step to step with real processes: from the exit of one step to the start of the next program.
+"""Measures the latency between steps with real processes: from the exit of one step to the start of the next program.
 
 usage: latency.py [--program PATH] [--steps 1000] [--rounds 3] [--flags "…"]
 
-A chain of steps, each a program that writes down when it began and when it is about to end (CLOCK_MONOTONIC; a C program of a few lines,
-compiled for the purpose, so that nothing but the kernel stands between it and its exit). The gap of a link is from the end of one step to
-the beginning of the next: the exit is noticed, the pod, the job and the flow are decided, the next start intent is on disk
-(`synchronous=FULL`), the process is created and loaded. Beside it stands what the kernel alone takes for the last part, measured in the
-same round: the gap of the same program started by `posix_spawn` in a loop.
+The flow is a chain of steps. Each runs a small C program that records the times of its beginning and of its end
+(CLOCK_MONOTONIC). A C program adds the least time of its own between the record and the exit. The gap between two steps is the
+time from the end of one to the beginning of the next. In that time jobflow notices the exit, updates pod, job and flow, commits
+the next start intent to disk (`synchronous=FULL`), and creates the process, which is then loaded.
+
+For comparison the same round measures the kernel's part: the gap of the same program started by `posix_spawn` in a loop.
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# One record of two times; O_APPEND keeps records whole.
+# One record of two times; O_APPEND keeps each record whole.
 STAMP = r"""
 #include <fcntl.h>
 #include <stdint.h>
@@ -55,7 +56,7 @@ spec:
 
 
 def gaps_of(path):
-    """Milliseconds between the end of each record and the beginning of the next."""
+    """Returns the milliseconds between the end of each record and the beginning of the next."""
     with open(path, "rb") as log:
         data = log.read()
     times = [int.from_bytes(data[i:i + 8], sys.byteorder) for i in range(0, len(data), 8)]

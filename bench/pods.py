@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Starts of pods by ways and levels, against a plain posix_spawn with a log file and against what the kernel alone takes.
+"""Measures pod starts by method and isolation level, against a plain posix_spawn with a log file and against the kernel's own cost.
 
 usage: pods.py [--build DIR] [--rounds 3] [--pods 200] [--user NAME] [--ways logged,full+4,…]
 
-Ways take turns within a round, so ratios hold even when the machine's speed drifts; nothing but /bin/echo is started, two and eight at
-a time. Those of bench_floor (spawn, logged, logs, spaces, mounts) are processes as a bare C program starts them; bare, plain, mounts,
-user, full and private are pods of the runtime, from its start to its last report, with no volumes or (+4) four of them. Started by
-root, it measures the levels of an ordinary user as well when --user names one who may read the build.
+Methods take turns within a round, so ratios hold even when the machine's speed drifts. All of them start /bin/echo, two and
+eight at a time. The methods spawn, logged, logs, spaces and mounts of bench_floor are processes started by a bare C program.
+bare, plain, mounts, user, full and private are pods of the runtime, measured from their start to their last report, with no
+volumes or (+4) four of them. Started by root, it also measures the levels of an ordinary user if --user names one that can
+read the build directory.
 
-A row: medians over the rounds of the time a pod takes, pods a second, CPU of everything that was started (orphans included), and both
-against `logged` of the same round. CPU counts what the kernel charges to processes; what it does behind them shows in the time alone.
+A row: medians over the rounds of time per pod, pods per second, CPU time of all started processes (orphans included), and both
+relative to `logged` of the same round. CPU time is the time that the kernel charges to processes; other kernel work appears
+only in the wall time.
 """
 import argparse
 import ctypes
@@ -41,7 +43,7 @@ def command_of(args, way, flight, pods):
 
 
 def measure(command, user):
-    """One run; its shims outlive it and are waited for, so that their CPU is counted. None where the way does not exist here."""
+    """Runs one measurement and waits for the supervisors that outlive it, so that their CPU time counts. Returns None if the method does not exist here."""
     before = os.times()
     done = subprocess.run(command, stdout=subprocess.PIPE, user=user, group=user and pwd.getpwuid(user).pw_gid, check=False,
                           extra_groups=[] if user else None)

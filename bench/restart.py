@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Restart of a half-done flow: how long until it goes on.
+"""Measures the restart of a half-completed flow: the time until its next step starts.
 
 usage: restart.py [--program PATH] [--shape layered:10000:3] [--rounds 3]
 
-A flow of real processes is killed (kill -9) when half of its steps are done, and started again with the same data directory. Measured is
-the time from the start of the program to the first step it starts, as its own output tells it (`-o json`).
+A flow of real processes is killed (kill -9) when half of its steps are completed, and started again with the same data
+directory. The result is the time from the start of the program to the first step that it starts, as reported by its output (`-o json`).
 """
 import argparse
 import json

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Whole flows with real processes against make and ninja on the same DAGs, taking turns.
+"""Measures whole flows with real processes against make and ninja on the same DAGs, in turns.
 
 usage: run.py [--program PATH] [--rounds 3] [--jobs 2] [--peers ninja,make,jobflow,jobflow-boxed]
               [--shapes chain:1000,fan:10000,layered:10000:3 | DIR…]
 
-A DIR holds one DAG for everybody: dag.txt (a line per step), build.ninja, Makefile, jobflow.yaml and jobtemplates.yaml. Shapes are
-written to such directories first, by gen_flow.py. Peers take turns within a round, so ratios hold even when the machine's speed drifts.
+A DIR holds one DAG for all peers: dag.txt (a line per step), build.ninja, Makefile, jobflow.yaml and jobtemplates.yaml. gen_flow.py
+writes shapes to such directories first. Peers take turns within a round, so ratios hold even when the machine's speed drifts.
 
-One row per DAG and peer: medians over the rounds of wall and CPU seconds (of everything the run started, orphans included), CPU per
-step, peak memory of the largest process, bytes written to disk per step, and the wall against the first peer, round by round.
+One row per DAG and peer: medians over the rounds of wall and CPU seconds (of all processes of the run, orphans included), CPU per
+step, peak memory of the largest process, bytes written to disk per step, and the wall time relative to the first peer, round by round.
 """
 import argparse
 import ctypes
@@ -47,7 +47,7 @@ def ninja_ran(directory, steps, _program):
 
 
 def flow_completed(directory, steps, program):
-    """Read back from the store after the run: what is not durable does not count."""
+    """Reads the result from the store after the run, because only durable results count."""
     jobs = subprocess.run([program, "get", "vcjob", "--no-headers", "--data-dir", "data"], cwd=directory, stdout=subprocess.PIPE, check=True)
     return jobs.stdout.count(b" Completed ") == steps
 
@@ -72,7 +72,7 @@ def bytes_written(pid):
 
 
 def measure(command, directory):
-    """One run. Processes that outlive it (shims) become our children and are counted when they end."""
+    """Runs once. Processes that outlive the run (supervisors) become children of this process and are counted when they end."""
     began, wall, cpu, peak, written = time.monotonic(), None, 0.0, 0, 0
     main_process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL)
     while True:

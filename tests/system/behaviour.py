@@ -1,6 +1,6 @@
-"""What flows and jobs do, from manifest to final state: each row is a manifest and what must be so in the end.
+"""Outcomes of flows and jobs: each case runs a manifest and checks the final state against a table.
 
-Simulated rows run on the virtual clock, so their seconds are exact; the others start real processes.
+Simulated cases run on the virtual clock, so their seconds are exact; the others start real processes.
 """
 import json
 import random
@@ -11,8 +11,6 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
 PORTS = free_ports(3)
-
-# ---- manifests ----
 
 TASK_FIELDS = ("replicas", "minAvailable", "policies", "dependsOn", "maxRetry")
 
@@ -29,7 +27,7 @@ def task_of(name, container, annotations, fields):
 
 
 def sim(name, seconds, code="0", **fields):
-    """A task whose containers take that long and end with that code (or the first, the second, … of a list)."""
+    """Annotations for a simulated task: its containers run for that time and exit with that code (or with the codes of a list, one per run)."""
     return task_of(name, {"name": "c", "command": ["true"]},
                    {"sim.jobflow.dev/duration": "%ds" % seconds, "sim.jobflow.dev/exit-code": code}, fields)
 
@@ -74,15 +72,13 @@ def waits(name, targets, template=None, **depends):
     return dict(step(name, template=template), dependsOn=dict({"targets": targets}, **depends))
 
 
-# ---- the end state ----
-
 def objects(kind):
     found = json.loads(jobflow("get", kind, "-A", "-o", "json", "--data-dir", "state").stdout)["items"]
     return {o["metadata"]["name"]: o for o in found}
 
 
 def at(document, path):
-    """The value at a path such as status.state.phase or spec.tasks.0.replicas; None when there is none."""
+    """Returns the value at a path such as status.state.phase or spec.tasks.0.replicas, or None if it is absent."""
     for key in path.split("."):
         if isinstance(document, list):
             document = document[int(key)] if int(key) < len(document) else None
@@ -99,7 +95,7 @@ def seconds_of(job_object):
 
 
 def check_state(wanted):
-    """`wanted`: {"kind/name": {path: value}, "kind/name": None (must not exist), "file:NAME": text}."""
+    """Checks objects and files against `wanted`: {"kind/name": {path: value}, "kind/name": None (must not exist), "file:NAME": text}."""
     known = {}
     for key, expected in wanted.items():
         if key.startswith("file:"):
@@ -118,7 +114,7 @@ def check_state(wanted):
 
 
 def ended(phase, **status):
-    """The state of a job; "seconds" is its whole life."""
+    """The expected final state of a job. "seconds" is the job's total duration."""
     seconds = status.pop("seconds", None)
     wanted = dict({"status.state.phase": phase}, **{"status." + key: value for key, value in status.items()})
     return dict(wanted, seconds=float(seconds)) if seconds is not None else wanted
@@ -127,15 +123,13 @@ def ended(phase, **status):
 def row(name, code, manifests, wanted, *flags, simulated=True):
     def run():
         manifest("m.yaml", *manifests)
-        runtime = ("--runtime", "sim", "-j", 100) if simulated else ()  # nobody waits for a slot
+        runtime = ("--runtime", "sim", "-j", 100) if simulated else ()  # as many slots as pods: no pod waits for one
         jobflow("run", "m.yaml", "--data-dir", "state", *runtime, *flags, code=code)
         check_state(wanted)
         nothing_left()
     run.__name__ = name.replace(" ", "_")
     return run
 
-
-# ---- policies ----
 
 FAILED_TERMINATES = on("PodFailed", "TerminateJob")
 FAILED_RESTARTS = on("PodFailed", "RestartJob")
@@ -170,7 +164,7 @@ POLICIES = [
          job("anything", sim("a", 1, "1,0"), policies=[on("*", "RestartJob")])],
         {"vcjob/one": ended("Failed", retryCount=1), "vcjob/two": ended("Completed", retryCount=1),
          "vcjob/two-used": ended("Failed", retryCount=2), "vcjob/zero-is-three": ended("Completed", retryCount=2),
-         "vcjob/anything": ended("Failed", retryCount=3)}),  # a completed task is an event, too
+         "vcjob/anything": ended("Failed", retryCount=3)}),  # completion of a task is an event that policies can match
     # covers: job.md POL-28 ST-10
     row("restarts of a pod, a task and the job add up", 0,
         [job("pod-then-job", sim("a", 1, "3,4,0", policies=[exits(3, "RestartPod"), exits(4, "RestartJob")]), sim("b", 10)),
@@ -201,10 +195,8 @@ POLICIES = [
     row("containers that restart too often fail their task", 1,
         [job("j", sim("a", 1, "1,1,1,0", restartPolicy="OnFailure", policies=[on("TaskFailed", "TerminateJob")]), sim("b", 900)),
          job("k", sim("a", 1, "1,1,1,0", restartPolicy="OnFailure", maxRetry=4, policies=[on("TaskFailed", "TerminateJob")]))],
-        {"vcjob/j": ended("Terminated"), "vcjob/k": ended("Completed", seconds=74)}),  # four runs, back-offs of 10, 20, 40 s
+        {"vcjob/j": ended("Terminated"), "vcjob/k": ended("Completed", seconds=74)}),  # four runs with back-offs of 10, 20 and 40 s
 ]
-
-# ---- how a job ends, and when it starts ----
 
 ENDS = [
     # covers: job.md ST-17 ST-18 ST-19 ST-20 ST-21
@@ -226,8 +218,6 @@ ENDS = [
         {"vcjob/first": ended("Completed", seconds=10), "vcjob/last": ended("Completed", seconds=20),
          "vcjob/two": ended("Completed", seconds=5), "vcjob/three": ended("Completed", seconds=10)}),
 ]
-
-# ---- flows ----
 
 FLOWS = [
     # covers: jobflow.md 50 55 105 106
@@ -300,11 +290,9 @@ PATCHED = row(
      "vcjob/f-plain": {"spec.minAvailable": 2, "spec.tasks.0.replicas": 2,
                        "spec.tasks.0.template.spec.containers.0.env.1": {"name": "B", "value": "b"}}})
 
-# ---- processes ----
-
 FIRST = "status.containerStatuses.0."
 DONE = FIRST + "state.terminated."
-# The last of two tasks ends while the first still runs, and takes it along.
+# The last task ends while the first still runs; the end of the job stops the first.
 LAST_TAKES_ALL = [on("TaskCompleted", "CompleteJob")]
 LISTEN = "import os, socket, time; s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(('0.0.0.0', %d)); s.listen(); " \
          "open('up', 'w').close()\nwhile not os.path.exists('fin'): time.sleep(0.02)"
@@ -420,8 +408,6 @@ def a_client_finds_the_servers_of_another_job_by_name():
     nothing_left()
 
 
-# ---- output ----
-
 def output_of_any_kind_and_size_arrives():
     manifest("m.yaml", job("j", real("lines", "seq 1 100000"), real("long", "head -c 1048576 /dev/zero | tr '\\0' x; echo; echo END"),
                            real("binary", "printf 'a\\000b\\377\\376c\\n'; head -c 4096 /dev/urandom; printf 'no newline'")))
@@ -437,13 +423,11 @@ def output_of_any_kind_and_size_arrives():
     nothing_left()
 
 
-# ---- graphs ----
-
 STEPS = 300
 
 
 def random_graph(seed):
-    """[(step, targets, strategy, seconds)], every step after its targets in the order of the names only."""
+    """Returns [(step, targets, strategy, seconds)]; each step comes after its targets only in the order of the names."""
     chance, graph = random.Random(seed), []
     for i in range(STEPS):
         targets = ["s%d" % t for t in chance.sample(range(i), min(i, chance.choice((0, 1, 1, 2, 3, 5))))]

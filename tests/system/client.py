@@ -1,4 +1,4 @@
-"""get, describe, logs, delete, events, wait and apply: at a run's socket, and over the store when nobody is at work.
+"""get, describe, logs, delete, events, wait and apply: through the socket of a run, and directly on the store when no run or daemon is active.
 
 # covers: kube-api.md 61 62 63 64 65 68 87 113 122 125 126 127 129; reliability.md SEC-01
 """
@@ -12,11 +12,11 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-GATE = "until [ -e go ]; do sleep 0.02; done"  # steps wait until the test lets them go on
+GATE = "until [ -e go ]; do sleep 0.02; done"  # each step waits until the test creates a file
 
 
 def gated(*more):
-    """A flow whose step a waits for the file `go`; b follows."""
+    """A flow whose step a waits for the file `go`; step b follows it."""
     here = os.getcwd()
     return manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]),
                     template("a", "cd %s; echo a begins; %s; echo a ends" % (here, GATE)),
@@ -24,7 +24,7 @@ def gated(*more):
 
 
 def at_work():
-    """A run whose pod of step a is running."""
+    """Starts a run and returns once the pod of step a is running."""
     run = Background("run", gated())
     wait_until("a runs", lambda: "Running" in jobflow("get", "pods", "f-a-main-0", code=None).stdout)
     return run
@@ -44,15 +44,13 @@ def lines(text):
     return text.splitlines()
 
 
-# ---- tables ----
-
 def a_run_at_work_can_be_looked_at():
     run = at_work()
     check_equal("mode", stat.S_IMODE(os.lstat(".jobflow/api.sock").st_mode), 0o600)
     table = lines(jobflow("get", "jf").stdout)
     check_equal("header", table[0].split(), ["NAME", "STATUS", "AGE"])
     check_equal("row", table[1].split()[:2], ["f", "Running"])
-    check_equal("gap", table[0].index("STATUS"), 7)  # "NAME" and three blanks
+    check_equal("gap", table[0].index("STATUS"), 7)  # header "NAME" and the column gap of three spaces
     jobs = lines(jobflow("get", "vcjob", "-o", "wide").stdout)
     check_equal("header", jobs[0].split(), ["NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "AGE", "QUEUE"])
     pods = lines(jobflow("get", "pods", "-o", "wide", "-A").stdout)
@@ -162,8 +160,6 @@ def words_of_states_have_colours_on_a_terminal():
     check(b"\033" not in seen, "plain")
 
 
-# ---- describe, events ----
-
 def a_flow_is_described_step_by_step():
     run = at_work()
     text = wait_until("b waits", lambda: (lambda t: t if "Waiting" in t else "")(jobflow("describe", "jf", "f").stdout))
@@ -196,8 +192,6 @@ def events_come_oldest_first_and_of_one_object():
     jobflow("events", "--types", "Warning", "--for", "jf/f", code=1)
 
 
-# ---- logs ----
-
 def logs_of_a_flow_are_followed_to_its_end():
     run = at_work()
     follow = Background("logs", "-f", "jf/f", name="logs")
@@ -223,8 +217,6 @@ def logs_of_a_finished_run_are_read_from_its_files():
     check_in("no previous", "previous terminated container", jobflow("logs", "-p", "f-a-main-0", code=1).stderr)
 
 
-# ---- wait ----
-
 def waiting_tells_by_its_exit_code_how_it_went():
     run = at_work()
     jobflow("wait", "jf/f", "--timeout", "0.1s", code=4)
@@ -246,7 +238,7 @@ def waiting_tells_by_its_exit_code_how_it_went():
 
 
 def waiting_may_begin_before_the_run():
-    """It has two seconds of patience: one that was at its end before there was anything to be seen is tried again."""
+    """A wait that times out before the run has an object to show is repeated; its patience is two seconds."""
     for turn in range(10):
         fresh_dir("begins")
         gated()
@@ -262,8 +254,6 @@ def waiting_may_begin_before_the_run():
             break
     check_equal("wait, turn %d: %s" % (turn, waiting.errors()), code, 0)
 
-
-# ---- apply, delete ----
 
 def objects_are_applied_and_deleted_at_a_run():
     run = at_work()
@@ -303,11 +293,9 @@ def objects_wait_in_the_store_for_the_next_run():
     check_equal("new", jobflow("apply", "t.yaml", "-f", "f.yaml", code=None).stdout.count("unchanged"), 3)
     check_equal("there", jobflow("get", "jt/t", "-o", "name").stdout, "jobtemplate.flow.volcano.sh/t\n")
     check_equal("gone", jobflow("delete", "jf/f").stdout, 'jobflow.flow.volcano.sh "f" deleted\n')
-    jobflow("get", "jf,vcjob,pods")  # what it owned went with it
+    jobflow("get", "jf,vcjob,pods")  # objects owned by the deleted one are gone as well
     check_equal("all", jobflow("delete", "jt", "--all").stdout.count("deleted"), 3)
 
-
-# ---- who is at work ----
 
 def a_second_run_is_told_who_is_at_work():
     run = at_work()
@@ -326,7 +314,7 @@ def many_may_look_at_a_finished_run_at_once():
 
 
 def what_was_printed_may_be_read_again():
-    """validate takes what apply and run take; apply minds the version, and an order of members that is another one changes nothing."""
+    """Output of `get -o yaml` is valid input for validate, apply and run. apply checks the resourceVersion; a different order of members changes nothing."""
     finished()
     printed = {kind: jobflow("get", kind, "-o", "yaml").stdout for kind in ("jf", "jt", "vcjob", "jf,jt,vcjob,pods")}
     for kind, text in printed.items():

@@ -1,4 +1,4 @@
-"""Our own client at a server that is busy, refuses credentials, or has another name than its address.
+"""The jobflow client against a server that is busy, refuses its credentials, or has a certificate for another name.
 
 # covers: reliability.md SEC-34; kube-api.md 134 138
 """
@@ -20,7 +20,7 @@ LIST = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersi
 
 
 class Scripted:
-    """An API server over TLS that answers one status after the other, then with a list."""
+    """An API server over TLS that answers with one status after the other, then with a list."""
 
     def __init__(self, *answers, name="localhost"):
         self.left, self.seen, self.paths = list(answers), [], []
@@ -195,7 +195,7 @@ def whoever_answers_is_believed_only_when_asked_to():
 
 
 class Blunt:
-    """Says what it is told to everybody who comes, and hangs up."""
+    """A server that sends the given bytes to every connection and closes it."""
 
     def __init__(self, *pieces):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -211,7 +211,7 @@ class Blunt:
                 for piece in self.pieces:
                     visitor.sendall(piece)
             except OSError:
-                pass  # it has had enough of us
+                pass  # the client has closed the connection
             visitor.close()
 
 

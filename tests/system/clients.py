@@ -1,8 +1,10 @@
 """Client libraries against the daemon: Python's kubernetes, JavaScript's @kubernetes/client-node, Go's client-go.
 
-Each is tried where it is installed: the Python package for this interpreter or the one JOBFLOW_PYTHON names, the
-JavaScript one under JOBFLOW_NODE_MODULES (or where node finds it), the Go program JOBFLOW_GO_CLIENT names, or one
-that is built when `go` and its modules are there; Volcano's own clientset in the program JOBFLOW_VOLCANO_CLIENT names.
+Each library is tested only where it is installed:
+- Python: the package of this interpreter, or of the one that JOBFLOW_PYTHON names;
+- JavaScript: the package under JOBFLOW_NODE_MODULES, or where node finds it;
+- Go: the program that JOBFLOW_GO_CLIENT names, or one built here when `go` and its modules are available;
+- Volcano's own clientset: the program that JOBFLOW_VOLCANO_CLIENT names.
 
 # covers: kube-api.md 18 132 133
 """
@@ -34,7 +36,7 @@ def python_of(environ):
 
 
 def the_node(program):
-    """node, and the program where it finds its packages."""
+    """Returns the command that runs the program with node; skips the case if node or the client package is missing."""
     node = shutil.which("node")
     if not node:
         raise Skip("node is not installed")
@@ -48,7 +50,7 @@ def the_node(program):
 
 
 def go_program_of(environ):
-    """The one that is named, or one made of what the module cache has."""
+    """Returns the program that JOBFLOW_GO_CLIENT names, or builds one from the modules in the Go module cache."""
     program = environ.get("JOBFLOW_GO_CLIENT")
     if program:
         return program
@@ -95,11 +97,9 @@ def volcanos_own_clientset_and_informers_work():
     run_client([program], {"KUBECONFIG": daemon.kubeconfig})
 
 
-# ---- a daemon that is killed and started again ----
-
 def restarted(command):
-    """A client that watches hears what happened around the restart."""
-    daemon = Daemon(listen="127.0.0.1:%d" % free_ports(1)[0])  # so that nobody else has it in between
+    """A watching client receives the events from before and after a restart of the daemon."""
+    daemon = Daemon(listen="127.0.0.1:%d" % free_ports(1)[0])  # a fixed port, reserved so that no other test takes it during the restart
     check_equal("made", daemon.ask("POST", CM, config_map("before"))[0], 201)
     with open("client.out", "wb") as out:
         client = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=dict(os.environ, KUBECONFIG=daemon.kubeconfig))

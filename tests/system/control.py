@@ -1,4 +1,4 @@
-"""`jobflow suspend`, `resume`, `abort`: of flows by their spec, of jobs by Commands.
+"""`jobflow suspend`, `resume` and `abort`: for flows they change the spec, for jobs they create Commands.
 
 # covers: job.md CMD-02 CMD-03; jobflow.md 178
 """
@@ -15,7 +15,7 @@ def phase(name):
 
 
 def gated(*steps, **spec):
-    """Steps that run while there is no file of their name."""
+    """A flow whose steps run until the test creates files with their names."""
     manifest("f.yaml", flow("f", list(steps), **spec),
              *[template(s["name"], "touch began-%s; while [ ! -e go-%s ]; do sleep 0.02; done" % (s["name"], s["name"])) for s in steps])
     run = Background("run", "f.yaml", "-o", "plain")

@@ -1,4 +1,4 @@
-"""Many clients at once: a thousand watchers see everything in time, and nobody's update is lost.
+"""Many clients at once: a thousand watchers receive every event in time, and no concurrent update is lost.
 
 # covers: kube-api.md 90 112
 """
@@ -98,7 +98,7 @@ def a_thousand_watchers_see_every_change_in_time():
             stopping.wait(max(0.0, sent[1] + n / RATE - time.monotonic()))
 
     def read_all(until):
-        """Every event of every watcher; the numbers come in order."""
+        """Reads all events of all watchers and checks that each watcher gets the numbers in order."""
         left = WATCHERS
         while left:
             ready = selector.select(DEADLINE)
@@ -121,7 +121,7 @@ def a_thousand_watchers_see_every_change_in_time():
                         left -= 1
 
     def begun():
-        """Each has had its headers and the object."""
+        """Waits until each watcher has received its response headers and the first object."""
         for key, _ in selector.select(1):
             key.data[1] += key.fileobj.recv(1 << 16)
         return all(b'"n":"0"' in key.data[1] for key in selector.get_map().values())
@@ -138,7 +138,7 @@ def a_thousand_watchers_see_every_change_in_time():
     check_equal("events", len(late), WATCHERS * RATE * SECONDS)
     grown = resident(daemon.pid) - before
     print("  p50 %.0f ms, p99 %.0f ms, grown by %.1f MB" % (late[len(late) // 2] * 1e3, late[len(late) * 99 // 100] * 1e3, grown / 1e6))
-    if SLOW == 1:  # a sanitizer keeps what was freed
+    if SLOW == 1:  # sanitizers keep freed memory in quarantine
         check(grown < 50e6, "the daemon grew by %d bytes" % grown)
 
 

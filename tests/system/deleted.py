@@ -1,4 +1,4 @@
-"""A data directory that somebody deletes by hand while pods of it are at work."""
+"""The data directory is deleted by hand while its pods are running."""
 import re
 import sys
 

@@ -1,7 +1,7 @@
-"""The same requests to this program and to a real kube-apiserver with the same kinds, and the answers side by side.
+"""Sends the same requests to jobflow and to a real kube-apiserver with the same kinds, and compares the answers.
 
-Each step of the scenario is a request by name. What is bound to differ (uids, revisions, times, generated names) is
-made equal first; what differs on purpose stands in DIFFERENCES with its reason and in docs/deviations.md.
+Each step of the scenario is a named request. Values that always differ (uids, revisions, times, generated names) are
+normalised first. Intended differences are listed in DIFFERENCES with their reason, and in docs/deviations.md.
 
 # covers: kube-api.md 46 47 48 49 50 51 52 53 93 94 95 96 97 98 99; see lib_differential.py
 """
@@ -34,7 +34,7 @@ def plain_managed(entries):
 
 
 def plain(value, key=None):
-    """The value without what is bound to differ."""
+    """Returns the value with uids, times and other values that always differ replaced by placeholders."""
     if isinstance(value, dict):
         if value.get("kind") == "Table":
             return plain_table(value)
@@ -42,7 +42,7 @@ def plain(value, key=None):
                 for k, v in value.items()}
     if isinstance(value, list):
         rows = [plain(v) for v in value]
-        if key == "causes":  # kube-apiserver says some of them twice
+        if key == "causes":  # kube-apiserver repeats some causes
             return [json.loads(row) for row in sorted({json.dumps(row, sort_keys=True) for row in rows})]
         if key == "resources":
             return {row["name"]: dict(row, verbs=sorted(row["verbs"])) for row in rows}
@@ -51,7 +51,7 @@ def plain(value, key=None):
 
 
 def plain_table(table):
-    """Descriptions are prose, ages go on."""
+    """Returns the table without column descriptions, which are prose, and without ages, which advance."""
     columns = table.get("columnDefinitions")
     ages = [i for i, c in enumerate(columns or []) if c["type"] == "date" or c["name"] == "Age"]
     rows = [{"cells": ["<age>" if i in ages and c else c for i, c in enumerate(r["cells"])], "object": plain(r.get("object"))}
@@ -61,13 +61,13 @@ def plain_table(table):
 
 
 def shown(answer):
-    """What is compared of an answer."""
+    """Returns the parts of an answer that are compared."""
     return {"status": answer.status, "type": (answer.header("content-type") or [""])[0].split("; charset")[0],
             "warnings": sorted(answer.header("warning")), "body": plain(answer.json) if answer.json is not None else answer.text}
 
 
 def differences(ours, theirs, path=""):
-    """Paths at which the two differ, with both values."""
+    """Returns the paths at which the two answers differ, with both values."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in sorted(set(ours) | set(theirs)):
             yield from differences(ours.get(key, "<none>"), theirs.get(key, "<none>"), "%s.%s" % (path, key) if path else key)
@@ -79,7 +79,7 @@ def differences(ours, theirs, path=""):
 
 
 class Side:
-    """One server, and what it answered to each step."""
+    """One of the two servers, with its answer to each step."""
 
     def __init__(self, server, version):
         self.server, self.version, self.answers, self.order = server, version, {}, []
@@ -93,11 +93,11 @@ class Side:
         return answer
 
     def quietly(self, method, path, body=None, **rest):
-        """A request that is not compared."""
+        """Sends a request whose answer is not compared."""
         return self.server.ask(method, path, body, **rest)
 
     def tell(self, step, value):
-        """Something seen that is no answer: kinds of events, names left."""
+        """Records an observation that is not an answer, for example kinds of events or names that remain."""
         self.answers[step] = {"seen": value}
         self.order.append(step)
 

@@ -1,6 +1,6 @@
-"""The disk fills up under a daemon at work, and is freed again: it refuses writes, answers all else, and loses nothing.
+"""The disk fills up under a running daemon and is freed again: the daemon refuses writes, answers reads, and loses nothing.
 
-JOBFLOW_FILLS sets how often (8), JOBFLOW_SEED repeats the moments. Needs root, for a file system of its own.
+JOBFLOW_FILLS sets the number of rounds (8); JOBFLOW_SEED repeats their timing. Needs root, to mount a file system of its own.
 
 # covers: reliability.md FT-11 D-08 L-21 P-01
 """
@@ -18,7 +18,7 @@ from lib_serve import *  # noqa: E402,F403
 FILLS = int(os.environ.get("JOBFLOW_FILLS", "8"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 SIZE = 64 << 20
-SMALL = 15 << 20 # too small for the reserve
+SMALL = 15 << 20 # less than the store's reserve
 
 
 @contextlib.contextmanager
@@ -35,21 +35,21 @@ def small_disk(size):
 
 
 def fill(left):
-    """Another program takes all but `left` bytes."""
+    """Fills the file system from outside the daemon until `left` bytes are free."""
     with open("small/ballast", "wb", buffering=0) as ballast:
         free = os.statvfs("small").f_bavail * os.statvfs("small").f_frsize
         os.posix_fallocate(ballast.fileno(), 0, max(1, free - left))
 
 
 def fill_up():
-    """It takes all there is, whatever is written meanwhile."""
+    """Fills the file system completely, including space that is freed meanwhile."""
     with open("small/ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
         while ballast.write(b"x" * 4096):
             pass
 
 
 def write_until_refused(daemon, connection, known, value):
-    """The status of the first write that does not go through."""
+    """Creates objects until a write fails; returns the status code of that write."""
     for n in range(20000):
         name = "c%d" % (n % 500)
         body = config_map(name, v="%s-%d-%s" % (value, n, "x" * 2000))
@@ -70,7 +70,7 @@ def a_full_disk_stops_writes_and_nothing_else():
     with small_disk(SIZE):
         daemon = Daemon(data_dir="small/d")
         connection = daemon.connect()
-        for n in range(2 * FILLS):  # some of these are deleted, even where nothing more has room
+        for n in range(2 * FILLS):  # some are deleted later: deletion must work on a full disk
             check_equal("made", daemon.ask("POST", CM, config_map("c%d" % n, v="first"), connection=connection)[0], 201)
             known["c%d" % n] = "first"
         for turn in range(FILLS):

@@ -1,4 +1,4 @@
-"""One flow that uses every field at once: checked, drawn, run with real processes, killed in the middle and taken up again.
+"""One flow that uses every field at once: validated, drawn, run with real processes, killed half-way and resumed.
 
 # covers: see jobflow.md 13: all of it together
 """
@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "everything.yaml")
-ENDS = {"large": "Skipped", "fails": "Failed"}  # every other step completes
+ENDS = {"large": "Skipped", "fails": "Failed"}  # all steps not listed here complete
 
 
 def ends_as_it_should(name):
@@ -31,7 +31,7 @@ def ends_as_it_should(name):
 
 
 def goes_there_and_back(kinds):
-    """What is printed is accepted again, and changes nothing."""
+    """Printed objects are accepted again as input and applying them changes nothing."""
     before = {kind: jobflow("get", kind, "-o", "yaml").stdout for kind in kinds}
     write("back.yaml", before["jt"] + "---\n" + before["jf"])
     check_equal("valid", jobflow("validate", "back.yaml").stderr, "")
@@ -56,7 +56,7 @@ def it_runs_to_its_end():
 
 
 def it_goes_on_after_a_kill():
-    for ended in (1, 3, 6):  # steps of each life, its own and those of the lives before
+    for ended in (1, 3, 6):  # completed steps at each kill, those of earlier runs included
         run = Background("run", "-o", "plain", FILE, name="life%d" % ended)
         wait_until("steps end", lambda: run.output().count("  Completed") >= ended or not run.running())
         run.signal(signal.SIGKILL)

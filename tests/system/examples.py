@@ -1,4 +1,4 @@
-"""Every manifest we show is run: examples/, and the YAML of README.md and docs/*.md; every command shown exists.
+"""Runs every manifest the project publishes: examples/ and the YAML of README.md and docs/*.md. Also checks that every documented command exists.
 
 # covers: reliability.md P-10
 """
@@ -12,7 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-# What the output of each example must contain; one without a row is a failure.
+# Texts that the output of each example must contain. An example without a row here is a failure.
 SHOWN = {
     "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
     "conditions.yaml": ["[conditions-deploy-main-0] deploying a model with accuracy 0.93", "[conditions-report-main-0] that is all",
@@ -51,12 +51,12 @@ PROGRAMS = {"probe.yaml": ["python3"], "ml-pipeline": ["/usr/bin/python3"], "pyt
             "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "mpi-plain.yaml": ["mpicc", "mpiexec", "/usr/sbin/sshd"],
             "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"], "scale.yaml": ["getent"]}
 MODULES = {"ml-pipeline": "numpy", "pytorch.yaml": "torch"}
-# Ray's programs tell each other the address of the network's interface, and listen on ports that nobody declares.
-# What pods without a file system of their own can do is shown where that is what they are.
+# Ray's programs announce the address of the network interface to each other and listen on ports that no manifest declares.
+# This example shows pods without a file system of their own, so it runs at level plain.
 FLAGS = {"ray.yaml": ["--network", "private"], "mpi-plain.yaml": ["--isolation", "plain"]}
-# sshd of its pods listens on port 22, which only a run started by root can give them in the shared network.
+# sshd of its pods listens on port 22; in the shared network that requires a run started by root.
 ROOT = {"mpi.yaml"}
-# And these must be an ordinary user's, who has a shell.
+# These must run as an ordinary user, and that user needs a login shell.
 ORDINARY_USER = {"mpi-plain.yaml"}
 
 
@@ -116,14 +116,12 @@ def every_test_among_the_examples_passes():
     check_in("stdout", ", 0 failed", jobflow("test", *tests).stdout)
 
 
-# ---- what the documents show ----
-
 def documents():
     return [os.path.join(SOURCE, "README.md")] + sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md")))
 
 
 def blocks(path, language):
-    """(line, text) of each fenced block."""
+    """Returns (line, text) of each fenced block."""
     return [(text_before.count("\n") + 1, body) for text_before, body in
             ((read(path)[:m.start()], m.group(1)) for m in re.finditer(r"^```%s\n(.*?)^```" % language, read(path), re.M | re.S))]
 
@@ -143,13 +141,13 @@ spec:
   tasks:
   - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: ["true"]}]}}}
 %s"""
-# First member of a fragment: the text around it, and whether it can also be run.
+# First member of a fragment: the text that completes it, and whether the result can also be run.
 FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, True), "plugins": (JOB_FRAGMENT, True)}
 
 
 def completed(text):
-    """The block as manifests that stand alone: fragments in their surroundings, templates that are only named made up."""
-    runs = not re.search(r"^kind: Command$", text, re.M)  # is for a job that is there
+    """Turns a block into complete manifests: fragments get their surroundings, and templates that are only named are made up."""
+    runs = not re.search(r"^kind: Command$", text, re.M)  # a manifest that refers to an existing job
     if not re.search(r"^apiVersion:", text, re.M):
         first = re.match(r"\s*([A-Za-z]+):", text)
         if not first or first.group(1) not in FRAGMENTS:
@@ -167,7 +165,7 @@ def completed(text):
 
 
 def serve_with(settings):
-    """A daemon takes the settings, but for the addresses, which may not be this machine's."""
+    """A daemon accepts the documented settings. Listen addresses are replaced, because this machine may not have them."""
     write("block.yaml", re.sub(r"^listen:.*$", 'listen: ["127.0.0.1:0"]', settings, flags=re.M))
     daemon = Background("serve", "--data-dir", "served", "--config", "block.yaml", name="serve")
     wait_until("it serves", lambda: "serving on" in daemon.output() or not daemon.running())
@@ -205,7 +203,7 @@ def the_commands_of_the_readme_do_what_it_says():
     commands = re.findall(r"^\$ jobflow (.*)$", text, re.M)
     check(len(commands) >= 4, "commands: %s" % commands)
     for line in commands:
-        if line == "serve":  # goes on until it is stopped
+        if line == "serve":  # the command runs until it is stopped
             daemon = Background("serve", env={"XDG_STATE_HOME": os.path.abspath("state")}, name="serve")
             wait_until("it serves", lambda: "serving on" in daemon.output())
             daemon.signal(signal.SIGTERM)
@@ -217,7 +215,7 @@ def the_commands_of_the_readme_do_what_it_says():
 
 
 def every_command_and_flag_that_is_shown_exists():
-    """`jobflow CMD --flag` anywhere in the documents and examples."""
+    """Checks each `jobflow CMD --flag` in the documents and examples."""
     wrong = []
     helps = {}
     paths = documents() + glob.glob(os.path.join(SOURCE, "examples", "**", "*.yaml"), recursive=True)
@@ -239,7 +237,7 @@ def every_command_and_flag_that_is_shown_exists():
 
 
 def heading_anchor(heading):
-    """What a heading is called in a link, as on GitHub."""
+    """Returns the anchor of a heading as GitHub forms it."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -259,7 +257,7 @@ def every_link_leads_somewhere():
 
 
 def tree():
-    """The files of the source, by path from its root without extension and with it."""
+    """Returns the source files as paths from the root, each with and without its extension."""
     names = set()
     for folder, folders, files in os.walk(SOURCE):
         folders[:] = [f for f in folders if not f.startswith(".") and f != "build"]
@@ -270,7 +268,7 @@ def tree():
 
 
 def every_file_the_map_names_is_there():
-    """ARCHITECTURE.md: `folder/file` (with or without extension, from the root or below) and `file.c`; NAME stands for any."""
+    """Checks ARCHITECTURE.md: each `folder/file` (from the root or a subfolder, extension optional) and `file.c` exists; NAME matches any name."""
     names = tree()
     text = re.sub(r"```.*?```", "", read(os.path.join(SOURCE, "ARCHITECTURE.md")), flags=re.S)
     found = {n for n in re.findall(r"`([^`]+)`", text)

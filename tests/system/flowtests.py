@@ -1,4 +1,4 @@
-"""`jobflow test`: outcomes given, expectations compared, mistakes named."""
+"""`jobflow test`: it applies the given outcomes, compares expectations with results, and reports errors in test files."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""Our own client at a real kube-apiserver: the same words as at a daemon.
+"""The jobflow client against a real kube-apiserver: its output is the same as against a daemon.
 
 # see lib_kube.py, client_server.py
 """

@@ -1,7 +1,7 @@
-"""Frameworks at work in pods: Open MPI, PyTorch, Ray. Each is optional (scripts/deps.sh --extras): what needs one is skipped
-with its name.
+"""Frameworks running in pods: Open MPI, PyTorch and Ray. Each is optional (scripts/deps.sh --extras); a case is skipped if
+its framework is missing.
 
-JOBFLOW_ROUNDS=20 repeats the crowd, which is how it is judged: 20 of 20 right.
+JOBFLOW_ROUNDS=20 repeats the cases that run many jobs at once; all rounds must succeed.
 """
 import re
 import sys
@@ -14,7 +14,7 @@ ROUNDS = int(os.environ.get("JOBFLOW_ROUNDS", "1"))
 
 
 def need_mpi(options):
-    if "private" in options:  # where port 22 is anybody's
+    if "private" in options:  # pods may listen on port 22
         need("/usr/sbin/sshd", "ssh")
     else:
         need_sshd()
@@ -26,7 +26,7 @@ def need_torch(options=()):
 
 
 def rounds(path, *options):
-    """What each round printed; told when there are several."""
+    """Yields the round numbers; prints each round if there are several."""
     for round_ in range(1, ROUNDS + 1):
         began = time.monotonic()
         yield jobflow("run", "-o", "plain", "--logs", "--data-dir", "data-%d" % round_, "-j", "16", *options, path).stdout
@@ -35,14 +35,14 @@ def rounds(path, *options):
 
 
 def twice(example, step):
-    """An example whose flow runs its one job as `one` and as `two`, side by side."""
+    """Returns an example's manifests with a flow that runs its one job as `one` and as `two` in parallel."""
     text = read(os.path.join(SOURCE, "examples", example))
     check_in("the example", "  - name: %s\n" % step, text)
     return text.replace("  - name: %s\n" % step, "".join("  - {name: %s, jobTemplateName: %s}\n" % (name, step) for name in ("one", "two")), 1)
 
 
 def check_ranks(kind, wanted, out):
-    """Each rank has said where it is, once, and nobody else has said anything."""
+    """Checks that each rank printed its place exactly once and that nothing else was printed."""
     check_equal("ranks of " + kind, sorted(re.findall(r"\[(%s-\S+?)(?:/main)?\] (rank \d of 2 on [\w-]+)" % kind, out)), sorted(wanted))
 
 
@@ -61,12 +61,12 @@ def check_torch(out):
         check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
 
 
-# What it needs, the example's file and step, what must have been printed.
+# Per example: required programs, file and step, and the expected output.
 CROWD = [(need_mpi, "mpi.yaml", "sum", check_mpi), (need_torch, "pytorch.yaml", "train", check_torch)]
 
 
 def crowd(*options):
-    """The examples twice each, all at once: four sshd on port 22, two masters on port 23456."""
+    """Runs each example twice, all in parallel: four sshd on port 22, two masters on port 23456."""
     able, why = [], []
     for row in CROWD:
         try:
@@ -107,11 +107,9 @@ def they_do_in_a_network_of_their_own():
     crowd("--network", "private")
 
 
-# ---- where pods are processes and no more ----
-
 @untouched
 def plain_pods_run_two_mpi_jobs_at_once():
-    """The example twice: sshd of an ordinary user, four of them on port 2222."""
+    """Runs the example twice in parallel: four sshd of an ordinary user, all on port 2222."""
     need("mpicc", "mpiexec", "/usr/sbin/sshd")
     need_plain()
     write("mpi.yaml", twice("mpi-plain.yaml", "sum"))
@@ -122,7 +120,7 @@ def plain_pods_run_two_mpi_jobs_at_once():
 
 @untouched
 def plain_pods_run_two_pytorch_jobs_at_once():
-    """The example, with the one path that is another one there; both masters on port 23456."""
+    """Runs the example with its one mount path adapted to level plain; both masters listen on port 23456."""
     need_torch()
     need_plain()
     text = twice("pytorch.yaml", "train")
@@ -138,7 +136,7 @@ def plain_pods_run_two_pytorch_jobs_at_once():
 
 @untouched
 def plain_pods_are_told_addresses_in_every_list():
-    """Of each plugin that makes one: variables, arguments, files, TF_CONFIG, ssh's configuration."""
+    """Checks every plugin that publishes addresses: variables, arguments, files, TF_CONFIG and the configuration of ssh."""
     need_plain()
     tell = 'cd "$VC_MOUNT_ROOT/etc/volcano"; echo "$VC_W_HOSTS | $(paste -sd, w.host) | $MPI_HOST | $MASTER_ADDR | $TF_CONFIG | $0"; ' \
            'sed -n "s/ *HostName //p" "$VC_SSH_DIR/config" | paste -sd,'
@@ -158,9 +156,7 @@ def plain_pods_are_told_addresses_in_every_list():
     check_in("ssh's configuration", "[j-master-0] %s,%s" % (hosts, master), out)
 
 
-# ---- ray ----
-
-# Reads the commands as ray's own parser does, refuses what that does not know, and does what they say with sockets.
+# A stand-in for ray: parses commands as ray's own parser does, rejects unknown ones, and plays their effect with sockets.
 RAY = '''#!/usr/bin/python3
 import argparse, os, socket, sys, threading, time
 parser = argparse.ArgumentParser()
@@ -205,7 +201,7 @@ else:
 
 @untouched
 def a_ray_cluster_forms_as_its_commands_say():
-    """examples/ray.yaml with a stand-in for ray; the driver ends when the head does."""
+    """Runs examples/ray.yaml with the stand-in for ray; the driver ends when the head does."""
     os.mkdir("bin")
     os.chmod(write("bin/ray", RAY), 0o755)
     text = read(os.path.join(SOURCE, "examples", "ray.yaml"))
@@ -224,7 +220,7 @@ def a_ray_cluster_forms_as_its_commands_say():
                 check_in("ports", "[ray-cluster-worker-%d] %s of %s" % (index, name, host), out)
 
 
-# Two rounds: both workers come, then hear what they are to do.
+# Two rounds: first both workers connect, then the head sends them their command.
 HEAD = """
 import socket
 server = socket.create_server(("0.0.0.0", 6379))
@@ -256,7 +252,7 @@ while True:
 
 @untouched
 def a_restarted_task_finds_its_head_its_keys_and_its_place_again():
-    """RestartTask takes both workers and leaves the head: Service, names, keys and TF_CONFIG are those of before."""
+    """RestartTask replaces both workers and keeps the head: Service, names, keys and TF_CONFIG stay the same."""
     need_sandboxed_pods()
     head, worker = python_task("head", HEAD), python_task("worker", WORKER, 2)
     head["policies"], worker["policies"] = [on("TaskCompleted", "CompleteJob")], [on("PodFailed", "RestartTask")]

@@ -1,6 +1,4 @@
-"""`jobflow graph` and `jobflow explain`: drawings whose lines are exactly the edges, forms for programs, states, times, reasons.
-
-"""
+"""`jobflow graph` and `jobflow explain`: the lines of a drawing are exactly the edges of the flow; output forms, states, times and reasons are right."""
 import json
 import random
 import re
@@ -22,7 +20,7 @@ def back(way):
 
 
 def boxes_of(rows):
-    """{name: (top, left, bottom, right)} of a drawing; names stand in the line below the upper border."""
+    """Returns {name: (top, left, bottom, right)} of a drawing; a name is in the line below the upper border of its box."""
     found = {}
     for r, line in enumerate(rows):
         for c, letter in enumerate(line):
@@ -44,7 +42,7 @@ def boxes_of(rows):
 
 
 def edges_of(text):
-    """What a reader sees: every way along lines from the lower border of a box to the arrow of another."""
+    """Returns the edges as drawn: every path along lines from the lower border of a box to the arrow of another box."""
     rows = text.split("\n")
     boxes = boxes_of(rows)
     arrows = {(r, c): name for name, (r, left, _, right) in boxes.items() for c in range(left, right + 1)
@@ -69,7 +67,7 @@ def edges_of(text):
                     edges.add((name, arrows[row, col]))
                     continue
                 ways = WAYS[at(row, col)]
-                if back(way) not in ways:  # a vertical line passes over this one
+                if back(way) not in ways:  # a vertical line crosses this one
                     check(at(row, col) == "│", "a line ends at %r (%d, %d):\n%s" % (at(row, col), row, col, text))
                     ahead.append(((row, col), way))
                     continue
@@ -81,8 +79,6 @@ def drawn(name, steps, *flags):
     manifest("g.yaml", flow(name, steps))
     return jobflow("graph", "g.yaml", "--no-state", *flags, env=UTF8).stdout
 
-
-# ---- drawings ----
 
 def a_small_graph_is_drawn_to_the_letter():
     text = drawn("f", [step("a"), step("b", ["a"]), step("c", ["a"]), step("d", ["b", "c"])])
@@ -118,7 +114,7 @@ def lines_are_exactly_the_edges():
                 steps.append(step("n%d" % i, ["n%d" % j for j in after]))
             text = drawn("f", steps)
             if "LAYER" in text:
-                continue  # too wide for a page
+                continue  # the drawing is wider than a page
             check_equal("steps", len(boxes_of(text.split("\n"))), n)
             check_equal("edges of\n" + text, edges_of(text), wanted)
             compared += 1
@@ -160,8 +156,6 @@ def without_igraph_there_is_a_table_and_the_package_is_named():
     check_in("a picture", "libigraph3", jobflow("graph", "g.yaml", "-o", "svg", code=1, env=without).stderr)
     jobflow("graph", "g.yaml", "-o", "json", env=without)
 
-
-# ---- forms ----
 
 def programs_get_json():
     manifest("g.yaml", flow("f", [step("a"), step("b", ["a"]), step("c", ["a", "a", "b"], template="b")]),
@@ -230,8 +224,6 @@ def mistakes_are_named_with_their_line():
     jobflow("graph", "two.yaml", "-o", "svg", code=2)
     check_equal("two", jobflow("graph", "two.yaml", "-o", "dot").stdout.count("digraph"), 2)
 
-
-# ---- states ----
 
 STUCK = [flow("f", [step("a"), step("b", ["a"]), step("c", ["b"]), step("d", ["a"])], failurePolicy="continue"),
          template("a", "true"), template("b", "exit 3"), template("c"), template("d", "while [ ! -e go ]; do sleep 0.02; done",

@@ -1,5 +1,4 @@
-"""Help, completion and the manual page, made from one table: they name the same commands and flags, and the shells understand them.
-"""
+"""Help, completion and manual pages come from one table: they name the same commands and flags, and each shell accepts its completion script."""
 import json
 import os
 import re
@@ -16,8 +15,6 @@ def command_names():
 def flags_of(name):
     return re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", jobflow("help", name).stdout, re.M)
 
-
-# ---- help ----
 
 def the_overview_names_every_command_in_one_line():
     out = jobflow("help").stdout
@@ -61,8 +58,6 @@ def the_flags_of_the_contract_are_there():
     for code in ("0 every flow Succeed", "1 a flow or job failed", "2 the input was refused", "4 timed out", "130 interrupted"):
         check_in("exit codes", code, out)
 
-
-# ---- completion ----
 
 DRIVER = r"""
 source <("$JOBFLOW" completion bash)
@@ -145,10 +140,8 @@ def a_shell_without_completion_is_refused():
     jobflow("completion", code=2)
 
 
-# ---- the manual page ----
-
 def rendered(*words):
-    """A manual page as text, which groff makes of it without a warning."""
+    """Returns a manual page as text; groff must render it without warnings."""
     write("page.1", jobflow("help", "man", *words).stdout)
     done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=100n", "page.1"], capture_output=True, timeout=DEADLINE, check=False)
     check_equal("warnings", done.stderr.decode(), "")

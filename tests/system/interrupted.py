@@ -1,4 +1,4 @@
-"""System calls of the program that are interrupted or move less than was asked for: cases of other tests come out the same.
+"""Runs cases of other tests while system calls of the program are interrupted or transfer less than requested; the results are the same.
 
 # covers: reliability.md FT-15
 """
@@ -9,11 +9,11 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")  # tests/preload/syscalls.c
+LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")  # built from tests/preload/syscalls.c
 
 
 def run_others(script, *cases):
-    """One call in ten is cut short or interrupted."""
+    """Runs cases of another script with one call in ten shortened or interrupted."""
     if not os.path.exists(LIBRARY):
         raise Skip("nothing is preloaded into a program with sanitizers")
     wrapper = write(os.path.abspath("jobflow"), '#!/bin/sh\nexport LD_PRELOAD=%s\nexec %s "$@"\n' % (LIBRARY, JOBFLOW))

@@ -1,4 +1,4 @@
-"""Jobs by themselves: how policies play together, on the virtual clock and to the second, and what people see of a job."""
+"""Jobs without a flow: combinations of policies, checked to the second on the virtual clock, and the output of commands about jobs."""
 import sys
 
 sys.dont_write_bytecode = True

@@ -1,6 +1,6 @@
-"""kill -9 of `jobflow run` at random moments: no step lost, none run twice, every exit code true, nothing left behind.
+"""kill -9 of `jobflow run` at random moments: no step is lost or run twice, every exit code is right, and nothing is left behind.
 
-Each start and each end of a step is a line in a file of its own pod's; JOBFLOW_KILLS sets the number of kills (25; CI takes 100),
+Each pod appends a line to a file of its own at its start and at its end. JOBFLOW_KILLS sets the number of kills (25; CI uses 100).
 JOBFLOW_SEED repeats a run.
 
 # covers: reliability.md P-01 P-05 P-06 P-08 P-09 D-11 FT-08 FT-09 INV-F1 INV-N1 INV-N2 INV-N3 INV-N6; local-runtime.md LRT-30 LRT-32
@@ -19,19 +19,19 @@ KILLS = int(os.environ.get("JOBFLOW_KILLS", "25"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 STEPS, KILLS_A_FLOW = 500, 25
 
-# One write of one line is atomic; $1 is the step.
+# Writing one line with one write is atomic.
 BODY = """echo start $STEP >> log; %s echo end $STEP >> log; exit %d"""
 
 
 def body_of(name, pause, code):
     body = template(name, BODY % ("sleep %s;" % pause if pause else "", code))
-    if code: # a failure that its policy takes for a success
+    if code: # an exit code that the policy of the task maps to success
         body["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
     return body
 
 
 def layered(rng):
-    """500 steps in layers of 25; each waits for some of the layer before."""
+    """A flow of 500 steps in layers of 25; each step depends on some of the previous layer."""
     templates = [body_of("quick", 0, 0), body_of("slow", 0.05, 0), body_of("slower", 0.2, 0),
                  body_of("seven", 0, 7), body_of("eight", 0.05, 8)]
     names = [t["metadata"]["name"] for t in templates]
@@ -68,19 +68,20 @@ def pods_of(run_args=()):
 
 
 def has_succeeded():
-    """What the store says of the flow that nobody runs; a store that was never made says nothing."""
+    """Whether the flow has succeeded according to the store; False if the store does not exist yet."""
     told = jobflow("get", "jf", "f", "-o", "jsonpath={.status.state.phase}", code=None)
     return told.stdout.strip() == "Succeed"
 
 
 def kill_until_done(rng, kills, steps):
-    """Run f.yaml, killed at most that often, until it has ended. How often it was.
+    """Runs f.yaml until it completes and kills the run at most that often. Returns the number of kills.
 
-    A kill may come between the flow's end and that of the command: one more run would be the whole flow once more."""
+    A kill may fall between the end of the flow and the end of the command. Another run would then repeat the whole flow.
+    """
     killed = 0
     while True:
         run = Background("run", "-j", 16, "-o", "json", "f.yaml", name="run")
-        # Some are killed while they start, the others after some more lines, so that all get to the end.
+        # Some kills fall into the start, the others after some further lines, so that the flow makes progress.
         wanted = sum(lines().values()) + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 4 * steps // KILLS_A_FLOW))
         until = time.monotonic() + rng.random() * 0.3
         wait_until("steps go on", lambda: not run.running() or (
@@ -97,7 +98,7 @@ def kill_until_done(rng, kills, steps):
 
 
 def killed_flow(rng, kills):
-    """One flow, killed at most that often until it succeeds. How often it was."""
+    """Runs one flow until it succeeds and kills the run at most that often. Returns the number of kills."""
     fresh_dir("flow")
     objects = layered(rng)
     manifest("f.yaml", *objects)
@@ -127,9 +128,7 @@ def a_flow_survives_being_killed_again_and_again():
     print("    %d kills in %d flows of %d steps" % (killed, flows, STEPS))
 
 
-# ---- every feature at once ----
-
-# What a step is about comes by its patch; a failure ends it before its line.
+# A patch sets the behaviour of each step; a failing step ends before it writes its line.
 TRIES = """echo start $STEP $TRY >> log; sleep 0.03; [ "$TRY" -ge %d ] || exit 9; echo end $STEP $TRY >> log"""
 BOXED = {"volumes": [{"name": "v", "emptyDir": {}}]}
 
@@ -148,7 +147,7 @@ def tries(name, needed, **pod):
 
 
 def everything(rng):
-    """Layers of steps that are tried again, loop, wait for their gang, or have a box; and what each needs to be tried."""
+    """A layered flow whose steps are retried, looped, started as gangs or sandboxed; returned with the objects that these need."""
     templates = [tries("once", 1), tries("boxed", 1, **BOXED), tries("twice", 2), tries("thrice", 3, **BOXED)]
     attempts = {"once": 1, "boxed": 1, "twice": 2, "thrice": 3}
     entries, needed, gangs, before, layer = [], {}, [], [], []
@@ -161,7 +160,7 @@ def everything(rng):
         if i % 12 == 3:
             entry["for"] = {"range": {"end": 5}, "parallelism": 2}
             entry["patch"] = about(name + "-$(index)")
-        if i % 12 == 7: # with the one before
+        if i % 12 == 7: # in one gang with the previous step
             gangs.append({"name": "g%d" % i, "flows": [layer[-1], name]})
         if attempts[kind] > 1:
             entry["retry"] = {"maxRetry": 3, "backoffSeconds": i % 2}
@@ -173,7 +172,7 @@ def everything(rng):
 
 
 def check_attempts(needed):
-    """Each attempt ran once, and its record says how it ended."""
+    """Checks that each attempt ran once and that its record has the right result."""
     seen = lines()
     nodes = {n["name"]: n for n in json.loads(jobflow("get", "jf", "f", "-o", "json").stdout)["status"]["nodes"]}
     for name, most in needed.items():
@@ -200,13 +199,13 @@ def retries_loops_gangs_and_boxes_survive_it_too():
 
 
 def running_pods_outlive_the_daemon():
-    """40 pods with an exit code each: some end before, some while nobody is there, some after."""
+    """Runs 40 pods with an exit code each: some end before the daemon is killed, some while it is down, some after its restart."""
     codes = [i % 7 for i in range(40)]
     steps, templates = [], []
     for i, code in enumerate(codes):
         gate = "" if i % 3 == 0 else "while [ ! -e gate%d ]; do sleep 0.02; done; " % (i % 3)
         body = template("t%d" % i, "echo start s%d >> log; %secho end s%d >> log; exit %d" % (i, gate, i, code))
-        if i % 5 == 0: # these have a shim and a mount of their own
+        if i % 5 == 0: # these have a supervisor and a mount of their own
             pod = body["spec"]["tasks"][0]["template"]["spec"]
             pod["volumes"] = [{"name": "v", "emptyDir": {}}]
             pod["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": os.path.join(TMP, "mounted-%d" % i)}]
@@ -234,7 +233,7 @@ def running_pods_outlive_the_daemon():
 
 
 def shims():
-    """The supervisors: the shared one and those of boxed pods; not the inits inside the boxes."""
+    """Returns the supervisors: the shared one and those of sandboxed pods, without the init processes inside the sandboxes."""
     def supervises(pid):
         stat = stat_of(pid)
         parent = stat and stat_of(stat[0])
@@ -256,7 +255,7 @@ def sleepers():
 
 
 def kill_shims():
-    """All of them, as often as it takes: the children of one that is dying may be young."""
+    """Kills all supervisors, repeatedly: a supervisor may fork another one while it is being killed."""
     def kill_what_is_there():
         there = shims()
         for pid in there:
@@ -277,7 +276,7 @@ def check_supervisor_lost(args=()):
 
 def killed_shims_under_a_run_are_told_as_lost():
     run = sleepers()
-    run.signal(signal.SIGSTOP)  # else it would stop the second pod for the loss of the first
+    run.signal(signal.SIGSTOP)  # otherwise the job would stop the second pod when the first is lost
     kill_shims()
     run.signal(signal.SIGCONT)
     check_equal("exit code", run.wait(), 1)

@@ -1,6 +1,6 @@
-"""kill -9 before each write of a run, one after the other: it goes on, and no step is run twice.
+"""kill -9 before each write of a run, one write after the other: the next run continues, and no step runs twice.
 
-JOBFLOW_SEED repeats a run; JOBFLOW_POINTS sets how many of the writes are tried (30; 0: every one).
+JOBFLOW_SEED repeats a run; JOBFLOW_POINTS sets how many of the writes are tried (30; 0 means all).
 
 # covers: reliability.md FT-06 P-01 P-05 P-09 D-09
 """
@@ -17,7 +17,7 @@ LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")
 POINTS = int(os.environ.get("JOBFLOW_POINTS", "30"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 
-# Each start and each end of a step is a line; its failure is what its policy takes for a success.
+# Each start and each end of a step is a line. The policy of the task maps its failure to success.
 BODY = "echo start $STEP >> log; echo end $STEP >> log; exit %d"
 
 
@@ -27,7 +27,7 @@ def needed():
 
 
 def scenario():
-    """Three stages; plain pods, one with a volume, one whose exit code counts, one that is tried again."""
+    """A flow of three stages: plain pods, a pod with a volume, one whose exit code is checked, one that is retried."""
     def body(name, code, **pod):
         made = template(name, tasks=[task("main", BODY % code, **pod)])
         if code:
@@ -45,7 +45,7 @@ def scenario():
 
 
 def run_killed_at(n):
-    """Whether the run was killed before its n-th write."""
+    """Runs the flow; returns whether the run was killed before its n-th write."""
     env = dict(os.environ, LD_PRELOAD=LIBRARY, SYSCALLS_KILL_AT=str(n))
     done = subprocess.run(command("run", "-o", "quiet", "f.yaml"), env=env, capture_output=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
     check(done.returncode in (0, -9), "exit code %d: %s" % (done.returncode, done.stderr.decode()))
@@ -53,12 +53,12 @@ def run_killed_at(n):
 
 
 def goes_on_after(n):
-    """False when the run ended before its n-th write."""
+    """Kills a run before its n-th write and checks that the next run continues. Returns False if the run ended before that write."""
     fresh_dir("write")
     manifest("f.yaml", *scenario())
     if not run_killed_at(n):
         return False
-    if jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}", code=None).stdout != "Succeed":  # else it is over, and would run anew
+    if jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}", code=None).stdout != "Succeed":  # a completed flow would start again from the beginning
         jobflow("run", "-o", "quiet", "f.yaml")
     lines = collections.Counter(read("log").splitlines())
     check_equal("killed before write %d" % n, lines, {"%s %s" % (word, name): 1 for word in ("start", "end") for name in "abcd"})
@@ -72,7 +72,7 @@ def killed_before_any_write_a_run_goes_on_and_runs_no_step_twice():
     met, missed = 1, 2
     while goes_on_after(missed):
         met, missed = missed, 2 * missed
-    while missed - met > 1:  # how many writes there are, more or less: each run has its own number
+    while missed - met > 1:  # the approximate number of writes; it varies between runs
         half = (met + missed) // 2
         met, missed = (half, missed) if goes_on_after(half) else (met, half)
     points = range(1, met + 1)

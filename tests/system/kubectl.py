@@ -1,4 +1,4 @@
-"""kubectl itself against the daemon: discovery, explanations, creating and applying.
+"""kubectl itself against the daemon: discovery, explain, create and apply.
 
 # covers: kube-api.md 19 20 21 22 25 26 27 28 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 54 55
 """
@@ -12,8 +12,6 @@ from lib import *  # noqa: E402,F403
 from lib_kubectl import *  # noqa: E402,F403
 from lib_serve import *  # noqa: E402,F403
 
-
-# ---- discovery, versions, explanations ----
 
 def resources_and_versions_are_listed():
     daemon = Daemon()
@@ -29,7 +27,7 @@ def resources_and_versions_are_listed():
         versions = k.out("api-versions").split()
         check_equal("once each", len(versions), len(set(versions)))
         check({"v1", "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"} <= set(versions), "versions")
-        for _ in range(2):  # the second time from what it keeps on disk
+        for _ in range(2):  # the second time from kubectl's disk cache
             k.run("get", "jf")
         k.says('error: the server doesn\'t have a resource type "zzz"', "get", "zzz", code=1)
         k.says("error: Metrics API not available", "top", "pod", code=1)
@@ -61,8 +59,6 @@ def kinds_and_fields_are_explained():
         check_in("pods", "containers", k.out("explain", "pod.spec"))
         k.says('field "zzz" does not exist', "explain", "jf.spec.zzz", code=1)
 
-
-# ---- create and apply ----
 
 def what_is_applied_again_is_unchanged():
     daemon = Daemon()

@@ -1,4 +1,4 @@
-"""kubectl itself against the daemon: looking, watching, waiting, logs, and the end of things.
+"""kubectl itself against the daemon: get, watch, wait, logs and delete.
 
 # covers: kube-api.md 64 65 66 67 68 71 87 88 113 116 117 121 122 123 125 126 127 129 130 131
 """
@@ -15,8 +15,6 @@ from lib import *  # noqa: E402,F403
 from lib_kubectl import *  # noqa: E402,F403
 from lib_serve import *  # noqa: E402,F403
 
-
-# ---- looking ----
 
 def lists_are_printed_in_every_form():
     daemon = Daemon()
@@ -130,8 +128,6 @@ def events_are_shown_with_what_they_are_about():
         check_in("events", "jobflow/f", k.out("events", "--for", "jobflow/f").lower())
     check_in("sorted", "jobflow/f", k.out("get", "events", "--sort-by=.lastTimestamp"))
 
-
-# ---- the end of things ----
 
 def owners_take_their_dependents_along_as_told():
     daemon = Daemon()

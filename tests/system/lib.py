@@ -1,10 +1,10 @@
-"""What the whole-program tests share: running the program, waiting for conditions, looking for what is left behind.
+"""Shared code of the whole-program tests: running the program, waiting for conditions, checking what a test leaves behind.
 
 A test is a script; each `case` is a function named as a sentence. main() runs them in order, prints a line for each and
 ends with 1 when one failed, 77 when all were skipped. Nothing here sleeps to synchronise: wait_until polls a condition.
 
-The test process is the reaper of its descendants (PR_SET_CHILD_SUBREAPER), so whatever the program leaves behind,
-daemonised or not, is still below it and can be counted without looking at anybody else's processes.
+The test process is the reaper of its descendants (PR_SET_CHILD_SUBREAPER). Processes that the program leaves behind,
+daemons included, therefore stay descendants of the test and can be counted apart from all other processes.
 """
 import contextlib
 import ctypes
@@ -30,9 +30,9 @@ JOBFLOW = os.environ.get("JOBFLOW") or sys.exit("JOBFLOW must name the program")
 SOURCE = os.environ.get("JOBFLOW_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TMP = os.environ.get("TMPDIR", "/tmp")
 SLOW = 5 if os.environ.get("JOBFLOW_MODE") in ("asan", "tsan", "cov") else 1
-DEADLINE = 60 * SLOW  # seconds that anything may take before it counts as hanging
+DEADLINE = 60 * SLOW  # seconds after which an operation counts as hanging
 
-# Nobody's own daemon or cluster is to be found.
+# The tests must not find a daemon or cluster that the user has configured.
 os.environ.pop("KUBECONFIG", None)
 os.environ["XDG_STATE_HOME"] = os.path.join(TMP, "state")
 
@@ -41,21 +41,21 @@ ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 class Skip(Exception):
-    """Raised with the reason."""
+    """Raised with the reason to skip the case."""
 
 
 def need_one_thread():
-    """For whatever enters a user namespace: under sanitizers the supervisor of a pod is jobflow itself."""
+    """Skips a case that enters a user namespace under ThreadSanitizer: the supervisor is then jobflow itself, with a second thread."""
     if os.environ.get("JOBFLOW_MODE") == "tsan":
         raise Skip("ThreadSanitizer runs a thread of its own, and only a process of one thread may enter a user namespace")
 
 
 class Failure(Exception):
-    """Raised with what was expected and what was seen."""
+    """Raised with the expected and the actual value."""
 
 
 def check(condition, text):
-    if not isinstance(text, str):  # a text in the place of the condition is always true
+    if not isinstance(text, str):  # catches a text passed in place of the condition, which would always be true
         raise TypeError("check takes the condition first, and then what was expected")
     if not condition:
         raise Failure(text)
@@ -72,7 +72,7 @@ def check_in(what, part, whole):
 
 
 def wait_until(what, condition, seconds=None):
-    """Poll until condition() is true and return its value. It is looked at once more after the time is up: who comes late may be us."""
+    """Polls condition() until it is true and returns its value. Polls once more after the time limit, in case the test itself was delayed."""
     end = time.monotonic() + (seconds or DEADLINE)
     while True:
         late = time.monotonic() > end
@@ -85,7 +85,7 @@ def wait_until(what, condition, seconds=None):
 
 
 def with_more_time(case):
-    """`case(seconds)` gives a program so long, and says whether that was enough for it to begin: on a slow machine it is given more."""
+    """Calls `case(seconds)` with growing limits until it returns True: on a slow machine a program needs more time to begin."""
     for seconds in (1, 8, 64):
         if case(seconds):
             return
@@ -94,7 +94,7 @@ def with_more_time(case):
 
 
 def fresh_dir(name="case"):
-    """A new directory of this test; the case's working directory."""
+    """Creates a new directory of this test and makes it the working directory of the case."""
     path = os.path.join(TMP, name)
     n = 0
     while os.path.exists(path):
@@ -123,8 +123,9 @@ _reserved = []  # held until this process ends
 
 
 def free_ports(count):
-    """Ports nobody listens on, of any address; all different. Nobody is given them before they are used: they lie below those that the kernel
-    chooses from, and what keeps other tests from choosing them is a name they reserve first."""
+    """Returns distinct ports that are free at every address. They lie below the kernel's range of ephemeral ports, and an abstract
+    socket name reserves each of them, so neither the kernel nor another test takes one before it is used.
+    """
     ports = []
     while len(ports) < count:
         port = random.SystemRandom().randrange(10000, 30000)
@@ -141,10 +142,8 @@ def free_ports(count):
     return ports
 
 
-# ---- manifests ----
-
 def template(name, script=None, tasks=None, **spec):
-    """A JobTemplate of one shell script, or of the tasks given."""
+    """A JobTemplate of one shell script, or of the given tasks."""
     tasks = tasks or [task("main", script or "true")]
     return {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": {"name": name},
             "spec": dict({"tasks": tasks}, **spec)}
@@ -174,18 +173,16 @@ def step(name, after=(), template=None, script=None, **rest):
 
 
 def manifest(path, *objects):
-    """Write the objects as JSON documents of one stream (JSON is YAML)."""
+    """Writes the objects as a stream of JSON documents, which is valid YAML."""
     return write(path, "\n---\n".join(json.dumps(o, indent=1) for o in objects) + "\n")
 
-
-# ---- running ----
 
 def command(*args):
     return [JOBFLOW] + [str(a) for a in args]
 
 
 def jobflow(*args, code=0, stdin=None, env=None, cwd=None, prefix=()):
-    """Run to the end; the result has stdout and stderr as text. `code` None accepts any exit code."""
+    """Runs the program to its end. The result has stdout and stderr as text. `code` None accepts any exit code."""
     done = subprocess.run(list(prefix) + command(*args), input=stdin, capture_output=True, cwd=cwd,
                           env=dict(os.environ, **(env or {})), timeout=DEADLINE * 2,
                           stdin=subprocess.DEVNULL if stdin is None else None)
@@ -198,7 +195,7 @@ def jobflow(*args, code=0, stdin=None, env=None, cwd=None, prefix=()):
 
 
 def cost_of(call):
-    """What `call` returns, and the processor's time of the programs that have ended in it: what else the machine does is not in it."""
+    """Returns the result of `call` and the CPU time of the child processes that ended during it. Other load on the machine does not count."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = call()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -206,7 +203,7 @@ def cost_of(call):
 
 
 class Background:
-    """The program at work, its output in files. Killed at the end of the case if it still runs."""
+    """The program running in the background, with its output in files. Killed at the end of the case if it still runs."""
     all = []
 
     def __init__(self, *args, env=None, name="out", prefix=()):
@@ -231,7 +228,7 @@ class Background:
                           % (seconds or DEADLINE, self.output()[-2000:], self.errors()[-2000:])) from None
 
     def last_words(self):
-        """Why it has failed, if it has."""
+        """The output of the program if it has failed."""
         return "" if self.process.poll() in (None, 0) else "\nexit code %d\n%s%s" % (self.process.returncode, self.output()[-2000:], self.errors()[-4000:])
 
     def output(self):
@@ -242,8 +239,7 @@ class Background:
 
 
 def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
-    """Run on a pseudo terminal of that size. Returns (exit code, bytes). `while_running(process, output so far)` is
-    called again and again."""
+    """Runs the program on a pseudo terminal of that size. Returns (exit code, bytes). Calls `while_running(process, output so far)` repeatedly."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment = dict(os.environ, TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8", NO_COLOR="")
@@ -252,7 +248,7 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
                                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(slave)
     seen, end = b"", time.monotonic() + DEADLINE * 2
-    while True: # until nobody has the terminal any more: what was printed last may come after the end of who printed it
+    while True: # read until no process has the terminal open: the last output may arrive after the program has ended
         ready, _, _ = select.select([master], [], [], 0.02)
         if ready:
             try:
@@ -272,7 +268,7 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
 
 
 class Screen:
-    """A small terminal: what a person sees after the bytes were printed. Lines that scrolled off are kept."""
+    """A small terminal emulator: the visible text after the bytes were printed. Keeps lines that scrolled off."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
@@ -340,10 +336,8 @@ class Screen:
         return "\n".join(lines)
 
 
-# ---- what is left ----
-
 def stat_of(pid):
-    """(parent, state, command) of a process, None when it is gone."""
+    """Returns (parent, state, command) of a process, or None if it does not exist."""
     try:
         with open("/proc/%s/stat" % pid, encoding="utf-8", errors="replace") as file:
             text = file.read()
@@ -354,7 +348,7 @@ def stat_of(pid):
 
 
 def descendants():
-    """{pid: command} of everything alive below this test; zombies of ours are reaped first."""
+    """Returns {pid: command} of all live descendants of this test; reaps zombies of this process first."""
     mine = {b.pid for b in Background.all if b.process.returncode is None}
     parents = {int(p): stat_of(p) for p in os.listdir("/proc") if p.isdigit()}
     for pid, stat in parents.items():
@@ -385,7 +379,7 @@ def mounts():
 
 
 def control_groups(uids):
-    """Control groups named after one of these pods."""
+    """Returns the control groups named after one of these pods."""
     found = []
     for root, dirs, _ in os.walk("/sys/fs/cgroup"):
         found += [os.path.join(root, d) for d in dirs if any(u in d for u in uids)]
@@ -393,7 +387,7 @@ def control_groups(uids):
 
 
 def nothing_left():
-    """No process below this test, no mount of ours."""
+    """Checks that no process below this test and no mount of jobflow is left."""
     try:
         wait_until("no process is left", lambda: not descendants())
     except Failure:
@@ -402,10 +396,8 @@ def nothing_left():
     check(not ours, "mounts left behind: %s" % ours)
 
 
-# ---- the test itself ----
-
 def kill_rest():
-    """End what a failed case left, so that the next one starts clean. Only processes below this one."""
+    """Kills the processes that a failed case left behind, so that the next case starts clean. Affects only descendants of this process."""
     for background in Background.all:
         if background.running():
             background.process.kill()
@@ -422,7 +414,7 @@ def kill_rest():
 
 
 def cases_of(names):
-    """The functions of a test script that are sentences: public, without parameters, in the order they are written."""
+    """Returns the cases of a test script: its public functions without parameters, in source order."""
     mine = [f for n, f in names.items() if callable(f) and getattr(f, "__module__", "") == "__main__"
             and not n.startswith("_") and hasattr(f, "__code__") and f.__code__.co_argcount == 0 and n.count("_") >= 2]
     return sorted(mine, key=lambda f: f.__code__.co_firstlineno)
@@ -444,7 +436,7 @@ def main(*cases):
             verdict, skipped = "skipped: %s" % reason, skipped + 1
         except Failure as failure:
             verdict, failed = "FAILED: %s" % failure, failed + 1
-        except Exception:  # a defect of the test itself is a failure, too
+        except Exception:  # an error in the test itself is a failure as well
             verdict, failed = "FAILED:\n%s" % traceback.format_exc(), failed + 1
         finally:
             kill_rest()

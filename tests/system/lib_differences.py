@@ -1,11 +1,10 @@
-"""Where our answers differ from kube-apiserver's on purpose, each with its reason; docs/deviations.md has what users see."""
+"""Intended differences between the answers of jobflow and of kube-apiserver, each with its reason. docs/deviations.md lists those that users see."""
 
-# step and path of the answer (regular expressions), why
+# regular expression for step and path of the answer, reason
 ANY = r".*"
 TEXT = (r"body\.message", r"body\.details\.causes\[\d\]\.message")
 REFUSED = r"body\..*|status|body"
 DIFFERENCES = [
-    # ---- texts ----
     (r"create of (no JSON|nothing)|merge no JSON|merge a list|patch by an object|list on from nonsense", TEXT, "what a parser found wrong, in its own words"),
     (r"create of another (kind|version)|apply of another kind|apply without a version|a custom object without kind", TEXT,
      "the reason after the same beginning; theirs names Go types"),
@@ -27,10 +26,8 @@ DIFFERENCES = [
      TEXT, "says more: the way out, the values that are known"),
     (r"a lease of (no seconds|negative transitions)", TEXT, "the bound of the field"),
     (r"a service without ports", TEXT, "says more: what needs none"),
-    # ---- taken though they refuse it ----
     (r"a lease without fractions", (REFUSED,), "any fraction will do (section 13.7)"),
     (r"a claim without modes", (REFUSED,), "a directory can be mounted by anybody here"),
-    # ---- what few clients send (lib_differential_odd.py) ----
     (r"(put )?said twice.* strictly|said twice and not known strictly", TEXT + (r"body\.details",), "sorted by name, as unknown fields are; causes are there too"),
     (r"patch away (a name|metadata)|change its name by a patch", (r"body\.details",), "causes are there too: which field"),
     (r"patch of the whole", (r".*",), "1.20 has no object that replaces itself"),
@@ -59,7 +56,6 @@ DIFFERENCES = [
     (r"no status", (r"body\.status.*",), "a status is replaced, not taken away: controllers go on from it"),
     (r"(delete|create) a status", TEXT, "as for every method that is not there"),
     (r"apply a (list|queue)|apply in bad YAML", TEXT + (r"body\.status.*",), "the parser's own words; queues are open at once"),
-    # ---- details ----
     (r"create with wrong types|unknown fields (of a built-in kind )?strictly|merge another name|a custom object with a revision",
      (r"body\.details",), "causes are there too: which field"),
     (r"a claim of a bad quantity|a secret of no base64", (r"body\.details",), "causes are there too: which field"),
@@ -68,10 +64,8 @@ DIFFERENCES = [
     (r"patch (with a test that fails|by an operation not known)", (r"body\.details.*", r"body\.message"), "says which operation, and why"),
     (r"patch( away)? what is missing", (REFUSED,), "RFC 6902: what is replaced or removed must be there"),
     (ANY, (r"body\.metadata\.continue",), "left out at the end of a list, as for built-in kinds"),
-    # ---- advice ----
     (r"apply (a flow|of a flow).*", (r"warnings.*",), "advice of admission"),
     (r"create a custom one with a plain finalizer|a custom object of another version", (r"warnings.*",), "advice of theirs"),
-    # ---- accounts ----
     (r"(?!(create (a config map|in YAML)|put|merge|merge away|merge nothing)$|apply (makes|again|after|in|on)|another|a conflict|two|what was|by force|update what|forget).*", (r".*managedFields.*",),
      "tasks are merged by name; theirs leaves out structs of built-in kinds, and adds what its admission made"),
     (r"create with server's metadata|a pod|list pods as a table|.* a pod.*|apply it by force, too|status of a pod", (r"body\.(rows\[0\]\.object\.)?metadata\.generation",),
@@ -79,7 +73,6 @@ DIFFERENCES = [
     (r"delete a pod not yet on a node", (r"body\.metadata\.deletion(TimestampS?|Timestamp|GracePeriodSeconds)",), "gone at once, without a mark"),
     (r"delete a namespace", (r"body\.metadata\.deletionGracePeriodSeconds",), "0 is said"),
     (r"take the finalizer away|take that away", (r"body\.metadata\.finalizers",), "before 1.33 the answer still shows it"),
-    # ---- pods of a machine ----
     (ANY, (r"body\.spec\.(preemptionPolicy|priority|serviceAccount|tolerations|volumes|nodeSelector)",), "what admission plugins and controllers of a cluster add"),
     (ANY, (r"body\.status\.(qosClass|conditions)",), "our scheduler and node say at once what they see"),
     (r"list pods as a table", (r"body\.columnDefinitions", r"body\.rows\[0\]\.cells"), "two more columns with -o wide: what the pod used"),
@@ -90,7 +83,6 @@ DIFFERENCES = [
     (r"a priority.*", (r"body\.metadata\.generation", r"body\.rows\[0\]\.object\.metadata\.generation"), "counted for every kind"),
     (r"(an )?events?.*|the event.*", (r"body\.(items\[0\]\.)?(eventTime|reporting(Component|Instance))",), "absent instead of empty"),
     (r"bind once more", (r"body\.details\.kind",), "of the pod"),
-    # ---- the rest ----
     (r"list custom ones as a table", (r"body\.columnDefinitions", r"body\.rows\[\d\]\.cells"), "two more columns with -o wide: what flows have pinned"),
     (r"unknown and wrong strictly", (r"body\.details",), "causes are there too: which field"),
     (r"may I", (r"body\.metadata.*", r"body\.status.*"), "a review is no object: it has no metadata of its own"),

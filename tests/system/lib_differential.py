@@ -1,12 +1,10 @@
-"""The scenario that differential.py plays to two servers."""
+"""The scenario of requests that differential.py sends to both servers."""
 import json
 import threading
 
 from lib_differential_odd import ODD
 from lib_differential_words import APPLY, CM, JF, JSON, JT, LEASES, MERGE, NS, PARTIAL, PARTIAL_LIST, PODS, QUEUES, STRATEGIC, TABLE, cm, jf, jt, pod
 
-
-# ---- create ----
 
 def created(s):
     s("create a config map", "POST", CM, cm("c1", {"a": "1"}, labels={"x": "y"}, annotations={"n": "o"}))
@@ -63,8 +61,6 @@ def created(s):
     s("a flow of a value not known", "POST", JF, jf("f9", "keepish"))
 
 
-# ---- read ----
-
 def read(s):
     s("get", "GET", CM + "/c1")
     s("get what is not there", "GET", CM + "/none")
@@ -109,8 +105,6 @@ def read(s):
     s("a method not known", "PUT", CM)
     s("delete of a collection of namespaces", "DELETE", NS)
 
-
-# ---- change ----
 
 def changed(s):
     one = s("create what is changed", "POST", CM, cm("u1", {"a": "1"})).json
@@ -167,8 +161,6 @@ def changed(s):
     s("status of a pod", "PATCH", PODS + "/p1/status", {"status": {"phase": "Pending", "message": "m"}}, kind=MERGE)
 
 
-# ---- apply ----
-
 def applied(s):
     def apply(step, path, body, manager="m1", force=False, **rest):
         query = "?fieldManager=%s%s" % (manager, "&force=true" if force else "")
@@ -204,8 +196,6 @@ def applied(s):
     apply("apply on trial", CM + "/a9", cm("a9", {"a": "1"}))
 
 
-# ---- strict and lenient ----
-
 def validated(s):
     if s.version < 25:
         return
@@ -239,8 +229,6 @@ def validated(s):
     s("unknown metadata", "POST", CM, cm("v7", bogus=1))
 
 
-# ---- delete ----
-
 def deleted(s):
     s("delete what is not there", "DELETE", CM + "/none")
     s.quietly("POST", CM, cm("d1"))
@@ -272,11 +260,9 @@ def deleted(s):
     s("delete a namespace", "DELETE", NS + "/gone")
 
 
-# ---- watch ----
-
 def watched(s):
     def events(query, count, act=lambda: None, accept="application/json"):
-        """The first events of a watch: type, name, and what else tells them apart."""
+        """Returns the first events of a watch: type, name, and further fields that distinguish them."""
         seen = []
         own = s.server.connection()
         own.request("GET", query, headers={"Authorization": "Bearer " + s.server.token, "Accept": accept})
@@ -318,8 +304,6 @@ def watched(s):
     s("watch from no number", "GET", path + "?watch=true&resourceVersion=abc&timeoutSeconds=1")
 
 
-# ---- what the collector and the namespaces' controller do in time ----
-
 def collected_dependents(s):
     for policy in ("Background", "Foreground", "Orphan"):
         low = policy.lower()
@@ -348,8 +332,6 @@ def collected_namespaces(s):
     s.quietly("PATCH", NS + "/stuck/configmaps/k", {"metadata": {"finalizers": None}}, kind=MERGE)
     s.until("the namespace is gone", lambda: s.quietly("GET", NS + "/stuck").status == 404)
 
-
-# ---- small kinds ----
 
 def small_kinds(s):
     services, claims, secrets, events = (NS + "/default/" + plural for plural in ("services", "persistentvolumeclaims", "secrets", "events"))
@@ -417,8 +399,6 @@ def small_kinds(s):
     s("a pod mounts what it has not", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p9"}, "spec": {
         "containers": [{"name": "c", "image": "x", "command": ["true"], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}})
 
-
-# ---- discovery and the rest ----
 
 def found_out(s):
     for step, path in (("resources of the flow group", "/apis/flow.volcano.sh/v1alpha1"), ("the flow group", "/apis/flow.volcano.sh"),

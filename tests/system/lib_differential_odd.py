@@ -1,11 +1,9 @@
-"""More of the scenario that differential.py plays to two servers: what few clients send, but some do."""
+"""More of the scenario that differential.py sends to both servers: requests that are rare in practice."""
 import json
 from urllib.parse import quote
 
 from lib_differential_words import APPLY, CM, JF, JSON, JT, LEASES, MERGE, NS, PARTIAL, PARTIAL_LIST, PODS, QUEUES, STRATEGIC, TABLE, cm, jf, jt, pod
 
-
-# ---- said twice, or not read ----
 
 def said_twice(s):
     if s.version < 25:
@@ -26,8 +24,6 @@ def said_twice(s):
         s("strategic said twice" + mode, "PATCH", CM + "/odd" + query, '{"metadata":{"labels":{"q":"1","q":"2"}}}', kind=STRATEGIC)
         s.quietly("DELETE", CM + "/odd")
 
-
-# ---- wrong types ----
 
 def wrong_types(s):
     s.quietly("POST", CM, cm("wt", {"k": "0"}))
@@ -69,8 +65,6 @@ def wrong_types(s):
     s("a key of another alphabet", "PATCH", CM + "/wt", {"data": {"ключ": "1"}}, kind=MERGE)
 
 
-# ---- pages, revisions, conditions of reading ----
-
 def paged(s):
     path = NS + "/paged/configmaps"
     s.quietly("POST", NS, {"metadata": {"name": "paged"}})
@@ -103,8 +97,6 @@ def paged(s):
     s("delete by options not read", "DELETE", path + "/n4", {"kind": "DeleteOptions", "apiVersion": "v1", "bogus": 1})
     s("delete by no JSON", "DELETE", path + "/n4", "{x")
 
-
-# ---- owners, finalizers, names ----
 
 def owned(s):
     one = s.quietly("POST", CM, cm("own", {})).json
@@ -142,8 +134,6 @@ def owned(s):
     s("change its generation", "PATCH", CM + "/o8", {"metadata": {"generation": 9}}, kind=MERGE)
 
 
-# ---- status and scale ----
-
 def parts(s):
     s.quietly("POST", JT, jt("st"))
     s("put a status", "PUT", JT + "/st/status", dict(s.quietly("GET", JT + "/st").json, status={"jobDependsOnList": ["x"]}))
@@ -163,8 +153,6 @@ def parts(s):
     s("scale of what has none", "GET", CM + "/c1/scale")
     s("a part nobody knows", "GET", JT + "/st/zzz")
 
-
-# ---- more of server-side apply ----
 
 def applied_more(s):
     def apply(step, path, body, manager="m1", query="", **rest):

@@ -1,4 +1,4 @@
-"""Paths, media types and objects of the scenarios that differential.py plays."""
+"""Paths, media types and objects used by the scenarios of differential.py."""
 NS = "/api/v1/namespaces"
 CM = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
@@ -22,7 +22,7 @@ def cm(name, data=None, **metadata):
 
 
 def jt(name, least=1, **metadata):
-    """What no controller writes to by itself."""
+    """An object that no controller modifies."""
     return {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": dict({"name": name}, **metadata),
             "spec": {"minAvailable": least, "queue": "default", "maxRetry": 3, "tasks": [{"name": "t", "replicas": 5, "template": {"spec": {
                 "restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "command": ["true"]}]}}}]}}
@@ -36,7 +36,7 @@ def jf(name, policy="retain", flows=("a",), **metadata):
 
 
 def pod(name, **metadata):
-    """One that nobody starts."""
+    """A pod that no kubelet starts."""
     return {"apiVersion": "v1", "kind": "Pod", "metadata": dict({"name": name}, **metadata), "spec": {
         "nodeSelector": {"no": "node"}, "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False, "serviceAccountName": "default",
         "containers": [{"name": "c", "image": "x:1", "command": ["true"], "ports": [{"containerPort": 80}]},

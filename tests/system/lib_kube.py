@@ -1,4 +1,4 @@
-"""A real kube-apiserver on a real etcd, from the directory KUBEBUILDER_ASSETS names (scripts/kube-assets.sh makes one)."""
+"""Runs a real kube-apiserver on a real etcd. KUBEBUILDER_ASSETS names the directory with the programs (scripts/kube-assets.sh makes one)."""
 import http.client
 import json
 import os
@@ -13,7 +13,7 @@ PROGRAMS = ("etcd", "kube-apiserver")
 
 
 def assets():
-    """The directory with the programs."""
+    """Returns the directory with the programs."""
     found = os.environ.get("KUBEBUILDER_ASSETS")
     if not found:
         raise Skip("KUBEBUILDER_ASSETS names no directory with etcd and kube-apiserver; scripts/kube-assets.sh makes one")
@@ -24,7 +24,7 @@ def assets():
 
 
 class Answer:
-    """One answer: status, headers with names in lower case, the body as text and as JSON where it is."""
+    """One answer: status, headers with lower-case names, the body as text, and as JSON if it is JSON."""
 
     def __init__(self, got):
         self.status = got.status
@@ -40,7 +40,7 @@ class Answer:
 
 
 class Server:
-    """Requests to an API server at a port of this machine."""
+    """Sends requests to an API server at a port of this machine."""
 
     def __init__(self, port, token, context):
         self.port, self.token, self.context = port, token, context
@@ -69,7 +69,7 @@ def unverified():
 
 
 class Kube(Server):
-    """etcd and kube-apiserver (and the controller manager, where it is there), until the test ends."""
+    """etcd, kube-apiserver and, if available, the controller manager. They run until the test ends."""
 
     def __init__(self):
         self.assets = assets()
@@ -125,7 +125,7 @@ class Kube(Server):
         os.chmod(self.kubeconfig, 0o600)
 
     def install(self, definitions):
-        """CustomResourceDefinitions as another server shows them."""
+        """Installs the CustomResourceDefinitions that another server serves."""
         for one in definitions:
             for member in ("status",):
                 one.pop(member, None)

@@ -1,4 +1,4 @@
-"""The kubectls of this machine, and what the tests with them share."""
+"""Finds the kubectls of this machine and holds the shared code of the tests that use them."""
 import glob
 import json
 import os
@@ -12,7 +12,7 @@ TIMEOUT = 60 * SLOW
 
 
 def found():
-    """{version: path} of the kubectls of this machine: in PATH, beside that one, and named in JOBFLOW_KUBECTLS."""
+    """Returns {version: path} of the kubectls in PATH, in the directory of that one, and in JOBFLOW_KUBECTLS."""
     first = shutil.which("kubectl")
     paths = [p for p in os.environ.get("JOBFLOW_KUBECTLS", "").split(":") if p]
     if first:
@@ -30,7 +30,7 @@ def found():
 
 
 class Kubectl:
-    """One kubectl with a cache of its own."""
+    """One kubectl with its own cache directory."""
 
     def __init__(self, daemon, version, path):
         self.daemon, self.version, self.path = daemon, version, path
@@ -60,7 +60,7 @@ class Kubectl:
 
 
 def newest(daemon):
-    """The version nearest to the server's."""
+    """Returns the kubectl whose version is nearest to the server's."""
     versions = found()
     version = min(versions, key=lambda v: (abs(v[1] - 32), v))
     return Kubectl(daemon, version, versions[version])
@@ -78,7 +78,7 @@ def every(daemon):
 
 
 def manifests(policy="delete", **annotations):
-    """jf.yaml: step b after step a. Their templates are not there, so nothing runs."""
+    """Writes jf.yaml: step b after step a. Their templates do not exist, so no job starts."""
     one = flow("flow1", [step("a"), step("b", ["a"])], jobRetainPolicy=policy)
     one["metadata"]["annotations"] = dict({"flow.volcano.sh/allow-updates": "true"}, **annotations)
     return one
@@ -91,5 +91,5 @@ def pod(name="p1", script="sleep 1000", **metadata):
 
 
 def objects(path, *several):
-    """A List: kubectl takes a file that begins as JSON for one document."""
+    """Wraps objects in a List, because kubectl reads a file that begins as JSON as a single document."""
     return write(path, json.dumps({"apiVersion": "v1", "kind": "List", "items": several}))

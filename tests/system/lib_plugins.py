@@ -1,4 +1,4 @@
-"""What tests of job plugins share: jobs as manifests, runs of them, a daemon, and the host that stays as it was."""
+"""Shared code of the tests of job plugins: job manifests, runs, a daemon, and a check that the host's files stay unchanged."""
 import functools
 import glob
 import hashlib
@@ -24,13 +24,13 @@ def python_task(name, code, replicas=1, **pod):
 
 
 def run_jobs(*jobs, code=0, env=None):
-    """Everything the pods of these jobs print, one line each with its pod's name before it."""
+    """Runs the jobs and returns the output of their pods; each line begins with the pod's name."""
     manifest("jobs.yaml", *jobs)
     return jobflow("run", "-o", "plain", "--logs", "jobs.yaml", code=code, env=env).stdout
 
 
 def digest(path):
-    """Of a tree's names, modes and contents; of its absence, too."""
+    """A digest of the names, modes and contents of a tree. An absent tree has a digest as well."""
     sum_ = hashlib.sha256()
     for found in [path] + sorted(glob.glob(os.path.join(path, "**"), recursive=True, include_hidden=True)):
         if os.path.lexists(found):
@@ -44,7 +44,7 @@ def digest(path):
 
 # covers: job-plugins.md PLG-143
 def untouched(case):
-    """A case after which the host has no /etc/volcano and its /root/.ssh is as it was."""
+    """Wraps a case: after it the host has no /etc/volcano and its /root/.ssh is unchanged."""
     @functools.wraps(case)
     def around():
         before = digest("/root/.ssh")
@@ -74,7 +74,7 @@ def level():
 
 
 def need_sandboxed_pods():
-    """At level plain mounts are links, and there is nothing to attack them from."""
+    """Skips the case at level plain, where mounts are links and there is no sandbox to attack."""
     if level() == "plain":
         raise Skip("pods have no file system of their own here")
 
@@ -90,7 +90,7 @@ def need_module(name):
 
 
 class Daemon:
-    """`jobflow serve` on its unix socket alone, and its client."""
+    """`jobflow serve` on its unix socket only, with a client for it."""
 
     def __init__(self, *flags):
         self.process = Background("serve", "--data-dir", "data", "--listen", "none", *flags, name="serve")

@@ -1,4 +1,4 @@
-"""A daemon at work, and requests to it over TLS."""
+"""Runs a daemon and sends requests to it over TLS."""
 import base64
 import contextlib
 import http.client
@@ -17,19 +17,19 @@ JF = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
 
 
 def cpu_seconds(pid):
-    """The processor's time that a process has had: what else the machine does is not in it."""
+    """CPU time of a process. Other load on the machine does not count."""
     text = read("/proc/%d/stat" % pid)
     fields = text[text.rindex(")") + 2:].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def may_see_descriptors():
-    """Of a daemon, which cannot be dumped: what it has open is for root's eyes."""
+    """Whether the test may list a daemon's descriptors. The daemon is not dumpable, so this needs root."""
     return os.geteuid() == 0
 
 
 def descriptors(daemon):
-    """What it has open, as the links are read."""
+    """Returns the targets of the process's open descriptors."""
     if not may_see_descriptors():
         raise Skip("a daemon cannot be dumped, so only root sees its descriptors")
     links = []
@@ -40,7 +40,7 @@ def descriptors(daemon):
 
 
 class Daemon(Background):
-    """`jobflow serve` on a port of its own; ready when this returns."""
+    """`jobflow serve` on a port of its own; ready once the constructor returns."""
 
     def __init__(self, *args, data_dir="d", listen="127.0.0.1:0", name="serve", ready=True, **rest):
         self.data_dir = os.path.abspath(data_dir)
@@ -69,12 +69,12 @@ class Daemon(Background):
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=self.tls())
 
     def raw(self, context=None):
-        """A TLS socket."""
+        """Opens a TLS connection to the daemon."""
         plain = socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE)
         return (context or self.tls()).wrap_socket(plain, server_hostname="127.0.0.1")
 
     def ask(self, method, path, body=None, token="", headers=None, connection=None):
-        """(status, body text). Token "": the administrator's; None: none."""
+        """Returns (status, body text). Token "" means the administrator's; None sends no token."""
         own = connection or self.connect()
         token = self.token if token == "" else token
         heads = {"Content-Type": "application/json"} if body is not None else {}
@@ -94,7 +94,7 @@ class Daemon(Background):
         return json.loads(text)
 
     def unix(self, request):
-        """The answer to raw bytes on the unix socket, to its end."""
+        """Sends raw bytes to the unix socket and returns the whole answer."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(DEADLINE)
             s.connect(os.path.relpath(os.path.join(self.data_dir, "api.sock")))

@@ -1,6 +1,6 @@
-"""For tests that become somebody else: an ordinary user, or one who may do nothing at all.
+"""Runs tests as another user: as an ordinary user, or as one without any privilege.
 
-Started by root these become nobody (65534), with a program, sources, HOME and TMPDIR of nobody's own.
+Tests started by root become the user nobody (65534) here, with a copy of the program and the sources and with a HOME and TMPDIR of its own.
 """
 import os
 import shutil
@@ -12,11 +12,11 @@ from lib import DEADLINE, JOBFLOW, SOURCE, TMP, Skip, check
 
 NOBODY = 65534
 ORDINARY = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups", "--inh-caps=-all", "--no-new-privs"]
-# In a user namespace of its own, in which there may be no further one, and without any capability.
+# Command that enters a new user namespace, forbids further ones inside it, and drops all capabilities.
 POWERLESS = ["unshare", "--user", "--map-root-user", "sh", "-c",
              'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"', "sh"]
-# The same as himself: sshd of root wants more of the machine.
-HIMSELF = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
+# The same with the user's own id instead of root: sshd started by root needs more privileges.
+POWERLESS_SAME_ID = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
            'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"', "sh"]
 
 
@@ -25,7 +25,7 @@ def as_user():
 
 
 def with_a_shell():
-    """Nobody may log in as nobody; where this is read as /etc/passwd he is somebody."""
+    """Writes a copy of /etc/passwd in which the user nobody has a login shell."""
     if os.geteuid() != 0:
         return []
     with open("/etc/passwd", encoding="utf-8") as file:
@@ -38,7 +38,7 @@ def with_a_shell():
 
 
 def place():
-    """A directory of nobody's with the program, the tests and the examples; its environment."""
+    """Prepares a directory owned by nobody with the program, the tests and the examples; returns its environment."""
     os.chmod(TMP, stat.S_IMODE(os.stat(TMP).st_mode) | 0o011)
     path = os.getcwd()
     for name in ("tests/system", "examples", "docs"):
@@ -63,7 +63,7 @@ def can(command_line):
 
 
 def interpreter(prefix):
-    """A python3 that user may read: one in somebody's home directory is none."""
+    """Returns a python3 that the user may read; one in another user's home directory is unreadable."""
     for candidate in ("/usr/bin/python3", sys.executable):
         if can(prefix + [candidate, "-c", "import ctypes, json, pty, subprocess"]):
             return candidate
@@ -71,11 +71,11 @@ def interpreter(prefix):
 
 
 def run_there(prefix, script, *cases):
-    """Some cases of another script under `prefix`; what it printed, skipped cases among it."""
+    """Runs some cases of another script under `prefix`; returns its output, skipped cases included."""
     python, env = interpreter(prefix), place()
     done = subprocess.run(prefix + [python, "-B", os.path.join(env["JOBFLOW_SOURCE"], "tests/system", script)] + list(cases),
                           env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False,
-                          timeout=DEADLINE * 9)  # ctest itself waits a little longer
+                          timeout=DEADLINE * 9)  # a little less than the timeout of ctest
     check(done.returncode == 0, "%s as another user:\n%s%s" % (script, done.stdout[-4000:], done.stderr[-2000:]))
     check("ok" in done.stdout, "nothing ran:\n" + done.stdout)
     return done.stdout

@@ -1,4 +1,4 @@
-"""Limits of pods that nobody enforces here are named in their status."""
+"""Resource limits that cannot be enforced on this machine are named in the pod's status."""
 import json
 import sys
 
@@ -8,7 +8,7 @@ from lib_plugins import *  # noqa: E402,F403
 
 
 def condition_of(level, limits):
-    """The condition of a pod with these limits that has ended, or None."""
+    """Runs a pod with these limits to its end; returns its condition about limits, or None."""
     made = task("t", "true")
     made["template"]["spec"]["containers"][0]["resources"] = {"limits": limits}
     name = fresh_dir()

@@ -1,10 +1,10 @@
-"""Concurrent clients of a few names, over kills of the daemon: what they saw is what one after the other could have seen.
+"""Concurrent clients of a few keys while the daemon is killed repeatedly: the recorded history is linearizable.
 
-Every request is recorded with the moments it was sent and answered. Of each name, an order of the requests is looked for that keeps to
-these moments and in which each answer is that of a key-value store (Wing and Gong's search). A request without an answer may have
-happened at any time after it was sent, or not at all.
+Every request is recorded with the times of sending and answering. For each key the test searches an order of the requests
+that respects these times and in which each answer is that of a key-value store (the algorithm of Wing and Gong). A
+request without an answer may have taken effect at any time after it was sent, or not at all.
 
-JOBFLOW_SEED repeats the choices, JOBFLOW_LINEAR_KILLS sets how often the daemon is killed (3).
+JOBFLOW_SEED repeats the choices; JOBFLOW_LINEAR_KILLS sets how often the daemon is killed (3).
 
 # covers: reliability.md INV-S10 INV-S4 P-02; see FT-05
 """
@@ -27,7 +27,7 @@ NEVER = float("inf")
 
 
 class Request:
-    """`kind` with its argument, and the answer: a status, and the value that a get saw. Status None: there was none."""
+    """A request: `kind`, argument, and the answer as a status and the value that a get returned. Status None means no answer."""
 
     def __init__(self, name, kind, value=None, expected=None):
         self.name, self.kind, self.value, self.expected = name, kind, value, expected
@@ -42,7 +42,7 @@ class Request:
 
 
 def outcome(request, value):
-    """(status, value seen, value afterwards) of the request on a store that holds `value` (None: nothing)."""
+    """Returns (status, returned value, value afterwards) of the request on a store that holds `value` (None if the key is absent)."""
     kind = request.kind
     if kind == "get":
         return (200, value, value) if value is not None else (404, None, None)
@@ -58,7 +58,7 @@ def outcome(request, value):
 
 
 def is_linear(requests):
-    """Whether some order explains all answers. The search remembers where it has been."""
+    """Whether some order explains all answers. The search remembers visited states."""
     requests = sorted((r for r in requests if not (r.kind == "get" and r.status is None)), key=lambda r: r.sent)
     must = sum(1 << i for i, r in enumerate(requests) if r.status is not None)
     seen, stack = set(), [(0, None)]
@@ -92,7 +92,7 @@ class Client(threading.Thread):
             for _ in range(REQUESTS):
                 self.ask(connection, known)
         except (OSError, http.client.HTTPException):
-            pass  # the daemon is gone
+            pass  # the daemon was killed
         except Exception as error:  # pylint: disable=broad-except
             self.failure = error
 
@@ -120,7 +120,7 @@ class Client(threading.Thread):
 
 
 def the_search_tells_right_from_wrong():
-    """The judge itself: a history that is possible, and three that are not."""
+    """Tests the search itself with one possible history and three impossible ones."""
     def history(*rows):
         made = []
         for kind, value, sent, answered, status, seen in rows:

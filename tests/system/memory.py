@@ -1,4 +1,4 @@
-"""The daemon is given too little memory: it ends and says so, and the next start has all that was acknowledged.
+"""The daemon runs out of memory: it ends with a message, and the next start has everything that was acknowledged.
 
 # covers: reliability.md FT-14 P-01; see INV-S1
 """

@@ -1,7 +1,7 @@
-"""Pods that do what programs should not: each beside a good neighbour, in a daemon that others use meanwhile.
+"""Pods that misbehave, each next to a well-behaved pod, in a daemon that other clients use meanwhile.
 
-After each, by one rule: the status says what happened, nothing is left (processes, mounts, control groups, directories),
-the neighbour never noticed, and the next pod starts.
+After each of them the same must hold: the status says what happened; no process, mount, control group or directory is
+left; the other pod was not affected; and the next pod starts.
 """
 import glob
 import re
@@ -13,7 +13,7 @@ from lib_plugins import *  # noqa: E402,F403
 
 LEVELS = ("plain", "user", "mounts", "full")
 LARGE = ("prints-without-end", "digs-deep", "makes-many-files")
-LOG_BOUND = 3 * (10 << 20) + (1 << 20)  # L-38: three files of ten MiB, and what one write adds
+LOG_BOUND = 3 * (10 << 20) + (1 << 20)  # L-38: a log is at most three files of ten MiB, plus one write
 BIG = (1 << 30) // (SLOW * 2 if SLOW > 1 else 1)
 
 BOMB = """
@@ -33,7 +33,7 @@ while refused < 50:
 os._exit(7)
 """
 
-# In the volume: what is awkward to walk, to name or to remove.
+# Creates files in the volume that are hard to walk, to name or to remove.
 DEEP = """
 import os
 os.chdir(os.environ.get("VC_MOUNT_ROOT", "") + "/fill")
@@ -98,17 +98,17 @@ def terminated(status):
 
 
 class Case:
-    """A pod, what is done to it, and what its status and log must say."""
+    """A pod, the action applied to it, and the expected status and log."""
 
     def __init__(self, name, command, phase, code, says, act=None, log="", need=None, deadline=False, needs_a_box=False, **spec):
         self.name, self.phase, self.code, self.says, self.act, self.log, self.need = name, phase, code, says, act, log, need
         self.deadline = deadline
-        self.needs_a_box = needs_a_box  # at level plain mounts are links, and a medium is a directory
+        self.needs_a_box = needs_a_box  # at level plain mounts are links, and a volume medium is a directory
         self.pod = make(name, command, **spec)
 
 
 def kill_its_shim(daemon, case):
-    """The supervisor of this pod alone, above the program and its init."""
+    """Kills the supervisor of this pod, which is the parent of the pod's init."""
     marker = "sleep 7531"
     wait_until("it runs", lambda: any(command_line(p) == marker for p in descendants()))
     wait_until("it has said so", lambda: case.log in daemon("logs", "pod/" + case.name, code=None).stdout)
@@ -119,7 +119,7 @@ def kill_its_shim(daemon, case):
 
 
 def ask_all_the_while(daemon, case):
-    """Others are answered while it prints, which it does until they have been; nobody waits for its disk."""
+    """Sends requests while the pod prints continuously. They must be answered without waiting for the disk."""
     wait_until("it prints", lambda: "0123456789abcdef" in daemon("logs", "pod/" + case.name, "--limit-bytes=1000", code=None).stdout)
     for _ in range(20):
         daemon("get", "pods")
@@ -172,12 +172,12 @@ CASES = [
 
 
 def what_is_left(uid):
-    """Of a pod that has ended: directories of its supervisor, control groups. Its log stays with its object."""
+    """Returns the supervisor directories and control groups that remain of an ended pod. Its log stays until its object is deleted."""
     return control_groups([uid]) + [p for place in ("shims", "pods") for p in glob.glob("data/node/%s/**" % place, recursive=True) if uid in p]
 
 
 def end_of(daemon, case):
-    """(uid, status) of the pod when it has ended."""
+    """Waits until the pod has ended; returns (uid, status)."""
     daemon.apply(case.pod)
     uid = daemon.get("pod/" + case.name)["metadata"]["uid"]
     if case.act:
@@ -186,7 +186,7 @@ def end_of(daemon, case):
 
 
 def end_by_deadline(daemon, case):
-    """The same of one whose deadline came after the beginning of its program, for which a slow machine takes longer."""
+    """Like end_of, for a pod with a deadline. A slow machine gets a longer one, so that the program starts before the deadline."""
     for seconds in (1, 8, 64):
         case.pod["spec"]["activeDeadlineSeconds"] = seconds
         found = end_of(daemon, case)
@@ -239,13 +239,13 @@ def walk(cases, *flags):
 
 # covers: reliability.md FT-20 L-38 L-39; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
 def whatever_a_pod_does_nothing_is_left_and_others_go_on():
-    """As pods are without a word about isolation."""
+    """Runs all cases at the default level of isolation."""
     at_plain = level() == "plain"
     walk([c for c in CASES if not (at_plain and c.needs_a_box)])
 
 
 def levels():
-    """Those that pods can have here. Under ThreadSanitizer the trial of some succeeds or fails by the moment at which it starts its thread."""
+    """Returns the isolation levels available here. Under ThreadSanitizer the capability check of some levels depends on when the sanitizer starts its thread."""
     found = []
     for name in LEVELS:
         try:
@@ -261,7 +261,7 @@ def levels():
 
 
 def so_it_is_at_every_level_of_isolation():
-    """The same where every pod gets a level, but for what is large, which is alike at each of them."""
+    """Runs the cases at each level of isolation, except the large ones, which behave alike at all levels."""
     walked = 0
     for name in levels():
         print("  level %s" % name, flush=True)

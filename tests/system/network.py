@@ -1,6 +1,6 @@
-"""MPI over sshd between pods where that is hard: ids that are not the host's, a network of their own, nothing but loopback.
+"""MPI over sshd between pods in restricted settings: with mapped user ids, in a private network, with the loopback interface only.
 
-Needs openmpi-bin and openssh-server (scripts/deps.sh --extras); skipped with what is missing.
+Needs openmpi-bin and openssh-server (scripts/deps.sh --extras); cases are skipped if a program is missing.
 """
 import json
 import re
@@ -43,7 +43,7 @@ def run_mpi(*options, prefix=(), env=None):
 
 # covers: local-runtime.md LRT-50
 def ranks_meet_with_ids_of_their_own():
-    """Level full: sshd is root of its pod and nobody on the host."""
+    """At level full sshd is root inside its pod and an unprivileged user on the host."""
     need_root()
     need_one_thread()
     need_mpi()
@@ -59,7 +59,7 @@ def ranks_meet_in_a_network_of_their_own():
 
 # covers: local-runtime.md LRT-50
 def ranks_of_an_ordinary_user_meet_in_a_network_of_their_own():
-    """Port 22, without any privilege and with a single id."""
+    """Uses port 22 without any privilege and with a single user id."""
     need_one_thread()
     need_mpi()
     env = place()
@@ -92,7 +92,7 @@ while asked != b"end":
 
 
 def ask(ip, what):
-    """Who answers there; asked for its end, a server ends."""
+    """Sends a request to the server at this address and returns its answer, the name of the server."""
     with socket.create_connection((ip, 18080)) as c:
         c.sendall(what)
         return c.recv(99).decode()
@@ -109,7 +109,7 @@ def server(name, cwd):
 
 # covers: local-runtime.md LRT-04
 def runs_side_by_side_keep_their_ports_apart():
-    """Two data directories, one machine, the same declared port."""
+    """Two data directories on one machine declare the same port."""
     cwd = os.getcwd()
     started = []
     for name in ("left", "right"):

@@ -1,4 +1,4 @@
-"""What `jobflow run` shows: plain, json, quiet, and the live view on a pseudo terminal.
+"""Output of `jobflow run`: plain, json, quiet, and the live view on a pseudo terminal.
 
 # covers: reliability.md P-13
 """
@@ -19,7 +19,7 @@ FAILING = [flow("f", [step("good"), step("bad", ["good"]), step("never", ["bad"]
 
 
 def screen_of(*args, columns=80, rows=24, code=0, **rest):
-    """What is on the terminal at the end; wrapped lines and unknown sequences are failures."""
+    """Returns the final content of the terminal; wrapped lines and unknown escape sequences are failures."""
     got, data = on_terminal(*args, columns=columns, rows=rows, **rest)
     screen = Screen(columns, rows).feed(data)
     if code is not None:
@@ -28,8 +28,6 @@ def screen_of(*args, columns=80, rows=24, code=0, **rest):
     check(screen.cursor_visible, "the cursor is left hidden")
     return screen, data
 
-
-# ---- forms ----
 
 def plain_has_a_line_for_each_transition_in_time():
     manifest("f.yaml", *FAILING)
@@ -106,8 +104,6 @@ def a_long_log_is_complete():
     numbers = [line.split("] ")[1] for line in out.splitlines() if line.startswith("[f-a-main-0] ")]
     check_equal("lines", numbers, [str(n) for n in range(1, 20001)])
 
-
-# ---- the live view ----
 
 def live_on_a_terminal_and_clean_at_the_end():
     manifest("f.yaml", *FAN)

@@ -1,7 +1,7 @@
-"""The Debian package: made by cpack, installed in a bare Debian 12 root, used, upgraded in place, removed and purged.
+"""The Debian package: built by cpack, installed in a bare Debian 12 root, used, upgraded in place, removed and purged.
 
-The root is made by debootstrap from the package sources of this machine. Everything in it runs in namespaces of its own (mount,
-pid), so the machine's own users, services and files stay as they are.
+debootstrap makes the root from the package sources of this machine. All commands in it run in their own mount and pid
+namespaces, so users, services and files of the machine stay unchanged.
 """
 import glob
 import os
@@ -15,7 +15,7 @@ from lib_user import *  # noqa: E402,F403
 
 SUITE = "bookworm"
 TOOLS = ("debootstrap", "cpack", "dpkg-deb", "unshare", "apt-get")
-SLOW_STEP = 900  # seconds for a step that fetches packages
+SLOW_STEP = 900  # seconds for a step that downloads packages
 
 
 def quiet(argv, seconds=SLOW_STEP, **options):
@@ -26,7 +26,7 @@ def quiet(argv, seconds=SLOW_STEP, **options):
 
 
 def mirror():
-    """Where this machine has its Debian packages from."""
+    """Returns the Debian mirror that this machine uses."""
     lines = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"],
                            capture_output=True, text=True, check=False).stdout.splitlines()
     for line in lines:
@@ -37,7 +37,7 @@ def mirror():
 
 
 def package():
-    """The path of the package, made from the build that is tested."""
+    """Returns the path of the package, made from the build under test."""
     build = os.path.dirname(os.path.abspath(JOBFLOW))
     if not os.path.exists(os.path.join(build, "CPackConfig.cmake")):
         raise Skip("%s has no CPackConfig.cmake" % build)
@@ -46,7 +46,7 @@ def package():
 
 
 class Root:
-    """A bare Debian, below the directory of this test."""
+    """A bare Debian root below the directory of this test."""
 
     def __init__(self, path):
         self.path = os.path.abspath(path)
@@ -56,13 +56,13 @@ class Root:
             quiet(["debootstrap", "--variant=minbase", SUITE, self.path, mirror()])
         except (Failure, subprocess.TimeoutExpired) as failed:
             raise Skip("no bare Debian can be made here: %s" % str(failed)[-300:]) from failed
-        # What the machine needs to reach its packages, the root needs too; no service may start in it.
+        # The root gets the machine's network settings, to reach the package mirror; no service may start in it.
         shutil.copy("/etc/resolv.conf", os.path.join(self.path, "etc/resolv.conf"))
         for name in glob.glob("/etc/apt/apt.conf.d/*proxy*"):
             shutil.copy(name, os.path.join(self.path, "etc/apt/apt.conf.d"))
 
     def sh(self, script):
-        """The output of a script in the root, as process 1 of its own pid namespace: what it leaves running ends with it."""
+        """Returns the output of a script in the root. It runs as process 1 of a new pid namespace, so processes that it leaves running end with it."""
         inside = ("mount -t proc proc $1/proc; mount -t tmpfs tmpfs $1/tmp; mount --rbind /dev $1/dev; mount -t tmpfs tmpfs $1/run;"
                   "exec chroot $1 /bin/bash -euo pipefail -c \"$2\"")
         env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}

@@ -1,4 +1,4 @@
-"""Parameters of flows: given on the command line, by default, missing, wrong; what they stand for."""
+"""Parameters of flows: from the command line, by default, missing or wrong, and their substitution in manifests."""
 import json
 import sys
 

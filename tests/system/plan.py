@@ -1,4 +1,4 @@
-"""`jobflow plan`, `convert`, `doctor` and the warnings of `validate`: what would be, without doing it.
+"""`jobflow plan`, `convert`, `doctor` and the warnings of `validate`: commands that report without changing anything.
 
 # covers: jobflow.md 181
 """
@@ -16,8 +16,6 @@ FILES = [flow("f", [step("a"), dict(step("b", ["a"], template="a"),
 def plan(*args, code=0):
     return jobflow("plan", *args, code=code)
 
-
-# ---- plan ----
 
 def what_is_new_is_created_and_jobs_are_what_the_run_makes():
     manifest("f.yaml", *FILES)
@@ -55,7 +53,7 @@ def an_edit_is_shown_field_by_field():
 
 
 def it_is_compared_with_who_would_be_asked():
-    """As apply and get do: the server of flags, of the directory, of $KUBECONFIG."""
+    """`plan` compares with the same server as apply and get use: from the flags, the data directory, or $KUBECONFIG."""
     daemon = Daemon()
     manifest("f.yaml", *FILES)
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
@@ -265,8 +263,6 @@ def what_admission_refuses_the_plan_refuses():
     check_in("stderr", "vertex is not defined: zzz", plan("f.yaml", code=2).stderr)
 
 
-# ---- convert ----
-
 JOB = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j", "labels": {"team": "a"}},
        "spec": {"minAvailable": 1, "queue": "research", "runningEstimate": "5m",
                 "tasks": [task("main", "true", replicas=2), task("other", "false")]}}
@@ -336,8 +332,6 @@ def what_cannot_be_converted_is_said():
     check_in("names", "--name is for one object", jobflow("convert", "both.yaml", "-N", "x", code=2).stderr)
     check_equal("many", jobflow("convert", "both.yaml").stdout.count("kind: Job\n"), 2)
 
-
-# ---- doctor ----
 
 def the_doctor_finds_a_sound_machine():
     manifest("f.yaml", flow("f", [step("a")]), template("a"))

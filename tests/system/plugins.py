@@ -1,6 +1,6 @@
-"""Job plugins with real processes: names, keys, ports and ranks of pods, scaled, restarted and side by side.
+"""Job plugins with real processes: names, keys, ports and ranks of pods, when jobs are scaled, restarted or run in parallel.
 
-Shown with small programs that read what the frameworks read; the frameworks themselves are in frameworks.py.
+The pods run small programs that read the same settings as the frameworks do; frameworks.py tests the frameworks themselves.
 """
 import base64
 import glob
@@ -12,8 +12,6 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 from lib_plugins import *  # noqa: E402,F403
 
-
-# ---- env, svc ----
 
 # covers: job-plugins.md PLG-006
 @untouched
@@ -28,7 +26,7 @@ def the_plugins_variable_wins_over_the_authors():
 # covers: job-plugins.md PLG-141; local-runtime.md LRT-52
 @untouched
 def jobs_with_equal_ports_do_not_meet():
-    """Without frameworks: each master answers with its own job's name, on the port both declare, all at once."""
+    """Uses no framework: every master answers with its own job's name on the port that all of them declare."""
     code = ("import os, socket, time\n"
             "at = (os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']))\n"
             "if os.environ['RANK'] == '0':\n"
@@ -50,9 +48,7 @@ def jobs_with_equal_ports_do_not_meet():
             check_in("job " + name, "[%s-worker-%d] rank %d met %s-master-0" % (name, index, index + 1, name), out)
 
 
-# ---- waiting ----
-
-# Begins late; counts who comes and says nothing, until somebody says something.
+# Starts late, counts connections that send nothing, and ends at the first one that sends data.
 LATE_MASTER = """
 import socket, time
 time.sleep(1)
@@ -66,7 +62,7 @@ print('asked', asked)
 # covers: job-plugins.md PLG-091; local-runtime.md LRT-55
 @untouched
 def a_worker_waits_for_its_master_with_what_there_is():
-    """In pods; then the pod's script by itself, in turn without nc and where sh is dash, so that one way alone would fail."""
+    """Tests the wait in pods, then the wait script by itself, without nc and with dash as sh, so that each of its variants runs."""
     worker = python_task("worker", "import os, socket; s = socket.create_connection((os.environ['MASTER_ADDR'], 23456)); s.sendall(b'here')")
     out = run_jobs(job("j", [python_task("master", LATE_MASTER), worker], plugins={"pytorch": ["--wait-master-enabled"]}))
     check_in("waiting", "[j-worker-0/wait-for-master] waiting for j-master-0.j:23456", out)
@@ -99,17 +95,15 @@ def a_worker_whose_master_never_listens_fails():
     check_equal("phase", pod["phase"], "Failed")
 
 
-# ---- scaling ----
-
 def shared(path, text):
-    """The shell's words that write a line to a file of the host, whole."""
+    """Returns a shell command that appends a line to a file of the host in one write."""
     return "echo %s > %s.new; mv %s.new %s" % (text, path, path, path)
 
 
 # covers: job-plugins.md PLG-050; see PLG-024
 @untouched
 def a_job_scaled_while_it_runs_is_known_to_all_its_pods():
-    """Hosts files follow in pods that run; ssh's configuration is new in new pods and as it was in old ones."""
+    """Hosts files change in running pods. New pods get the new configuration of ssh; running pods keep theirs."""
     here = os.getcwd()
     script = ("while [ ! -e %s/end ]; do "
               "%s; sleep 0.05; done" % (here, shared(here + "/seen.$VC_TASK_INDEX",
@@ -160,7 +154,7 @@ def the_example_of_scaling_does_what_it_says():
 # covers: job-plugins.md PLG-142
 @untouched
 def the_lists_of_hosts_change_at_once_in_pods_that_run():
-    """A reader in a loop sees two lines, then three, and never anything else."""
+    """A reader in a loop sees two lines, then three, and no other state."""
     here = os.getcwd()
     script = ("n=0 last=; while [ ! -e %s/end ]; do got=$(grep -c . /etc/volcano/w.host); n=$((n + 1)); "
               "if [ \"$got\" != \"$last\" ]; then echo saw $got; last=$got; %s; fi; done; echo $n reads"
@@ -184,7 +178,7 @@ def the_lists_of_hosts_change_at_once_in_pods_that_run():
 # covers: job-plugins.md PLG-034
 @untouched
 def a_container_that_restarts_has_the_variables_of_its_start():
-    """Its sibling, which did not, keeps those it has; a sidecar's startup probe is waited for on the way."""
+    """A container that did not restart keeps its variables as well. The job also waits for a sidecar's startup probe."""
     here = os.getcwd()
     script = ("echo $VC_W_NUM >> %s/nums.$VC_TASK_INDEX; test -e %s/up.$VC_TASK_INDEX || exit 9\n"
               "until [ -e %s/go.$VC_TASK_INDEX ]; do sleep 0.05; done; rm %s/go.$VC_TASK_INDEX; exec sh -c \"$(cat %s/then)\""
@@ -213,8 +207,6 @@ def a_container_that_restarts_has_the_variables_of_its_start():
     daemon.stop()
 
 
-# ---- ssh ----
-
 # covers: job-plugins.md PLG-051; local-runtime.md LRT-54
 @untouched
 def a_restarted_pod_and_the_survivors_reach_each_other():
@@ -239,7 +231,7 @@ def a_restarted_pod_and_the_survivors_reach_each_other():
 
 @untouched
 def the_keys_are_those_of_openssh():
-    """Both kinds, read by OpenSSH's own program; no pod's files but the four, for their owner alone."""
+    """OpenSSH's own program reads both kinds of keys. A pod gets exactly the four files, readable by their owner only."""
     need("ssh-keygen")
     script = ("cd /keys; ls -A | tr '\\n' ' '; stat -c %a id_rsa; ssh-keygen -l -f id_rsa.pub\n"
               "[ \"$(ssh-keygen -y -f id_rsa | cut -d' ' -f1,2)\" = \"$(cut -d' ' -f1,2 id_rsa.pub)\" ] && echo the pair fits")
@@ -264,7 +256,7 @@ CANARY = "MIICanaryCanaryCanaryCanaryCanaryCanaryCanary"
 
 # covers: reliability.md SEC-30; see SEC-29 FT-33
 def no_key_is_ever_written_where_people_read():
-    """Keys made and keys given, right and in the wrong place, at the highest level of logs; everything but the store is searched."""
+    """Generated and given keys, in correct and wrong places, at the most verbose log level: keys appear only in the store and the pods' own files."""
     given = "-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----\n" % CANARY
     daemon = Daemon("--verbose", "--allow-ssh-key-arguments")
     told = []
@@ -298,7 +290,7 @@ def no_key_is_ever_written_where_people_read():
             check(part not in text, "a key is shown:\n%s" % text[max(0, text.find(part) - 300):text.find(part) + 100])
     stored = ("db", "wal", "shm")
     for path in glob.glob("data/**", recursive=True, include_hidden=True):
-        if os.path.isfile(path) and not path.endswith(stored) and not path.endswith("/.ssh/id_rsa"): # a pod's own
+        if os.path.isfile(path) and not path.endswith(stored) and not path.endswith("/.ssh/id_rsa"): # files of a pod itself
             with open(path, "rb") as file:
                 data = file.read()
             for part in [CANARY] + lines:

@@ -1,7 +1,7 @@
-"""Rows of the store that no longer say what they should: members gone, members of another type, texts cut short. The program starts,
-names what it cannot read, and neither crashes nor hangs; what is whole goes on.
+"""Damaged rows of the store: missing members, members of a wrong type, truncated texts. The program starts, names the objects
+it cannot read, neither crashes nor hangs, and continues with the intact objects.
 
-JOBFLOW_SEEDS sets how many stores are tried (12), JOBFLOW_SEED repeats one.
+JOBFLOW_SEEDS sets how many stores are tried (12); JOBFLOW_SEED repeats one.
 
 # covers: reliability.md FT-23 FT-29 P-11
 """
@@ -20,7 +20,7 @@ SEED = int(os.environ.get("JOBFLOW_SEED", "0"))
 
 
 def spots(value, path=()):
-    """Every place in a document."""
+    """Returns every position in a document."""
     found = [path] if path else []
     for key in (value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()):
         found += spots(value[key], path + (key,))
@@ -28,7 +28,7 @@ def spots(value, path=()):
 
 
 def spoil(text, rng):
-    """The document with one thing wrong."""
+    """Returns the document with one random error."""
     if rng.random() < 0.1:
         return text[:rng.randrange(len(text))]
     doc = json.loads(text)
@@ -54,7 +54,7 @@ def spoil_bytes(whole, rng):
 
 
 def spoil_store(path, rng):
-    """One to three rows; what was done."""
+    """Damages one to three rows; returns a description."""
     told = []
     with contextlib.closing(sqlite3.connect(path)) as db:
         for _ in range(rng.randrange(1, 4)):
@@ -69,7 +69,7 @@ def spoil_store(path, rng):
 
 
 def half_done():
-    """A store in which a flow and a job are under way."""
+    """Makes a store in which a flow and a job are unfinished."""
     manifest("f.yaml", flow("f", [step("a", script="true"), step("b", ["a"], script="sleep 600"), step("c", ["b"])],
                             gangs=[{"name": "g", "flows": ["b"]}], parameters=[{"name": "p", "default": "x"}]),
              template("a"), template("b"), template("c", "true"))
@@ -84,7 +84,7 @@ def copy_store(source, to):
     os.mkdir(to, 0o700)
     for name in os.listdir(source):
         if name.startswith("store.db"):
-            shutil.copy(os.path.join(source, name), to) # keeps the mode
+            shutil.copy(os.path.join(source, name), to) # keeps the file mode
 
 
 def store_path():

@@ -1,7 +1,8 @@
-"""The power goes while a daemon is at work: its file system (ext4 on a loop device) forgets what was not synced.
+"""Simulates a power failure under a running daemon: its file system (ext4 on a loop device) discards all data that was not synced.
 
-What clients were told is there after the next start. With --durability relaxed the same look finds a loss, so the file system does forget.
-JOBFLOW_CUTS sets the number of cuts (20), JOBFLOW_SEED repeats the moments. Needs root, loop devices and mkfs.ext4.
+After the next start every acknowledged write is present. With --durability relaxed the same check finds a loss, which proves
+that the file system does discard data. JOBFLOW_CUTS sets the number of failures (20), JOBFLOW_SEED repeats their timing.
+Needs root, loop devices and mkfs.ext4.
 
 # covers: reliability.md FT-03 FT-04 P-01 P-02 D-01
 """
@@ -26,14 +27,14 @@ EXT4_IOC_SHUTDOWN, WITHOUT_LOG, CLONE_NEWNS = 0x8004587D, 2, 0x20000
 
 
 def own_mounts():
-    """A mount namespace of this test: in a shared one, whoever makes a copy of it holds the disk as it was."""
+    """Enters a private mount namespace. In a shared one, copies made by other processes would keep the disk mounted."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS):
         raise Skip("no mounts of its own: %s" % os.strerror(ctypes.get_errno()))
     subprocess.run(["mount", "--make-rprivate", "/"], check=True)
 
 
 class Disk:
-    """A directory that can lose its power."""
+    """A mounted file system that can lose its power."""
 
     def __init__(self):
         self.path = os.path.abspath("disk")
@@ -58,7 +59,7 @@ class Disk:
             os.close(fd)
 
     def leave(self):
-        """As soon as nobody has a file of it open: a supervisor without pods takes a moment to end."""
+        """Unmounts the disk as soon as no process has a file on it open; a supervisor without pods takes a moment to end."""
         wait_until("the disk is given up", lambda: subprocess.run(["umount", self.path], stderr=subprocess.DEVNULL, check=False).returncode == 0)
 
 
@@ -67,8 +68,9 @@ def values_of(known):
 
 
 class Notes(dict):
-    """What a writer knows. What comes while the power goes may be there or not: of a sync that is under way ext4 says it went well,
-    and forgets it."""
+    """The values a writer expects. A write during the power failure may be present or absent: ext4 reports success for a sync that
+    is in progress and then discards its data.
+    """
 
     cutting = False
 
@@ -79,7 +81,7 @@ class Notes(dict):
 
 
 def life(disk, known, rng, *args):
-    """A daemon that looks at what is there, and then works until the power goes."""
+    """Starts a daemon, checks the stored objects, and writes until the power fails."""
     daemon = Daemon(*args, data_dir="disk/d")
     settle(known, daemon.get(CM))
     mine = [Notes({n: v for n, v in known.items() if n.startswith("w%d-" % k)}) for k in range(WRITERS)]

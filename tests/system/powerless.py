@@ -1,4 +1,4 @@
-"""The same tests where user namespaces are forbidden, as in many containers: pods are processes, and no more.
+"""Runs other tests where user namespaces are forbidden, as in many containers: pods are plain processes without isolation.
 
 # covers: local-runtime.md LRT-02
 """
@@ -22,7 +22,7 @@ def without_user_namespaces_runs_go_on():
 
 
 def without_user_namespaces_examples_run():
-    """All but those that need names or addresses of their own."""
+    """Runs all examples except those that need host names or addresses per pod."""
     env = place()
     prefix = as_user() + POWERLESS
     if not can(prefix + ["true"]):
@@ -58,7 +58,7 @@ def without_user_namespaces_kills_are_survived():
 
 # covers: local-runtime.md LRT-53
 def without_user_namespaces_frameworks_find_each_other():
-    prefix = with_a_shell() + as_user() + HIMSELF
+    prefix = with_a_shell() + as_user() + POWERLESS_SAME_ID
     if not can(prefix + ["true"]):
         raise Skip("no user namespace here to forbid others in")
     print(run_there(prefix, "frameworks.py", "plain"))

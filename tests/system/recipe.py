@@ -1,7 +1,7 @@
-"""The plugin of docs/plugins.md is added as it says there, one file and one line, and works.
+"""Adds the plugin of docs/plugins.md as the document describes, with one file and one line, and checks that it works.
 
-Nothing of the tree is changed: the changed header and the new file lie in front of it, and what depends on the list of
-plugins is compiled once more with the flags of the build.
+The source tree stays unchanged: the changed header and the new file are found before the originals, and the files that
+depend on the list of plugins are recompiled with the flags of the build.
 """
 import re
 import shlex
@@ -12,7 +12,7 @@ from lib import *  # noqa: E402,F403
 
 BUILD = os.path.dirname(JOBFLOW)
 
-# A job with the new plugin, through admission's rules, its pod and its objects; one line of each.
+# A job with the new plugin. The cases check admission, its pod and its objects.
 PROGRAM = r'''
 #include <stdio.h>
 #include "api/types/admission.h"
@@ -58,7 +58,7 @@ LIBRARIES = ["-luv", "-ljansson", "-lyaml", "-lxxhash", "-lcrypto", "-lcmocka", 
 
 
 def build_flags():
-    """Compiler and flags of job/plugins/plugin.c, without what names its files."""
+    """Returns compiler and flags of job/plugins/plugin.c without the arguments that name its files."""
     path = os.path.join(BUILD, "compile_commands.json")
     if not os.path.exists(path):
         raise Skip("no compile_commands.json beside the program")
@@ -79,7 +79,7 @@ def compile_file(flags, path, out):
 
 
 def follow_recipe():
-    """The file and the line, as the document has them; the flags to compile with."""
+    """Writes the file and the line from the document; returns the flags to compile them with."""
     text = read(os.path.join(SOURCE, "docs", "plugins.md"))
     code = re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
     line = re.findall(r"^2\. `    (X\(\w+\))`", text, re.M)
@@ -98,7 +98,7 @@ def compile_recipe(flags):
 
 
 def program_with(objects):
-    """The whole program, linked as the build does, with these objects before those of its archives."""
+    """Links the whole program as the build does, with these objects in front of its archives."""
     if not os.path.exists(os.path.join(BUILD, "build.ninja")) or not shutil.which("ninja"):
         raise Skip("the program was not built with ninja")
     done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "jobflow"], capture_output=True, text=True, timeout=DEADLINE, check=True)

@@ -1,4 +1,4 @@
-"""Wrong input of every kind: told with file, line, field, value and the way out; exit code 2; nothing started, nothing left.
+"""Invalid input of every kind is reported with file, line, field, value and a remedy; the exit code is 2; nothing starts and nothing is left.
 
 # covers: reliability.md P-13 L-05 L-06 L-07 L-08
 """
@@ -51,7 +51,7 @@ def job_with(old, new):
 
 
 def bomb():
-    """Nine levels of nine: 10^8 values when expanded."""
+    """YAML aliases nested nine levels deep: 10^8 values when expanded."""
     lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
     for i in range(8):
         lines.append("%s: &%s [%s]" % (chr(98 + i), chr(98 + i), ",".join(["*" + chr(97 + i)] * 9)))
@@ -163,7 +163,7 @@ TABLE = [
 
 
 def refused(*args):
-    """Run; everything must have been refused without a trace. The text of stderr."""
+    """Runs f.yaml and checks that it was rejected without side effects. Returns stderr."""
     run = jobflow("run", "-o", "plain", *args, code=2)
     check_equal("stdout", run.stdout, "")
     check(not os.path.exists(".jobflow"), "a data directory is left behind")
@@ -187,7 +187,7 @@ def wrong_manifests_are_refused_with_place_and_way_out():
 
 
 def what_could_never_end_is_not_run():
-    """A daemon may take it: somebody can scale the job later."""
+    """`run` refuses a flow that can never complete. A daemon may accept it, because the job can be scaled later."""
     for text, said in ((job_with("    replicas: 1\n", ""), "f.yaml:7: spec.tasks[0].replicas: no task has replicas"),
                        (FLOW + TEMPLATE.replace("replicas: 1", "replicas: 0"), "no task has replicas"),
                        (job_with("replicas: 1", "replicas: 5"), "5 pods must run at once")):
@@ -205,7 +205,7 @@ def validate_says_the_same():
 
 
 def a_finding_is_told_once():
-    """A template that is refused is no second error of the flow that uses it."""
+    """An invalid template is reported once, not again for the flow that uses it."""
     for name, text, parts in TABLE:
         if len(parts) == 1 and parts[0].startswith(":"):
             write("f.yaml", text)

@@ -1,4 +1,4 @@
-"""`jobflow run` as scripts see it: exit codes, where manifests come from, limits, data directories, going on, signals.
+"""`jobflow run` as scripts use it: exit codes, sources of manifests, limits, data directories, resuming, signals.
 
 # covers: reliability.md P-08 P-10 INV-N3
 """
@@ -16,11 +16,9 @@ QUICK = [flow("f", [step("a"), step("b", ["a"])]), template("a", "echo a >> ran"
 
 
 def steps_of(run):
-    """{step: phase} of a run with -o json."""
+    """Returns {step: phase} of a run with -o json."""
     return {line["step"]: line["phase"] for line in map(json.loads, run.stdout.splitlines()) if line["type"] == "step"}
 
-
-# ---- exit codes ----
 
 def zero_when_every_flow_succeeds():
     manifest("f.yaml", *QUICK)
@@ -87,8 +85,6 @@ def a_timeout_that_is_not_reached_changes_nothing():
     jobflow("run", "--timeout", "1h", "f.yaml", code=0)
 
 
-# ---- where manifests come from ----
-
 def manifests_from_standard_input():
     text = read(manifest("f.yaml", *QUICK)).encode()
     jobflow("run", "-", stdin=text, code=0)
@@ -154,8 +150,6 @@ def a_namespace_needs_no_manifest():
     check_equal("what ran", read("ran"), "a\nb\na\nb\n")
 
 
-# ---- limits ----
-
 def never_more_pods_at_once_than_allowed():
     counted = """n=$(mktemp -p live); set -- live/*; echo $# >> counts; sleep 0.02; rm $n"""
     steps = [step("s%d" % i, template="s") for i in range(30)]
@@ -211,8 +205,6 @@ def a_request_that_never_fits_says_so_while_it_waits():
     check_equal("exit code", run.wait(), 130)
 
 
-# ---- data directories ----
-
 def a_data_directory_that_cannot_be_written():
     manifest("f.yaml", *QUICK)
     write("file", "")
@@ -242,8 +234,6 @@ def a_second_run_on_one_data_directory_is_told_who_is_there():
     check_equal("the first run", first.wait(), 0)
     nothing_left()
 
-
-# ---- again ----
 
 def after_success_everything_runs_again():
     manifest("f.yaml", *QUICK)
@@ -394,7 +384,7 @@ def a_second_interrupt_kills_at_once():
 
 def a_grace_period_is_kept_and_then_ends():
     def kept(seconds):
-        """Whether the program came to what it does when it is asked, before it was killed."""
+        """Whether the program could handle SIGTERM before it was killed."""
         manifest("f.yaml", flow("f", [step("a")]), template("a", tasks=[task(
             "main", "trap 'touch asked' TERM; touch started; while :; do sleep 0.01; done", terminationGracePeriodSeconds=seconds)]))
         run = Background("run", "f.yaml")
@@ -406,7 +396,7 @@ def a_grace_period_is_kept_and_then_ends():
     with_more_time(kept)
 
 
-# Succeeds with its first task; the other takes its time to end.
+# The job succeeds with its first task while the other is slow to end.
 LINGERING = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": {
     "minSuccess": 1, "minAvailable": 1, "tasks": [
         task("quick", "until [ -e up ]; do sleep 0.02; done"),
@@ -441,8 +431,6 @@ def an_interrupt_kills_the_last_pods_of_what_is_over():
     check(not os.path.exists("gone"), "it was killed")
     nothing_left()
 
-
-# ---- durations ----
 
 def a_thousand_steps_in_a_moment_of_simulation():
     steps = [step("s%d" % i, ["s%d" % (i - 1)] if i % 10 else [], template="s") for i in range(1000)]

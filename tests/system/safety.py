@@ -1,5 +1,5 @@
-"""What the program never does: start a shell, unpack an archive, follow what a pod has put in the place of its log, signal a
-number that may be somebody else's by now, call between clone and exec what a signal handler could not.
+"""Operations that the program must never perform: start a shell, unpack an archive, read a file that a pod has substituted for its
+log, signal a process id that may have been reused, or call a function that is not async-signal-safe between clone and exec.
 """
 import glob
 import re
@@ -11,11 +11,11 @@ from lib import *  # noqa: E402,F403
 from lib_plugins import *  # noqa: E402,F403
 
 BANNED = set("system popen execlp execvp execvpe execl strcpy strcat sprintf vsprintf gets alloca strtok atoi atol wordexp".split())
-# signal-safety(7), and bare system calls.
+# The functions of signal-safety(7) that the program uses, and bare system calls.
 SAFE = set("""_exit access bind chdir clone close close_range connect dup2 execve fchdir fcntl getpid ioctl kill memcpy memset open prctl
 pthread_sigmask setrlimit setrlimit64 setsid sigaddset sigemptyset sigfillset strchr strcspn strlen strncmp syscall umask unshare write
 __errno_location __stack_chk_fail __memcpy_chk""".split())
-# Whose number cannot be another's: children that are not reaped yet, and signal 0, which does nothing.
+# Files that may signal a pid, because it cannot have been reused: it is an unreaped child, or the signal is 0.
 UNREAPED = {"init", "pod_shim", "capability_check", "namespaces", "reap", "exec_helper", "container", "kubeconfig_plugin", "client", "doctor", "store_dir"}
 
 
@@ -37,7 +37,7 @@ def no_shell_is_called_no_archive_unpacked():
 
 
 def calls_of(function, seen):
-    """Library functions that one of the program's calls, through its own."""
+    """Returns the library functions that a function of the program calls, directly or through other functions of the program."""
     if function in seen:
         return set()
     seen.add(function)
@@ -53,7 +53,7 @@ def calls_of(function, seen):
 
 # covers: reliability.md SEC-28
 def a_child_calls_what_is_safe_until_it_is_another_program():
-    """The child of spawn.c, on its parent's memory."""
+    """Checks the child that spawn.c clones: it runs on the memory of its parent until exec."""
     if os.environ.get("JOBFLOW_MODE") not in ("dev", "release"):
         raise Skip("the sanitizer's own calls are everywhere")
     if "run_child" not in run_tool("nm", JOBFLOW):
@@ -65,7 +65,7 @@ def a_child_calls_what_is_safe_until_it_is_another_program():
 
 # covers: reliability.md SEC-26
 def who_signals_by_number_knows_whose_it_is():
-    """Others have a pidfd."""
+    """All other files signal through a pidfd."""
     callers = set()
     for path in glob.glob(os.path.join(SOURCE, "*", "**", "*.c"), recursive=True):
         parts = os.path.relpath(path, SOURCE).split(os.sep)
@@ -75,14 +75,14 @@ def who_signals_by_number_knows_whose_it_is():
     check_equal("others", sorted(callers - UNREAPED), [])
 
 
-# Deaf, in sessions and groups of their own, and of nobody: only who ends all at once ends them.
+# Processes that ignore signals, in sessions of their own and reparented to init. Only a kill of the whole pod reaches them.
 DEAF = "trap '' TERM HUP INT; for i in 1 2 3; do (setsid sh -c \"trap '' TERM; sleep 7219 & sleep 7219; sleep 7219\" &); done; echo begun; while :; do sleep 0.05; done"
 
 
 # covers: reliability.md SEC-26
 def a_deletion_ends_with_all_that_is_the_pods():
     levels = [level()] + re.search(r"--isolation can be (.*)", jobflow("doctor").stdout + "--isolation can be ").group(1).split(", ")
-    if os.environ.get("JOBFLOW_MODE") == "tsan":  # need_one_thread: a trial of these may succeed all the same
+    if os.environ.get("JOBFLOW_MODE") == "tsan":  # need_one_thread cannot skip these levels reliably: their capability check may succeed
         levels = [one for one in levels if one not in ("user", "full")]
     for one in sorted(set(levels) - {""}):
         fresh_dir()
@@ -101,7 +101,7 @@ def a_deletion_ends_with_all_that_is_the_pods():
 
 # covers: reliability.md SEC-22
 def a_log_that_is_no_file_is_not_read():
-    """Somebody has put a link, or a pipe without a writer, where the log was."""
+    """The log file is replaced by a link or by a pipe without a writer."""
     daemon = Daemon()
     daemon.apply(*[{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": {
         "restartPolicy": "Never", "containers": [{"name": "c", "command": ["sh", "-c", "echo text of " + name]}]}} for name in ("linked", "piped")])

@@ -1,6 +1,4 @@
-"""One flow, told by every command: the summary of `run`, get, describe, explain, graph and the steps of the API agree.
-
-"""
+"""All commands report the same flow alike: the summary of `run`, get, describe, explain, graph and the steps of the API agree."""
 import json
 import re
 import sys
@@ -8,7 +6,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-# A step that fails twice and is retried, a loop, a failure behind both, a step that never runs, one on the side.
+# A step that fails twice and is retried, a loop, a failure after both, a step that never runs, and an independent one.
 STEPS = [step("a"), dict(step("flaky", ["a"]), retry={"maxRetry": 3, "backoffSeconds": 0}),
          dict(step("loop", ["a"], template="t"), **{"for": {"items": ["x", "y"], "parallelism": 1}}),
          step("bad", ["flaky", "loop"]), step("never", ["bad"], template="t"), step("side", ["a"], template="t")]
@@ -16,7 +14,7 @@ TEMPLATES = [template("a", "sleep 0.3"), template("flaky", "echo x >> tries; [ $
              template("bad", "test -e ok")]
 ATTEMPTS = {"a": 1, "flaky": 3, "loop": 2, "bad": 1, "never": 0, "side": 1}
 STATES = {"a": "Completed", "flaky": "Completed", "loop": "Completed", "bad": "Failed", "never": "Not run", "side": "Completed"}
-LOOP = "loop"  # stored times are whole seconds: how long a loop took is known to a second only
+LOOP = "loop"  # stored times are whole seconds, so the duration of a loop is known to a second only
 
 
 def seconds(text):

@@ -1,7 +1,7 @@
-"""Secret values, tokens and keys: put everywhere a user can put them, and looked for in everything that is written.
+"""Secret values, tokens and keys are put wherever a user can put them, and searched for in everything that the program writes.
 
-What may have them: the Secret itself when it is asked for as YAML or JSON, the pods that were given them, the store
-(0600), and an answer to whoever asked for a token.
+They may appear only in the Secret itself when it is read as YAML or JSON, in the pods that use them, in the store
+(mode 0600), and in the answer to a request for a token.
 """
 import base64
 import glob
@@ -26,7 +26,7 @@ def encoded(text):
 
 
 def shown_forms():
-    """The mark as text and in base64, at each of the three ways it can lie there."""
+    """Returns the mark as text and its base64 forms at the three possible alignments."""
     forms = [MARK]
     for shift in range(3):
         form = base64.b64encode(b"\\0" * shift + MARK.encode()).decode().rstrip("=")
@@ -42,7 +42,7 @@ def ref(name, key, **more):
     return {"valueFrom": {"secretKeyRef": dict({"name": name, "key": key}, **more)}}
 
 
-# Secrets as they are and as they should not be: refused ones are seen by their answers.
+# Valid and invalid Secrets. Invalid ones are rejected, and the answer must not show their values.
 SECRETS = [
     secret("good", {"env": encoded(canary(1)), "file": encoded(canary(2)), "ALL": encoded(canary(3))}),
     secret("text", stringData={"k": canary(4)}),
@@ -61,7 +61,7 @@ SECRETS = [
 
 
 def user():
-    """A pod that is given them in every way, and fails, so that much is said about it."""
+    """A pod that uses the secrets in every way and then fails, so that its status and events have much to report."""
     body = {"name": "c", "command": ["sh", "-c", "test -n \"$A$ALL\" && test -s /s/file && test -s /p/x/y && sleep 1; exit 7"],
             "env": [dict({"name": "A"}, **ref("good", "env")), dict({"name": "O"}, **ref("good", "none", optional=True))],
             "envFrom": [{"secretRef": {"name": "good"}}],
@@ -74,7 +74,7 @@ def user():
 
 
 def starved():
-    """One that waits for a key that is not there, and one whose volume cannot be."""
+    """A pod that waits for a missing key and one whose volume is invalid."""
     pod = user()
     pod["metadata"]["name"] = "starved"
     del pod["spec"]["activeDeadlineSeconds"]
@@ -86,7 +86,7 @@ KINDS = ["pods", "secrets", "events", "configmaps", "jobs", "jobflows", "podgrou
 
 
 def look_at_everything(daemon):
-    """All that can be asked for but Secrets in full."""
+    """Reads everything that can be read except full Secrets."""
     told = []
     for kind in KINDS:
         for form in ([], ["-o", "wide"], ["-o", "name"], ["-A"]) + ((["-o", "yaml"], ["-o", "json"]) if kind != "secrets" else ()):
@@ -98,7 +98,7 @@ def look_at_everything(daemon):
 
 
 def processes_arguments():
-    """Command lines of our own processes; those of the pods' programs are the pods'."""
+    """Returns the command lines of jobflow's own processes. Those of the pods' programs may contain secrets."""
     ours = [p for p, name in descendants().items() if name.startswith("jobflow")]
     return [command_line(p) for p in ours]
 
@@ -110,7 +110,7 @@ def check_unseen(where, text):
 
 
 def check_files(root):
-    """Nobody else may read anything; and only the store has any."""
+    """Checks that other users can read no file, and that only the store contains a secret."""
     for path in [root] + glob.glob(root + "/**", recursive=True, include_hidden=True):
         with contextlib.suppress(FileNotFoundError):
             info = os.lstat(path)
@@ -123,7 +123,7 @@ def check_files(root):
 
 
 def check_cores(pids):
-    """None is written, whoever crashes; those that have gone meanwhile are gone."""
+    """Checks that no process may write a core file. Processes that have ended meanwhile are skipped."""
     for pid in pids:
         found = re.search(r"Max core file size +(\S+) +(\S+)", read("/proc/%d/limits" % pid))
         check_equal("core size of %s" % command_line(pid), found.groups() if found else ("0", "0"), ("0", "0"))
@@ -165,7 +165,7 @@ def secrets_are_seen_by_nobody_they_were_not_given_to():
 
 
 def a_run_shows_no_secret_either():
-    """Nor do its logs, its record, its errors, its live output and its files."""
+    """Checks the logs, records, errors, live output and files of `jobflow run`."""
     pod = {"volumes": [{"name": "s", "secret": {"secretName": "good"}}]}
     made = task("w", "test -s /s/env && exit 5", **pod)
     made["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "s", "mountPath": "/s"}]
@@ -189,7 +189,7 @@ TABLE = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
 
 # covers: reliability.md SEC-32
 def secrets_are_given_to_nobody_who_may_not_read_them():
-    """Whoever may not get Secrets sees none in any form of answer; tables have none for anybody."""
+    """A user without permission to get Secrets sees no values in any form of answer; tables never contain values."""
     daemon = lib_serve.Daemon()
     where = "/api/v1/namespaces/default/secrets"
     check_equal("made", daemon.ask("POST", where, SECRETS[0])[0], 201)

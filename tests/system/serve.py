@@ -1,4 +1,4 @@
-"""The daemon as a whole: start, stop, restart, who gets in, what it tells.
+"""The daemon as a whole: start, stop, restart, access control, logs and metrics.
 
 # covers: kube-api.md 15 16 17 33; reliability.md SEC-01 SEC-02 SEC-03 SEC-05 SEC-07 SEC-12 SEC-16 FT-07 P-08 P-14
 """
@@ -24,8 +24,6 @@ from lib_serve import *  # noqa: E402,F403
 def mode(path):
     return stat.S_IMODE(os.lstat(path).st_mode)
 
-
-# ---- life ----
 
 def it_starts_at_once_and_says_how_to_use_it():
     daemon = Daemon()
@@ -108,7 +106,7 @@ def answers_under_way_are_finished_when_it_stops():
                 else:
                     errors.append(text)
         except (OSError, http.client.HTTPException):
-            pass  # no answer: it may have happened or not
+            pass  # no answer: the request may have been executed or not
 
     watch = daemon.connect()
     watch.request("GET", CM + "?watch=1", headers={"Authorization": "Bearer " + daemon.token})
@@ -188,8 +186,6 @@ def the_service_manager_is_told():
         check_equal("stopping", manager.recv(100), b"STOPPING=1")
 
 
-# ---- who gets in ----
-
 def nobody_gets_in_without_a_credential():
     daemon = Daemon()
     check_equal("livez", daemon.ask("GET", "/livez", token=None), (200, "ok"))
@@ -200,14 +196,14 @@ def nobody_gets_in_without_a_credential():
     for path in ("/livez", "/version", CM):
         status, text = daemon.ask("GET", path, token="jf_wrong")
         check_equal(path, (status, json.loads(text)["message"]), (401, "Unauthorized"))
-    # SEC-05: a page in a browser, a name that was bent to us
+    # SEC-05: a page in a browser (Origin), a host name rebound to the daemon's address (Host)
     check_equal("origin", daemon.ask("GET", "/livez", headers={"Origin": "https://evil.example"})[0], 403)
     check_equal("host", daemon.ask("GET", "/livez", headers={"Host": "evil.example"})[0], 403)
     check_equal("our name", daemon.ask("GET", "/livez", headers={"Host": "localhost:%d" % daemon.port})[0], 200)
 
 
 def wrong_tokens_are_not_tried_for_long():
-    """Ten a second are: so many are asked in one breath, again and again, that the machine's pace does not matter."""
+    """The limit is ten a second. The test sends many at once, repeatedly, so the speed of the machine does not matter."""
     daemon = Daemon()
     asked = "".join("GET /version HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jf_%d\r\n\r\n" % i for i in range(40)).encode()
 
@@ -308,8 +304,6 @@ def tls_is_spoken_and_nothing_else():
     daemon.get("/version")
 
 
-# ---- what it tells ----
-
 def changes_are_in_the_audit_log():
     daemon = Daemon("-v")
     daemon.ask("POST", CM, config_map("x"))
@@ -321,7 +315,7 @@ def changes_are_in_the_audit_log():
     check_equal("which", lines[0]["object"], "default/x")
     check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", lines[0]["time"]), "when: %s" % lines[0]["time"])
     wait_until("access log", lambda: daemon.errors().count(" INFO request ") == 4)
-    os.rename("d/audit.log", "d/moved")  # as logrotate does
+    os.rename("d/audit.log", "d/moved")  # like logrotate
     daemon.signal(signal.SIGHUP)
     wait_until("a new file", lambda: os.path.exists("d/audit.log"))
     daemon.ask("POST", CM, config_map("y"))
@@ -342,8 +336,6 @@ def it_tells_how_it_is():
     version = daemon.get("/version")
     check_equal("version", (version["major"], version["minor"]), ("1", "32"))
 
-
-# ---- our own commands ----
 
 def commands_find_it_as_kubectl_does():
     usual = os.path.join(os.environ["XDG_STATE_HOME"], "jobflow")
@@ -377,8 +369,6 @@ def commands_find_it_as_kubectl_does():
     daemon.stop()
     check_in("nobody answers", "no answer from", jobflow("get", "ns", env=with_file, code=1).stderr)
 
-
-# ---- run as its client ----
 
 def steps_told(text):
     return [(e["step"], e["phase"]) for e in map(json.loads, text.splitlines()) if e.get("type") == "step"]
@@ -449,8 +439,6 @@ def a_client_whose_daemon_goes_says_so():
     check_equal("exit code", follow.wait(), 0)
     again.stop()
 
-
-# ---- backup ----
 
 def a_backup_under_load_can_be_restored():
     daemon = Daemon()

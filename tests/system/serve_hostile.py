@@ -1,4 +1,4 @@
-"""Slow, broken and many clients: they are refused or dropped, nothing grows, and a good client does not notice.
+"""Slow, broken and very many clients are refused or disconnected; the daemon's memory does not grow, and other clients are not affected.
 
 # covers: kube-api.md 9 14 91; reliability.md L-01 L-03 L-04 L-22 L-23 L-26 L-27 L-42 SEC-10 FT-12 FT-17 G-6 P-13
 """
@@ -45,8 +45,9 @@ def rss(daemon):
 
 
 def good_client(daemon, times):
-    """Reads and writes over the unix socket; what one took of the processor's time, in seconds. One that waited for others would be
-    answered when their time is up, and its own with it."""
+    """Reads and writes over the unix socket. Returns the CPU seconds of a request. A daemon that waited for the other clients would not
+    answer before their timeouts.
+    """
     before = cpu_seconds(daemon.pid)
     for i in range(times):
         body = json.dumps(config_map("good-%d" % next(numbers))).encode()
@@ -77,7 +78,7 @@ def a_thousand_slow_clients_hurt_nobody():
         lambda s: s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sTransfer-Encoding: chunked\r\n\r\nffff\r\nx" % (CM.encode(), authorization)),
     ]
     for i in range(900):
-        # a tenth never begins its handshake
+        # a tenth of the connections never starts the TLS handshake
         s = connect(daemon, "127.0.1.%d" % (1 + i % 9), tls=i % 10 != 0)
         held.append(s)
         if i % 10:
@@ -85,7 +86,7 @@ def a_thousand_slow_clients_hurt_nobody():
     cost = good_client(daemon, 100)
     check(cost < 0.01 * SLOW, "a request of the good client took %.3f s" % cost)
     check(rss(daemon) < RSS_MAX * SLOW, "memory: %d" % rss(daemon))
-    # L-23, SEC-10: the whole of a head has 10 s, of a body 30 s; a byte now and then does not help
+    # L-23, SEC-10: a whole head must arrive within 10 s and a body within 30 s; an occasional byte does not extend this
     began = time.monotonic()
     while time.monotonic() - began < 30 + DEADLINE and not all(is_closed(s) for s in held):
         for s in held[1::10]:
@@ -109,7 +110,7 @@ def one_address_cannot_take_all_connections():
             one_more.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
             check_equal("turned away", one_more.recv(100), b"")
     except OSError:
-        pass  # … in the middle of its handshake
+        pass  # the daemon closes the connection during the handshake
     with connect(daemon, "127.0.1.2") as other:
         other.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         check_in("others get in", b"200 OK", other.recv(4096))
@@ -140,7 +141,7 @@ def watches_are_bounded_and_stalled_ones_are_dropped():
     check_in("one too many", b"429 Too Many Requests", refused)
     check_in("when again", b"Retry-After: 1", refused)
     cost = 0
-    for n in range(60):  # nobody reads; each of these goes to all
+    for n in range(60):  # the watchers do not read; each event goes to all of them
         status, _ = daemon.ask("POST", CM, config_map("big-%d" % n, v="x" * 40000))
         check_equal("write", status, 201)
         cost += good_client(daemon, 2) / 60
@@ -153,13 +154,13 @@ def watches_are_bounded_and_stalled_ones_are_dropped():
         check_in("but not for administrators", b"200 OK", good.recv(4096))
     for s in held[:100]:
         s.close()
-    wait_until("the others' places are free", lambda: watching(daemon) <= 100)  # fewer, once the stalled ones are dropped
+    wait_until("the others' places are free", lambda: watching(daemon) <= 100)  # fewer, after stalled watchers are disconnected
     check(rss(daemon) < 3 * RSS_MAX, "memory: %d" % rss(daemon))
     daemon.stop()
 
 
 def what_is_too_large_is_refused_before_it_is_sent():
-    """No body of the cases is ever sent, so an answer shows that it was not waited for."""
+    """The cases never send a body, so an answer shows that the daemon did not wait for one."""
     daemon = daemon_with()
     mine = "Authorization: Bearer %s\r\n" % daemon.token
     viewer = "Authorization: Bearer %s\r\n" % token_of(daemon, "v", "viewer")
@@ -190,7 +191,7 @@ def what_is_too_large_is_refused_before_it_is_sent():
 
 
 def descriptors_are_kept_for_work():
-    """L-42: with 160 descriptors connections are turned away before the store and the pods run out of them."""
+    """L-42: with a limit of 160 descriptors the daemon refuses connections before the store and the pods run out of descriptors."""
     daemon = Daemon(prefix=["prlimit", "--nofile=160:160"])
     daemon.context = daemon.tls()
     held = []

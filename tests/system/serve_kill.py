@@ -1,6 +1,6 @@
-"""kill -9 of the daemon under write load from several clients: nothing acknowledged is lost, revisions grow, watches go on or say 410.
+"""kill -9 of the daemon under write load from several clients: no acknowledged write is lost, revisions grow, watches continue or return 410.
 
-JOBFLOW_SERVE_KILLS sets the number of kills (12), JOBFLOW_SEED repeats the moments.
+JOBFLOW_SERVE_KILLS sets the number of kills (12); JOBFLOW_SEED repeats their timing.
 
 # covers: kube-api.md 92; reliability.md P-01 P-02 P-03 P-04 FT-05 INV-S1 INV-S2 INV-S3 INV-S5
 """
@@ -22,7 +22,7 @@ WRITERS, NAMES = 6, 8
 
 
 class Writer(threading.Thread):
-    """Creates, changes and deletes names of its own; keeps what was acknowledged and what got no answer."""
+    """A client that creates, changes and deletes its own objects, and records acknowledged and unanswered writes."""
 
     def __init__(self, daemon, k, known, seed):
         super().__init__()
@@ -33,7 +33,7 @@ class Writer(threading.Thread):
         try:
             self.write_on()
         except (OSError, http.client.HTTPException):
-            pass  # the daemon is gone
+            pass  # the daemon was killed
         except Exception as error:  # pylint: disable=broad-except
             self.failure = error
 
@@ -41,7 +41,7 @@ class Writer(threading.Thread):
         connection = self.daemon_.connect()
         while True:
             name = "w%d-%d" % (self.k, self.rng.randrange(NAMES))
-            before = self.known.get(name)  # the value acknowledged; None: not there
+            before = self.known.get(name)  # the acknowledged value; None if the object does not exist
             value = "%016x" % self.rng.getrandbits(64)
             if before is None:
                 how = ("POST", CM, config_map(name, v=value))
@@ -49,7 +49,7 @@ class Writer(threading.Thread):
                 how, value = ("DELETE", CM + "/" + name, None), None
             else:
                 how = ("PUT", CM + "/" + name, config_map(name, v=value))
-            self.known[name] = {before, value}  # until it is answered, both are right
+            self.known[name] = {before, value}  # until the answer arrives, either value is correct
             status, text = self.daemon_.ask(*how, connection=connection)
             if status not in (200, 201):
                 raise Failure("%s %s: %d %s" % (how[0], how[1], status, text))
@@ -59,7 +59,7 @@ class Writer(threading.Thread):
 
 
 class Watcher(threading.Thread):
-    """Goes on from the revision it has seen; lists again only when it is told 410."""
+    """A watcher that continues from the last revision it has seen and lists again only after a 410."""
 
     def __init__(self, daemon, state):
         super().__init__()
@@ -85,7 +85,7 @@ class Watcher(threading.Thread):
                                headers={"Authorization": "Bearer " + self.daemon_.token})
             for line in connection.getresponse():
                 if not line.endswith(b"\n"):
-                    return  # the daemon went in the middle of it
+                    return  # the daemon was killed in the middle of a line
                 self.take(json.loads(line))
 
     def take(self, event):
@@ -105,7 +105,7 @@ class Watcher(threading.Thread):
 
 
 def settle(known, listed):
-    """What was acknowledged is there; what was under way is one of two things, and is known from now on."""
+    """Checks that acknowledged writes are present and unanswered ones have one of two values; records the actual values."""
     there = {o["metadata"]["name"]: o["data"]["v"] for o in listed["items"]}
     for name, value in list(known.items()):
         found = there.get(name)
@@ -134,7 +134,7 @@ def nothing_acknowledged_is_lost():
         if life < KILLS:
             wanted = rng.randrange(1, 400)
             wait_until("writes go on", lambda: sum(len(w.revisions) for w in writers) >= wanted or any(w.failure for w in writers))
-            time.sleep(rng.random() * 0.02)  # not between two answers alone
+            time.sleep(rng.random() * 0.02)  # a random delay, so that kills do not always follow an answer
             daemon.stop(signal.SIGKILL)
         else:
             wait_until("writes go on", lambda: sum(len(w.revisions) for w in writers) >= 100)
@@ -157,7 +157,7 @@ def nothing_acknowledged_is_lost():
 
 
 def ten_thousand_objects_are_served_again_within_a_second():
-    """A second of the processor's time: how long that takes is the machine's matter."""
+    """Measures CPU time, because wall time depends on the load of the machine."""
     daemon, clients, each, failures = Daemon(), 20, 500, []
 
     def create(k):

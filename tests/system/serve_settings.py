@@ -1,4 +1,4 @@
-"""The settings file of `jobflow serve`: mistakes in one, and what a daemon at work takes of one that has changed.
+"""The settings file of `jobflow serve`: errors in it, and the changes that a running daemon applies on reload.
 
 # covers: reliability.md L-17 L-22 L-26 SEC-05
 """
@@ -56,7 +56,7 @@ def mistakes_are_told_with_file_line_and_name():
 
 
 class Configured(Daemon):
-    """With a file of settings that changes."""
+    """A daemon with a settings file that the cases change."""
 
     def __init__(self, **settings):
         self.settings = dict({"verbose": True, "listen": ["127.0.0.1:0"]}, **settings)
@@ -72,7 +72,7 @@ class Configured(Daemon):
         return self.reload_as_it_is()
 
     def reload_as_it_is(self):
-        """What it says."""
+        """Sends SIGHUP without changing the file; returns the messages of the reload."""
         before = len(self.errors())
         self.signal(signal.SIGHUP)
         wait_until("reloaded", lambda: "reloaded" in self.errors()[before:])
@@ -132,7 +132,7 @@ def a_file_with_a_mistake_changes_nothing():
 
 
 def is_logged(daemon):
-    """Whether requests are: the first of two is written down before the second is answered."""
+    """Whether requests are logged. Sends two: the first is logged before the second is answered."""
     mark, connection = "/version?n=%d" % next(MARKS), daemon.connect()
     daemon.ask("GET", mark, connection=connection)
     daemon.ask("GET", "/version", connection=connection)

@@ -1,4 +1,4 @@
-"""What a daemon keeps to itself: its credentials, its memory, its files.
+"""Data that a daemon protects or releases: credentials, memory, files.
 
 # see reliability.md SEC-24; docs/deviations.md
 """
@@ -52,7 +52,7 @@ def a_boxed_pod_is_given_no_credential_and_finds_none():
 
 
 def create_all(daemon, path, objects):
-    """One after the other on one connection, none waiting for the answer to the one before."""
+    """Creates the objects on one connection and sends each request without waiting for the previous answer."""
     bodies = [json.dumps(one).encode() for one in objects]
     asked = b"".join(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(body), body) for body in bodies)
     with socket.socket(socket.AF_UNIX) as s:

@@ -1,5 +1,6 @@
-"""Cluster-IP Services between real pods, of TCP and of UDP: another port than the pods', ready pods only, as root, as an ordinary user, in a network of
-their own."""
+"""ClusterIP Services between real pods, over TCP and UDP: a port other than the pods', ready pods only; run by root, by an ordinary user,
+and in a private network.
+"""
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ class H(http.server.BaseHTTPRequestHandler):
         pass
 http.server.HTTPServer(("0.0.0.0", 8080), H).serve_forever()
 """
-# The same by datagrams; 8080 is both.
+# The same over UDP, on the same port 8080.
 TELLER = """
 import os, socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -27,7 +28,7 @@ while True:
     text, who = s.recvfrom(99)
     s.sendto(text + os.environ["HOSTNAME"].encode(), who)
 """
-# Port 80 of the name, over sockets that connect and over others, until both tellers have answered, each to what he was asked.
+# Sends datagrams to port 80 of the name, with connected and with unconnected sockets, until both servers have answered. Each answer must match its request.
 ASKER = """
 import os, socket
 seen, ways, n = set(), set(), 0
@@ -53,7 +54,7 @@ while len(seen) < 2 or len(ways) < 2:
 print(os.environ["WEB_PORT"], flush=True)
 print("address", socket.gethostbyname("web"), flush=True)
 """
-# Port 80 of the name, until both servers have answered.
+# Requests port 80 of the name until both servers have answered.
 CLIENT = """
 import socket, urllib.request
 seen = set()
@@ -104,14 +105,14 @@ def run_there(*options, prefix=(), env=None, cwd=None, made=None):
 
 # covers: see local-runtime.md 3.5
 def a_service_hands_its_port_on_to_the_pods():
-    """Neither pod declares its port, and both listen on it at every address."""
+    """No pod declares its port, and both pods listen on it at all addresses."""
     need_sandboxed_pods()
     for made in (objects(), datagram_objects()):
         check(re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)), "an address of its own")
 
 
 def an_ordinary_user_has_them_too():
-    """Port 80, which is not for him to listen on."""
+    """An ordinary user may not listen on port 80 itself."""
     need_one_thread()
     env = place()
     if os.geteuid() == 0 and not can(as_user() + ["unshare", "--user", "--map-root-user", "true"]):
@@ -130,11 +131,11 @@ def in_a_network_of_their_own():
 
 
 def connections_outlive_neither_their_pod_nor_its_service():
-    """What kubectl shows, and that a deleted Service refuses."""
+    """kubectl shows the Service while it exists; after its deletion connections are refused."""
     need_sandboxed_pods()
     daemon = Daemon()
     server = server_task("s", 1)
-    server["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080}]  # else it is the machine's, which others may have
+    server["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080}]  # without the declaration the pod would use the machine's port, which may be taken
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]), job("j", [server], minAvailable=1))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
     check_in("shown", ip, daemon("get", "svc").stdout)
@@ -152,7 +153,7 @@ def connections_outlive_neither_their_pod_nor_its_service():
 
 
 def clients_see_who_is_behind_a_service():
-    """Endpoints and a slice of them; variables of pods that start later."""
+    """Checks Endpoints, an EndpointSlice, and the environment variables of pods that start later."""
     need_sandboxed_pods()
     daemon = Daemon()
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7092, "targetPort": 8080}]),

@@ -1,5 +1,4 @@
-"""`jobflow run --runtime sim`: what can never go on is said, what annotations say is checked.
-"""
+"""`jobflow run --runtime sim`: it reports flows that can never continue, and rejects invalid annotations."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -53,7 +52,7 @@ def a_timeout_comes_before_the_end_of_hope():
 
 
 def what_a_simulation_leaves_has_ages():
-    """It lasted two hours, which lie ahead of the wall: its objects are as old as they were at its end."""
+    """A simulation of two hours stores times in the future of the wall clock. Ages are relative to the end of the simulation."""
     simulate(flow("f", [step("a"), step("b", ["a"])]), sim("a", {"duration": "1h"}), sim("b", {"duration": "1h"}), flags=("--data-dir", ".jobflow"))
     for kind, name in (("jf", "f"), ("vcjob", "f-a"), ("jt", "a")):
         check_in(kind, "120m", jobflow("get", kind, name).stdout)

@@ -1,4 +1,4 @@
-"""Steps of a flow one by one, and conversions, over the API: `…/steps`, `…/template`, `…/instantiate`.
+"""The API of single steps and of conversions: `…/steps`, `…/template`, `…/instantiate`.
 
 # covers: jobflow.md 181
 """
@@ -55,7 +55,7 @@ def all_that_are_at_work_are_counted():
 
 
 def large_flow(*steps):
-    """A flow that is large, and waits at its last step but 1200."""
+    """A flow with 1200 further steps, all of which wait for its step `long`."""
     others = [step("s%d" % i, ["long"], template="t") for i in range(1200)]
     manifest("f.yaml", flow("f", list(steps) + others), template("t"), template("long", "sleep 1000", runningEstimate="2h"))
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")

@@ -1,10 +1,10 @@
-"""The supervisor of pods as a program of its own, which jobflow carries: what it maps is copied for every pod."""
+"""The supervisor of pods is a separate small program embedded in jobflow, because its memory mappings are copied for every pod."""
 import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-MAPPINGS = 40  # the whole program has some two hundred
+MAPPINGS = 40  # the whole program has about two hundred
 
 
 def the_supervisor_maps_little_and_needs_no_file_of_its_own():

@@ -1,4 +1,4 @@
-"""Who must not be able to do what: another user of the machine, somebody on the network, a web page. Each tries all he can reach.
+"""Attacks from outside: another user of the machine, a host on the network, a web page. Each tries everything that it can reach.
 
 # covers: reliability.md T-1 T-4 T-5; see SEC-01 to SEC-07, SEC-16, P-14
 """
@@ -39,7 +39,7 @@ def still_well(daemon):
 
 
 def open_to(path):
-    """What of a tree an ordinary user can read, or connect to; a directory that he can list counts."""
+    """Returns the paths of a tree that an ordinary user can read, list or connect to."""
     script = 'for f in "$@"; do if [ -r "$f" ] || [ -w "$f" ]; then echo "$f"; fi; done'
     names = [path] + [os.path.join(root, n) for root, dirs, files in os.walk(path) for n in dirs + files]
     out = []
@@ -52,7 +52,7 @@ def open_to(path):
 def another_user_of_the_machine_gets_nothing():
     if os.geteuid() != 0 or not can(ORDINARY + ["true"]):
         raise Skip("only root can become another user")
-    os.chmod(TMP, 0o711)  # so that it is the daemon's own directory that keeps him out
+    os.chmod(TMP, 0o711)  # so that only the daemon's own directory denies access
     daemon = daemon_with(POD)
     check_equal("files", open_to(daemon.data_dir), [])
     for number in descendants():
@@ -88,7 +88,7 @@ def nobody_on_the_network_does_anything_without_a_credential():
 
 
 def a_web_page_has_no_request_accepted():
-    """Also with the right token, which a page could have been given by mistake."""
+    """The page is refused even with a valid token."""
     daemon = daemon_with(POD)
     body = json.dumps(config_map("x"))
     cases = [({"Host": "evil.example"}, 403), ({"Host": "127.0.0.1.evil.example"}, 403), ({"Origin": "http://evil.example"}, 403),

@@ -1,4 +1,4 @@
-"""Who has something of ours in his hands and must not be able to do more with it: a pod, an author of manifests, a program that answers probes, a file.
+"""Attacks from inside: a pod, an author of manifests, a server that answers probes, and a file must not exceed the access they were given.
 
 # covers: reliability.md T-2 T-3 T-6 T-7; see SEC-06, SEC-13, SEC-14, SEC-18, SEC-20, SEC-23, SEC-24, L-30, L-35, P-11
 """
@@ -12,7 +12,7 @@ from lib_plugins import need_sandboxed_pods  # noqa: E402
 from lib_serve import *  # noqa: E402,F403
 
 CANARY = "canary-of-threats-inside"
-PORT = 18081  # of pods with an address of their own
+PORT = 18081  # for pods with an address of their own
 PODS = "/api/v1/namespaces/%s/pods"
 MAPS = "/api/v1/namespaces/%s/configmaps"
 SECRETS = "/api/v1/namespaces/%s/secrets"
@@ -40,7 +40,7 @@ def make(daemon, path, body, status=201, **rest):
 
 
 def end_of(daemon, name, ns="default"):
-    """The status of a pod when it has ended."""
+    """Waits until the pod has ended; returns its status."""
     def ended():
         status = daemon.get(PODS % ns + "/" + name)["status"]
         return status if status.get("phase") in ("Succeeded", "Failed") else None
@@ -54,7 +54,7 @@ def remove_all(daemon, *names, ns="default"):
     nothing_left()
 
 
-# Whatever succeeds is printed, and what was read with it.
+# Prints every attempt that succeeds, with the data it read.
 ATTEMPTS = """
 import os, signal, socket, ssl, subprocess, sys, urllib.request
 canary, data, port, outside = sys.argv[1:]
@@ -110,7 +110,7 @@ print("tried", flush=True)
 
 
 def a_pod_reaches_nothing_that_it_was_not_given():
-    """At level full, which is the one for authors who are not trusted (docs/daemon.md)."""
+    """Uses level full, the level for manifests of untrusted authors (docs/daemon.md)."""
     need_one_thread()
     tried = jobflow("run", "--isolation", "full", "--data-dir", "try", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
     if tried.returncode:
@@ -136,7 +136,7 @@ def a_pod_reaches_nothing_that_it_was_not_given():
 
 
 def growing(levels):
-    """Variables that stand for more than there is memory."""
+    """Environment variables whose expansion needs more memory than the machine has."""
     return [{"name": "V0", "value": "x" * 1000}] + [{"name": "V%d" % i, "value": "$(V%d)" % (i - 1) * 300} for i in range(1, levels)]
 
 
@@ -168,7 +168,7 @@ def an_author_in_one_namespace_does_nothing_to_others():
     remove_all(daemon, "host", "bomb", "borrower", ns="his")
 
 
-# Answers every request without end, or sends it elsewhere, or not at all; stops when told to.
+# A server that answers requests endlessly, redirects them, or does not answer; it stops on request.
 ANSWERS = """
 import http.server, os, socketserver, sys, threading, time
 how, port, elsewhere = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -199,7 +199,7 @@ Server(("", port), Handler).serve_forever()
 
 
 def program(command):
-    """A task that is this program, with the port that it declares."""
+    """A task that runs this program and declares its port."""
     container = {"name": "c", "command": command, "ports": [{"containerPort": PORT}]}
     return {"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
 
@@ -255,7 +255,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 
 
 def a_file_runs_no_program_and_reads_no_other():
-    """A kubeconfig with a plugin, and manifests that name files and programs."""
+    """Reads a kubeconfig with a credential plugin, and manifests that name files and programs."""
     write("plugin", "#!/bin/sh\ntouch %s\n" % os.path.abspath("ran"))
     os.chmod("plugin", 0o755)
     write("config", PLUGIN % os.path.abspath("plugin"))

@@ -1,4 +1,4 @@
-"""Two hundred pods at once, at each level of isolation there is here. How fast they start is bench/pods.py's to say."""
+"""Runs two hundred pods at once at each isolation level available here. bench/pods.py measures how fast they start."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -10,7 +10,7 @@ LEVELS = ("plain", "mounts", "full") if os.geteuid() == 0 else ("plain", "user")
 
 
 def throng(cwd):
-    """Pods that note that they are there, and end when a writer opens `go`."""
+    """A job whose pods each write a file when they run and end when the test opens `go` for writing."""
     made = task("w", "cd %s && : > there/$HOSTNAME && : < go" % cwd, PODS, volumes=[{"name": "v", "emptyDir": {}}])
     made["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}]
     return job("j", [made], minAvailable=PODS)
@@ -23,7 +23,7 @@ def two_hundred_pods_are_there_at_once_and_all_end_well():
         cwd = fresh_dir()
         os.mkdir("there")
         os.mkfifo("go")
-        for path, mode in ((TMP, 0o711), (cwd, 0o711), ("there", 0o777), ("go", 0o666)):  # at level full pods are nobody here
+        for path, mode in ((TMP, 0o711), (cwd, 0o711), ("there", 0o777), ("go", 0o666)):  # at level full pods run as an unprivileged user of the host
             os.chmod(path, mode)
         manifest("j.yaml", throng(cwd))
         run = Background("run", "-o", "plain", "-j", str(PODS), "--isolation", level, "--data-dir", "data",

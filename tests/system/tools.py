@@ -1,6 +1,6 @@
-"""Tools of others at the daemon: helm, kustomize (in kubectl), Volcano's own vcctl.
+"""Third-party tools against the daemon: helm, kustomize (in kubectl) and Volcano's own vcctl.
 
-helm and vcctl are tried where they are: in PATH, or as JOBFLOW_HELM and JOBFLOW_VCCTL name them.
+helm and vcctl are tested only where they are installed: in PATH, or as JOBFLOW_HELM and JOBFLOW_VCCTL name them.
 """
 import json
 import os
@@ -65,7 +65,7 @@ spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: 
 
 
 class Tool:
-    """A program that finds the daemon by KUBECONFIG."""
+    """A program that finds the daemon through KUBECONFIG."""
 
     def __init__(self, name, daemon):
         self.path = os.environ.get("JOBFLOW_" + name.upper()) or shutil.which(name)
@@ -92,8 +92,6 @@ def write_all(files, base):
 def at(daemon, what, path):
     return daemon.kubectl("get", what, "-o", "jsonpath={%s}" % path).stdout
 
-
-# ---- helm ----
 
 def a_chart_is_installed_upgraded_rolled_back_and_removed():
     daemon = Daemon()
@@ -123,8 +121,6 @@ def a_chart_with_a_mistake_is_refused_and_can_be_mended():
     check_equal("undone", json.loads(helm("list", "-A", "-a", "-o", "json", "-n", "elsewhere"))[0]["name"], "r")
 
 
-# ---- kustomize ----
-
 def a_kustomization_is_applied_compared_and_deleted():
     daemon = Daemon()
     write_all({
@@ -141,8 +137,6 @@ def a_kustomization_is_applied_compared_and_deleted():
     daemon.kubectl("delete", "-k", "over")
     check_equal("gone", daemon.kubectl("get", "jf,jt,cm", "-A", "-o", "name").stdout, "")
 
-
-# ---- vcctl ----
 
 def jobs_are_run_suspended_resumed_and_deleted_by_vcctl():
     daemon = Daemon()

@@ -1,4 +1,4 @@
-"""The same tests as an ordinary user.
+"""Runs other tests again as an ordinary user.
 
 # covers: local-runtime.md LRT-02
 """

@@ -1,4 +1,4 @@
-"""Volcano's own command line, `jobflow vcctl`, also by its name; `--controllers` and `--jobflow-compat`.
+"""Volcano's command line as `jobflow vcctl` and under the name vcctl; the options `--controllers` and `--jobflow-compat`.
 
 # covers: jobflow.md 141 142 143 144 145 146 147 148 149 150 151 152 153 154 155
 """
@@ -23,7 +23,7 @@ def by_name(*args):
 
 
 def store_of(*objects):
-    """A data directory nobody works in."""
+    """Makes a data directory without a running process."""
     manifest("all.yaml", *objects)
     jobflow("run", "all.yaml")
 

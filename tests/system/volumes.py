@@ -1,6 +1,6 @@
-"""Volumes of pods as users of others would abuse them: names, paths, links, and what the daemon lets be mounted.
+"""Attempts to misuse volumes: names, paths, links, and host paths that the daemon may mount.
 
-Every case looks from both sides: the pod is told why, and what lies outside is as it was.
+Every case checks both sides: the pod is told the reason, and files outside its volumes are unchanged.
 """
 import sys
 
@@ -16,7 +16,7 @@ def pod(name, script, volumes, mounts, **spec):
 
 
 def ended(daemon, name):
-    """The pod's status once it has ended."""
+    """Waits until the pod has ended; returns its status."""
     def look():
         status = daemon.get("pod/" + name)["status"]
         return status if status.get("phase") in ("Succeeded", "Failed") else None
@@ -24,7 +24,7 @@ def ended(daemon, name):
 
 
 def why(status):
-    """All that is said about its end."""
+    """Returns all reasons and messages about the end of the pod."""
     said = [status.get("reason", ""), status.get("message", "")]
     for each in status.get("containerStatuses", []):
         end = each["state"].get("terminated", {})
@@ -34,7 +34,7 @@ def why(status):
 
 # covers: reliability.md SEC-20
 def host_paths_are_mounted_by_rule():
-    """SEC-20: beneath what was allowed, read-only unless told otherwise, never the daemon's own."""
+    """SEC-20: only below allowed directories, read-only by default, and never the daemon's own directory."""
     need_sandboxed_pods()
     here = os.getcwd()
     for each in ("ro", "rw", "other"):
@@ -46,7 +46,7 @@ def host_paths_are_mounted_by_rule():
     os.symlink("/etc", "rw/etc")
     daemon = Daemon("--allow-host-path", here + "/ro", "--allow-host-path", here + "/rw:rw", "--allow-host-path=" + here + "/data:rw")
     table = [
-        # name, path, type, script, phase, what must be said or printed
+        # name, path, type, script, phase, text expected in message or output
         ("reads", here + "/ro", "Directory", "cat /m/file; touch /m/x 2>&1", "Failed", "Read-only file system"),
         ("writes", here + "/rw", "", "echo y > /m/y && cat /m/y", "Succeeded", "y"),
         ("makes", here + "/rw/made/deep", "DirectoryOrCreate", "echo z > /m/z && cat /m/z", "Succeeded", "z"),
@@ -79,13 +79,11 @@ def a_prefix_that_is_none_stops_the_daemon():
         check_in(word, "--allow-host-path", done.stderr)
 
 
-# ---- links that pods make ----
-
 def one_container(name, script, mounts):
     return {"name": name, "command": ["sh", "-c", script], "volumeMounts": mounts}
 
 
-# Made by an init container in /v, then mounted by subPath: the path, and what must be said.
+# An init container makes these in /v; the main container mounts them by subPath. Columns: the path, the expected message.
 LINKS = [
     ("absolute", "ln -s /etc /v/l", "l", "subPath"),
     ("absolute-below", "ln -s / /v/l", "l/etc", "subPath"),
@@ -128,7 +126,7 @@ def a_link_that_a_pod_made_leads_a_subpath_nowhere_else():
 
 # covers: see SEC-18
 def a_link_made_between_two_runs_leads_nowhere_else_either():
-    """Its own directory, swapped for a link before the container restarts; and the same in a claim that another pod mounts."""
+    """The pod replaces its directory by a link before its container restarts; a second case does so in a claim that another pod mounts."""
     need_sandboxed_pods()
     here = os.getcwd()
     os.mkdir("outside")
@@ -176,11 +174,9 @@ def what_a_pod_leaves_in_its_volume_is_removed_and_nothing_else():
     nothing_left()
 
 
-# ---- names ----
-
 VALID = {"name": "v", "configMap": {"name": "m"}}
 
-# Hostile words in each place, as a volume and its mount, and the field that must be named.
+# Hostile texts in every field of a volume and its mount, and the field that the error must name.
 HOSTILE = (
     [({"name": bad, "emptyDir": {}}, {"name": bad, "mountPath": "/m"}, "volumes[0].name")
      for bad in ("..", "../x", "a/b", "A", "a b", "a\nb", "-", "", "x" * 64, "\u202e")] +
@@ -211,8 +207,6 @@ def hostile_names_are_refused_where_they_are_written():
     check_equal("pods", daemon.get("pods")["items"], [])
     daemon.stop()
 
-
-# ---- what is mounted ----
 
 def every_kind_of_volume_is_where_it_was_asked_for():
     need_sandboxed_pods()

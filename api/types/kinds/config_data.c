@@ -1,8 +1,8 @@
 /*
- * ConfigMap and Secret (v1): keys and values that pods see as files or variables.
+ * The kinds ConfigMap and Secret: values by key that pods use as files or environment variables.
  *
- * A Secret's values are base64; stringData takes them plain and is folded into data on every write,
- * so it is never stored. Ref: k8s.io/api core/v1; spec/reliability.md SEC-19, L-16.
+ * The values of a Secret are base64. stringData takes plain values; every write encodes them into data,
+ * so that stringData is never stored. Ref: k8s.io/api core/v1; spec/reliability.md SEC-19, L-16.
  */
 #include <string.h>
 
@@ -75,9 +75,10 @@ static const char *key_problem(const char *key)
            "'[-._a-zA-Z0-9]+')";
 }
 
-/* The decoded bytes of a member are counted; values are never shown (SEC-30). */
 enum encoding { PLAIN, BASE64 };
 
+/* Checks the keys and values of a member and returns the total size of the decoded values. Messages
+ * never show a value (SEC-30). */
 static int64_t check_member(const json_t *body, const char *member, enum encoding encoding,
                             struct error_list *errors)
 {

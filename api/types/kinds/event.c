@@ -1,5 +1,5 @@
 /*
- * Event (v1): what happened to an object, for people.
+ * The kind Event: a report of something that happened to an object.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

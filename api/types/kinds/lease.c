@@ -1,5 +1,6 @@
 /*
- * Lease (coordination.k8s.io/v1): leader election of outside controllers.
+ * The kind Lease (coordination.k8s.io/v1): a lock with a time limit, by which external controllers
+ * elect a leader.
  *
  * Ref: k8s.io/api coordination/v1, release 1.30.
  */

@@ -1,5 +1,5 @@
 /*
- * Namespace (v1).
+ * The kind Namespace: a space of object names. Deleting it deletes the objects in it.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

@@ -1,5 +1,5 @@
 /*
- * Node (v1): one for each machine that runs pods.
+ * The kind Node: a machine that runs pods. Each node reports its own object.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

@@ -1,5 +1,5 @@
 /*
- * PersistentVolumeClaim (v1).
+ * The kind PersistentVolumeClaim: a request for a directory that outlives pods.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

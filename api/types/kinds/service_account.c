@@ -1,6 +1,5 @@
 /*
- * ServiceAccount (v1): names a pod may run under. Here it is a name and nothing more: there are no
- * tokens behind it.
+ * The kind ServiceAccount: a name that pods run under. Accounts have no tokens.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

@@ -102,7 +102,7 @@ struct job_task {
     struct str_list depends_on;      /* task names */
     const char *depends_iteration;   /* any | all | NULL */
     struct job_partition *partition; /* or NULL */
-    json_t *template;                /* PodTemplateSpec, borrowed from the facet */
+    json_t *template;                /* PodTemplateSpec, borrowed from the spec's document */
 };
 
 struct job_spec {

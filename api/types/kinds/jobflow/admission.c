@@ -1,8 +1,8 @@
 /*
- * Admission of JobFlows: what the spec alone decides, and what names and templates decide.
+ * Entry points of a JobFlow's admission, and the rules that need templates and generated names.
  *
- * A flow may be applied before its templates, so what a missing template leaves open is a warning;
- * what a template that is there makes impossible is an error.
+ * A flow may be applied before its templates. A missing template is therefore a warning, and a
+ * template that makes a step impossible is an error.
  */
 #include "api/types/kinds/jobflow/admission.h"
 
@@ -23,10 +23,10 @@ static bool repeats(const struct str_list *targets, size_t at)
     return false;
 }
 
-/* targets: [a, a] says the same as [a]. */
+/* A repeated target has no effect, so it is a warning. */
 static void warn_repeated(const struct admission *adm, const struct str_list *targets, size_t step)
 {
-    enum { FEW = 8 }; /* compared with each other in less time than a table takes */
+    enum { FEW = 8 }; /* so few names are compared faster than indexed */
     scoped(name_index) struct name_index seen = {0};
 
     if (!adm->warnings || targets->count < 2)
@@ -40,7 +40,7 @@ static void warn_repeated(const struct admission *adm, const struct str_list *ta
                     "%s is named more than once", targets->items[t]);
 }
 
-enum { RETRY_VALUE_MAX = 253 }; /* it is kept in the status */
+enum { RETRY_VALUE_MAX = 253 }; /* bytes; the status keeps the value */
 
 static void check_annotations(const struct object *flow, struct error_list *errors)
 {
@@ -57,7 +57,7 @@ static void check_annotations(const struct object *flow, struct error_list *erro
                 "Too long: may not be longer than %d bytes", RETRY_VALUE_MAX);
 }
 
-/* Each is kept as a copy. */
+/* The flow keeps a copy of each pinned template, so their number is bounded. */
 static void check_pinned(const struct object *flow, const struct jobflow_spec *spec,
                          struct error_list *errors)
 {
@@ -102,16 +102,15 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
     }
 }
 
-/* ---- names ---- */
-
+/* The check of the names that the flow's jobs and pods will have. */
 struct name_check {
     const struct admission *adm;
     const struct object *flow;
     const struct jobflow_spec *spec;
     struct error_list *errors;
-    struct buf job; /* "<flow>-" and then the step's name */
-    size_t prefix_len;
-    struct name_index names; /* of the steps, once a probe asks for them */
+    struct buf job;          /* "<flow>-<step>" of the step at hand */
+    size_t prefix_len;       /* length of "<flow>-" */
+    struct name_index names; /* names of the steps; filled when the first probe needs it */
 };
 
 static bool check_job_name(struct name_check *c, size_t i)
@@ -123,7 +122,7 @@ static bool check_job_name(struct name_check *c, size_t i)
     c->job.len = c->prefix_len;
     buf_str(&c->job, step);
     if (loop && flow_loop_iterations(loop))
-        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest */
+        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest number */
     if (c->job.len > LABEL_BYTES_MAX)
         FINDING(c->errors, ("spec.flows[%zu].name", i),
                 "Invalid value: \"%.64s\": the job would be named %s, which has %zu characters: at "
@@ -144,7 +143,7 @@ static void check_pod_names(struct name_check *c, size_t i, const struct job_spe
 {
     for (size_t t = 0; t < job->tasks.count; t++) {
         const struct job_task *task = &job->tasks.items[t];
-        const size_t most_digits = 10; /* of an index */
+        const size_t most_digits = 10; /* digits of an int32 index */
         scoped(buf) struct buf pod = {0};
 
         if (task->name && c->job.len + 1 + strlen(task->name) + 1 + most_digits <= LABEL_BYTES_MAX)
@@ -159,8 +158,6 @@ static void check_pod_names(struct name_check *c, size_t i, const struct job_spe
                     c->spec->steps.items[i].name, task->name, pod.data, pod.len, LABEL_BYTES_MAX);
     }
 }
-
-/* ---- templates ---- */
 
 static const struct object *template_of(const struct name_check *c, const struct flow_step *step)
 {
@@ -177,8 +174,8 @@ static bool has_task(const struct job_spec *job, const char *name)
     return false;
 }
 
-/* An element of a patch without a name is matched by position, which needs lists of one length, or
- * one element to match (6.4). */
+/* A task without a name in a patch is matched by position (6.4). That needs as many tasks in the patch
+ * as in the template, or a template of one task. */
 static void check_patch_tasks(struct name_check *c, size_t i, const char *member,
                               const json_t *patch, const struct job_spec *job)
 {
@@ -211,9 +208,7 @@ static void check_template(struct name_check *c, size_t i, const struct object *
                 flow_step_template(step));
 }
 
-/* ---- probes against templates ---- */
-
-/* Whether a target's template has the task; an unknown template may have it. */
+/* Whether the template of any target has the task. A missing template may have it. */
 static bool some_target_has(struct name_check *c, const struct flow_depends *depends,
                             const struct name_index *names, const char *task)
 {

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Admission of JobFlows. Ref: spec/jobflow.md 10.2, 13.9, 13.10; DC-02, DC-05.
+ * Admission of JobFlows: the rules that the spec alone decides, those that need templates, and those
+ * of updates. Ref: spec/jobflow.md 10.2, 13.9, 13.10; DC-02, DC-05.
  */
 #include "api/types/admission.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -22,14 +23,15 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec *spec,
                          struct error_list *errors);
 
-/** The probes of spec.flows[step] (2.4, 6.2, SEC-15, L-32, L-34). */
+/** Checks the probes of spec.flows[step] (2.4, 6.2, SEC-15, L-32, L-34). */
 void jobflow_check_probe(const struct admission *adm, const struct flow_depends *depends,
                          size_t step, struct error_list *errors);
 
-/** The document behind jobflow_spec_of, borrowed alike; NULL when there is no spec. */
+/** The document that jobflow_spec_of was decoded from, borrowed from the object's blob; NULL when
+ * there is no spec. */
 const json_t *jobflow_spec_document(const struct object *flow);
 
-/** The template a step names. */
+/** The name of the step's JobTemplate: jobTemplateName, or else the step's name. */
 static inline const char *flow_step_template(const struct flow_step *step)
 {
     return step->template_name && *step->template_name ? step->template_name : step->name;

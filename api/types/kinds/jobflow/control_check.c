@@ -1,5 +1,6 @@
 /*
- * Admission of switches, loops, retries, final steps and parameters.
+ * Admission of switches, loops, retries, final steps, parameters and references. Flows that use none
+ * of them are not checked here.
  */
 #include <string.h>
 
@@ -10,9 +11,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 
-enum { ANCESTOR_VISITS_MAX = 20000000 }; /* edges walked for all conditions of a flow */
-
-/* ---- switch ---- */
+enum { ANCESTOR_VISITS_MAX = 20000000 }; /* edges followed for all conditions of a flow */
 
 static void check_listed(struct control_check *c, size_t step, const struct str_list *listed,
                          const char *path)
@@ -50,7 +49,7 @@ static void forbid(struct control_check *c, size_t i, bool there, const char *me
         FINDING(c->errors, ("spec.flows[%zu].%s", i, member), "Forbidden: %s", why);
 }
 
-/* A name and a condition that are missing have been reported. */
+/* The field table has reported a missing name or condition. */
 static void check_case(struct control_check *c, size_t i, size_t k)
 {
     const struct flow_case *cases = c->spec->steps.items[i].choice->cases.items, *one = &cases[k];
@@ -93,8 +92,6 @@ static void check_switch(struct control_check *c, size_t i)
                 "Required value: name the steps to choose among in cases or default");
 }
 
-/* ---- for ---- */
-
 static void check_loop(struct control_check *c, size_t i)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
@@ -133,7 +130,7 @@ static void check_loop(struct control_check *c, size_t i)
     }
 }
 
-/* `<loop>-<number>` is the name of one of its jobs. */
+/* A step named `<loop>-<number>` would have the job name of an iteration of the step `<loop>`. */
 static void check_iteration_name(struct control_check *c, size_t i)
 {
     const char *name = c->spec->steps.items[i].name;
@@ -166,8 +163,6 @@ static void check_vertices(struct control_check *c)
                 (unsigned long long)total, (long long)limits_of(c->adm)->flow_steps);
 }
 
-/* ---- when: always ---- */
-
 static void check_final(struct control_check *c, size_t i)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
@@ -192,8 +187,6 @@ static void check_final(struct control_check *c, size_t i)
     }
     forbid(c, i, final && step->choice, "switch", "a step that runs at the end cannot choose");
 }
-
-/* ---- parameters and references ---- */
 
 static bool is_key(const char *name)
 {
@@ -272,8 +265,6 @@ static void check_references(struct control_check *c, size_t i)
     flow_refs_each(step->patch_job_spec, check_reference, &r);
     flow_refs_each(step->patch_spec, check_reference, &r);
 }
-
-/* ---- all of it ---- */
 
 static void check_step(struct control_check *c, size_t i)
 {

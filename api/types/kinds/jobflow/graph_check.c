@@ -1,11 +1,10 @@
 /*
- * Whether the steps of a flow form a graph that can be run: names and targets, then order.
+ * Checks that the steps of a flow form a graph that can run: unique names, targets that exist, and no
+ * cycle.
  *
- * The two texts of upstream appear as they are, so that scripts that look for them go on working.
- * Everything is linear in steps and targets. Most flows list every step behind those it waits for;
- * these are
- * through after one look at each. Ref: spec/jobflow.md 10.1, 10.2; Volcano
- * pkg/webhooks/admission/jobflows/validate/util.go.
+ * Everything is linear in steps and targets. Most flows list every step after those it waits for; one
+ * pass accepts these. Two messages have the texts of upstream, because scripts look for them.
+ * Ref: spec/jobflow.md 10.1, 10.2; Volcano pkg/webhooks/admission/jobflows/validate/util.go.
  */
 #include <string.h>
 
@@ -16,7 +15,7 @@
 #include "base/mem.h"
 
 enum {
-    NAMED_IN_CYCLE = 12, /* steps a message names of a longer cycle */
+    NAMED_IN_CYCLE = 12, /* number of steps of a cycle that a message names */
 };
 
 struct graph_check {
@@ -24,8 +23,8 @@ struct graph_check {
     const struct jobflow_spec *spec;
     struct error_list *errors;
     struct name_index names;
-    uint32_t *targets; /* what the targets of all steps stand for, one behind the other */
-    bool repeated;     /* several steps have one name */
+    uint32_t *targets; /* positions of the targets of all steps, one step after another */
+    bool repeated;     /* some name is that of several steps */
     struct dag_edge *edges;
     size_t n_edges;
 };
@@ -37,7 +36,7 @@ static const struct str_list *targets_of(const struct flow_step *step)
     return step->depends ? &step->depends->targets : &none;
 }
 
-/* Upstream lets the last of several steps of one name count; so do we when asked to be like it. */
+/* With upstream compatibility, the last of several steps of one name counts. */
 static void report_repeated(void *ctx, size_t step)
 {
     struct graph_check *c = ctx;
@@ -59,13 +58,13 @@ static void report_undefined(struct graph_check *c, size_t step, size_t target, 
             "jobflow Flow is not DAG: vertex is not defined: %s%s", name, near);
 }
 
-/* Of several steps of one name only one has edges. */
+/* Only the last of several steps of one name has edges. */
 static bool has_edges(const struct graph_check *c, size_t step)
 {
     return !c->repeated || name_index_get(&c->names, c->spec->steps.items[step].name) == step;
 }
 
-/* The targets of steps without edges are looked at, too. */
+/* Reports undefined targets, except, with upstream compatibility, those of steps without edges. */
 static void check_targets(struct graph_check *c)
 {
     const uint32_t *from = c->targets;
@@ -95,7 +94,7 @@ static void collect_edges(struct graph_check *c)
     }
 }
 
-/* The cycle's steps in the order of the edges: each waits for the one before it. */
+/* `cycle` holds the steps in the order of the edges: each waits for the one before it. */
 static void report_cycle(struct graph_check *c, const uint32_t *cycle, size_t length)
 {
     const struct flow_step *first = &c->spec->steps.items[cycle[0]];
@@ -166,7 +165,7 @@ static void check_order(struct graph_check *c)
     mem_free(cycle);
 }
 
-/* L-17. A flow beyond them is not looked at any further. */
+/* L-17: a flow with more steps is not checked any further. */
 static bool check_steps(struct graph_check *c)
 {
     const struct limits *limits = limits_of(c->adm);
@@ -193,7 +192,7 @@ static bool check_edges(struct graph_check *c, size_t edges)
     return false;
 }
 
-/* A flow with a switch, or with a step before one it waits for, or with something wrong. */
+/* The full check, for flows that jobflow_is_in_order does not accept. */
 static void check_closely(struct graph_check *c)
 {
     size_t targets = jobflow_count_targets(c->spec), choices = 0;

@@ -1,5 +1,5 @@
 /*
- * JobFlow (flow.volcano.sh/v1alpha1): the kind, its phase, its decoded spec.
+ * The kind JobFlow: texts of its enums, decoded spec, summary of the status, columns and constant.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
@@ -27,7 +27,7 @@ bool flow_phase_parse(const char *text, enum flow_phase *out)
     return true;
 }
 
-/* Patches are handed on as they are; exit codes are read where they are. */
+/* A decoded spec borrows patches and exit codes from its document. */
 static bool spec_borrows(const void *decoded)
 {
     const struct jobflow_spec *spec = decoded;
@@ -234,7 +234,7 @@ bool jobflow_wants_retry(const struct object *flow)
            !(summary->retry && strcmp(summary->retry, asked) == 0);
 }
 
-enum { SUMMARY_ARENA_BYTES = 128 }; /* a phase, mostly, and the counts */
+enum { SUMMARY_ARENA_BYTES = 128 }; /* most summaries have no texts */
 
 static const char *copy_of(const char *text, struct arena *arena)
 {
@@ -265,7 +265,7 @@ static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A grap
 
 static const struct column columns[] = {
     {"Status", "string", "status.state.phase",         0, "Phase of the flow."},
-    {"Age",    "date",   "metadata.creationTimestamp", 0, "Time since the flow was made."},
+    {"Age",    "date",   "metadata.creationTimestamp", 0, "Time since the flow was created."},
     {0},
 };
 /* clang-format on */

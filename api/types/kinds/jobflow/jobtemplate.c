@@ -1,8 +1,8 @@
 /*
- * JobTemplate (flow.volcano.sh/v1alpha1): a Job's spec that flows make jobs from.
+ * The kind JobTemplate (flow.volcano.sh/v1alpha1): the spec of a Job that flows make jobs from.
  *
- * It is checked as the Job it will become: the defaults of a Job are applied to a copy, which then
- * obeys a Job's rules. The stored template stays as it was written. Ref: spec/jobflow.md 3, 10.3.
+ * A template is checked like the Job that it becomes: admission applies the defaults of a Job to a
+ * copy and checks the copy. The template is stored as it was written. Ref: spec/jobflow.md 3, 10.3.
  */
 #include "api/types/checks.h"
 #include "api/types/kinds/job/admission.h"
@@ -28,8 +28,8 @@ static void template_validate(const struct admission *adm, const struct object *
     job_check_spec(adm, &decoded, spec, "spec", errors);
 }
 
-/* The job's name is not known yet, nor whether its queue will be there; what is wrong today may be
- * right then. */
+/* Rules about the job's name and queue are warnings, because the flow decides the name and the queue
+ * may be created later. */
 static void warn_about_job(const struct admission *adm, const struct object *template,
                            const struct job_spec *spec)
 {
@@ -52,7 +52,7 @@ static bool same_body(const struct object *a, const struct object *b)
     return !one || json_equal(one, other);
 }
 
-/* What a flow has pinned is what it runs with. */
+/* A pinned copy never changes, because its flow runs with that version. */
 static void check_pinned(const struct object *old, const struct object *template,
                          struct error_list *errors)
 {

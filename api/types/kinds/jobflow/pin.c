@@ -1,5 +1,6 @@
 /*
- * Names a copy after its flow and template, and recognises one by owner and annotation.
+ * Derives the name of a pinned copy from its flow and template. A copy is recognised by its owner and
+ * its annotation.
  */
 #include "api/types/kinds/jobflow/pin.h"
 
@@ -23,7 +24,9 @@ void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[
     size_t kept = strnlen(template_name, PIN_NAME_MAX - HASH_DIGITS - 1);
 
     buf_printf(&whole, "%s/%s", flow_uid, template_name);
-    while (kept && !isalnum((unsigned char)template_name[kept - 1])) /* "a.-1" would be no name */
+    while (
+        kept &&
+        !isalnum((unsigned char)template_name[kept - 1])) /* a name like "a.-1" would be invalid */
         kept--;
     snprintf(out, PIN_NAME_MAX + 1, "%.*s-%016" PRIx64, (int)kept, template_name,
              hash_stable(whole.data, whole.len));

@@ -3,39 +3,38 @@
  * Pinned templates: with `templatePolicy: pinned` a flow runs with the JobTemplates as they were
  * when it was accepted.
  *
- * Each template such a flow names is kept as a copy of its own, a JobTemplate that the flow owns:
- * it outlives changes and the deletion of the original, survives restarts with everything else that
- * is stored, and goes with the flow. Bodies are interned, so a copy costs its metadata. Its name
- * follows from the flow's uid and the template's name, so whoever knows both finds it.
+ * The flow owns a copy of each template that it names. The copy is a JobTemplate of its own: it
+ * outlives changes and the deletion of the original, survives restarts, and is deleted with the flow.
+ * Bodies are interned, so a copy costs only its metadata. The name of a copy follows from the flow's
+ * uid and the template's name.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
-#define ANNOTATION_PINNED_TEMPLATE                                                                 \
-    "volcano.sh/pinnedTemplate" /* of a copy: name of the original                                 \
-                                 */
+#define ANNOTATION_PINNED_TEMPLATE "volcano.sh/pinnedTemplate" /* on a copy: the original's name */
 #define ANNOTATION_PINNED_REVISION                                                                 \
-    "volcano.sh/pinnedResourceVersion" /* … and the version of it that was taken */
+    "volcano.sh/pinnedResourceVersion" /* on a copy: the original's version */
 
 enum {
     PIN_NAME_MAX = 253,
-    PINNED_TEMPLATES_MAX = 1000 /* of one flow */
+    PINNED_TEMPLATES_MAX = 1000 /* templates of one flow */
 };
 
-/** The flow runs with its templates as they were. */
+/** Whether the flow pins its templates. */
 bool jobflow_pins(const struct object *flow);
 
-/** The name of the copy that the flow of that uid keeps of a template: the template's own, as far
- * as it fits, and sixteen hex digits. */
+/** Writes the name of the copy that a flow keeps of a template: the beginning of the template's name
+ * and sixteen hex digits. */
 void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[PIN_NAME_MAX + 1]);
 
-/** The template that jobs of `flow` are made from where it names `name`: its own copy if it pins
- * and has one, else the template itself; NULL when neither is there. `get` looks up. */
+/** Looks up an object; returns NULL when it does not exist. */
 typedef const struct object *jobflow_pin_get(void *ctx, const struct kind *kind, const char *ns,
                                              const char *name);
+/** The template that jobs of `flow` are made from when a step names `name`: the flow's copy if it
+ * pins and has one, else the template itself. NULL when neither exists. Borrowed from `get`. */
 const struct object *jobflow_template(const struct object *flow, const char *name,
                                       jobflow_pin_get *get, void *ctx);
 
-/** Whether `template` is a copy: the name of its original, else NULL. */
+/** The name of the original when `template` is a pinned copy, else NULL. Borrowed. */
 const char *jobflow_pin_origin(const struct object *template);
-/** It is a copy that this flow keeps. */
+/** Whether `template` is a pinned copy of the flow with this uid. */
 bool jobflow_pin_is_of(const struct object *template, const char *flow_uid);

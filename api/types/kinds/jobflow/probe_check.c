@@ -1,5 +1,5 @@
 /*
- * The probes of a step: what a field table cannot say of ports, paths, headers and phases.
+ * Rules of a step's probes that a field table cannot express: ports, paths, headers and phases.
  *
  * Ref: spec/jobflow.md 2.4, 6.2; spec/reliability.md SEC-15, L-32, L-34.
  */
@@ -10,7 +10,7 @@
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/compiler.h"
 
-/* RFC 9110 token. */
+/* Whether the text is a token of RFC 9110. */
 static bool is_token(const char *text)
 {
     size_t len = strspn(
@@ -19,7 +19,7 @@ static bool is_token(const char *text)
     return *text && !text[len];
 }
 
-/* Headers that would change what the request is, or carry somebody's rights. */
+/* Whether the header would change the framing of the request or carry credentials. */
 static bool is_forbidden(const char *name)
 {
     static const char *const forbidden[] = {"Content-Length", "Transfer-Encoding", "Connection",

@@ -1,5 +1,6 @@
 /*
- * Names and targets, as many together as are worth asking for at once.
+ * Looks names up in batches of NAMES_TOGETHER, so that the index can overlap the memory accesses of one
+ * batch.
  */
 #include "api/types/kinds/jobflow/step_names.h"
 
@@ -14,10 +15,10 @@ static const struct str_list *targets_of(const struct jobflow_spec *spec, size_t
     return depends ? &depends->targets : &none;
 }
 
-/* Steps next to each other, and their names. */
+/* A batch of consecutive steps. */
 struct run {
     const char *names[NAMES_TOGETHER];
-    uint32_t before[NAMES_TOGETHER]; /* what their names meant */
+    uint32_t before[NAMES_TOGETHER]; /* earlier steps of the same names, or NAME_NONE */
     size_t first, len;
 };
 
@@ -77,7 +78,7 @@ uint32_t *jobflow_resolve_targets(const struct jobflow_spec *spec, const struct 
     return positions;
 }
 
-/* Targets waiting to be looked up, and the steps that name them. */
+/* A batch of targets to look up, with the steps that name them. */
 struct asked {
     const char *names[NAMES_TOGETHER];
     size_t steps[NAMES_TOGETHER];
@@ -91,12 +92,12 @@ static bool are_earlier(const struct name_index *names, struct asked *asked)
 
     name_index_get_all(names, asked->names, asked->count, positions);
     for (size_t i = 0; i < asked->count; i++)
-        earlier &= positions[i] < asked->steps[i]; /* NAME_NONE is behind everything */
+        earlier &= positions[i] < asked->steps[i]; /* NAME_NONE is larger than any position */
     asked->count = 0;
     return earlier;
 }
 
-/* What a run of steps waits for is looked up when all their names are known. */
+/* Looks up the targets of a batch of steps after the names of the batch have been indexed. */
 static bool run_in_order(const struct jobflow_spec *spec, const struct name_index *names,
                          const struct run *run, size_t *total)
 {
@@ -133,11 +134,9 @@ bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets)
     return true;
 }
 
-/* ---- names that are nearly right ---- */
+enum { SUGGEST_MAX = 2000 }; /* names that are compared with a mistyped one */
 
-enum { SUGGEST_MAX = 2000 };
-
-/* Of what is said no more nobody hears. */
+/* Whether a suggestion is worth its cost: a full list drops further findings. */
 static bool worth_it(size_t names, const struct error_list *errors)
 {
     return names <= SUGGEST_MAX && errors->count < ERROR_LIST_MAX;

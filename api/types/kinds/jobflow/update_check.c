@@ -1,9 +1,9 @@
 /*
- * What may change in the spec of a flow that exists.
+ * Checks changes to the spec of an existing flow.
  *
- * By default nothing: a change is refused with the way out. Where updates are allowed, steps that
- * have no job yet may change in any way, and steps that have one keep the definition it was made
- * from. Ref: DC-02; spec/jobflow.md 13.10.
+ * By default only spec.suspend may change, and the refusal names the alternatives. Where updates are
+ * allowed, steps without a job may change in any way, and steps with a job keep the definition that
+ * the job was made from. Ref: DC-02; spec/jobflow.md 13.10.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool updates_allowed(const struct admission *adm, const struct object *fl
     return annotation ? strcmp(annotation, "true") == 0 : adm->allow_flow_updates;
 }
 
-/* One member of a step (or the spec) by its row. */
+/* Compares one member of a step or spec by its row in the table. */
 static bool member_equal(const struct schema *schema, const char *member, const json_t *a,
                          const json_t *b)
 {
@@ -29,8 +29,8 @@ static bool member_equal(const struct schema *schema, const char *member, const 
     return schema_equal(&(struct schema){.fields = one}, a, b);
 }
 
-/* A step has started when its job is there and belongs to this flow, not to an earlier one of the
- * name. */
+/* A step has started when its job exists and belongs to this flow and not to an earlier flow of the
+ * same name. */
 static bool has_started(const struct admission *adm, const struct object *flow, const char *step,
                         bool loop)
 {
@@ -47,7 +47,7 @@ static bool has_started(const struct admission *adm, const struct object *flow, 
 struct update_check {
     const struct admission *adm;
     const struct object *old;
-    const struct schema *step; /* table of a step */
+    const struct schema *step; /* field table of a step */
     struct error_list *errors;
 };
 
@@ -89,7 +89,7 @@ static void check_steps(struct update_check *c, const json_t *before, const json
     }
 }
 
-/* A flow that has ended keeps its steps; how long it and its jobs stay may still be decided. */
+/* Of a flow that has ended, only the rules that delete it and its jobs may change. */
 static void check_finished(struct update_check *c, const json_t *before, const json_t *after)
 {
     for (const struct field *field = jobflow_spec_schema.fields; field->name; field++) {
@@ -104,8 +104,8 @@ static void check_finished(struct update_check *c, const json_t *before, const j
     }
 }
 
-/* spec.suspend is there to be changed: it passes at any time. */
-static bool equal_but_for_suspend(const json_t *before, const json_t *after)
+/* spec.suspend may change at any time. */
+static bool equal_except_suspend(const json_t *before, const json_t *after)
 {
     for (const struct field *field = jobflow_spec_schema.fields; field->name; field++)
         if (strcmp(field->name, "suspend") != 0 &&
@@ -120,7 +120,7 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
     const json_t *before = jobflow_spec_document(old), *after = jobflow_spec_document(flow);
     struct update_check check = {adm, old, schema_find(&jobflow_spec_schema, "flows")->of, errors};
 
-    if (old->body == flow->body || equal_but_for_suspend(before, after))
+    if (old->body == flow->body || equal_except_suspend(before, after))
         return;
     if (!updates_allowed(adm, flow)) {
         FINDING(errors, ("spec"),

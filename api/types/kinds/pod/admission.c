@@ -1,6 +1,6 @@
 /*
- * Admission of pods: the defaults a Kubernetes server fills in, the rules of the spec, what may
- * change later.
+ * Entry points of a pod's admission: the defaults of a Kubernetes API server, disruption budgets,
+ * scheduling gates, and the changes that an update may make.
  */
 #include "api/types/kinds/pod/admission.h"
 
@@ -12,7 +12,7 @@
 #include "api/types/kinds/pod/sim_annotations.h"
 #include "api/types/semantic.h"
 
-/* Each default is made only where it is missing. */
+/* Sets a member that is absent. The value is made only when it is needed. */
 #define SET_DEFAULT(object, member, make)                                                          \
     do {                                                                                           \
         if (!json_object_get((object), (member)))                                                  \
@@ -71,7 +71,7 @@ static bool budget_valid(const char *text)
 static const char *const budget_keys[] = {"volcano.sh/jdb-min-available",
                                           "volcano.sh/jdb-max-unavailable"};
 
-/* Disruption budgets, of pods of our scheduler. */
+/* Checks the disruption budget of a pod that this program's scheduler places. */
 static void check_budget(const struct admission *adm, const struct object *pod,
                          struct error_list *errors)
 {
@@ -96,7 +96,7 @@ static void check_budget(const struct admission *adm, const struct object *pod,
                 budget_keys[1]);
 }
 
-/* The containers without what may change: a list of shallow copies. */
+/* Returns shallow copies of the containers without their images, which an update may change. Owned. */
 static json_t *containers_without_image(const json_t *containers)
 {
     json_t *out = json_array();
@@ -113,7 +113,8 @@ static json_t *containers_without_image(const json_t *containers)
     return out;
 }
 
-/* What must stay as it is; a pod without a node may get one. */
+/* Returns a copy of the spec without the members that an update may change. A pod without a node may
+ * get one. Owned. */
 static json_t *fixed_part(const json_t *spec, bool has_node)
 {
     static const char *const mutable_members[] = {
@@ -131,8 +132,8 @@ static json_t *fixed_part(const json_t *spec, bool has_node)
     return out;
 }
 
-/* Every pod is bound once, and a scheduler that puts nodeName first leaves the rest of the text as
- * it was: nothing needs to be compared member by member then. */
+/* Whether the update only adds nodeName as the first member of the spec. The scheduler binds every pod
+ * this way, so that nothing else needs to be compared. */
 static bool only_binds(const struct blob *before, const struct blob *after)
 {
     static const char head[] = "{\"spec\":{", bound[] = "{\"spec\":{\"nodeName\":\"";
@@ -151,7 +152,7 @@ static const char *gate_name(const json_t *gates, size_t i)
     return json_string_value(json_object_get(json_array_get(gates, i), "name"));
 }
 
-/* Whether it is one of the first `n`. */
+/* Whether one of the first `n` gates has the name. */
 static bool has_gate(const json_t *gates, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -160,7 +161,7 @@ static bool has_gate(const json_t *gates, size_t n, const char *name)
     return false;
 }
 
-/* Whoever made the pod may hold it back; from then on gates only go. */
+/* A pod may be created with gates. An update may only remove them. */
 static void check_gates(const struct object *old, const struct object *pod,
                         struct error_list *errors)
 {
@@ -183,7 +184,7 @@ static void check_gates(const struct object *old, const struct object *pod,
                 "Forbidden: cannot be set until all schedulingGates have been cleared");
 }
 
-/* It may come, and come nearer: what it had promised to end by then may be counted on. */
+/* A deadline may be added and shortened, but not removed or extended. */
 static void check_deadline(const struct pod_spec *old, const struct pod_spec *spec,
                            struct error_list *errors)
 {

@@ -1,8 +1,8 @@
 /*
- * Field tables of a container: environment, mounts, ports, probes, life cycle, security.
+ * Field tables of a container: environment, mounts, ports, probes, hooks and security settings. Rows
+ * with FIELD_PASS are checked and kept, but not decoded.
  *
- * Ref: k8s.io/api core/v1, release 1.30; merge keys as its patchMergeKey. FIELD_PASS rows are
- * checked and kept, not read.
+ * Ref: k8s.io/api core/v1, release 1.30. Merge keys are its patchMergeKey.
  */
 #include <assert.h>
 

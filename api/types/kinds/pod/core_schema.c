@@ -1,7 +1,8 @@
 /*
- * Field tables that several core kinds share: references, resources, security profiles, claims.
+ * Field tables that several kinds share: selectors, conditions, references, resources, security
+ * profiles and claims. Rows with FIELD_PASS are checked and kept, but not decoded.
  *
- * Ref: k8s.io/api core/v1, release 1.30. FIELD_PASS rows are checked and kept, not read.
+ * Ref: k8s.io/api core/v1, release 1.30; k8s.io/apimachinery meta/v1.
  */
 #include "api/types/kinds/pod/core_schema.h"
 

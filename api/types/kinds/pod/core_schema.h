@@ -1,16 +1,16 @@
 #pragma once
 /*
- * The field tables of core kinds that other tables refer to, and short words for rows.
+ * Field tables of core kinds that other tables refer to, and macros and helpers for rows.
  */
 #include "api/types/kind.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/schema/schema.h"
 
-/* Bounds of a number, for use inside a row. */
+/* The bounds of a number, for use in a row. */
 #define BOUNDS(low, high) .bounded = true, .min = (low), .max = (high)
 #define NOT_NEGATIVE      BOUNDS(0, INT32_MAX)
 
-/* Decoded by pointer into struct pod_container, whose members requests and limits it overlays. */
+/* Overlays requests and limits of struct pod_container. */
 struct container_resources {
     struct str_map requests, limits;
 };
@@ -38,7 +38,7 @@ extern const struct schema toleration_schema;
 extern const struct schema topology_spread_constraint_schema;
 extern const struct schema pod_status_schema;
 
-/** Set a member that is not there; `value` is consumed. */
+/** Sets a member that is absent. `value` is consumed. */
 void core_set_default(json_t *object, const char *key, json_t *value);
 
 /** A format for rows: empty, which admission replaces, or a DNS subdomain. */

@@ -1,5 +1,5 @@
 /*
- * Field tables that say where a pod may run: affinity, tolerations, spreading.
+ * Field tables of the rules for a pod's place: affinity, tolerations and topology spread.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

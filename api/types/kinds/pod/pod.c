@@ -1,5 +1,5 @@
 /*
- * Pod (v1): the kind, its decoded spec, the resources it asks for.
+ * The kind Pod: its decoded spec, the resources it requests, its quality of service and its constant.
  */
 #include "api/types/kinds/pod/pod.h"
 
@@ -29,14 +29,13 @@ bool pod_phase_parse(const char *text, enum pod_phase *out)
     return true;
 }
 
-/* What says nothing is not kept. */
+/* Treats an empty object as absent, so that the spec need not keep its document for it. */
 static void drop_empty(json_t **object)
 {
     if (*object && !json_object_size(*object))
         *object = NULL;
 }
 
-/* A volume is handed on whole. */
 void pod_spec_finish(void *decoded, const json_t *doc, struct arena *arena)
 {
     struct pod_spec *spec = decoded;
@@ -60,7 +59,8 @@ static bool container_borrows(const struct pod_container *c)
            c->security_context;
 }
 
-/* Most pods are plain: they need not keep their document, which is several times their text. */
+/* The spec of a plain pod borrows nothing, so its document, several times as large as the text, is
+ * freed. */
 static bool spec_borrows(const void *decoded)
 {
     const struct pod_spec *spec = decoded;
@@ -98,7 +98,7 @@ static quantity_nano resource(const struct str_map *map, const char *name)
     return value;
 }
 
-/* A request that is missing is the limit, as the API server would have filled it in. */
+/* A missing request equals the limit, as in Kubernetes. */
 static quantity_nano request(const struct pod_container *container, const char *name)
 {
     for (size_t i = 0; i < container->requests.count; i++)
@@ -112,8 +112,8 @@ static bool is_sidecar(const struct pod_container *container)
     return container->restart_policy && strcmp(container->restart_policy, "Always") == 0;
 }
 
-/* Init containers run one after the other beside the sidecars started so far; then all regular ones
- * beside all sidecars. */
+/* Each init container runs beside the sidecars that started before it; the regular containers run
+ * beside all sidecars. The request is the larger sum. */
 static quantity_nano pod_request(const struct pod_spec *spec, const char *name)
 {
     quantity_nano sidecars = 0, peak = 0, regular = 0;
@@ -167,7 +167,8 @@ void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg
     each_name(&spec->overhead, visit, arg);
 }
 
-/* What one container asks for: nothing, something, or limits of both with no smaller request. */
+/* The containers seen so far: whether any has a request or limit, and whether all have limits of cpu
+ * and memory that equal their requests. */
 struct qos {
     bool any, guaranteed;
 };

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Pod (v1), as our code reads it: what the runtime needs to start it, what the controllers need of
- * its status.
+ * Pod (v1) as the program reads it: the part of the spec that the node needs to start a pod, the part
+ * of the status that controllers need, and the labels and annotations of pods.
  */
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"
@@ -16,7 +16,7 @@ struct env_var {
 struct volume_mount {
     const char *name, *mount_path, *sub_path;
     bool read_only;
-    const char *sub_path_expr; /* instead, with $(VAR) of the container's environment */
+    const char *sub_path_expr; /* instead of sub_path; $(VAR) are variables of the container */
 };
 struct container_port {
     int32_t port;
@@ -62,12 +62,12 @@ struct pod_spec {
     const char *restart_policy; /* NULL = Always */
     const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class, *dns_policy;
     bool host_network;
-    int8_t service_links;   /* enableServiceLinks: 0 no, -1 not said */
+    int8_t service_links;   /* enableServiceLinks: 0 = no, 1 = yes, -1 = absent */
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
     struct str_map overhead; /* added to the requests of the containers */
     json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
-    json_t *scheduling_gates; /* while there is one, it goes nowhere */
+    json_t *scheduling_gates; /* the pod is not placed while it has any */
 };
 
 /* clang-format off */
@@ -85,12 +85,10 @@ struct container_status {
     int64_t started_ms, finished_ms;
     int32_t restart_count;
     bool ready;
-    bool starting_up; /* its startup probe has not passed yet */
-    /* what a run that has ended used: all its processes that were waited for, the largest of them
-     */
-    int64_t cpu_ms, memory_peak_bytes;
-    /* the previous run, when restart_count > 0 and it is known */
-    bool has_last;
+    bool starting_up;          /* the startup probe has not passed yet */
+    int64_t cpu_ms;            /* CPU time of all reaped processes of the ended run */
+    int64_t memory_peak_bytes; /* peak of the largest process of the ended run */
+    bool has_last;             /* the previous run is known */
     int32_t last_exit_code, last_signal;
     const char *last_reason;
 };
@@ -99,17 +97,17 @@ struct pod_status {
     enum pod_phase phase;
     const char *reason, *message;
     const char *pod_ip, *host_ip;
-    int64_t start_ms; /* the start intent: acknowledged by the node (D-09) */
+    int64_t start_ms; /* time of the start intent (D-09) */
     struct {
         struct container_status *items;
         size_t count;
     } init_containers, containers;
     bool scheduled, initialized, ready; /* conditions */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
-    bool gated;                         /* that it has schedulingGates is why */
+    bool gated;                         /* it is unschedulable because of schedulingGates */
     const char *limits_note;            /* message of ResourceLimits=False, or NULL */
     int64_t ready_ms, scheduled_ms;
-    const char *qos_class; /* pod_qos_class of the spec; NULL = not written */
+    const char *qos_class; /* pod_qos_class of the spec; NULL = not set */
 };
 
 #define POD_REASON_GATED "SchedulingGated"
@@ -120,28 +118,32 @@ bool pod_phase_parse(const char *text, enum pod_phase *out);
 extern const struct schema pod_spec_schema;
 extern const struct schema pod_template_schema;
 
+/** The decoded spec, borrowed from the object's blob. */
 const struct pod_spec *pod_spec_of(const struct object *pod);
-const struct pod_status *
-pod_status_of(const struct object *pod); /* Pending when there is no status; until the turn ends */
-/** The phase alone; of a status we wrote it is read without decoding the rest. */
+/** The decoded status, borrowed until the turn ends; phase Pending without status. */
+const struct pod_status *pod_status_of(const struct object *pod);
+/** The phase alone. A status that this program wrote is not decoded for it. */
 enum pod_phase pod_status_phase(const struct object *pod);
+/** Whether the phase is Succeeded or Failed. */
 static inline bool pod_phase_ended(enum pod_phase phase)
 {
     return phase == POD_SUCCEEDED || phase == POD_FAILED;
 }
 const struct pod_status *pod_status_of_blob(const struct blob *status);
-struct blob *pod_status_blob(const struct pod_status *status); /* with the decoded copy attached */
+/** Writes a status and attaches a decoded copy. The blob is owned by the caller. */
+struct blob *pod_status_blob(const struct pod_status *status);
 
-/** Requests of the whole pod as the scheduler counts them: max(init, sum of regular) (+ overhead).
- * Milli-cpu and bytes. */
+/** The requests of the whole pod as the scheduler counts them: the larger one of the init containers'
+ * peak and the sum of the regular containers, plus overhead. */
 struct pod_resources {
     int64_t cpu_milli, memory_bytes;
 };
 struct pod_resources pod_spec_requests(const struct pod_spec *spec);
 
-/** What the whole pod asks of the resource of this name, counted the same way, in whole units. */
+/** The pod's request of one resource, counted like pod_spec_requests, in whole units. */
 int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
-/** Visit every name the pod's requests, limits and overhead mention; one may come several times. */
+/** Calls `visit` for every resource name in the pod's requests, limits and overhead. A name may come
+ * several times. */
 void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
                             void *arg);
 
@@ -161,10 +163,10 @@ const char *pod_qos_class(const struct pod_spec *spec);
 #define ANNOTATION_OUT_OF_SYNC     "volcano.sh/controller-out-of-sync"
 #define ANNOTATION_TEMPLATE_UID    "volcano.sh/template-uid"
 
-/* `--runtime sim`: what a container does on the virtual clock; annotations of the pod template. */
+/* Annotations of pod templates for `--runtime sim`: they script the containers on the virtual clock. */
 #define ANNOTATION_SIM_DURATION                                                                    \
     "sim.jobflow.dev/duration" /* Go duration, default 0s; "c1=5s,c2=1s" per container */
 #define ANNOTATION_SIM_EXIT_CODE                                                                   \
     "sim.jobflow.dev/exit-code" /* default 0; "1,1,0": by attempt of the container or pod name */
 #define ANNOTATION_SIM_MESSAGE                                                                     \
-    "sim.jobflow.dev/message" /* termination message; outputs of a step */
+    "sim.jobflow.dev/message" /* the termination message, which holds the outputs of a step */

@@ -1,5 +1,5 @@
 /*
- * Field tables of the pod: spec, template, security, DNS.
+ * Field tables of a pod's spec and of pod templates, with security settings, DNS and claims.
  *
  * Ref: k8s.io/api core/v1, release 1.30, and pod-level resources of 1.32.
  */

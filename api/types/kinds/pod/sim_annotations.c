@@ -1,6 +1,5 @@
 /*
- * Both values are lists with commas: durations by container, exit codes by run of a container, the
- * last one for all later runs.
+ * Parses both annotations as lists separated by commas: durations by container, exit codes by run.
  */
 #include "api/types/kinds/pod/sim_annotations.h"
 
@@ -12,13 +11,13 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/timefmt.h"
 
-/* A part of a list up to the next comma. */
+/* An element of a list, not terminated. */
 struct part {
     const char *text;
     size_t len;
 };
 
-/* The first part of `list`, and then each further one; false at the end. */
+/* Takes the next element off `*list`; false at the end. */
 static bool next_part(const char **list, struct part *out)
 {
     if (!*list)
@@ -26,7 +25,7 @@ static bool next_part(const char **list, struct part *out)
     out->text = *list;
     out->len = strcspn(*list, ",");
     *list = out->text[out->len] ? out->text + out->len + 1 : NULL;
-    return true; /* also of the empty part behind a last comma */
+    return true; /* the text after a last comma is an empty element */
 }
 
 static bool parse_duration(const char *text, size_t len, int64_t *out_ns)
@@ -51,7 +50,7 @@ static bool parse_code(const struct part *part, int *out)
     return true;
 }
 
-/* "5s" without '=', "c=5s" with a name before it. */
+/* Accepts "c=5s" when `named`, and "5s" otherwise. */
 static bool check_duration(const struct part *part, bool named)
 {
     const char *equals = memchr(part->text, '=', part->len);

@@ -1,22 +1,23 @@
 #pragma once
 /*
- * What annotations of a pod say about a simulated run: how long each container takes and how it
- * ends. One place reads them for admission and for the runtime.
+ * Reads the annotations that script a simulated run: how long each container takes and how it ends.
+ * Admission and the simulated runtime both use it.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-/** Check the values of ANNOTATION_SIM_DURATION and ANNOTATION_SIM_EXIT_CODE; NULL is absent. The
- * findings stand at `<path>[<annotation>]`. */
+/** Checks the values of ANNOTATION_SIM_DURATION and ANNOTATION_SIM_EXIT_CODE; NULL = absent. Findings
+ * are reported at `<path>[<annotation>]`. */
 void pod_sim_check(const char *durations, const char *exit_codes, const char *path,
                    struct error_list *errors);
 
-/** The duration of a container: of "5s" that, of "a=5s,b=1s" its own; 0 when the text is NULL or
- * names it nowhere. */
+/** The duration of a container. "5s" holds for every container, "a=5s,b=1s" names them; 0 when the text
+ * is NULL or does not name the container. */
 int64_t pod_sim_duration_ns(const char *durations, const char *container);
-/** Whether the codes depend on how often the container has run. */
+/** Whether the exit code depends on the number of earlier runs. */
 bool pod_sim_exit_code_varies(const char *exit_codes);
-/** Of "1,1,0" the code of run `run` (from 0), the last for all later ones; 0 for NULL. */
+/** The exit code of run `run`, counted from 0. The last code of a list like "1,1,0" holds for all later
+ * runs; NULL stands for 0. */
 int pod_sim_exit_code(const char *exit_codes, size_t run);

@@ -1,8 +1,9 @@
 /*
- * Validation of pods and pod templates.
+ * Rules of a pod's spec that a field table cannot express: names, programs, sizes, mounts, resources
+ * and probes of containers, and volumes.
  *
- * Ref: Kubernetes pkg/apis/core/validation ValidatePodSpec, as far as it matters to pods that run
- * here; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
+ * Ref: Kubernetes pkg/apis/core/validation ValidatePodSpec, the part that concerns pods on this
+ * machine; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
  */
 #include "api/types/kinds/pod/admission.h"
 
@@ -21,14 +22,14 @@ struct check {
     const struct admission *adm;
     const struct limits *limits;
     struct error_list *errors;
-    const char *path; /* of the pod spec */
+    const char *path; /* path of the pod spec */
     const struct pod_spec *spec;
     const struct pod_commands *commands; /* may be NULL */
     struct name_index volumes;
     struct name_index containers;
 };
 
-/* A container and its place: "spec.initContainers[0]". */
+/* A container and its path, for example "spec.initContainers[0]". */
 struct container_place {
     const struct pod_container *container;
     const char *path;
@@ -109,8 +110,8 @@ static size_t check_env(struct check *c, const struct container_place *at)
     return total;
 }
 
-/* L-35: what could not be handed to a new process is refused here instead of failing at its start.
- */
+/* L-35: refuses arguments and variables that are too large for execve, so that the pod does not fail
+ * when it starts. */
 static void check_sizes(struct check *c, const struct container_place *at)
 {
     size_t total = strings_size(c, at, "command", &at->container->command) +

@@ -1,9 +1,9 @@
 /*
- * The pod's status as our code sees it, and as the API shows it.
+ * Reads and writes the status of a pod.
  *
- * Kubernetes keeps it as lists of conditions and container states; we keep the few facts these
- * lists say. The writer is on the hot path of every pod event: it writes text directly and leaves a
- * copy of the struct with the text. Ref: Kubernetes pkg/kubelet/status/generate.go.
+ * The API shows lists of conditions and container states; struct pod_status holds the few facts that
+ * these lists express. A status is written on every pod event. The writer therefore produces text
+ * directly and attaches the struct to it. Ref: Kubernetes pkg/kubelet/status/generate.go.
  */
 #include "api/types/arenacopy.h"
 #include "api/types/decoded.h"
@@ -15,8 +15,8 @@
 
 static const char *const state_texts[] = {CONTAINER_STATES(ENUM_TEXT)};
 
-/* The simple members; finish_status reads the lists. pod_status_schema checks what clients write.
- */
+/* The plain members. finish_status reads the lists, and pod_status_schema checks statuses that clients
+ * write. */
 /* clang-format off */
 static const struct field read_fields[] = {
     {"reason",    FIELD_STR,  STATUS(reason)},
@@ -206,8 +206,8 @@ static const char *not_ready_reason(const struct pod_status *status)
     return status->phase == POD_FAILED ? "PodFailed" : "ContainersNotReady";
 }
 
-/* A pod nobody has placed or refused yet has no conditions; the node adds its three when it
- * acknowledges the pod. */
+/* A pod that the scheduler has neither placed nor refused has no conditions. The node adds its own
+ * when it accepts the pod. */
 static void write_conditions(struct jsonw *w, const struct pod_status *status)
 {
     const char *reason = status->ready ? NULL : not_ready_reason(status);
@@ -298,7 +298,7 @@ static void write_containers(struct jsonw *w, const char *member,
     jsonw_close_list(w);
 }
 
-/* {"ip": …} in a list, beside the single address it repeats. */
+/* Writes an address twice, as Kubernetes does: as a single member and as the only entry of a list. */
 static void write_address(struct jsonw *w, const char *single, const char *list,
                           const char *address)
 {

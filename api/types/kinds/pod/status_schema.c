@@ -1,5 +1,5 @@
 /*
- * Field tables of a pod's status. They check what clients write; status.c reads and writes it.
+ * Field tables of a pod's status. They check statuses that clients write; status.c decodes them.
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */

@@ -1,6 +1,6 @@
 /*
- * One row per source that pods can have here: the member that names what is mounted, and checks of
- * its own.
+ * Checks the sources of volumes. The table has one row for each source that the node provides: its
+ * required member, and a check of its own.
  */
 #include <string.h>
 
@@ -11,15 +11,13 @@
 
 enum { MODE_MAX = 0777 };
 
-/* A source and its place: "spec.volumes[0].secret". */
+/* A source and its path, for example "spec.volumes[0].secret". */
 struct place {
     const struct admission *adm;
     struct error_list *errors;
     const char *path;
     const json_t *doc;
 };
-
-/* ---- what sources have in common ---- */
 
 static const char *text_at(const json_t *doc, const char *member)
 {
@@ -37,8 +35,8 @@ static void check_mode(const struct place *at, const char *member, const json_t 
                 (long long)json_integer_value(mode));
 }
 
-/* Files of a volume stay below it, and names that begin with ".." are those of the volume itself.
- */
+/* The files of a volume stay within it. Names that begin with ".." are reserved for the volume's own
+ * links. */
 static void check_items(const struct place *at)
 {
     const json_t *item;
@@ -64,8 +62,6 @@ static void require(const struct place *at, const char *member)
     if (!*text_at(at->doc, member))
         FINDING(at->errors, ("%s.%s", at->path, member), "Required value");
 }
-
-/* ---- sources ---- */
 
 static void check_host_path(const struct place *at)
 {
@@ -120,7 +116,7 @@ static void check_projected(const struct place *at)
 
 static const struct {
     const char *source;
-    const char *names; /* a member that must be there */
+    const char *names; /* required member, which names an object or a path; NULL = none */
     void (*check)(const struct place *at);
 } rows[] = {
     {"emptyDir", NULL, check_empty_dir},
@@ -132,7 +128,7 @@ static const struct {
     {"persistentVolumeClaim", "claimName", NULL},
 };
 
-/* Whether pods can have such a source here. */
+/* Checks a source that the node provides; returns false for any other. */
 static bool check_known(const struct place *at, const char *source)
 {
     for (size_t i = 0; i < countof(rows); i++) {

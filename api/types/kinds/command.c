@@ -1,6 +1,6 @@
 /*
- * The kind Command: field table and admission (O-14). Its fields are at the top level; it has neither
- * spec nor status.
+ * The kind Command: field table and admission (O-14). Its fields are at the top level; it has
+ * neither spec nor status.
  */
 #include "api/types/kinds/command.h"
 

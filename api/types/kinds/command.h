@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Command (bus.volcano.sh/v1alpha1): a request for an action on a Job or Queue. A controller carries
- * it out and deletes it. Ref: spec/job.md 2.3, 18.
+ * Command (bus.volcano.sh/v1alpha1): a request for an action on a Job or Queue. A controller
+ * carries it out and deletes it. Ref: spec/job.md 2.3, 18.
  */
 #include "api/types/object.h"
 

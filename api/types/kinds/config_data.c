@@ -1,8 +1,9 @@
 /*
  * The kinds ConfigMap and Secret: values by key that pods use as files or environment variables.
  *
- * The values of a Secret are base64. stringData takes plain values; every write encodes them into data,
- * so that stringData is never stored. Ref: k8s.io/api core/v1; spec/reliability.md SEC-19, L-16.
+ * The values of a Secret are base64. stringData takes plain values; every write encodes them into
+ * data, so that stringData is never stored. Ref: k8s.io/api core/v1; spec/reliability.md SEC-19,
+ * L-16.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * The kinds Endpoints and EndpointSlice (discovery.k8s.io/v1): the endpoints of a Service, in the form
- * that clients query. The node writes them (node/proxy/endpoints_controller.c).
+ * The kinds Endpoints and EndpointSlice (discovery.k8s.io/v1): the endpoints of a Service, in the
+ * form that clients query. The node writes them (node/proxy/endpoints_controller.c).
  *
  * Ref: k8s.io/api core/v1 and discovery/v1, release 1.30.
  */

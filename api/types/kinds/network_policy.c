@@ -1,6 +1,6 @@
 /*
- * The kind NetworkPolicy (networking.k8s.io/v1). The svc plugin creates them; the local node does not
- * enforce them.
+ * The kind NetworkPolicy (networking.k8s.io/v1). The svc plugin creates them; the local node does
+ * not enforce them.
  *
  * Ref: k8s.io/api networking/v1, release 1.30.
  */

@@ -52,8 +52,8 @@ void job_check_names(const struct job_spec *spec, const char *name, struct error
 void job_check_volume_sources(const struct job_spec *spec, const char *path,
                               struct error_list *errors);
 
-/** V16: refuses volumes with both a claim and a claim's name. It holds only for new objects: the job
- * controller writes the name of the claim that it created beside the claim. */
+/** V16: refuses volumes with both a claim and a claim's name. It holds only for new objects: the
+ * job controller writes the name of the claim that it created beside the claim. */
 void job_check_volume_conflicts(const struct job_spec *spec, const char *path,
                                 struct error_list *errors);
 

@@ -61,7 +61,8 @@ static void check_action(const struct job_policy *policy, const char *path, size
                 allowed_list(&allowed, action_allowed, JOB_ACTION_N, action_text));
 }
 
-/* Checks one event of a policy. `own` holds the events of the same policy, which may be repeated. */
+/* Checks one event of a policy. `own` holds the events of the same policy, which may be
+ * repeated. */
 static void check_event(const char *text, const char *path, size_t i, struct seen *seen, bool *own,
                         struct error_list *errors)
 {

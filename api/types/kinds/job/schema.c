@@ -1,8 +1,9 @@
 /*
- * Field tables of a Job's spec. JobTemplates use them as they are, patches of flow steps as a partial
- * schema.
+ * Field tables of a Job's spec. JobTemplates use them as they are, patches of flow steps as a
+ * partial schema.
  *
- * The bounds are those that the structural schema of Volcano's CRD enforces before any admission rule.
+ * The bounds are those that the structural schema of Volcano's CRD enforces before any admission
+ * rule.
  * Ref: spec/job.md 2.1; Volcano config/crd/volcano/bases/batch.volcano.sh_jobs.yaml.
  */
 #include "api/types/kinds/job/job.h"
@@ -73,8 +74,8 @@ static const struct field partition_fields[] = {
 };
 static const struct schema partition_schema = {"PartitionPolicySpec", partition_fields, sizeof(struct job_partition)};
 
-/* Overlays depends_on and depends_iteration of struct job_task, so that the table of dependsOn fills
- * them in place. */
+/* Overlays depends_on and depends_iteration of struct job_task, so that the table of dependsOn
+ * fills them in place. */
 struct task_depends {
     struct str_list names;
     const char *iteration;

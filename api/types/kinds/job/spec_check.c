@@ -1,8 +1,8 @@
 /*
  * Rules of a Job's spec that need no other object. Ref: spec/job.md 4.3.
  *
- * They hold for JobTemplates as well, so that a broken template is refused when it is written and not
- * when a flow uses it.
+ * They hold for JobTemplates as well, so that a broken template is refused when it is written and
+ * not when a flow uses it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -174,8 +174,8 @@ static bool has_task(const struct job_spec *job, const char *name)
     return false;
 }
 
-/* A task without a name in a patch is matched by position (6.4). That needs as many tasks in the patch
- * as in the template, or a template of one task. */
+/* A task without a name in a patch is matched by position (6.4). That needs as many tasks in
+ * the patch as in the template, or a template of one task. */
 static void check_patch_tasks(struct name_check *c, size_t i, const char *member,
                               const json_t *patch, const struct job_spec *job)
 {

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Admission of JobFlows: the rules that the spec alone decides, those that need templates, and those
- * of updates. Ref: spec/jobflow.md 10.2, 13.9, 13.10; DC-02, DC-05.
+ * Admission of JobFlows: the rules that the spec alone decides, those that need templates, and
+ * those of updates. Ref: spec/jobflow.md 10.2, 13.9, 13.10; DC-02, DC-05.
  */
 #include "api/types/admission.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -13,8 +13,8 @@ void jobflow_validate_in_context(const struct admission *adm, const struct objec
 
 /**
  * Checks whether the spec of `flow` may differ from that of `old` (DC-02, spec/jobflow.md 13.10).
- * Appends findings to `errors` and warns about changes that have no effect. Reports nothing when the
- * specs mean the same.
+ * Appends findings to `errors` and warns about changes that have no effect. Reports nothing when
+ * the specs mean the same.
  */
 void jobflow_check_update(const struct admission *adm, const struct object *old,
                           const struct object *flow, struct error_list *errors);

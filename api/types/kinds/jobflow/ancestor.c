@@ -2,11 +2,11 @@
  * Checks that one step of a flow comes before another. Conditions, references and gangs need it,
  * because they speak of steps that have ended earlier: ancestors.
  *
- * Nearly all ancestors are close by, and a short search backwards finds them. Questions that it does
- * not answer are put off and answered together. Each of sixty-four wanted steps gets a bit, and one
- * pass over the edges in topological order hands the bits on, from the first wanted step to the last
- * step that asks. A chain in which every step asks for the first one thus costs one pass. Both
- * searches have a budget of edges, so that no flow makes admission slow.
+ * Nearly all ancestors are close by, and a short search backwards finds them. Questions that it
+ * does not answer are put off and answered together. Each of sixty-four wanted steps gets a bit,
+ * and one pass over the edges in topological order hands the bits on, from the first wanted step to
+ * the last step that asks. A chain in which every step asks for the first one thus costs one pass.
+ * Both searches have a budget of edges, so that no flow makes admission slow.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -183,8 +183,8 @@ static int compare_wanted(const void *a, const void *b, void *rank)
     return (x > y) - (x < y);
 }
 
-/* Gives the questions, which are sorted by their wanted step, one bit for each wanted step. Returns how
- * many of the [n] questions get one. */
+/* Gives the questions, which are sorted by their wanted step, one bit for each wanted step.
+ * Returns how many of the [n] questions get one. */
 static size_t assign_bits(const struct deferred_ancestor *asked, size_t n, uint8_t *bits)
 {
     uint8_t bit = 0;
@@ -199,7 +199,8 @@ static size_t assign_bits(const struct deferred_ancestor *asked, size_t n, uint8
     return n;
 }
 
-/* Hands the bits of ranks `from` to `to` on along the edges. Returns false when the budget is spent. */
+/* Hands the bits of ranks `from` to `to` on along the edges. Returns false when the budget is
+ * spent. */
 static bool propagate_bits(struct ancestor_pass *pass, uint32_t from, uint32_t to)
 {
     for (uint32_t k = from; k < to; k++) {

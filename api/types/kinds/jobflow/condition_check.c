@@ -1,6 +1,6 @@
 /*
- * Admission of conditions: each term says exactly one thing, about a step that has ended by the time
- * the condition is evaluated or about a parameter of the flow.
+ * Admission of conditions: each term says exactly one thing, about a step that has ended by the
+ * time the condition is evaluated or about a parameter of the flow.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Admission of switches, loops, retries, final steps, parameters and references. Flows that use none
- * of them are not checked here.
+ * Admission of switches, loops, retries, final steps, parameters and references. Flows that use
+ * none of them are not checked here.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Field tables of everything that controls a flow besides dependencies: conditions, switches, loops,
- * retries, gangs, scheduling and parameters. Ref: spec/jobflow.md 13.
+ * Field tables of everything that controls a flow besides dependencies: conditions, switches,
+ * loops, retries, gangs, scheduling and parameters. Ref: spec/jobflow.md 13.
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/internal.h"

@@ -1,6 +1,6 @@
 /*
- * Admission of gangs: members exist, make one job each, belong to one gang, and do not wait for each
- * other.
+ * Admission of gangs: members exist, make one job each, belong to one gang, and do not wait for
+ * each other.
  */
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/internal.h"

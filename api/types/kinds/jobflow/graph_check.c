@@ -1,9 +1,9 @@
 /*
- * Checks that the steps of a flow form a graph that can run: unique names, targets that exist, and no
- * cycle.
+ * Checks that the steps of a flow form a graph that can run: unique names, targets that exist, and
+ * no cycle.
  *
- * Everything is linear in steps and targets. Most flows list every step after those it waits for; one
- * pass accepts these. Two messages have the texts of upstream, because scripts look for them.
+ * Everything is linear in steps and targets. Most flows list every step after those it waits for;
+ * one pass accepts these. Two messages have the texts of upstream, because scripts look for them.
  * Ref: spec/jobflow.md 10.1, 10.2; Volcano pkg/webhooks/admission/jobflows/validate/util.go.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Private parts of the room: the field tables of control_schema.c and the checks of section 13, which
- * share one `struct control_check` per flow. Ref: spec/jobflow.md 13.
+ * Private parts of the room: the field tables of control_schema.c and the checks of section 13,
+ * which share one `struct control_check` per flow. Ref: spec/jobflow.md 13.
  */
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/name_index.h"
@@ -43,7 +43,8 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
 
 /* condition_check.c */
 
-/** Tells whose condition is checked: an `if` speaks of earlier steps, an `until` also of its own. */
+/** Tells whose condition is checked: an `if` speaks of earlier steps, an `until` also of its
+ * own. */
 enum condition_use { CONDITION_OF_EARLIER, CONDITION_OF_SELF };
 /** Checks one condition at `path`. Its targets must be ancestors of `step`, or, with
  * CONDITION_OF_SELF, the step itself. */
@@ -58,8 +59,8 @@ void jobflow_check_gangs(struct control_check *c);
 
 /* ancestor.c: which step comes before which */
 
-/** Checks that `target` names an ancestor of `step`; with CONDITION_OF_SELF it may also name the step
- * itself. Questions that a short search leaves open are put off. */
+/** Checks that `target` names an ancestor of `step`; with CONDITION_OF_SELF it may also name the
+ * step itself. Questions that a short search leaves open are put off. */
 void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step,
                             enum condition_use use, const char *path);
 /** Answers the questions that jobflow_check_ancestor has put off. */

@@ -239,8 +239,8 @@ struct jobflow_spec {
  */
 const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
                                                     const char *name);
-/** The value of the parameter `name`, or its default; NULL when it has neither, or when the flow has
- * no such parameter. */
+/** The value of the parameter `name`, or its default; NULL when it has neither, or when the flow
+ * has no such parameter. */
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name);
 
 /* clang-format off */
@@ -324,6 +324,6 @@ bool jobflow_aborted(const struct object *flow);
 #define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* <namespace>.<flow>.<gang> */
 #define ANNOTATION_FLOW_GANG_LEAST                                                                 \
     "volcano.sh/jobFlowGangMinAvailable" /* minAvailable of the gang, when it is not all jobs */
-/* The specHash of the job's step. Set on jobs of large flows, whose status does not list every step.
- */
+/* The specHash of the job's step. Set on jobs of large flows, whose status does not list every
+ * step. */
 #define ANNOTATION_FLOW_SPEC_HASH "volcano.sh/jobFlowSpecHash"

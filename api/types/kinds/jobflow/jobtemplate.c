@@ -28,8 +28,8 @@ static void template_validate(const struct admission *adm, const struct object *
     job_check_spec(adm, &decoded, spec, "spec", errors);
 }
 
-/* Rules about the job's name and queue are warnings, because the flow decides the name and the queue
- * may be created later. */
+/* Rules about the job's name and queue are warnings, because the flow decides the name and the
+ * queue may be created later. */
 static void warn_about_job(const struct admission *adm, const struct object *template,
                            const struct job_spec *spec)
 {

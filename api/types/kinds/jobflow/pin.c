@@ -1,6 +1,6 @@
 /*
- * Derives the name of a pinned copy from its flow and template. A copy is recognised by its owner and
- * its annotation.
+ * Derives the name of a pinned copy from its flow and template. A copy is recognised by its owner
+ * and its annotation.
  */
 #include "api/types/kinds/jobflow/pin.h"
 

@@ -4,9 +4,9 @@
  * when it was accepted.
  *
  * The flow owns a copy of each template that it names. The copy is a JobTemplate of its own: it
- * outlives changes and the deletion of the original, survives restarts, and is deleted with the flow.
- * Bodies are interned, so a copy costs only its metadata. The name of a copy follows from the flow's
- * uid and the template's name.
+ * outlives changes and the deletion of the original, survives restarts, and is deleted with the
+ * flow. Bodies are interned, so a copy costs only its metadata. The name of a copy follows from the
+ * flow's uid and the template's name.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
@@ -22,8 +22,8 @@ enum {
 /** Whether the flow pins its templates. */
 bool jobflow_pins(const struct object *flow);
 
-/** Writes the name of the copy that a flow keeps of a template: the beginning of the template's name
- * and sixteen hex digits. */
+/** Writes the name of the copy that a flow keeps of a template: the beginning of the template's
+ * name and sixteen hex digits. */
 void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[PIN_NAME_MAX + 1]);
 
 /** Looks up an object; returns NULL when it does not exist. */

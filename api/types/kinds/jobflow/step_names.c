@@ -1,6 +1,6 @@
 /*
- * Looks names up in batches of NAMES_TOGETHER, so that the index can overlap the memory accesses of one
- * batch.
+ * Looks names up in batches of NAMES_TOGETHER, so that the index can overlap the memory accesses of
+ * one batch.
  */
 #include "api/types/kinds/jobflow/step_names.h"
 

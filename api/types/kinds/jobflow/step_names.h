@@ -7,9 +7,9 @@
 #include "base/name_index.h"
 
 /**
- * Indexes the names of all steps in `names`, which must be empty. A repeated name stands for the last
- * step that has it. Calls `repeated`, unless it is NULL, for every step whose name an earlier step
- * has.
+ * Indexes the names of all steps in `names`, which must be empty. A repeated name stands for the
+ * last step that has it. Calls `repeated`, unless it is NULL, for every step whose name an earlier
+ * step has.
  */
 void jobflow_index_names(const struct jobflow_spec *spec, struct name_index *names,
                          void (*repeated)(void *ctx, size_t step), void *ctx);
@@ -24,10 +24,11 @@ char *jobflow_near_parameter(const struct jobflow_spec *spec, const char *name,
 /** The number of targets of all steps together. */
 size_t jobflow_count_targets(const struct jobflow_spec *spec);
 
-/** The positions of the steps that the targets name, one step's targets after another's; NAME_NONE for
- * a target that names no step. [jobflow_count_targets], owned, never NULL. */
+/** The positions of the steps that the targets name, one step's targets after another's;
+ * NAME_NONE for a target that names no step. [jobflow_count_targets], owned, never NULL. */
 uint32_t *jobflow_resolve_targets(const struct jobflow_spec *spec, const struct name_index *names);
 
-/** Whether all names differ, every step is listed after its targets, no step is a switch, and there
- * are at most `max_targets` targets. The graph of such a flow is valid. Looks at every step once. */
+/** Whether all names differ, every step is listed after its targets, no step is a switch, and
+ * there are at most `max_targets` targets. The graph of such a flow is valid. Looks at every
+ * step once. */
 bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets);

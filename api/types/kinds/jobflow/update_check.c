@@ -1,9 +1,9 @@
 /*
  * Checks changes to the spec of an existing flow.
  *
- * By default only spec.suspend may change, and the refusal names the alternatives. Where updates are
- * allowed, steps without a job may change in any way, and steps with a job keep the definition that
- * the job was made from. Ref: DC-02; spec/jobflow.md 13.10.
+ * By default only spec.suspend may change, and the refusal names the alternatives. Where updates
+ * are allowed, steps without a job may change in any way, and steps with a job keep the definition
+ * that the job was made from. Ref: DC-02; spec/jobflow.md 13.10.
  */
 #include <string.h>
 

@@ -96,7 +96,8 @@ static void check_budget(const struct admission *adm, const struct object *pod,
                 budget_keys[1]);
 }
 
-/* Returns shallow copies of the containers without their images, which an update may change. Owned. */
+/* Returns shallow copies of the containers without their images, which an update may change.
+ * Owned. */
 static json_t *containers_without_image(const json_t *containers)
 {
     json_t *out = json_array();
@@ -113,8 +114,8 @@ static json_t *containers_without_image(const json_t *containers)
     return out;
 }
 
-/* Returns a copy of the spec without the members that an update may change. A pod without a node may
- * get one. Owned. */
+/* Returns a copy of the spec without the members that an update may change. A pod without a
+ * node may get one. Owned. */
 static json_t *fixed_part(const json_t *spec, bool has_node)
 {
     static const char *const mutable_members[] = {
@@ -132,8 +133,8 @@ static json_t *fixed_part(const json_t *spec, bool has_node)
     return out;
 }
 
-/* Whether the update only adds nodeName as the first member of the spec. The scheduler binds every pod
- * this way, so that nothing else needs to be compared. */
+/* Whether the update only adds nodeName as the first member of the spec. The scheduler binds
+ * every pod this way, so that nothing else needs to be compared. */
 static bool only_binds(const struct blob *before, const struct blob *after)
 {
     static const char head[] = "{\"spec\":{", bound[] = "{\"spec\":{\"nodeName\":\"";

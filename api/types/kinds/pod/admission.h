@@ -41,6 +41,6 @@ void pod_check_volume(const struct admission *adm, const struct pod_volume *volu
 
 /* pod.c */
 
-/** Completes a decoded spec from its document: sets the volumes' sources, which the field table does
- * not decode. The spec then borrows from `doc`. Has the form of decoded_type.finish. */
+/** Completes a decoded spec from its document: sets the volumes' sources, which the field table
+ * does not decode. The spec then borrows from `doc`. Has the form of decoded_type.finish. */
 void pod_spec_finish(void *spec, const json_t *doc, struct arena *arena);

@@ -1,6 +1,6 @@
 /*
- * Field tables of a container: environment, mounts, ports, probes, hooks and security settings. Rows
- * with FIELD_PASS are checked and kept, but not decoded.
+ * Field tables of a container: environment, mounts, ports, probes, hooks and security settings.
+ * Rows with FIELD_PASS are checked and kept, but not decoded.
  *
  * Ref: k8s.io/api core/v1, release 1.30. Merge keys are its patchMergeKey.
  */

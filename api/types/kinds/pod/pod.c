@@ -1,5 +1,6 @@
 /*
- * The kind Pod: its decoded spec, the resources it requests, its quality of service and its constant.
+ * The kind Pod: its decoded spec, the resources it requests, its quality of service and its
+ * constant.
  */
 #include "api/types/kinds/pod/pod.h"
 
@@ -167,8 +168,8 @@ void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg
     each_name(&spec->overhead, visit, arg);
 }
 
-/* The containers seen so far: whether any has a request or limit, and whether all have limits of cpu
- * and memory that equal their requests. */
+/* The containers seen so far: whether any has a request or limit, and whether all have limits
+ * of cpu and memory that equal their requests. */
 struct qos {
     bool any, guaranteed;
 };

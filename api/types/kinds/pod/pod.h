@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Pod (v1) as the program reads it: the part of the spec that the node needs to start a pod, the part
- * of the status that controllers need, and the labels and annotations of pods.
+ * Pod (v1) as the program reads it: the part of the spec that the node needs to start a pod, the
+ * part of the status that controllers need, and the labels and annotations of pods.
  */
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"
@@ -133,8 +133,8 @@ const struct pod_status *pod_status_of_blob(const struct blob *status);
 /** Writes a status and attaches a decoded copy. The blob is owned by the caller. */
 struct blob *pod_status_blob(const struct pod_status *status);
 
-/** The requests of the whole pod as the scheduler counts them: the larger one of the init containers'
- * peak and the sum of the regular containers, plus overhead. */
+/** The requests of the whole pod as the scheduler counts them: the larger one of the init
+ * containers' peak and the sum of the regular containers, plus overhead. */
 struct pod_resources {
     int64_t cpu_milli, memory_bytes;
 };
@@ -142,8 +142,8 @@ struct pod_resources pod_spec_requests(const struct pod_spec *spec);
 
 /** The pod's request of one resource, counted like pod_spec_requests, in whole units. */
 int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
-/** Calls `visit` for every resource name in the pod's requests, limits and overhead. A name may come
- * several times. */
+/** Calls `visit` for every resource name in the pod's requests, limits and overhead. A name may
+ * come several times. */
 void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
                             void *arg);
 
@@ -163,7 +163,8 @@ const char *pod_qos_class(const struct pod_spec *spec);
 #define ANNOTATION_OUT_OF_SYNC     "volcano.sh/controller-out-of-sync"
 #define ANNOTATION_TEMPLATE_UID    "volcano.sh/template-uid"
 
-/* Annotations of pod templates for `--runtime sim`: they script the containers on the virtual clock. */
+/* Annotations of pod templates for `--runtime sim`: they script the containers on the virtual
+ * clock. */
 #define ANNOTATION_SIM_DURATION                                                                    \
     "sim.jobflow.dev/duration" /* Go duration, default 0s; "c1=5s,c2=1s" per container */
 #define ANNOTATION_SIM_EXIT_CODE                                                                   \

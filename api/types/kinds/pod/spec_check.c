@@ -1,6 +1,6 @@
 /*
- * Rules of a pod's spec that a field table cannot express: names, programs, sizes, mounts, resources
- * and probes of containers, and volumes.
+ * Rules of a pod's spec that a field table cannot express: names, programs, sizes, mounts,
+ * resources and probes of containers, and volumes.
  *
  * Ref: Kubernetes pkg/apis/core/validation ValidatePodSpec, the part that concerns pods on this
  * machine; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
@@ -110,8 +110,8 @@ static size_t check_env(struct check *c, const struct container_place *at)
     return total;
 }
 
-/* L-35: refuses arguments and variables that are too large for execve, so that the pod does not fail
- * when it starts. */
+/* L-35: refuses arguments and variables that are too large for execve, so that the pod does not
+ * fail when it starts. */
 static void check_sizes(struct check *c, const struct container_place *at)
 {
     size_t total = strings_size(c, at, "command", &at->container->command) +

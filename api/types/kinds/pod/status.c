@@ -1,9 +1,9 @@
 /*
  * Reads and writes the status of a pod.
  *
- * The API shows lists of conditions and container states; struct pod_status holds the few facts that
- * these lists express. A status is written on every pod event. The writer therefore produces text
- * directly and attaches the struct to it. Ref: Kubernetes pkg/kubelet/status/generate.go.
+ * The API shows lists of conditions and container states; struct pod_status holds the few facts
+ * that these lists express. A status is written on every pod event. The writer therefore produces
+ * text directly and attaches the struct to it. Ref: Kubernetes pkg/kubelet/status/generate.go.
  */
 #include "api/types/arenacopy.h"
 #include "api/types/decoded.h"
@@ -15,8 +15,8 @@
 
 static const char *const state_texts[] = {CONTAINER_STATES(ENUM_TEXT)};
 
-/* The plain members. finish_status reads the lists, and pod_status_schema checks statuses that clients
- * write. */
+/* The plain members. finish_status reads the lists, and pod_status_schema checks statuses that
+ * clients write. */
 /* clang-format off */
 static const struct field read_fields[] = {
     {"reason",    FIELD_STR,  STATUS(reason)},
@@ -298,7 +298,8 @@ static void write_containers(struct jsonw *w, const char *member,
     jsonw_close_list(w);
 }
 
-/* Writes an address twice, as Kubernetes does: as a single member and as the only entry of a list. */
+/* Writes an address twice, as Kubernetes does: as a single member and as the only entry of a
+ * list. */
 static void write_address(struct jsonw *w, const char *single, const char *list,
                           const char *address)
 {

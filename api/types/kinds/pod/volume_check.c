@@ -35,8 +35,8 @@ static void check_mode(const struct place *at, const char *member, const json_t 
                 (long long)json_integer_value(mode));
 }
 
-/* The files of a volume stay within it. Names that begin with ".." are reserved for the volume's own
- * links. */
+/* The files of a volume stay within it. Names that begin with ".." are reserved for the
+ * volume's own links. */
 static void check_items(const struct place *at)
 {
     const json_t *item;

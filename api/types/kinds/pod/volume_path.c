@@ -1,6 +1,6 @@
 /*
- * Checks paths component by component, so that "a//b", "a/./b" and "a/b" are the same path and "..b" is
- * an ordinary name.
+ * Checks paths component by component, so that "a//b", "a/./b" and "a/b" are the same path and
+ * "..b" is an ordinary name.
  */
 #include "api/types/kinds/pod/volume_path.h"
 
@@ -9,7 +9,8 @@
 
 #include "base/compiler.h"
 
-/* Moves `*at` to the next component, skipping empty ones and "."; returns its length, 0 at the end. */
+/* Moves `*at` to the next component, skipping empty ones and "."; returns its length, 0 at the
+ * end. */
 static size_t next_component(const char **at)
 {
     for (;;) {

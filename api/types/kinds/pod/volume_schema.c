@@ -158,8 +158,8 @@ static const struct field projected_volume_source_fields[] = {
 };
 static const struct schema projected_volume_source_schema = {"ProjectedVolumeSource", projected_volume_source_fields};
 
-/* Sources that the node cannot provide. Their members are kept as written and are not checked: without
- * `--runtime sim` admission refuses such a volume as a whole. */
+/* Sources that the node cannot provide. Their members are kept as written and are not checked:
+ * without `--runtime sim` admission refuses such a volume as a whole. */
 static const struct field no_fields[] = {{0}};
 static const struct schema unsupported_source_schema = {
     "UnsupportedVolumeSource", no_fields, .preserve_unknown = true,

@@ -117,8 +117,8 @@ static bool phase_parse(const char *text, enum podgroup_phase *out)
     return true;
 }
 
-/* FIELD_MAP decodes a map of numbers as pairs of key and JSON value. finish_spec replaces the values
- * by numbers in the same memory. */
+/* FIELD_MAP decodes a map of numbers as pairs of key and JSON value. finish_spec replaces the
+ * values by numbers in the same memory. */
 static_assert(sizeof(struct task_minimum) == sizeof(const char *) + sizeof(json_t *),
               "pairs are converted in place");
 

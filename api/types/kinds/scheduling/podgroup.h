@@ -1,7 +1,8 @@
 #pragma once
 /*
- * PodGroup (scheduling.volcano.sh/v1beta1): a group of pods that the scheduler places together, with
- * the queue it waits in. Also the network topology, which Jobs and PodGroups have in the same form.
+ * PodGroup (scheduling.volcano.sh/v1beta1): a group of pods that the scheduler places together,
+ * with the queue it waits in. Also the network topology, which Jobs and PodGroups have in the same
+ * form.
  *
  * A PodGroup has no status subresource. Spec and status are decoded and written separately.
  * Ref: spec/job.md 2.4, 15.
@@ -69,6 +70,6 @@ struct blob *podgroup_status_blob(const struct podgroup_status *status);
 
 /** Field table of a NetworkTopologySpec. */
 extern const struct schema network_topology_schema;
-/** V3, V11: checks that a NetworkTopologySpec (or NULL) names its highest tier by number or by name,
- * not both. */
+/** V3, V11: checks that a NetworkTopologySpec (or NULL) names its highest tier by number or by
+ * name, not both. */
 void network_topology_check(const json_t *topology, const char *path, struct error_list *errors);

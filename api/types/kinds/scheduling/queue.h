@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Queue (scheduling.volcano.sh/v1beta1): a share of the cluster in which pod groups wait for capacity.
- * Queues form a tree by spec.parent. Ref: spec/job.md 2.5, 15.
+ * Queue (scheduling.volcano.sh/v1beta1): a share of the cluster in which pod groups wait for
+ * capacity. Queues form a tree by spec.parent. Ref: spec/job.md 2.5, 15.
  */
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"

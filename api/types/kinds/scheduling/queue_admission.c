@@ -1,9 +1,10 @@
 /*
  * Admission of Queues: defaults, resources and the tree.
  *
- * Queues form a tree by spec.parent below the queue root, which need not exist as an object. The rules
- * of the tree look at all stored queues, with the new version of the written queue in place of its old
- * one. The legacy hierarchy annotations are checked as well, for clients that still set them.
+ * Queues form a tree by spec.parent below the queue root, which need not exist as an object. The
+ * rules of the tree look at all stored queues, with the new version of the written queue in place
+ * of its old one. The legacy hierarchy annotations are checked as well, for clients that still set
+ * them.
  */
 #include <stdlib.h>
 #include <string.h>

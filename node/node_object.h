@@ -26,6 +26,7 @@ struct machine_options {
     bool sim;
 };
 
+/** Reads names, labels, capacity and boot id of this machine. */
 void machine_read(struct machine *machine, const struct machine_options *options);
 
 /** Returns true if the machine was rebooted after the stored Node object of this name was written.

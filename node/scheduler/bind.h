@@ -16,6 +16,7 @@ struct binder {
     } slots[BINDER_SLOTS];
 };
 
+/** Empties the cache, but does not free `binder` itself. */
 void binder_release(struct binder *binder);
 /** Returns the bound body (owned). The pod must be unbound. */
 struct blob *binder_body(struct binder *binder, const struct object *pod);

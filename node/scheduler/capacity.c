@@ -176,8 +176,7 @@ static char *waits_for(struct scheduler *s, struct group *group)
     scoped_str what = NULL;
 
     if (group->claim.pods)
-        return mem_printf("waits for %lld pods to end that are pushed out to make room for it",
-                          (long long)s->evicting);
+        return mem_printf("waits for %lld evicted pods to end", (long long)s->evicting);
     if (limiter) {
         what = shortfall_now(need, amount_minus(limiter->used, own), limiter->limit, extras);
         return mem_printf("waits for room in queue %s: %s", limiter->name, what);

@@ -11,8 +11,8 @@
  * No gang is left in part: first extra members above their gang's minimum are chosen, then whole
  * gangs; groups of lowest priority first, then the youngest. Choices that turn out not to be needed
  * are spared. A running pod is not evicted during its volcano.sh/cooldown-time; if that prevents
- * the eviction, the search is repeated when the first cooldown ends. Ref: Volcano
- * pkg/scheduler/actions/preempt, reclaim, pkg/scheduler/plugins/cdp.
+ * the eviction, the search is repeated when the first cooldown ends.
+ * Ref: Volcano pkg/scheduler/actions/preempt, reclaim, pkg/scheduler/plugins/cdp.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -140,7 +140,9 @@ struct group {
                              * job_gang->selection_valid */
 };
 
+/** Returns a new group without members, in stage GROUP_ABSENT. `key` is "namespace/name". */
 struct group *group_new(struct scheduler *scheduler, const char *key);
+/** Frees the group. Its members must be gone. */
 void group_free(struct group *group);
 /** Orders the groups of a queue: higher priority first; then gangs before extra members; among
  * extra members the smaller share of capacity; then the older. */
@@ -157,8 +159,10 @@ void group_unload(struct group *group);
 
 /** Adds the member to the counts of its current state (`sign` 1), or removes it (`sign` -1). */
 void group_count(struct group *group, struct member *member, int sign);
+/** Returns the task of this name, which is created if it is unknown. */
 struct group_task *group_task_named(struct group *group, const char *name);
 
+/** Returns the gate: how many members must be placed together before any is bound. */
 int32_t group_gate(const struct group *group);
 /** Returns how many members must be bound together next. It is 0 or less once the gang is placed.
  */
@@ -171,6 +175,7 @@ bool group_ready(const struct group *group);
 struct amount group_reserve(const struct group *group);
 /** Returns how many members have been placed, finished ones included. */
 int32_t group_placed(const struct group *group);
+/** Returns the counts that determine the group's phase. */
 struct group_view group_view(const struct group *group);
 
 /**

@@ -8,8 +8,8 @@
  * the gang's admission is admitted alone.
  *
  * A gang with minAvailable is whole as soon as that many jobs can be admitted. The scheduler then
- * admits the smallest of them together; every later job is admitted alone. Ref: spec/jobflow.md
- * 13.6.
+ * admits the smallest of them together; every later job is admitted alone.
+ * Ref: spec/jobflow.md 13.6.
  */
 #include <sys/queue.h>
 
@@ -49,6 +49,7 @@ struct job_gang {
 
 /** Adds the group to the gang named in its object's annotations, if any. */
 void job_gang_enter(struct group *group);
+/** Removes the group from its gang, if any. The gang is freed with its last group and job. */
 void job_gang_leave(struct group *group);
 
 /** Updates the gang after a change of the group's stage, queue or resources. O(1), except when the
@@ -65,4 +66,5 @@ struct queue *job_gang_limiter(struct job_gang *gang, bool ever);
 /** Calls `admit` for each selected group. */
 void job_gang_admit(struct job_gang *gang, void (*admit)(struct group *group));
 
+/** Frees all gangs. Called when the scheduler stops. */
 void job_gangs_release(struct scheduler *scheduler);

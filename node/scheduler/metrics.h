@@ -10,6 +10,7 @@ struct scheduler_metrics {
     struct metric_family *gangs, *wait, *evicted;
 };
 
+/** Registers the metric families in `metrics`. */
 void scheduler_metrics_init(struct scheduler_metrics *own, struct metrics *metrics);
 /** Counts an admission of the group and observes how long it waited. */
 void scheduler_metrics_admitted(struct group *group);

@@ -1,6 +1,6 @@
 /*
- * Matches pods with nodes by labels, taints and resources, and places them by first fit. Ref:
- * k8s.io/component-helpers scheduling/corev1, release 1.30.
+ * Matches pods with nodes by labels, taints and resources, and places them by first fit.
+ * Ref: k8s.io/component-helpers scheduling/corev1, release 1.30.
  */
 #include "node/scheduler/node_set.h"
 

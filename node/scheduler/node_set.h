@@ -41,8 +41,10 @@ struct scheduler_node {
     size_t n_labels;
 };
 
+/** Initialises the set with `count` nodes. `extras` (or NULL) names their extended resources. */
 void node_set_init(struct node_set *node_set, const struct scheduler_node *options, size_t count,
                    const struct resource_names *extras);
+/** Frees what the set owns, but not `node_set` itself. */
 void node_set_release(struct node_set *node_set);
 
 /** Returns the index of the node of this name, or -1. */
@@ -51,12 +53,14 @@ int node_set_find(const struct node_set *node_set, const char *name);
  * if the node is unknown or if the change does not affect which pods it accepts. */
 bool node_set_update(struct node_set *node_set, const char *name, const struct object *node);
 
+/** Returns the resources that a pod of this spec requests; its `pods` is 1. */
 struct amount node_set_pod_need(const struct node_set *node_set, const struct pod_spec *spec);
 /** Returns the bit mask of nodes that can run the pod when empty. If there is none, returns 0 and
  * sets `why` to the reason (owned). */
 uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spec *spec,
                            struct amount need, char **why);
 
+/* One pod to be placed by node_set_try_place. */
 struct placement {
     uint64_t fits;
     struct amount need;

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Decides the phase of a PodGroup from counts of its members. Pure functions. Ref: spec/job.md
- * 15.4.
+ * Decides the phase of a PodGroup from counts of its members. Pure functions.
+ * Ref: spec/job.md 15.4.
  *
  *               admitted            gate placed             all placed ones finished
  *   Pending ─────────────► Inqueue ◄───────────► Running ─────────────────────────► Completed
@@ -15,6 +15,7 @@
 #define PODGROUP_REASON_SCHEDULED "tasks in gang are ready to be scheduled"
 #define PODGROUP_REASON_RESOURCES "NotEnoughResources"
 
+/* The counts of a group that determine its phase. */
 struct group_view {
     bool admitted;
     bool refused; /* the rest of the gang does not fit */
@@ -23,6 +24,7 @@ struct group_view {
                                                              * state */
 };
 
+/** Returns the phase that follows from the counts. */
 enum podgroup_phase podgroup_phase_decide(const struct group_view *view);
 
 /* Content of a PodGroup status, cheap to compare before a write. */
@@ -38,5 +40,7 @@ struct group_report {
 /** Returns the status to write for `view`. `message` (borrowed, or NULL) is the reason of a
  * refusal. */
 struct group_report podgroup_report(const struct group_view *view, const char *message);
+/** Compares two statuses, except for `at_ms`. No phase equals Pending. */
 bool podgroup_report_equal(const struct group_report *a, const struct group_report *b);
+/** Returns the status document as JSON. Owned. */
 struct blob *podgroup_report_blob(const struct group_report *reported);

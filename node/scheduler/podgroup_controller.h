@@ -13,6 +13,7 @@
 
 struct plain_groups;
 
+/** Starts the controller. Borrows the cluster until plain_groups_stop. */
 struct plain_groups *plain_groups_start(struct cluster *cluster);
 void plain_groups_stop(struct plain_groups *groups); /* NULL is fine */
 

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Maintains the state of queues: Open, Closing, Closed. Ref: spec/job.md 19.1.
+ * Maintains the state of queues: Open, Closing, Closed.
+ * Ref: spec/job.md 19.1.
  *
  * A Command or the parent queue closes a queue. It is Closing until no PodGroup is left in it, then
  * Closed. Child queues react to changes of their parent; the parent does not write to them.
@@ -27,5 +28,6 @@ enum queue_state queue_state_decide(enum queue_state state, enum queue_action ac
 
 struct queue_states;
 
+/** Starts the controller. Borrows the cluster until queue_states_stop. */
 struct queue_states *queue_states_start(struct cluster *cluster);
 void queue_states_stop(struct queue_states *states); /* NULL is fine */

@@ -4,7 +4,8 @@
  * to the queue and its descendants.
  *
  * Counts are updated as groups change, in O(1) each. A status is written at most once per
- * USAGE_DELAY_MS and queue, and only if it differs. Ref: spec/job.md 2.5, O-69.
+ * USAGE_DELAY_MS and queue, and only if it differs.
+ * Ref: spec/job.md 2.5, O-69.
  */
 #include "api/cluster.h"
 #include "node/scheduler/scheduler.h"

@@ -77,7 +77,7 @@ static void requeue(struct queues *queues, struct queue *queue)
         heap_remove(&queues->active, &queue->active_item);
 }
 
-static void wake_blocked(struct queues *queues, struct queue *by)
+static void unblock_dependents(struct queues *queues, struct queue *by)
 {
     while (by->blocked) {
         struct queue *queue = by->blocked;
@@ -116,8 +116,8 @@ static struct amount unmet_of(const struct queue *queue, struct amount used, str
 
 /* Returns the change of a sum over all trees when `queue` uses `more` in addition to what its chain
  * uses now. */
-static struct amount follow(struct amount sum, const struct queue *queue, struct amount more,
-                            bool from_nothing)
+static struct amount sum_after(struct amount sum, const struct queue *queue, struct amount more,
+                               bool from_nothing)
 {
     struct amount change = {0};
     int depth = 0;
@@ -135,13 +135,13 @@ static struct amount follow(struct amount sum, const struct queue *queue, struct
 struct amount queues_kept(const struct queues *queues, const struct queue *queue,
                           struct amount more)
 {
-    return queues->guaranteed ? follow(queues->kept, queue, more, false) : queues->kept;
+    return queues->guaranteed ? sum_after(queues->kept, queue, more, false) : queues->kept;
 }
 
 struct amount queues_promised(const struct queues *queues, const struct queue *queue,
                               struct amount need)
 {
-    return queues->guaranteed ? follow(queues->promised, queue, need, true) : queues->promised;
+    return queues->guaranteed ? sum_after(queues->promised, queue, need, true) : queues->promised;
 }
 
 bool queue_guarantees(const struct queue *queue, struct amount more)
@@ -212,7 +212,7 @@ void queue_charge(struct queues *queues, struct queue *queue, struct amount from
             set_unmet(queues, queue);
         heap_moved(&queues->active, &queue->active_item);
         if (less && queue->blocked)
-            wake_blocked(queues, queue);
+            unblock_dependents(queues, queue);
     }
 }
 
@@ -270,7 +270,7 @@ void queues_unblock(struct queues *queues)
     struct queue *queue, *next;
 
     HASH_ITER(hh, queues->table, queue, next)
-    wake_blocked(queues, queue);
+    unblock_dependents(queues, queue);
 }
 
 void queue_block(struct queues *queues, struct queue *queue, struct queue *by)
@@ -359,7 +359,7 @@ void queues_set(struct queues *queues, const struct object *object)
     recompute_guarantees(queues);
     queue->share = share_of(queues, queue);
     heap_moved(&queues->active, &queue->active_item);
-    wake_blocked(queues, queue);
+    unblock_dependents(queues, queue);
 }
 
 void queues_unset(struct queues *queues, const char *name)
@@ -369,5 +369,5 @@ void queues_unset(struct queues *queues, const char *name)
     queue->exists = queue->open = false;
     queue->guarantee = (struct amount){0};
     recompute_guarantees(queues);
-    wake_blocked(queues, queue);
+    unblock_dependents(queues, queue);
 }

@@ -11,7 +11,8 @@
  * charged less or changes.
  *
  * Unused guarantees are *kept*: other queues cannot use them. Use by a queue and by its descendants
- * counts towards its guarantee. Ref: spec/job.md 2.5, 19.1.
+ * counts towards its guarantee.
+ * Ref: spec/job.md 2.5, 19.1.
  */
 #include "api/types/kinds/scheduling/queue.h"
 #include "base/hash.h"
@@ -63,6 +64,7 @@ struct queues {
 /** `before` orders the groups of one queue; `capacity` is the sum over all nodes. */
 void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
                  bool (*before)(const struct heap_item *a, const struct heap_item *b));
+/** Frees all queues, but not `queues` itself. */
 void queues_release(struct queues *queues);
 
 /** Returns the queue of this name, a closed one if no Queue object exists. NULL and "" mean
@@ -70,6 +72,7 @@ void queues_release(struct queues *queues);
 struct queue *queues_named(struct queues *queues, const char *name);
 /** Updates a queue from its new or changed object and unblocks the queues it blocked. */
 void queues_set(struct queues *queues, const struct object *object);
+/** Marks a deleted queue as missing: it is closed and has no guarantee. */
 void queues_unset(struct queues *queues, const char *name);
 
 /** Changes one charge on `queue` and its ancestors from `from` to `to`. */
@@ -92,7 +95,9 @@ bool queue_guarantees(const struct queue *queue, struct amount more);
 /** Returns the largest share of the capacity that `used` takes of any resource (dominant share). */
 double queues_share(const struct queues *queues, struct amount used);
 
+/** Adds a group to the queue's waiting groups, by its element `item`. */
 void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item);
+/** Removes a waiting group from the queue. */
 void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *item);
 /** Blocks `queue` until `by`, a queue of its chain, is charged less or changes. */
 void queue_block(struct queues *queues, struct queue *queue, struct queue *by);
@@ -102,6 +107,7 @@ void queues_unblock(struct queues *queues);
 
 /** Skips the queue for the rest of this pass. */
 void queue_pass_over(struct queues *queues, struct queue *queue);
+/** Ends a pass: skipped queues are served again. */
 void queues_next_pass(struct queues *queues);
 
 /** Returns the queue to serve next, which has a waiting group, or NULL if all are empty or blocked.

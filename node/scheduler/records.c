@@ -316,8 +316,8 @@ static int64_t cooldown_of(const struct object *pod)
     return text && duration_parse(text, &ns, NULL) && ns > 0 ? ns / 1000000 : 0;
 }
 
-/* Computes when the eviction cooldown of a running pod ends. Ref: Volcano
- * pkg/scheduler/plugins/cdp. */
+/* Computes when the eviction cooldown of a running pod ends.
+ * Ref: Volcano pkg/scheduler/plugins/cdp */
 static void set_cooled(struct member *member, const struct object *pod)
 {
     const struct pod_status *status = pod_status_of(pod);

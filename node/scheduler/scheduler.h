@@ -28,6 +28,7 @@ struct scheduler_options {
     struct resource_names extras;
 };
 
+/** Starts scheduling. Borrows the cluster and the nodes of `options` until scheduler_stop. */
 struct scheduler *scheduler_start(struct cluster *cluster, const struct scheduler_options *options);
 void scheduler_stop(struct scheduler *scheduler); /* NULL is fine */
 

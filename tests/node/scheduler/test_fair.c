@@ -131,7 +131,7 @@ static void queues_waiting_for_capacity_do_not_block_other_queues_at_once(void *
     node_fixture_settle(fixture);
     check_str("the first of a fifo queue is not passed in it",
               node_fixture_group_phase(fixture, "small"), NOT_YET);
-    check_str("the other queue goes on", node_fixture_group_phase(fixture, "other"), ADMITTED);
+    check_str("the other queue continues", node_fixture_group_phase(fixture, "other"), ADMITTED);
     node_fixture_advance(fixture, 11000);
     node_fixture_group(fixture, "late", 1, ",'queue':'b'");
     node_fixture_settle(fixture);
@@ -243,13 +243,13 @@ static void gang_of_higher_priority_preempts_the_youngest_of_lowest_priority(voi
     running(fixture, "young", 2, 2, TWO_CPU, true);
     node_fixture_group(fixture, "vip", 2, TWO_CPU HIGH);
     node_fixture_settle(fixture);
-    check_int("the young gang goes, whole", left_of(fixture, "young", 2), 0);
+    check_int("the young gang is evicted as a whole", left_of(fixture, "young", 2), 0);
     check_int("the old one stays", left_of(fixture, "old", 2), 2);
     check_str("capacity is free only after they have ended",
               node_fixture_group_phase(fixture, "vip"), NOT_YET);
     node_fixture_advance(fixture, 1500);
     check_has("and that is what it waits for", node_fixture_status(fixture, &kind_pod_group, "vip"),
-              "waits for 2 pods to end that are pushed out");
+              "waits for 2 evicted pods to end");
     node_fixture_group(fixture, "sneak", 1, ONE_CPU);
     node_fixture_delete(fixture, &kind_pod, "young-0", 0);
     node_fixture_settle(fixture);
@@ -588,7 +588,7 @@ static void finished_job_does_not_hold_back_its_gang(void **state)
     check_str("waits for b", node_fixture_group_phase(fixture, "a"), NOT_YET);
     node_fixture_set_status(fixture, &kind_job, "b", "{'state':{'phase':'Failed'}}");
     node_fixture_settle(fixture);
-    check_str("goes alone", node_fixture_group_phase(fixture, "a"), ADMITTED);
+    check_str("admitted alone", node_fixture_group_phase(fixture, "a"), ADMITTED);
     node_fixture_free(fixture);
 }
 

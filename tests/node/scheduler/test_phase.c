@@ -1,5 +1,6 @@
 /*
- * Tests each transition of PodGroup phases and queue states. Ref: job.md 15.4, 19.1.
+ * Tests each transition of PodGroup phases and queue states.
+ * Ref: job.md 15.4, 19.1.
  */
 #include "tests/unit.h"
 
@@ -68,11 +69,11 @@ static void equal_statuses_compare_equal(void **state)
     check("the same", podgroup_report_equal(&a, &b));
     check("no phase is Pending", podgroup_report_equal(&none, &pending));
     check_str("running means scheduled", a.condition, "Scheduled");
-    b = podgroup_report(&view, "no room");
+    b = podgroup_report(&view, "does not fit");
     check_str("a refusal", b.condition, "Unschedulable");
     check("another condition", !podgroup_report_equal(&a, &b));
     b.at_ms = a.at_ms = 5;
-    a = podgroup_report(&view, "no room");
+    a = podgroup_report(&view, "does not fit");
     check("the time alone is no difference", podgroup_report_equal(&a, &b));
 }
 
@@ -107,7 +108,7 @@ static const struct {
     {"open opened", QUEUE_OPEN, QUEUE_DO_OPEN, true, QUEUE_OPEN},
     {"open and empty closes", QUEUE_OPEN, QUEUE_DO_CLOSE, false, QUEUE_CLOSED},
     {"open with groups is closing", QUEUE_OPEN, QUEUE_DO_CLOSE, true, QUEUE_CLOSING},
-    {"closing with groups goes on", QUEUE_CLOSING, QUEUE_SYNC, true, QUEUE_CLOSING},
+    {"closing with groups continues", QUEUE_CLOSING, QUEUE_SYNC, true, QUEUE_CLOSING},
     {"closing and empty is closed", QUEUE_CLOSING, QUEUE_SYNC, false, QUEUE_CLOSED},
     {"closing opened", QUEUE_CLOSING, QUEUE_DO_OPEN, true, QUEUE_OPEN},
     {"closing closed again", QUEUE_CLOSING, QUEUE_DO_CLOSE, true, QUEUE_CLOSING},

@@ -54,7 +54,7 @@ static void a_plain_pod_of_our_scheduler_gets_a_group(void **state)
     group = group_of(fixture, "p");
     check("it has one", group != NULL);
     check_str("named after it", object_name(group), name);
-    check_str("that goes with it", meta_controller(group->meta)->uid,
+    check_str("owned by the pod", meta_controller(group->meta)->uid,
               object_uid(node_fixture_get(fixture, &kind_pod, "p")));
     check_int("of one", podgroup_spec_of(group)->min_member, 1);
     check_str("queue", podgroup_spec_of(group)->queue, "q");

@@ -23,7 +23,8 @@ static void no_group_passes_the_first_in_a_fifo_queue(void **state)
     check_str("the gang waits", node_fixture_group_phase(fixture, "big"), "");
     check_str("so does a later group", node_fixture_group_phase(fixture, "s1"), "");
     node_fixture_advance(fixture, 1500);
-    check_has("the head is told why", node_fixture_status(fixture, &kind_pod_group, "big"),
+    check_has("the status of the head gives the reason",
+              node_fixture_status(fixture, &kind_pod_group, "big"),
               "waits for room on the node: needs 4 pods (3 of 4 free); queue strict");
     check_has("so does the group behind it", node_fixture_status(fixture, &kind_pod_group, "s1"),
               "waits in queue strict behind PodGroup default/big");
@@ -117,7 +118,7 @@ static void groups_wait_while_their_queue_is_missing_or_closed(void **state)
     node_fixture_create(fixture, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
                                  "'metadata':{'name':'lost'},'spec':{'weight':1}}");
     node_fixture_advance(fixture, 100);
-    check_str("made anew", node_fixture_group_phase(fixture, "a"), "Inqueue");
+    check_str("recreated", node_fixture_group_phase(fixture, "a"), "Inqueue");
     check_str("opened", node_fixture_group_phase(fixture, "b"), "Inqueue");
     node_fixture_free(fixture);
 }

@@ -1,14 +1,12 @@
 /*
- * Union, intersection and difference are one walk over both documents with a different rule for
- * what stays; the rest is text of paths.
+ * Set operations on field sets. Union, intersection and difference are one walk over two sets, with
+ * a different rule for which paths remain. Paths are also converted to text here.
  */
 #include <string.h>
 
 #include "api/types/patch/internal.h"
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
-
-/* ---- algebra ---- */
 
 enum operation { UNION, INTERSECTION, DIFFERENCE };
 
@@ -37,7 +35,7 @@ static void combine_child(enum operation operation, const char *key, const json_
         json_object_set_new(result, key, child);
 }
 
-/* NULL: nothing is left. Either may be NULL: nothing is there. */
+/* Combines two sets. Either may be NULL, the empty set. Returns NULL if the result is empty. */
 static json_t *combine(enum operation operation, const json_t *a, const json_t *b, bool root)
 {
     bool member = !root && decide(operation, is_member(a), is_member(b));
@@ -75,8 +73,6 @@ json_t *fieldset_difference(const json_t *a, const json_t *b)
 {
     return combine(DIFFERENCE, a, b, true);
 }
-
-/* ---- text ---- */
 
 static json_t *parsed_element(const char *key)
 {

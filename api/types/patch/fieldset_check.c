@@ -1,7 +1,7 @@
 /*
- * What a configuration says that its kind has no place for.
+ * Reports the members of an applied configuration that its kind does not declare.
  *
- * In the words of structured-merge-diff, which cluster users know:
+ * The texts are those of structured-merge-diff, which cluster users know:
  * `.spec.containers[name="c"].bogus: field not declared in schema`.
  */
 #include "api/types/patch/internal.h"
@@ -22,8 +22,8 @@ static void found(const struct buf *path, const char *what, struct error_list *f
     error_list_add(findings, ERR_UNDECLARED, "", "%s: %s", path->data, what);
 }
 
-/* Entries by their keys, so that each has its name in what is found below it. One without is
- * missed by the checks of the kind. */
+/* Checks list entries under their keys, so that findings below them name the entry. An entry
+ * without a key is reported by the checks of the kind. */
 static void check_entries(const struct schema_at *at, const struct field *field, const json_t *list,
                           struct buf *path, struct error_list *findings)
 {

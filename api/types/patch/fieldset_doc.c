@@ -1,10 +1,10 @@
 /*
- * Sets of documents: what a document holds, what changed between two, merging one into another and
- * taking fields out.
+ * Field sets of documents: the fields of a document, the changes between two documents, the merge
+ * of one into another, and the removal of fields.
  *
- * A value is one of: an object (granular), a list whose entries have keys, a list that is a set of
- * plain values, or a whole. Empty objects and lists count as wholes. Lists are indexed by the
- * path elements of their entries, so nothing here is quadratic.
+ * A value is one of four: an object, whose members are owned separately; a list whose entries have
+ * keys; a list that is a set of scalars; or a whole, owned as one. Empty objects and lists count as
+ * wholes. Lists are indexed by the path elements of their entries, so no operation is quadratic.
  */
 #include <string.h>
 
@@ -22,9 +22,7 @@ enum fieldset_shape fieldset_shape(const struct field *field, const json_t *valu
     return *field->merge_key ? KEYED : SET;
 }
 
-/* ---- path elements ---- */
-
-/* Lists with more than one key, by their merge key; what an absent one stands for. */
+/* Lists with more than one key, by their merge key, with the default for an absent second key. */
 static const struct {
     const char *merge_key, *also, *absent;
 } second_keys[] = {
@@ -33,7 +31,7 @@ static const struct {
     {"topologyKey", "whenUnsatisfiable", NULL},
 };
 
-/* "k:{…}" of an entry; false when it lacks its key. */
+/* Appends the path element "k:{…}" of an entry. Returns false when the entry lacks its key. */
 static bool keyed_element(const char *merge_key, const json_t *entry, struct buf *out)
 {
     scoped(json) json_t *keys = json_object();
@@ -93,17 +91,16 @@ json_t *fieldset_index(const struct field *field, const json_t *list)
     return take(index);
 }
 
-/* ---- what a document holds ---- */
-
 enum ownership {
-    OWN_APPLIED, /* leaves, entries of maps and lists: what a configuration names */
-    OWN_ALL      /* and what they are in */
+    OWN_APPLIED, /* leaves and entries of maps and lists: what apply owns */
+    OWN_ALL      /* these and the objects that contain them */
 };
 
 static json_t *node_of(const struct schema_at *at, const struct field *field, const json_t *value,
                        enum ownership ownership, bool self);
 
-/* A node that is a member or has something below; consumed. NULL: nothing. */
+/* Completes a node (consumed). `member`: its path is itself in the set. Returns NULL for a node
+ * that is not and has no children. */
 static json_t *finished(json_t *node, bool member)
 {
     if (json_object_size(node) == 0 && !member) {
@@ -119,7 +116,7 @@ static void add_members(const struct schema_at *at, const json_t *object, enum o
                         json_t *node)
 {
     scoped(buf) struct buf element = {0};
-    bool open = at->is_map || !at->level.schema; /* its members are entries of a map */
+    bool open = at->is_map || !at->level.schema; /* its members are map entries */
     const char *key;
     json_t *value, *child;
 
@@ -164,8 +161,6 @@ json_t *fieldset_of(const struct schema_at *at, const json_t *doc)
     return node;
 }
 
-/* ---- what changed ---- */
-
 static void set_node(json_t *nodes, const char *element, json_t *node)
 {
     if (node)
@@ -178,7 +173,7 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
 static void compare_lists(const struct schema_at *at, const json_t *before, const json_t *after,
                           enum fieldset_shape shape, struct fieldset_changes *out);
 
-/* A value that is in both documents. */
+/* Compares a value that is in both documents. */
 static void compare_values(const struct schema_at *at, const struct field *field,
                            const char *element, const json_t *before, const json_t *after,
                            struct fieldset_changes *out)
@@ -236,7 +231,7 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
     }
 }
 
-/* Both are indexes of entries. */
+/* Compares two lists, given as indexes of their entries by path element. */
 static void compare_lists(const struct schema_at *at, const json_t *before, const json_t *after,
                           enum fieldset_shape shape, struct fieldset_changes *out)
 {
@@ -273,8 +268,6 @@ void fieldset_changes_release(struct fieldset_changes *changes)
     json_decref(changes->gone);
 }
 
-/* ---- merging ---- */
-
 static json_t *merged(const struct schema_at *at, const struct field *field, const json_t *live,
                       const json_t *config);
 
@@ -295,7 +288,7 @@ static json_t *merged_members(const struct schema_at *at, const json_t *live, co
     return result;
 }
 
-/* Entries of the live list in its order, merged; then the new ones. */
+/* Merges a list with keys: the live entries in their order, merged, then the new ones. */
 static json_t *merged_list(const struct schema_at *at, const struct field *field,
                            const json_t *live, const json_t *config)
 {
@@ -324,7 +317,7 @@ static json_t *merged_list(const struct schema_at *at, const struct field *field
     return result;
 }
 
-/* A set: what there was, then what is wanted besides. */
+/* Merges a set: the live entries, then those of the configuration that are new. */
 static json_t *merged_set(const struct field *field, const json_t *live, const json_t *config)
 {
     scoped(json) json_t *index = fieldset_index(field, live);
@@ -365,10 +358,8 @@ json_t *fieldset_merge(const struct schema_at *at, const json_t *live, const jso
 {
     scoped(json) json_t *result = merged_members(at, live, config);
 
-    return json_deep_copy(result); /* the caller may change it; the parts are shared so far */
+    return json_deep_copy(result); /* the caller may change the result, whose parts are shared */
 }
-
-/* ---- taking out ---- */
 
 static void remove_below(const struct schema_at *at, const struct field *field, json_t *value,
                          const json_t *set, const json_t *kept);
@@ -408,7 +399,7 @@ static void remove_members(const struct schema_at *at, json_t *object, const jso
     }
 }
 
-/* Without what identifies it, for the entry stays. */
+/* Returns the set without the entry's key members, because an entry that stays keeps its keys. */
 static json_t *without_keys(const struct field *field, const json_t *set)
 {
     json_t *rest = json_copy((json_t *)(uintptr_t)set);

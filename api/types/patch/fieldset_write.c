@@ -1,10 +1,10 @@
 /*
- * The set of a document that is new, written as text without a tree in between: most accounts begin
- * so, and many end so.
+ * Writes the field set of a new document as text, without building a document for the set. Most
+ * objects need only this set.
  */
 #include "api/types/patch/internal.h"
 
-/* The value of an element; `self`: it is a member although there is something below it. */
+/* Writes the value of a path element. `self`: the element is in the set even if it has children. */
 static void write_node(const struct schema_at *at, const struct field *field, const json_t *value,
                        bool self, struct jsonw *w)
 {

@@ -1,6 +1,6 @@
 /*
- * Entries as documents in time order: an update takes its fields from the other entries, an apply
- * compares what it wants with what they hold.
+ * Computes managedFields. Entries are documents in time order. An update takes its fields away from
+ * the other entries; an apply compares its fields with those that others own.
  */
 #include "api/types/patch/managed_fields.h"
 
@@ -10,15 +10,13 @@
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 
-enum { UPDATERS_MAX = 10 }; /* more become one */
+enum { UPDATERS_MAX = 10 }; /* update entries beyond this number are merged */
 #define ANCIENT "ancient-changes"
 
 static const char *const operation_names[] = {
     [MANAGED_UPDATE] = "Update",
     [MANAGED_APPLY] = "Apply",
 };
-
-/* ---- entries ---- */
 
 static const char *text_of(const json_t *entry, const char *member)
 {
@@ -53,7 +51,7 @@ static const json_t *writers_set(const json_t *entries, const struct managed_wri
     return NULL;
 }
 
-/* The entry with another set; its time changes with its set. */
+/* Returns a copy of the entry with another set. */
 static json_t *with_set(const json_t *entry, json_t *set)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)entry);
@@ -74,7 +72,7 @@ static json_t *new_entry(const struct managed_write *write, json_t *set)
     return entry;
 }
 
-/* The list with the writer's set (consumed) in its place; an empty one has none. */
+/* Replaces the writer's set in the list by `set` (consumed). An empty set removes the entry. */
 static void put_writers(json_t *entries, const struct managed_write *write, json_t *set)
 {
     scoped(json) json_t *owned = set;
@@ -113,8 +111,6 @@ json_t *managed_parse(const json_t *value)
     return json_incref((json_t *)(uintptr_t)value);
 }
 
-/* ---- what is tracked ---- */
-
 json_t *managed_tracked(const json_t *doc, bool has_status, const char *subresource)
 {
     static const char *const identity[] = {
@@ -145,10 +141,8 @@ json_t *managed_tracked(const json_t *doc, bool has_status, const char *subresou
     return tracked;
 }
 
-/* ---- order ---- */
-
-/* Those who apply first, then by time; what came in one second stays in the order in which it came.
- * Ref: k8s.io/apimachinery pkg/util/managedfields, sortEncodedManagedFields. */
+/* Orders apply entries before update entries, then by time. Entries of the same second keep their
+ * order. Ref: k8s.io/apimachinery pkg/util/managedfields, sortEncodedManagedFields. */
 static int compare_entries(const json_t *a, const json_t *b)
 {
     int order = strcmp(text_of(a, "operation"), text_of(b, "operation"));
@@ -156,7 +150,7 @@ static int compare_entries(const json_t *a, const json_t *b)
     return order ? order : strcmp(text_of(a, "time"), text_of(b, "time"));
 }
 
-/* There are few, and all but the last written are in order. */
+/* Sorts by insertion: entries are few, and all but the last written are in order. */
 static void sort_entries(json_t *entries)
 {
     for (size_t i = 1; i < json_array_size(entries); i++) {
@@ -170,9 +164,7 @@ static void sort_entries(json_t *entries)
     }
 }
 
-/* ---- update ---- */
-
-/* Everybody else's sets without `taken`; empty ones go. */
+/* Returns the entries with `taken` removed from all but the writer's; empty ones are dropped. */
 static json_t *without(const json_t *entries, const struct managed_write *write,
                        const json_t *taken)
 {
@@ -199,7 +191,8 @@ static bool is_updater(const json_t *entry)
     return strcmp(text_of(entry, "operation"), "Update") == 0;
 }
 
-/* The index of the n-th updater but the one named, SIZE_MAX if there is none. */
+/* Returns the index of the n-th update entry, not counting the manager `but`; SIZE_MAX if there is
+ * none. */
 static size_t find_updater(const json_t *entries, const char *but, size_t n)
 {
     json_t *entry;
@@ -213,7 +206,7 @@ static size_t find_updater(const json_t *entries, const char *but, size_t n)
     return SIZE_MAX;
 }
 
-/* Too many updaters: the oldest become one. The list is in the order in which they came. */
+/* Merges the oldest update entries when there are too many. The list is in time order. */
 static void bound(json_t *entries, const struct managed_write *write)
 {
     while (find_updater(entries, NULL, UPDATERS_MAX) != SIZE_MAX) {
@@ -270,8 +263,6 @@ void managed_begin(const struct managed_write *write, const struct buf *fields, 
     jsonw_close_list(&w);
 }
 
-/* ---- apply ---- */
-
 struct conflicts {
     const json_t *entry;
     struct error_list *errors;
@@ -296,7 +287,8 @@ static int by_path(const void *a, const void *b)
     return strcmp(one->field, other->field);
 }
 
-/* What others hold of `changed`, as errors; false when there is any but what is forgiven. */
+/* Reports the fields of `changed` that other managers own. Returns false if any of them is not in
+ * `forgiven`. */
 static bool check_conflicts(const json_t *entries, const struct managed_write *write,
                             const json_t *changed, const json_t *forgiven,
                             struct error_list *errors)
@@ -321,7 +313,7 @@ static bool check_conflicts(const json_t *entries, const struct managed_write *w
     return errors->count == before;
 }
 
-/* All that others hold. */
+/* Returns the union of the sets of all other managers. */
 static json_t *others_of(const json_t *entries, const struct managed_write *write)
 {
     scoped(json) json_t *all = json_object();
@@ -337,7 +329,8 @@ static json_t *others_of(const json_t *entries, const struct managed_write *writ
     return take(all);
 }
 
-/* Take out what the writer named before and does not any more, and nobody else holds. */
+/* Removes the fields that the writer applied before, does not apply any more, and that no other
+ * manager owns. */
 static void give_up(json_t *doc, const json_t *entries, const struct managed_write *write,
                     const json_t *wanted)
 {

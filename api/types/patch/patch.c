@@ -1,8 +1,8 @@
 /*
- * JSON Patch and JSON Merge Patch, on a copy of the document.
+ * JSON Patch and JSON Merge Patch, applied to a copy of the document.
  *
- * A JSON Patch is a small program, so its cost is bounded as one: every value walked and every list
- * entry moved is paid from a budget, and a result may not nest deeper than documents may.
+ * A JSON Patch can cause much work with little text, so its cost is limited: each value walked and
+ * each list entry moved counts against a budget. A result may not nest deeper than documents may.
  */
 #include "api/types/patch/patch.h"
 
@@ -14,15 +14,15 @@ enum {
     OPERATIONS_MAX = 10000,
     COPIED_BYTES_MAX = 3 << 20,
     DEPTH_MAX = 128,
-    POINTER_MAX = DEPTH_MAX, /* parts */
+    POINTER_MAX = DEPTH_MAX, /* parts of a pointer */
 };
 static const size_t work_max = 5000000; /* about 0.1 s */
 
 struct patching {
     json_t *root;  /* owned */
-    size_t copied; /* bytes */
+    size_t copied; /* bytes copied so far */
     size_t work;   /* values walked so far */
-    size_t index;  /* of the operation */
+    size_t index;  /* of the current operation */
     const char *op, *path;
     struct error *err;
 };
@@ -33,9 +33,7 @@ static bool refuse(struct patching *p, enum error_code code, const char *why)
                      why);
 }
 
-/* ---- costs ---- */
-
-/* Values and depth of `value`, paid for. */
+/* Counts the values and the depth of `value` and charges them to the budget. */
 static bool walk(struct patching *p, const json_t *value, size_t depth)
 {
     const char *key;
@@ -59,10 +57,10 @@ static bool walk(struct patching *p, const json_t *value, size_t depth)
     return true;
 }
 
-/* ---- pointers (RFC 6901) ---- */
+/* A JSON pointer (RFC 6901), split into its parts. */
 
 struct pointer {
-    char *text; /* owned; the parts are in it */
+    char *text; /* owned; the parts point into it */
     char *parts[POINTER_MAX];
     size_t count;
 };
@@ -112,7 +110,8 @@ static bool pointer_parse(struct patching *p, const char *text, struct pointer *
     return true;
 }
 
-/* The index a part names in a list; `size` itself only for adding, also as "-". */
+/* Parses the list index in a pointer part. The index `size`, or "-" for it, is valid only for
+ * adding. */
 static bool list_index(const char *part, size_t size, bool adding, size_t *out)
 {
     size_t value = 0;
@@ -143,7 +142,7 @@ static json_t *child(json_t *parent, const char *part)
     return NULL;
 }
 
-/* The value `count` parts down, or NULL. */
+/* Returns the value that the first `count` parts point to, or NULL. */
 static json_t *find(const struct patching *p, const struct pointer *pointer, size_t count)
 {
     json_t *value = p->root;
@@ -153,9 +152,7 @@ static json_t *find(const struct patching *p, const struct pointer *pointer, siz
     return value;
 }
 
-/* ---- the operations ---- */
-
-/* Put `value` (consumed) where the pointer says. */
+/* Puts `value` (consumed) where the pointer says. */
 static bool put(struct patching *p, const struct pointer *to, json_t *value)
 {
     scoped(json) json_t *owned = value;
@@ -183,7 +180,7 @@ static bool put(struct patching *p, const struct pointer *to, json_t *value)
     return true;
 }
 
-/* Take the value out; owned, NULL with an error. */
+/* Removes and returns the value (owned); NULL with an error. */
 static json_t *take_out(struct patching *p, const struct pointer *from)
 {
     json_t *value = find(p, from, from->count);
@@ -348,11 +345,9 @@ json_t *patch_json(const json_t *doc, const json_t *operations, struct error *er
     return p.root;
 }
 
-/* ---- merge patch ---- */
-
 static json_t *merged(json_t *target, const json_t *patch);
 
-/* `target` is changed in place. */
+/* Merges the members of `patch` into `target`, in place. */
 static void merge_members(json_t *target, const json_t *patch)
 {
     const char *key;
@@ -367,7 +362,7 @@ static void merge_members(json_t *target, const json_t *patch)
     }
 }
 
-/* What becomes of a member: owned. A target that is merged into keeps its identity. */
+/* Returns the merged value of a member (owned). An object is merged in place. */
 static json_t *merged(json_t *target, const json_t *patch)
 {
     json_t *result;

@@ -1,8 +1,9 @@
 /*
- * Strategic merge: a merge patch that knows which lists are sets of named things.
+ * Strategic merge patch: a merge patch that merges lists entry by entry where the schema names a
+ * merge key.
  *
- * The document is copied once and changed in place, along the levels of its schema. Where the
- * schema ends, objects still merge and lists are replaced. Ref: apimachinery
+ * The document is copied once and changed in place, along the levels of its schema. Below the end
+ * of the schema, objects still merge and lists are replaced. Ref: apimachinery
  * pkg/util/strategicpatch/patch.go
  */
 #include <string.h>
@@ -14,12 +15,12 @@
 #define DIRECTIVE_ORDER  "$setElementOrder/"
 #define DIRECTIVE_DELETE "$deleteFromPrimitiveList/"
 
-/* Lists are searched from end to end, so a patch of long lists costs their product; that is
- * bounded. */
+/* Lists are searched linearly, so long lists in a patch cost the product of their lengths. This
+ * limits the comparisons. */
 enum { COMPARISONS_MAX = 5000000 };
 
 struct merging {
-    size_t comparisons; /* beyond the bound every search fails, and the merge with it */
+    size_t comparisons; /* beyond the limit every search fails, and so does the merge */
     struct error *err;
 };
 
@@ -36,7 +37,8 @@ static const char *directive(const json_t *patch)
     return json_string_value(json_object_get(patch, "$patch"));
 }
 
-/* A value of the patch for a place where there was none: without nulls and directives. Owned. */
+/* Returns a copy of a value of the patch without nulls and directives (owned). It serves where the
+ * document has no value yet. */
 static json_t *plain_copy(const json_t *value)
 {
     const char *key;
@@ -65,8 +67,8 @@ static json_t *plain_copy(const json_t *value)
     return copy;
 }
 
-/* The entry equal to `value`, or with merge_key the one whose member of that name is; SIZE_MAX when
- * there is none. */
+/* Returns the index of the entry equal to `value` or, with merge_key, of the entry whose member of
+ * that name equals `value`; SIZE_MAX when there is none. */
 static size_t find(struct merging *m, const json_t *list, const char *merge_key,
                    const json_t *value)
 {
@@ -85,8 +87,6 @@ static size_t find(struct merging *m, const json_t *list, const char *merge_key,
     }
     return SIZE_MAX;
 }
-
-/* ---- lists ---- */
 
 static void merge_set(struct merging *m, json_t *target, const json_t *patch)
 {
@@ -162,11 +162,10 @@ static bool merge_list(struct merging *m, const struct schema_at *below, const c
     return true;
 }
 
-/* ---- the order of a merged list ---- */
-
-/* Entries the patch speaks of, in its order, with the others before the first of them that stood
- * behind in the list as it was: Kubernetes puts what is new in front. `merged` holds the old
- * entries that are left, in their order, and the new ones behind. Owned. */
+/* Returns the merged list in the order of Kubernetes (owned). The entries that the patch names are
+ * in the patch's order; each other entry comes before the first of them that followed it in the
+ * list `before`. New entries thus come first. `merged` holds the remaining old entries in their
+ * order, then the new ones. */
 static json_t *interleaved(struct merging *m, const json_t *before, const json_t *merged,
                            const json_t *patch, const char *merge_key)
 {
@@ -206,14 +205,15 @@ static json_t *interleaved(struct merging *m, const json_t *before, const json_t
     return result;
 }
 
-/* A list on its way into another order. */
+/* The state of reordering a list. */
 struct ordering {
     const json_t *list, *order;
     const char *merge_key;
-    bool *taken; /* of each entry of the list */
+    bool *taken; /* for each entry of the list */
 };
 
-/* What an entry goes by: its key, or itself. NULL without a key. */
+/* Returns the value that identifies an entry: its key or, without merge_key, the entry itself. NULL
+ * if the key is absent. */
 static const json_t *identity(const json_t *entry, const char *merge_key)
 {
     return *merge_key ? json_object_get(entry, merge_key) : entry;
@@ -226,7 +226,7 @@ static bool is_named(struct merging *m, const struct ordering *o, size_t index)
     return id && find(m, o->order, o->merge_key, id) != SIZE_MAX;
 }
 
-/* The entry and the unnamed ones behind it. */
+/* Appends the entry and the entries after it that the order does not name. */
 static void take_run(struct merging *m, struct ordering *o, json_t *result, size_t index)
 {
     do {
@@ -236,8 +236,8 @@ static void take_run(struct merging *m, struct ordering *o, json_t *result, size
     } while (index < json_array_size(o->list) && !o->taken[index] && !is_named(m, o, index));
 }
 
-/* Entries in the order given; each one it does not name stays behind the entry it followed. Owned.
- */
+/* Returns the entries in the order given (owned). An entry that the order does not name stays
+ * behind the entry it followed. */
 static json_t *in_order(struct merging *m, const json_t *list, const json_t *order,
                         const char *merge_key)
 {
@@ -263,8 +263,6 @@ static json_t *in_order(struct merging *m, const json_t *list, const json_t *ord
     mem_free(o.taken);
     return result;
 }
-
-/* ---- objects ---- */
 
 static void retain_keys(struct merging *m, json_t *target, const json_t *keys)
 {

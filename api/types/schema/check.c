@@ -1,6 +1,6 @@
 /*
- * Checking a document against a field table: nulls and unknown members first, then defaults, then
- * each member by its row.
+ * Checks a document against a field table: removes nulls and unknown members, adds defaults, then
+ * checks each member by its row.
  */
 #include <string.h>
 
@@ -13,8 +13,6 @@
 
 static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,
                         const struct place *place);
-
-/* ---- lists, maps, objects ---- */
 
 static void check_count(struct schema_check *c, const struct field *field, bool partial,
                         size_t count, const struct place *place)
@@ -84,7 +82,7 @@ static void check_members(struct schema_check *c, const struct field *field, boo
     }
 }
 
-/* No text is empty text, as for whoever decodes it. */
+/* Replaces null entries of a string map by "", the text that decoding gives them. */
 static void fill_nulls(json_t *map)
 {
     const char *key;
@@ -118,7 +116,7 @@ static void check_quantity_map(struct schema_check *c, const struct field *field
     check_members(c, field, partial, value, place, check_quantity_entry);
 }
 
-/* The count in the row is that of the map. */
+/* Checks a list entry. The row's length bounds are for the map's value list, not for this entry. */
 static void check_list_entry(struct schema_check *c, const struct field *field, bool partial,
                              json_t *value, const struct place *place)
 {
@@ -186,9 +184,7 @@ static void check_by_row(struct schema_check *c, const struct field *field, bool
         schema_check_value(c, field, field->type, value, place);
 }
 
-/* ---- one level of an object ---- */
-
-/* The name, cut at the next dot, of the row nearest to a mistyped member. */
+/* Returns the name, cut at its next dot, of the row most similar to a mistyped member. */
 static const char *nearest_member(const struct schema_level *level, const char *key, char out[64])
 {
     struct nearest best = {0};
@@ -279,8 +275,8 @@ static void check_required(struct schema_check *c, const struct schema_level *le
     }
 }
 
-/* A patch may say $(params.n) where a number or a name of some format belongs: what it stands for
- * is checked when it is known. */
+/* Whether the value is a reference such as $(params.n). A patch may have one in place of a number
+ * or a formatted string; the value it stands for is checked when it is known. */
 static bool stands_for_another(const struct field *field, const json_t *value)
 {
     const char *text = json_string_value(value);

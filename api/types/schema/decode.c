@@ -1,8 +1,9 @@
 /*
- * Documents into structs by field table. One function per form; the table at the end picks it.
+ * Decodes documents into structs by field table. There is one function per field type; the table at
+ * the end of the file picks it.
  *
- * Every form is also called with no value, to write its absent form. A document is expected to be
- * checked, but is not trusted: what has the wrong type is an error here, too.
+ * Each function is also called without a value and then writes the absent form. The document should
+ * have passed schema_check, but is not trusted: a value of the wrong type is an error here, too.
  */
 #include <string.h>
 
@@ -23,7 +24,7 @@ static bool wrong_type(struct decode *d, const struct field *field, const char *
     return error_set(d->err, ERR_INVALID, field->name, "must be of type %s", expected);
 }
 
-/* json_string_value() with a length that may be cut by a NUL inside. */
+/* Decodes a string. It ends at its first NUL byte, if it contains one. */
 static bool decode_str(struct decode *d, const struct field *field, const json_t *value, void *at)
 {
     const char **out = at;
@@ -319,7 +320,7 @@ static const decode_fn decoders[] = {
 };
 /* clang-format on */
 
-/* The member at a dotted name; NULL when it or a parent is absent or null. */
+/* Returns the member at a dotted name; NULL when it or a parent is absent or null. */
 static const json_t *member_at(const json_t *doc, const char *name)
 {
     while (doc) {
@@ -333,14 +334,15 @@ static const json_t *member_at(const json_t *doc, const char *name)
     return json_is_null(doc) ? NULL : doc;
 }
 
-/* Nobody expects these to be absent; in an object that never saw admission they may be (P-11). */
+/* Whether the field is a required string. Callers do not expect NULL for it, but an object that did
+ * not pass admission may lack it (P-11), so it then decodes as "". */
 static bool is_required_text(const struct field *field)
 {
     return field->required && field->type == FIELD_STR && !field->as_json &&
            !strchr(field->name, '.');
 }
 
-/* `doc` NULL: everything absent. */
+/* Decodes one level of the document; with `doc` NULL every member is absent. */
 static bool decode_level(struct decode *d, const struct schema *schema, const json_t *doc,
                          void *out)
 {

@@ -1,5 +1,5 @@
 /*
- * Writes a chain of frames as a path (spec.tasks[0].name) and words the findings about it.
+ * Formats the position of a finding as a path (spec.tasks[0].name) and words the findings about it.
  */
 #include "api/types/schema/field_path.h"
 
@@ -41,7 +41,7 @@ const char *place_shown(const json_t *value, char out[SHOWN_MAX + 8])
     }
     out[at++] = '"';
     for (const char *text = json_string_value(value); text && *text; text++) {
-        /* Not cut inside a UTF-8 sequence, of which three bytes may follow. */
+        /* Do not cut inside a UTF-8 sequence, which has up to three more bytes. */
         if (at >= SHOWN_MAX && ((*text & 0xC0) != 0x80 || at >= SHOWN_MAX + 3)) {
             memcpy(out + at, "...", 3);
             at += 3;

@@ -1,9 +1,9 @@
 #pragma once
 /*
- * Inside the schema files: where in a document a finding is, and how findings are worded.
+ * Private to the schema files: the position of a finding in a document, and the texts of findings.
  *
- * A place is a chain of stack frames; it becomes text only when there is something to report. Texts
- * follow kube-apiserver, so that clients and people recognise them.
+ * A position is a chain of stack frames. It becomes text only when there is something to report.
+ * The texts are those of kube-apiserver, so that clients and users recognise them.
  */
 #include <jansson.h>
 
@@ -16,22 +16,23 @@ struct place {
     bool map_key; /* written [key] */
 };
 
-/** "spec.flows[0].name"; owned, never NULL. */
+/** Returns the position as text: "spec.flows[0].name"; owned, never NULL. */
 char *place_text(const struct place *place);
 
 enum { SHOWN_MAX = 128 };
-/** The value as a finding shows it: a number, or text quoted, cut and without control characters.
- */
+/** Returns the value as a finding shows it: a number, or quoted text, shortened and without control
+ * characters. */
 const char *place_shown(const json_t *value, char out[SHOWN_MAX + 8]);
 
-/** An INVALID finding at the place. */
+/** Adds an INVALID finding at the position. */
 void place_report(const struct place *place, struct error_list *errors, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/** "Invalid value: 0: spec.port in body should be at least 1": `format` says what it should. */
+/** Adds "Invalid value: 0: spec.port in body should be at least 1". `format` gives the text after
+ * "should". */
 void place_report_should(const struct place *place, struct error_list *errors, const json_t *value,
                          const char *format, ...) PRINTF_LIKE(4, 5);
 
-/** "Invalid value: \"integer\": spec.name in body must be of type string: \"integer\"" */
+/** Adds "Invalid value: \"integer\": spec.name in body must be of type string: \"integer\"". */
 void place_report_type(const struct place *place, struct error_list *errors, const json_t *value,
                        const char *expected);

@@ -1,6 +1,6 @@
 /*
- * Finding and replacing references. Documents are as deep as the schema of a patch lets them be;
- * what lies in free-form members is bounded by the parser's depth.
+ * Finds and replaces the references in a step's patch. The recursion is bounded: the patch's schema
+ * limits the depth of documents, the parser's limit that of free-form members.
  */
 #include "api/types/schema/flow_reference.h"
 
@@ -34,7 +34,7 @@ static bool take_prefix(struct piece *piece, const char *word)
     return true;
 }
 
-/* NAME.outputs.KEY: names have no such middle. */
+/* Parses NAME.outputs.KEY. No step name contains ".outputs.". */
 static bool read_output(struct piece inner, struct flow_ref *out)
 {
     static const char middle[] = ".outputs.";
@@ -52,7 +52,7 @@ static bool read_output(struct piece inner, struct flow_ref *out)
     return true;
 }
 
-/* What stands between "$(" and ")". */
+/* Parses the text between "$(" and ")". */
 static bool read_inner(struct piece inner, struct flow_ref *out)
 {
     static const struct {
@@ -79,9 +79,9 @@ static bool read_inner(struct piece inner, struct flow_ref *out)
 }
 
 /*
- * The first "$(" at or after `text`; NULL: there is none. Written out, like closing(): a string
- * function called from each of a million places may look at the rest of the text each time, as
- * the checked ones of a sanitizer do.
+ * Returns the first "$(" at or after `text`, NULL if there is none. It does not use strstr, and
+ * closing() does not use strchr: called at each of a million positions, a library function that
+ * scans to the end of the text (as those checked by a sanitizer do) takes quadratic time.
  */
 static const char *opening(const char *text)
 {
@@ -91,8 +91,8 @@ static const char *opening(const char *text)
     return NULL;
 }
 
-/* The ")" of what may be a reference, whose "$(" is at `at`; NULL: it is none. No name has a "$" in
- * it, so every character of a text is looked at once, whatever it is. */
+/* Returns the ")" that ends the reference whose "$(" is at `at`, or NULL. The search stops at "$",
+ * because no name contains one; so every character is read once, whatever the text. */
 static const char *closing(const char *at)
 {
     const char *end = at + 2;
@@ -102,7 +102,7 @@ static const char *closing(const char *at)
     return *end == ')' ? end : NULL;
 }
 
-/* The next reference at or after `text`: it begins at the "$" (or the "$$") at `*out_begin` and
+/* Finds the next reference at or after `text`. It begins with the "$" or "$$" at `*out_begin` and
  * ends before `*out_end`. */
 static bool next_ref(const char *text, struct flow_ref *out, const char **out_begin,
                      const char **out_end, bool *out_escaped)
@@ -120,7 +120,7 @@ static bool next_ref(const char *text, struct flow_ref *out, const char **out_be
     return false;
 }
 
-/* It begins like one of ours, and stays as it is written. */
+/* Whether the text begins like a flow reference but is not a valid one. It is left unchanged. */
 static bool is_doubtful(struct piece inner)
 {
     static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow."};
@@ -198,10 +198,10 @@ bool flow_refs_any(const json_t *doc)
     return false;
 }
 
-/* One replacing, from its first text to its last. */
+/* The state of one replacement run over a document. */
 struct replacing {
     const struct flow_ref_values *values;
-    size_t bytes; /* of what has come for references so far */
+    size_t bytes; /* total length of the values inserted so far */
     struct error *err;
 };
 
@@ -265,7 +265,8 @@ bool flow_ref_is_all(const char *text)
     return next_ref(text, &ref, &begin, &end, &escaped) && !escaped && begin == text && !*end;
 }
 
-/* What a member's row asks for, in place of `written`. */
+/* Converts the replaced text to the type that the member's row requires. `written` is the text
+ * before the replacement. */
 static json_t *typed(const struct field *field, const char *written, const struct buf *text,
                      struct error *err)
 {

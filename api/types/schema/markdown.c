@@ -1,6 +1,6 @@
 /*
- * Field tables as reference documentation: one section for each table that is reached, each once,
- * in the order they are met.
+ * Writes field tables as reference documentation in Markdown. Each table that is reached gets one
+ * section, in the order of first use.
  */
 #include <ctype.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "api/types/schema/schema.h"
 #include "base/mem.h"
 
-/* Tables met so far. */
+/* The tables reached so far. */
 struct sections {
     struct section {
         const struct schema *schema;
@@ -18,7 +18,7 @@ struct sections {
 
 /* clang-format off */
 static const struct {
-    const char *text;  /* of one value; NULL: the name of the field's table */
+    const char *text;  /* type of one value; NULL: the name of the field's table */
     const char *around; /* printf pattern for lists and maps */
 } types[] = {
     [FIELD_STR]          = {"string", "%s"},
@@ -72,7 +72,7 @@ static void write_type(const struct field *field, struct buf *out)
     }
 }
 
-/* A sentence for each rule of the field. */
+/* Writes one sentence for each rule of the field. */
 static void write_rules(const struct field *field, struct buf *out)
 {
     bool counted = strcmp(types[field->type].around, "%s") != 0;
@@ -99,7 +99,7 @@ static void write_rules(const struct field *field, struct buf *out)
         buf_str(out, " Cannot change after creation.");
 }
 
-/* In a table cell a '|' would end it. */
+/* Escapes '|', which would end the table cell. */
 static void write_cell(const char *text, struct buf *out)
 {
     for (; *text; text++) {

@@ -1,8 +1,8 @@
 /*
- * Field tables as OpenAPI v3 schema objects: with everything in place (structural schemas have no
- * references), or as definitions that refer to each other.
+ * Converts field tables to OpenAPI v3 schemas. A schema either contains everything (structural
+ * schemas of CRDs have no references) or is a set of definitions that refer to each other.
  *
- * The row of a type gives the skeleton, the field adds its bounds. Rows with dotted names become
+ * The field type gives the basic schema, the row adds its bounds. Rows with dotted names become
  * nested objects.
  */
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "api/types/schema/rows.h"
 #include "base/mem.h"
 
-/* A table may come back to itself; documents may not be deeper than this anyway. */
+/* Recursive tables end at this depth; documents may not be deeper. */
 enum { DEPTH_MAX = 40 };
 
-/* How far down one is, and where named tables go. */
+/* The current depth, and where the definitions of named tables are collected. */
 struct making {
-    struct schema_definitions *definitions; /* NULL: everything in place */
+    struct schema_definitions *definitions; /* NULL: no references */
     unsigned depth;
 };
 
@@ -25,7 +25,7 @@ static json_t *level_schema(const struct making *m, const struct schema_level *l
 static json_t *reference(struct schema_definitions *definitions, const struct schema *schema,
                          bool partial);
 
-/* What a value of the type is, as JSON text; NULL: built from the field's own schema. */
+/* The basic schema of each field type as JSON text; NULL: built from the row's own table. */
 /* clang-format off */
 static const char any_object[] = "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}";
 static const char int_or_string[] =
@@ -64,7 +64,7 @@ static json_t *parsed(const char *text)
     return json_loads(text, JSON_DECODE_ANY, NULL);
 }
 
-/* One value of the field: of a list or map, one entry. */
+/* Returns the schema of one value of the field; for a list or map, of one entry. */
 static json_t *value_schema(const struct making *m, const struct field *field, bool partial)
 {
     struct making below = {m->definitions, m->depth + 1};
@@ -72,7 +72,7 @@ static json_t *value_schema(const struct making *m, const struct field *field, b
 
     if (types[field->type].value)
         return parsed(types[field->type].value);
-    if (!field->of && field->type == FIELD_MAP) /* of values of any type */
+    if (!field->of && field->type == FIELD_MAP) /* a map of values of any type */
         return parsed(types[FIELD_ANY].value);
     if (!field->of || m->depth == DEPTH_MAX)
         return parsed(any_object);
@@ -97,7 +97,7 @@ static void add_enum(json_t *value, const struct field *field)
     json_object_set_new(value, "enum", list);
 }
 
-/* Lists by key and sets, in the words of both patch strategies. */
+/* Marks lists with keys and sets, for both strategic merge and server-side apply. */
 static void add_merge_key(json_t *schema, const struct field *field)
 {
     bool keyed = *field->merge_key;
@@ -134,7 +134,7 @@ static json_t *shaped(const struct field *field, bool partial, json_t *value)
     return schema;
 }
 
-/* A reference stands alone; what else is to be said goes around it. */
+/* Wraps a reference in allOf if it is one, because no other member may stand beside "$ref". */
 static json_t *roomy(json_t *schema)
 {
     return json_object_get(schema, "$ref") ? json_pack("{s:[o]}", "allOf", schema) : schema;
@@ -160,7 +160,7 @@ static json_t *field_schema(const struct making *m, const struct field *field, b
     return schema;
 }
 
-/* The property a row stands for in this level, unless an earlier row made it. */
+/* Adds the property of a row at this level, unless an earlier row has added it. */
 static void add_property(const struct making *m, const struct schema_level *level,
                          const struct field *field, json_t *properties, json_t *required)
 {
@@ -208,9 +208,8 @@ json_t *schema_openapi(const struct schema *schema)
     return level_schema(&(struct making){0}, &level, schema->doc);
 }
 
-/* ---- definitions ---- */
-
-/* A table by its address: tables of one name are not all the same. */
+/* A table and its definition. Tables are told apart by address, because different ones may share a
+ * name. */
 struct definition {
     const struct schema *schema;
     bool partial;
@@ -264,7 +263,7 @@ static const char *known_name(const struct schema_definitions *definitions,
     return NULL;
 }
 
-/* A name nobody has yet; owned. */
+/* Returns a name that no definition has yet; owned. */
 static char *free_name(const struct schema_definitions *definitions, const struct schema *schema,
                        bool partial)
 {
@@ -292,7 +291,8 @@ static const char *define(struct schema_definitions *definitions, const struct s
     name = free_name(definitions, schema, partial);
     mem_grow(definitions->items, definitions->count, definitions->cap);
     definitions->items[definitions->count++] = (struct definition){schema, partial, name};
-    json_object_set_new(definitions->schemas, name, json_null()); /* taken; may refer to itself */
+    /* Reserve the name, because the table may refer to itself. */
+    json_object_set_new(definitions->schemas, name, json_null());
     json_object_set_new(definitions->schemas, name, level_schema(&m, &level, schema->doc));
     return name;
 }

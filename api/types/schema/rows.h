@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Inside the schema files: how rows with dotted names form levels.
+ * Private to the schema files: rows with dotted names form levels.
  *
  * The rows "name", "dependsOn.targets" and "dependsOn.probe" of one table make two levels: the
- * object itself and the member dependsOn, of which the table has no row of its own. A level is a
- * schema and the prefix "dependsOn.".
+ * object itself and the member dependsOn, which has no row of its own. A level is a schema and a
+ * prefix, such as "dependsOn.".
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct schema_level {
     const struct schema *schema;
     const char *prefix; /* points into a row's name */
     size_t prefix_len;
-    bool partial; /* of the schema or of one above it */
+    bool partial; /* set in this schema or in one above it */
 };
 
 static inline struct schema_level schema_level(const struct schema *schema, bool partial)
@@ -22,16 +22,17 @@ static inline struct schema_level schema_level(const struct schema *schema, bool
     return (struct schema_level){schema, "", 0, partial || schema->partial};
 }
 
-/* What a level knows about a member: its row, the level below it, or neither. */
+/* What a level contains for a member name: its row, the level below it, or neither. */
 struct schema_member {
     const struct field *field;
-    bool nested; /* then `level` holds */
+    bool nested; /* `level` is valid */
     struct schema_level level;
 };
 struct schema_member schema_member(const struct schema_level *level, const char *key,
                                    size_t key_len);
 
-/** The rest of the row's name in this level, or NULL when the row belongs elsewhere. */
+/** Returns the rest of the row's name at this level, or NULL when the row belongs to another level.
+ */
 static inline const char *schema_local_name(const struct schema_level *level,
                                             const struct field *field)
 {
@@ -40,7 +41,7 @@ static inline const char *schema_local_name(const struct schema_level *level,
     return field->name + level->prefix_len;
 }
 
-/** How many bytes a value of a FIELD_MAP pair lies behind its key, and the size of the pair. */
+/** The offset of the value in a FIELD_MAP pair, and the size of the pair. */
 enum { SCHEMA_PAIR_VALUE = sizeof(const char *) };
 static inline size_t schema_pair_size(const struct schema *of)
 {
@@ -49,5 +50,6 @@ static inline size_t schema_pair_size(const struct schema *of)
     return SCHEMA_PAIR_VALUE + (of ? (of->size + align - 1) / align * align : sizeof(json_t *));
 }
 
-/** The value of a number or string as text in the arena; NULL for anything else. */
+/** Returns the text of a number or string, allocated in the arena if needed; NULL for other types.
+ */
 const char *schema_scalar_text(struct arena *arena, const json_t *value);

@@ -1,5 +1,5 @@
 /*
- * Looking rows up: by member of a level, by dotted path.
+ * Finds rows of a field table, by member of a level and by dotted path.
  */
 #include "api/types/schema/schema.h"
 
@@ -31,8 +31,8 @@ struct schema_member schema_member(const struct schema_level *level, const char 
     return found;
 }
 
-/* The next segment of a path: its length without list indexes and map keys in brackets; *rest is
- * what follows. */
+/* Returns the length of the next segment of a path without list indexes and map keys in brackets;
+ * *rest is what follows. */
 static size_t segment(const char *path, const char **rest)
 {
     size_t len = strcspn(path, ".[");
@@ -67,7 +67,8 @@ const struct field *schema_find(const struct schema *schema, const char *path)
             level = schema_level(member.field->of, false);
         }
         path = rest;
-        if (member.field && member.field->type == FIELD_MAP) { /* "plugins.ssh.x": ssh is a key */
+        /* In "plugins.ssh.x", ssh is a map key. */
+        if (member.field && member.field->type == FIELD_MAP) {
             segment(path, &path);
             if (!*path)
                 return member.field;

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Field tables: one row per field gives decoding, bounds, defaults, the error's path, the reference
- * documentation and the OpenAPI entry.
+ * Field tables. One row per field serves decoding, bounds, defaults, error paths, the reference
+ * documentation and the OpenAPI schema.
  *
- * A schema is a list of rows ended by {0}. Rows whose `offset` is FIELD_PASS are checked and kept
- * in the document but not decoded: our code does not act on them.
+ * A schema is a list of rows ended by {0}. Rows whose `offset` is FIELD_PASS are checked and stay
+ * in the document but are not decoded, because the program does not use them.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,7 +16,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* Decoded forms. Absent and zero differ. All memory belongs to the arena of the decode. */
+/* Types of decoded members. They distinguish absent from zero. The arena of the decode owns all
+ * memory. */
 struct opt_i32 {
     bool set;
     int32_t value;
@@ -40,7 +41,7 @@ struct str_map {
 struct any_list {
     void *items;
     size_t count;
-}; /* layout of every FIELD_LIST member: struct { T *items; size_t count; } */
+}; /* every FIELD_LIST member has this layout: struct { T *items; size_t count; } */
 
 enum field_type {
     FIELD_END = 0,
@@ -56,7 +57,7 @@ enum field_type {
     FIELD_QUANTITY, /* const char *, checked against the quantity grammar; numbers are taken too */
     FIELD_DURATION, /* int64_t nanoseconds; -1 when absent; Go syntax */
     FIELD_TIME,     /* int64_t milliseconds; 0 when absent; RFC 3339 */
-    FIELD_INT_OR_STR,   /* const char * of either */
+    FIELD_INT_OR_STR,   /* const char *; a number is converted to text */
     FIELD_BASE64,       /* const char *, still encoded */
     FIELD_STR_LIST,     /* struct str_list */
     FIELD_STR_MAP,      /* struct str_map */
@@ -68,7 +69,7 @@ enum field_type {
     FIELD_LIST,         /* struct { T *items; size_t count; } of objects */
     FIELD_MAP, /* struct { struct { const char *key; T value } … }: pairs laid out as key pointer,
                   then T */
-    FIELD_ANY, /* json_t *, borrowed from the decoded document, which the facet keeps alive */
+    FIELD_ANY, /* json_t *, borrowed from the decoded document, which lives as long as the facet */
 };
 struct str_list_pair {
     const char *key;
@@ -78,26 +79,26 @@ struct str_list_pair {
 #define FIELD_PASS SIZE_MAX
 
 struct field {
-    const char *name; /* a member; "a.b" reaches into nested objects that have no row themselves */
+    const char *name; /* member name; "a.b" is member b of a, which has no row of its own */
     enum field_type type;
     size_t offset; /* or FIELD_PASS */
     const struct schema *of;
     bool required;
-    bool bounded; /* min and max hold */
+    bool bounded; /* min and max are set */
     int64_t min, max;
-    uint32_t min_length, max_length; /* strings: bytes; lists: count. 0 = no bound */
+    uint32_t min_length, max_length; /* strings: bytes; lists: entries. 0 = no bound */
     const char *const *one_of;       /* NULL-terminated list of the texts allowed */
     uint8_t first_value;             /* FIELD_ENUM: number of the first text, 0 or 1 */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
-    const char *merge_key; /* strategic merge: lists merged by this member; "" for primitive set */
+    const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
     bool as_json;       /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
                            the document: for parts our code hands on instead of reading */
-    bool immutable_doc; /* documentation only: may not change after create */
-    const char *doc;    /* one sentence for the reference */
+    bool immutable_doc; /* for the documentation: may not change after create */
+    const char *doc;    /* one sentence for the reference documentation */
 };
 
-/* A member that other engines have in its place, and what to write instead. */
+/* A member name of another workflow engine, and what to write instead. */
 struct foreign_word {
     const char *word, *instead;
 };
@@ -105,46 +106,46 @@ struct foreign_word {
 struct schema {
     const char *name; /* JobSpec; for documentation and OpenAPI */
     const struct field *fields;
-    size_t size;           /* sizeof the decoded struct; 0 when only passed */
+    size_t size;           /* sizeof the decoded struct; 0 when it is never decoded */
     bool preserve_unknown; /* free-form object */
     bool partial; /* a patch: here and everywhere below no defaults, no required members, no
                      min_length of lists, and the members $patch and $retainKeys are kept */
     const char *doc;
-    const struct foreign_word *foreign; /* to a row of zeros; NULL: none */
+    const struct foreign_word *foreign; /* ends with a row of zeros; NULL: none */
 };
 
 enum schema_unknown { UNKNOWN_ERROR, UNKNOWN_PRUNE };
 
-extern const struct schema metadata_schema; /* ObjectMeta; see object.h */
+extern const struct schema metadata_schema; /* ObjectMeta; decoded to struct meta of object.h */
 
 struct schema_options {
     enum schema_unknown unknown;
     bool defaults;  /* write schema defaults into the document */
     bool drop_null; /* remove null members of non-nullable fields (kube-apiserver does) */
     struct error_list *pruned; /* UNKNOWN_PRUNE: what was removed is named here; may be NULL */
-    bool *unreadable; /* set when a value has no form in a struct (type, size): what schema_decode
-                       * would read is not what was written; may be NULL */
+    /* Set when a value does not fit its member of the struct (type, size). May be NULL. */
+    bool *unreadable;
 };
 
 /**
- * Check `doc` (changed in place: pruning, defaults, nulls) against `schema`. Every finding is added
- * with its path below `path`, as INVALID: types, required members, bounds, lengths, enums, formats.
- * Unknown members are BAD_REQUEST, with the nearest known name in the message.
+ * Checks `doc` (changed in place: pruning, defaults, nulls) against `schema`. Every finding is
+ * added with its path below `path`, as INVALID: types, required members, bounds, lengths, enums,
+ * formats. Unknown members are BAD_REQUEST, with the most similar known name in the message.
  *
- * A required or defaulted "a.b" is so within "a"; an absent "a" is not made up. min_length and
- * max_length of a list or map count its entries; enum and format hold for each entry.
+ * A required or defaulted member "a.b" is required or defaulted only if "a" is present. min_length
+ * and max_length of a list or map count its entries; enum and format apply to each entry.
  */
 void schema_check(const struct schema *schema, json_t *doc, const char *path,
                   const struct schema_options *options, struct error_list *errors);
 
-/** Decode a checked document into `out` (schema->size bytes, zeroed by us). Unset members get their
- * zero or absent form; a required string that is absent all the same is empty. */
+/** Decodes a checked document into `out` (schema->size bytes, zeroed first). Absent members get
+ * their zero or absent form; a required string that is absent all the same decodes as "". */
 bool schema_decode(const struct schema *schema, const json_t *doc, struct arena *arena, void *out,
                    struct error *err);
 
-/** The row at a dotted path ("spec.tasks.name"; list indexes ignored), or NULL. */
+/** Returns the row at a dotted path ("spec.tasks.name"; list indexes are ignored), or NULL. */
 const struct field *schema_find(const struct schema *schema, const char *path);
-/** OpenAPI v3 schema object of the table (owned). */
+/** Returns the OpenAPI v3 schema object of the table (owned). */
 json_t *schema_openapi(const struct schema *schema);
-/** Append the reference documentation of the table as Markdown. */
+/** Appends the reference documentation of the table as Markdown. */
 void schema_markdown(const struct schema *schema, const char *title, struct buf *out);

@@ -1,5 +1,5 @@
 /*
- * Checks one text, number or boolean against its row of a field table: type, size, choices, format.
+ * Checks one string, number or boolean against its row of a field table: type, size, enum, format.
  */
 #include "api/types/schema/value.h"
 
@@ -53,8 +53,8 @@ static void report_choices(struct schema_check *c, const struct field *field, co
                  place_shown(value, quoted), choices.len ? choices.data : "none");
 }
 
-/* Formats are first asked without an error, for nearly all text passes; then again, for the reason.
- */
+/* Checks a string format. The first call passes no error, because nearly all text is valid; only a
+ * failure is checked again for the reason. */
 typedef bool (*format_fn)(const char *text, struct error *err);
 
 static void report_format(struct schema_check *c, format_fn format, const char *text,

@@ -1,5 +1,5 @@
 /*
- * One step down: the row of a member, or nowhere when the table ends here.
+ * Finds the row of a member while walking a document; past the end of the tables there is none.
  */
 #include "api/types/schema/walk.h"
 

@@ -1,10 +1,12 @@
-/* api/types/admission. covers: kube-api.md 41 42 43 44 47 48 51 56; reliability.md L-13 L-15 FZ-03
+/*
+ * Tests api/types/admission with a small kind of its own. covers: kube-api.md 41 42 43 44 47 48 51
+ * 56; reliability.md L-13 L-15 FZ-03
  */
 #include "tests/unit.h"
 
 #include "api/types/admission.h"
 
-/* A kind of our own, in the place of ConfigMap's row id: {"spec":{"count":…,"name":…}}, status
+/* A kind for these tests with the row id of ConfigMap: {"spec":{"count":…,"name":…}}, status
  * {"phase":…}. */
 static int mutations, validations, context_checks;
 
@@ -72,7 +74,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Objects of the test's kind come in as drafts, for its documents would find the real kind. */
+/* Makes a draft of the test's kind. A document would select the built-in kind instead. */
 static struct object *draft_of(const char *name, const char *body)
 {
     struct meta meta = {.namespace = "ns", .name = name, .deletion_grace_s = -1};
@@ -250,14 +252,14 @@ static void metadata_is_judged_for_every_kind(void **state)
     }
 }
 
-/* Test at the limit, one and ten times beyond. */
+/* Admits an object with annotations of this total size. */
 static struct object *with_annotation_bytes(size_t bytes, struct error_list *errors)
 {
     scoped_str value = mem_alloc(bytes);
     scoped(json) json_t *doc =
         document("ConfigMap", "'name':'a','namespace':'ns','annotations':{}");
 
-    memset(value, 'x', bytes - 1); /* and one byte of key */
+    memset(value, 'x', bytes - 1); /* the key has one byte, too */
     json_object_set_new(json_object_get(json_object_get(doc, "metadata"), "annotations"), "k",
                         json_string(value));
     return admission_admit(&adm, doc, NULL, UNKNOWN_ERROR, errors);

@@ -1,4 +1,6 @@
-/* api/types/blob: interning, reference counts, facets, the memory of admission. */
+/*
+ * Tests api/types/blob: interning, reference counts, facets, remembered results of admission.
+ */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -81,7 +83,7 @@ static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
     assert_null(blob_output(input, job));
     output->admitted_as = job;
     blob_link_output(input, output);
-    blob_unref(input); /* the output keeps it */
+    blob_unref(input); /* the output holds a reference */
 
     struct blob *same = blob_intern("in", 2), *found = blob_output(same, job);
 
@@ -89,7 +91,7 @@ static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
     assert_null(blob_output(same, pod));
     blob_unref(found);
 
-    found = blob_output(output, job); /* what passed unchanged is its own outcome */
+    found = blob_output(output, job); /* a body that admission leaves unchanged is its own output */
     assert_ptr_equal(found, output);
     blob_unref(found);
 

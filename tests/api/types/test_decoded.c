@@ -1,3 +1,4 @@
+/* Tests api/types/decoded: decoded forms are shared, lent, freed and made again. */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ static void a_document_is_there_when_asked_for(void **state)
     assert_ptr_equal(document, decoded_document(blob, &thing_type));
 }
 
-/* What is lent says 4, so it shows who was asked. */
+/* The lent document says 4 and the text does not, so the result shows which of them was decoded. */
 static void a_lent_document_spares_the_parsing(void **state)
 {
     scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
@@ -124,11 +125,11 @@ static void of_what_passes_only_the_newest_stay(void **state)
     const struct thing *oldest_lasting = thing_of(blobs[0], &thing_type);
     const struct thing *newest = thing_of(blobs[3], &status);
 
-    blob_unref(blobs[2]); /* goes by itself */
+    blob_unref(blobs[2]); /* the form is freed with its blob */
     decoded_trim(1);
     assert_ptr_equal(oldest_lasting, thing_of(blobs[0], &thing_type));
     assert_ptr_equal(newest, thing_of(blobs[3], &status));
-    assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* anew */
+    assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* decoded again */
     decoded_trim(1);
     assert_int_equal(thing_of(blobs[3], &status)->size, 7);
 

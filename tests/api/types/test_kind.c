@@ -1,4 +1,7 @@
-/* api/types/kind, nearest. covers: kube-api.md 32 */
+/*
+ * Tests the look-ups of api/types/kind and the suggestions of api/types/text/suggest. covers:
+ * kube-api.md 32
+ */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"
@@ -77,7 +80,7 @@ static void a_mistyped_kind_finds_its_nearest(void **state)
 
 static const struct {
     const char *typed, *candidate;
-    size_t distance; /* SIZE_MAX: out of reach */
+    size_t distance; /* SIZE_MAX: not similar */
 } distances[] = {
     {"name", "name", 0},
     {"NAME", "name", 0},

@@ -1,4 +1,7 @@
-/* api/types/names. covers: kube-api.md 48; reliability.md L-13; see kube-api.md 13.1, 13.2 */
+/*
+ * Tests the formats in api/types/names. covers: kube-api.md 48; reliability.md L-13; see
+ * kube-api.md 13.1, 13.2
+ */
 #include "tests/unit.h"
 
 #include "api/types/labels.h"

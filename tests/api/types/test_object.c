@@ -1,4 +1,7 @@
-/* api/types/meta, object, object_json. covers: reliability.md FZ-01 FZ-13; see 8.1 */
+/*
+ * Tests api/types/meta, object, object_json. covers: reliability.md FZ-01 FZ-13; see kube-api.md
+ * 8.1
+ */
 #include "tests/unit.h"
 
 #include "api/types/object.h"
@@ -119,7 +122,7 @@ static void metadata_survives_the_store(void **state)
     check_str("text", text.data, full);
 }
 
-/* One label and its owner, as version 1 wrote them. */
+/* One label and one owner, encoded as version 1 of the stored form. */
 static void metadata_of_older_stores_is_read(void **state)
 {
     static const char stored[] = "\x01\x01\x00\x00\x00\x02\x00\x00\x01"
@@ -170,7 +173,7 @@ static void what_is_said_twice_is_there_once(void **state)
     assert_memory_equal(stored.data, bytes, len);
 }
 
-/* More strings than can be named again, twice. */
+/* Each string occurs twice, and there are more than the stored form can refer to again. */
 static void many_strings_are_kept(void **state)
 {
     enum { MANY = 200 };
@@ -196,7 +199,7 @@ static void many_strings_are_kept(void **state)
 static void references_to_nothing_are_damage(void **state)
 {
     static const struct {
-        const char *name, *code; /* of the namespace, the first string */
+        const char *name, *code; /* code of the namespace, the first string */
         size_t len;
     } cases[] = {
         {"a word there is not", "\xfc\x7f", 2},
@@ -233,7 +236,7 @@ static void damaged_metadata_is_an_error(void **state)
     for (size_t len = 0; len < stored.len; len++)
         assert_null(meta_decode(stored.data, len, NULL));
     for (size_t i = 0; i < stored.len;
-         i++) { /* any other byte: a value or an error, never a crash */
+         i++) { /* any other byte gives a value or an error, never a crash */
         char kept = stored.data[i];
 
         for (int value = 0; value < 256; value += 15) {

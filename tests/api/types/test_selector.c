@@ -1,5 +1,7 @@
-/* api/types/selector. covers: kube-api.md 67 68 69 70; reliability.md L-31
- * FZ-07; see and 9.1, 9.2 */
+/*
+ * Tests api/types/selector. covers: kube-api.md 67 68 69 70; reliability.md L-31 FZ-07; see
+ * kube-api.md 9.1, 9.2
+ */
 #include "tests/unit.h"
 
 #include "api/types/labels.h"

@@ -1,10 +1,11 @@
+/* Tests the set operations of api/types/patch/fieldset and the ownership rules of managed_fields. */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"
 #include "api/types/patch/managed_fields.h"
 #include "api/types/text/json_text.h"
 
-/* Sets of fields. Quotes in the tables are single ones. */
+/* Parses a document. The tables below write it with single quotes. */
 
 static json_t *doc(const char *quoted)
 {

@@ -1,5 +1,7 @@
-/* api/types/patch/patch, patch_strategic. covers: kube-api.md 98 111; reliability.md L-12 FZ-05;
- * see and 10.2 to 10.4 */
+/*
+ * Tests api/types/patch/patch and strategic. covers: kube-api.md 98 111; reliability.md L-12 FZ-05;
+ * see kube-api.md 10.2 to 10.4
+ */
 #include "tests/unit.h"
 
 #include "api/types/patch/patch.h"
@@ -50,7 +52,7 @@ static json_t *strategic(const json_t *doc, const json_t *patch, struct error *e
 
 struct patch_case {
     const char *doc, *patch;
-    const char *result; /* NULL: refused with `code` and a message that contains `message` */
+    const char *result; /* NULL: an error with `code` and a message that contains `message` */
     enum error_code code;
     const char *message;
 };
@@ -132,7 +134,7 @@ static void json_patches_follow_rfc_6902(void **state)
     check_cases(patch_json, json_cases, countof(json_cases));
 }
 
-/* RFC 7386, appendix A, but for the patches that are no objects. */
+/* The examples of RFC 7386, appendix A, except patches that are not objects. */
 static const struct patch_case merge_cases[] = {
     {"{'a':'b'}", "{'a':'c'}", "{'a':'c'}"},
     {"{'a':'b'}", "{'b':'c'}", "{'a':'b','b':'c'}"},
@@ -254,7 +256,7 @@ static void copies_are_bounded(void **state)
     scoped(json) json_t *patch = json_array();
     struct error err = {0};
 
-    for (int i = 0; i < 30; i++) /* doubles each time */
+    for (int i = 0; i < 30; i++) /* each copy doubles the size */
         json_array_append_new(
             patch, json_pack("{s:s,s:s,s:s}", "op", "copy", "from", "/a", "path", "/a/-"));
     check_error("doubling", patch_json(doc, patch, &err), err, ERR_TOO_LARGE);

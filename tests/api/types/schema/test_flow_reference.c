@@ -1,6 +1,6 @@
 /*
- * References in the texts of a flow: what is one, what only looks like one, and what takes their
- * place.
+ * Tests api/types/schema/flow_reference: valid references, text that only resembles one, and
+ * replacement.
  */
 #include "tests/unit.h"
 
@@ -10,7 +10,7 @@
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
 
-/* "params NAME; output NAME KEY; …" */
+/* Appends "params NAME; output NAME KEY; …". */
 static void tell(void *arg, const struct flow_ref *ref)
 {
     static const char *const kinds[] = {
@@ -64,7 +64,8 @@ static void references_are_found(void **unused)
     }
 }
 
-/* Each character is looked at a bounded number of times: else this would not end in hours. */
+/* Each character is read a bounded number of times; with quadratic time the test would run for
+ * hours. */
 static void a_hostile_text_is_read_in_a_moment(void **unused)
 {
     enum { TIMES = 1 << 20 };
@@ -95,7 +96,7 @@ static bool as_upper(void *ctx, const struct flow_ref *ref, struct buf *out, boo
 static void values_take_their_place(void **unused)
 {
     static const struct {
-        const char *name, *text, *becomes; /* NULL: it cannot be said */
+        const char *name, *text, *becomes; /* becomes NULL: an error */
     } cases[] = {
         {"one", "$(params.a)", "<a>"},
         {"among others", "x $(params.a)y$(HOME)$(params.b)", "x <a>y$(HOME)<b>"},
@@ -122,8 +123,7 @@ static bool a_kilobyte(void *ctx, const struct flow_ref *ref, struct buf *out, b
     return true;
 }
 
-/* covers: see reliability.md L-11: many references to a long value are refused before they are one
- * text */
+/* Many references to a long value fail before the text is built. covers: see reliability.md L-11 */
 static void what_references_stand_for_has_a_limit(void **unused)
 {
     static const struct {

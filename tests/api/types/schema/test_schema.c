@@ -1,4 +1,6 @@
-/* api/types/schema/schema: check and decode. covers: kube-api.md 41 42 43 44; reliability.md FZ-03
+/*
+ * Tests api/types/schema/schema: check and decode. covers: kube-api.md 41 42 43 44; reliability.md
+ * FZ-03
  */
 #include "tests/unit.h"
 

@@ -1,4 +1,7 @@
-/* api/types/schema/openapi, schema_markdown. covers: kube-api.md 26; see and 5.4 */
+/*
+ * Tests the OpenAPI schemas and the Markdown reference made from field tables. covers: kube-api.md
+ * 26; see kube-api.md 5.4
+ */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"
@@ -113,7 +116,7 @@ static void a_table_becomes_a_reference(void **state)
               "| `protocol` | string | Default `\"TCP\"`. One of `TCP`, `UDP`. |\n\n");
 }
 
-/* Each default must be JSON and pass its own row; each row must say what it is for. */
+/* Each default must be valid JSON and pass its own row; each row must have a description. */
 static void check_rows(const struct schema *schema, const char *kind, int depth)
 {
     for (const struct field *field = schema->fields; field && field->name; field++) {

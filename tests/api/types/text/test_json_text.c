@@ -1,4 +1,6 @@
-/* api/types/text/json_text. covers: reliability.md L-05 L-06 FZ-01; see 2.3 */
+/*
+ * Tests api/types/text/json_text. covers: reliability.md L-05 L-06 FZ-01; see kube-api.md 2.3
+ */
 #include "tests/unit.h"
 
 #include "api/types/text/json_text.h"
@@ -6,7 +8,7 @@
 static const struct json_limits small = {.max_bytes = 200, .max_depth = 3, .max_values = 6};
 
 static const struct {
-    const char *text, *printed; /* printed NULL: refused with `message` */
+    const char *text, *printed; /* printed NULL: an error with `message` */
     enum error_code code;
     const char *message;
 } cases[] = {

@@ -1,4 +1,6 @@
-/* api/types/text/quantity. covers: see 13.5 */
+/*
+ * Tests api/types/text/quantity. See kube-api.md 13.5.
+ */
 #include "tests/unit.h"
 
 #include "api/types/text/quantity.h"

@@ -1,4 +1,6 @@
-/* api/types/text/yaml: reading, positions, bounds. covers: reliability.md L-07 L-08 L-09 L-10 FZ-02
+/*
+ * Tests api/types/text/yaml: parsing, line numbers, limits. covers: reliability.md L-07 L-08 L-09
+ * L-10 FZ-02
  */
 #include "tests/unit.h"
 
@@ -12,7 +14,7 @@ static struct yaml_stream *parse(const char *text, struct error *err)
 }
 
 static const struct {
-    const char *yaml, *json; /* json: all documents, one a line */
+    const char *yaml, *json; /* json: all documents, one per line */
 } good[] = {
     {"a: 1\nb: [x, 'y', \"z\"]\n", "{\"a\":1,\"b\":[\"x\",\"y\",\"z\"]}\n"},
     {"{\"a\": {\"b\": [1, 2.5, true, null, \"\\u00e4\"]}}",
@@ -45,7 +47,7 @@ static const struct {
      "[{\"x\":1},{\"x\":2,\"z\":4},{\"p\":3,\"x\":1,\"z\":4},{\"<<\":5}]\n"},
     {"[!!int '5', !!float 5, !!bool 'yes', !!null '', !custom 5, !!timestamp 2026-01-01]",
      "[5,5,true,null,\"5\",\"2026-01-01\"]\n"},
-    {"y: 1\n'n': 2\n", "{\"true\":1,\"n\":2}\n"}, /* kubectl does so, too */
+    {"y: 1\n'n': 2\n", "{\"true\":1,\"n\":2}\n"}, /* as in kubectl */
     {"%YAML 1.1\n---\na: b\n", "{\"a\":\"b\"}\n"},
     {"\xEF\xBB\xBF"
      "a: b\n",
@@ -186,7 +188,7 @@ static void paths_have_lines(void **state)
                   places[i].line);
 }
 
-/* `count` times `part` between `before` and `after`. */
+/* Appends `before`, `count` times `part`, and `after`. */
 static void repeat(struct buf *out, const char *before, const char *part, size_t count,
                    const char *after)
 {
@@ -206,7 +208,7 @@ static bool accepted(const struct buf *text, const struct yaml_limits *limits, s
 
 static const struct {
     const char *name, *before, *part, *after;
-    size_t at; /* the count that still passes */
+    size_t at; /* the largest count that passes */
     struct yaml_limits limits;
     const char *message;
 } bounds[] = {
@@ -234,7 +236,7 @@ static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
         struct error err = {0};
 
         repeat(&text, bounds[i].before, bounds[i].part, bounds[i].at, bounds[i].after);
-        if (*bounds[i].part == '[') /* closed again, for the limit is to be the only fault */
+        if (*bounds[i].part == '[') /* close them, so that the limit is the only error */
             for (size_t j = 0; j < bounds[i].at; j++)
                 buf_char(&text, ']');
         check_ok(bounds[i].name, accepted(&text, &bounds[i].limits, &err), err);
@@ -247,7 +249,7 @@ static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
     }
 }
 
-/* Beyond the limit libyaml would be at it for hours: that this ends shows that it is not asked. */
+/* Beyond the limit libyaml would run for hours. The test ends, so libyaml is not called. */
 static void directives_are_few(void **state)
 {
     static const struct {
@@ -300,7 +302,7 @@ static void bombs_stay_small(void **state)
     check_error("laughs", parse(laughs, &err), err, ERR_BAD_REQUEST);
     check_has("laughs", err.message, "stand for more than 200000 values");
 
-    /* Long text is weighed, too. */
+    /* Long text counts as more than one value. */
     buf_str(&text, "a: &a ");
     for (int i = 0; i < 1000000; i++)
         buf_char(&text, 'x');
@@ -310,7 +312,7 @@ static void bombs_stay_small(void **state)
     buf_str(&text, "]\n");
     check_error("text", parse(text.data, &err), err, ERR_BAD_REQUEST);
 
-    /* Depth adds up over aliases. */
+    /* Depths add up over aliases. */
     buf_clear(&text);
     buf_str(&text, "x0: &x0 [[[[[[[[[[1]]]]]]]]]]\n");
     for (int i = 1; i < 100; i++)
@@ -346,7 +348,8 @@ static void a_reader_gives_one_document_after_the_other(void **state)
     assert_false(yaml_reader_next(reader, &doc, &err));
     assert_null(doc);
     check_has("error", err.message, "line ");
-    assert_true(yaml_reader_next(reader, &doc, &err)); /* done, and stays so */
+    assert_true(yaml_reader_next(reader, &doc, &err)); /* repeated calls after the end give no
+                                                        * document */
     assert_null(doc);
 }
 

@@ -1,4 +1,6 @@
-/* api/types/text/yaml_write. covers: kube-api.md 64; reliability.md FZ-02 */
+/*
+ * Tests api/types/text/yaml_write. covers: kube-api.md 64; reliability.md FZ-02
+ */
 #include "tests/unit.h"
 
 #include "api/types/text/json_text.h"
@@ -77,7 +79,8 @@ static void what_is_written_reads_back(void **state)
         check_round_trip(doc);
     }
 
-    /* Each of three characters out of those that matter, as value and as key. */
+    /* Every combination of three of the special characters, as value and as key, reads back
+     * unchanged. */
     static const char chars[] = " \t\n-:#?[]{},&*!|>'\"%@`a1.~<\\\x7f";
 
     for (size_t i = 0; i < (sizeof chars - 1) * (sizeof chars - 1) * (sizeof chars - 1); i++) {

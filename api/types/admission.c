@@ -27,7 +27,7 @@ struct write {
     const struct kind *kind;
     const struct object *old; /* NULL on create */
     struct error_list *errors;
-    bool heard; /* the client receives the warnings */
+    bool shows_warnings; /* the client receives the warnings */
 };
 
 static size_t findings(const struct error_list *list)
@@ -100,7 +100,7 @@ static struct object *with_body(struct object *draft, struct blob *body)
 }
 
 /* Whether the schema check has already reported `field` or a parent of it. */
-static bool is_told(const struct error_list *list, size_t from, const char *field)
+static bool is_reported(const struct error_list *list, size_t from, const char *field)
 {
     for (size_t i = from; i < list->count; i++) {
         size_t len = strlen(list->items[i].field);
@@ -127,7 +127,7 @@ static void ask_rules(const struct write *write, struct object *object, size_t e
     }
     kind->validate(write->adm, write->old, object, &found);
     for (size_t i = 0; i < found.count; i++)
-        if (!is_told(write->errors, errors_before, found.items[i].field))
+        if (!is_reported(write->errors, errors_before, found.items[i].field))
             error_list_append(write->errors, &found.items[i]);
     error_list_release(&found);
 }
@@ -140,7 +140,7 @@ static void validate_body(const struct write *write, struct object *object,
 
     ask_rules(write, object, errors_before);
     if (findings(write->errors) > errors_before ||
-        (write->heard && findings(write->adm->warnings) > warnings_before))
+        (write->shows_warnings && findings(write->adm->warnings) > warnings_before))
         return;
     /* An update does not mutate, so its outcome is not that of a create. */
     if (write->old && kind->mutate)

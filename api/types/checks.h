@@ -43,7 +43,7 @@ enum { GENERATED_SUFFIX = 5 }; /* characters the server adds to generateName */
 
 /** Appends an object's name. A name that is still to be generated is filled up to its final length,
  * because the rules that use it check the length of names made from it. */
-static inline void name_as_known(const struct meta *meta, struct buf *out)
+static inline void name_or_placeholder(const struct meta *meta, struct buf *out)
 {
     if (*meta->name)
         buf_str(out, meta->name);

@@ -19,18 +19,18 @@ struct form {
     json_t *root;         /* owned; NULL until something asks for it */
     const json_t *member; /* within root */
     void *value;
-    bool passes;
-    TAILQ_ENTRY(form) age; /* its place in `passing` */
+    bool ended;
+    TAILQ_ENTRY(form) age; /* its place in `ended_forms` */
 };
 
 /* The forms that decoded_trim may free, oldest first. */
-static TAILQ_HEAD(forms, form) passing = TAILQ_HEAD_INITIALIZER(passing);
+static TAILQ_HEAD(forms, form) ended_forms = TAILQ_HEAD_INITIALIZER(ended_forms);
 static size_t n_passing;
 
 static void form_free(struct form *form)
 {
-    if (form->passes) {
-        TAILQ_REMOVE(&passing, form, age);
+    if (form->ended) {
+        TAILQ_REMOVE(&ended_forms, form, age);
         n_passing--;
     }
     json_decref(form->root);
@@ -70,9 +70,9 @@ static struct form *form_add(const struct blob *blob, const struct decoded_type 
     form->type = type;
     form->arena = arena;
     form->value = value;
-    form->passes = type->passes && type->passes(value);
-    if (form->passes) {
-        TAILQ_INSERT_TAIL(&passing, form, age);
+    form->ended = type->ended && type->ended(value);
+    if (form->ended) {
+        TAILQ_INSERT_TAIL(&ended_forms, form, age);
         n_passing++;
     }
     if (first) {
@@ -101,7 +101,7 @@ static void form_drop(struct form *form)
 void decoded_trim(size_t keep)
 {
     while (n_passing > keep)
-        form_drop(TAILQ_FIRST(&passing));
+        form_drop(TAILQ_FIRST(&ended_forms));
 }
 
 /* The blob whose document is lent by decoded_lend at present. */

@@ -20,14 +20,14 @@ struct decoded_type {
     bool (*borrows)(const void *decoded);
     /** Whether the form describes an object that has ended and is rarely read again. decoded_trim
      * may free such a form. NULL = never. */
-    bool (*passes)(const void *decoded);
+    bool (*ended)(const void *decoded);
     /** Completes the struct with what the field table cannot express. `doc` is the member, NULL
      * when absent. May be NULL. */
     void (*finish)(void *decoded, const json_t *doc, struct arena *arena);
 };
 
 /**
- * Frees all but the newest `keep` forms for which `passes` holds. A decoded status takes more
+ * Frees all but the newest `keep` forms for which `ended` holds. A decoded status takes more
  * memory than its text, and the status of an ended object is rarely read again; if it is, it is
  * decoded anew. Call it at the end of a turn: nothing keeps a pointer to such a form longer.
  */

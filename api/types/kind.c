@@ -104,7 +104,7 @@ const struct kind *kind_by_word(const char *word)
 
 const struct kind *kind_nearest(const char *word)
 {
-    struct nearest best = {0};
+    struct suggest best = {0};
     const struct kind *found = NULL;
 
     for (size_t i = 0; i < KIND_N; i++) {
@@ -114,7 +114,7 @@ const struct kind *kind_nearest(const char *word)
         for (size_t j = 0; j < countof(names); j++) {
             size_t before = best.word ? best.distance : SIZE_MAX;
 
-            nearest_offer(&best, word, names[j]);
+            suggest_offer(&best, word, names[j]);
             if (best.word && best.distance < before)
                 found = kinds[i];
         }

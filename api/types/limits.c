@@ -25,11 +25,11 @@
     X(container_mounts,   128,       128)
 /* clang-format on */
 
-#define USUAL(what, usual, most) .what = (usual),
-#define MOST(what, usual, most)  .what = (most),
+#define DEFAULT(what, usual, most) .what = (usual),
+#define HARD(what, usual, most)    .what = (most),
 
-const struct limits limits_default = {LIMITS(USUAL)};
-const struct limits limits_hard = {LIMITS(MOST)};
+const struct limits limits_default = {LIMITS(DEFAULT)};
+const struct limits limits_hard = {LIMITS(HARD)};
 
 static int64_t at_most(int64_t value, int64_t most)
 {

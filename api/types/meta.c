@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/types/meta_box.h"
+#include "api/types/meta_layout.h"
 #include "api/types/object.h"
 #include "base/mem.h"
 
@@ -21,12 +21,12 @@ struct meta *meta_ref(const struct meta *meta)
 void meta_unref(struct meta *meta)
 {
     if (meta && atomic_fetch_sub(&meta->refs, 1) == 1)
-        mem_free(container_of(meta, struct boxed_meta, meta));
+        mem_free(container_of(meta, struct meta_block, meta));
 }
 
 size_t meta_bytes(const struct meta *meta)
 {
-    return container_of((struct meta *)meta, struct boxed_meta, meta)->bytes;
+    return container_of((struct meta *)meta, struct meta_block, meta)->bytes;
 }
 
 struct meta *meta_new(const struct meta *draft)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/types/meta_box.h"
+#include "api/types/meta_layout.h"
 #include "api/types/meta_words.h"
 #include "base/mem.h"
 
@@ -277,16 +277,16 @@ static void get_owners(struct reader *in, const struct meta *meta)
 
 /* Allocates metadata with the counts of `counts`, its arrays behind it and, behind them, a copy of
  * the stored form. */
-static struct meta *box_new(const struct meta *counts, const void *bytes, size_t len)
+static struct meta *block_new(const struct meta *counts, const void *bytes, size_t len)
 {
     size_t arrays = ((size_t)counts->n_labels + counts->n_annotations) * sizeof(struct kv) +
                     counts->n_owners * sizeof(struct owner_ref) +
                     counts->n_finalizers * sizeof(char *);
-    struct boxed_meta *box = mem_alloc(sizeof *box + arrays + len);
-    struct meta *meta = &box->meta;
-    char *at = (char *)(box + 1);
+    struct meta_block *block = mem_alloc(sizeof *block + arrays + len);
+    struct meta *meta = &block->meta;
+    char *at = (char *)(block + 1);
 
-    box->bytes = sizeof *box + arrays + len;
+    block->bytes = sizeof *block + arrays + len;
     atomic_init(&meta->refs, 1);
     meta->n_labels = counts->n_labels;
     meta->n_annotations = counts->n_annotations;
@@ -301,17 +301,17 @@ static struct meta *box_new(const struct meta *counts, const void *bytes, size_t
     meta->finalizers = (const char *const *)(void *)at;
     at += meta->n_finalizers * sizeof(char *);
     memcpy(at, bytes, len);
-    box->stored = at;
-    box->stored_len = len;
+    block->stored = at;
+    block->stored_len = len;
     return meta;
 }
 
 const char *meta_stored(const struct meta *meta, size_t *out_len)
 {
-    const struct boxed_meta *box = container_of((struct meta *)meta, struct boxed_meta, meta);
+    const struct meta_block *block = container_of((struct meta *)meta, struct meta_block, meta);
 
-    *out_len = box->stored_len;
-    return box->stored;
+    *out_len = block->stored_len;
+    return block->stored;
 }
 
 static void get_counts(struct reader *in, struct meta *counts)
@@ -360,7 +360,7 @@ struct meta *meta_decode(const void *bytes, size_t len, struct error *err)
     get_counts(&in, &counts);
     head = (size_t)(in.at - (const char *)bytes);
 
-    scoped(meta) struct meta *meta = box_new(&counts, bytes, len);
+    scoped(meta) struct meta *meta = block_new(&counts, bytes, len);
     size_t stored_len;
     const char *stored = meta_stored(meta, &stored_len);
 

@@ -94,7 +94,7 @@ static bool check_first(const struct test_file *file, struct manifests *set,
 static const struct manifest *find_flow(const struct test_file *file, const struct manifests *set)
 {
     const struct manifest *found = NULL;
-    struct nearest near = {0};
+    struct suggest near = {0};
 
     for (size_t i = 0; i < set->count; i++) {
         const char *name = doc_text(set->items[i].doc, "metadata.name");
@@ -102,7 +102,7 @@ static const struct manifest *find_flow(const struct test_file *file, const stru
         if (set->items[i].kind != &kind_job_flow || !name)
             continue;
         if (file->flow)
-            nearest_offer(&near, file->flow, name);
+            suggest_offer(&near, file->flow, name);
         if (file->flow && strcmp(file->flow, name) != 0)
             continue;
         if (found && !file->flow) {

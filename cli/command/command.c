@@ -58,10 +58,10 @@ const struct command *command_find(const char *name)
 
 int command_unknown(const char *name)
 {
-    struct nearest near = {0};
+    struct suggest near = {0};
 
     for (size_t i = 0; commands[i]; i++)
-        nearest_offer(&near, name, commands[i]->name);
+        suggest_offer(&near, name, commands[i]->name);
     cli_errorf("no command \"%s\"%s%s%s", name, near.word ? "; did you mean \"" : "",
                near.word ? near.word : "", near.word ? "\"?" : "");
     fprintf(stderr, "See '%s help'.\n", cli_program);
@@ -118,7 +118,7 @@ static void begin_list(const struct flag *flag, bool *begun, char *options)
 static void say_bad_flag(const struct command *command, const char *word, bool lacks_value)
 {
     scoped_str name = mem_printf("%.*s", (int)strcspn(word, "="), word);
-    struct nearest near = {0};
+    struct suggest near = {0};
 
     if (lacks_value) {
         cli_errorf("%s: needs a value", word);
@@ -126,7 +126,7 @@ static void say_bad_flag(const struct command *command, const char *word, bool l
     }
     for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
         if (strncmp(name, "--", 2) == 0)
-            nearest_offer(&near, name + 2, flag->name);
+            suggest_offer(&near, name + 2, flag->name);
     cli_errorf("%s: no such flag%s%s%s", name, near.word ? "; did you mean \"--" : "",
                near.word ? near.word : "", near.word ? "\"?" : "");
 }

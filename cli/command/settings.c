@@ -59,11 +59,11 @@ static bool set_one(const struct settings *settings, const struct flag *flag, co
 static bool unknown(const struct settings *settings, const char *place, const char *key,
                     struct error *err)
 {
-    struct nearest near = {0};
+    struct suggest near = {0};
 
     for (const struct flag *flag = settings->flags; flag->type != FLAG_END; flag++)
         if (strcmp(flag->name, "config") != 0)
-            nearest_offer(&near, key, flag->name);
+            suggest_offer(&near, key, flag->name);
     error_set(err, ERR_INVALID, "", "no such setting%s%s%s", near.word ? "; did you mean \"" : "",
               near.word ? near.word : "", near.word ? "\"?" : "");
     return wrong(settings, place, key, err);

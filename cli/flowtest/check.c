@@ -21,7 +21,7 @@ struct checking {
 };
 
 static void unknown(struct checking *c, const char *field, const char *what, const char *name,
-                    const struct nearest *near)
+                    const struct suggest *near)
 {
     test_file_error(c->file, field, "the flow has no %s \"%s\"%s%s%s", what, name,
                     near->word ? "; did you mean \"" : "", near->word ? near->word : "",
@@ -48,12 +48,12 @@ static uint32_t step_of(const struct flow_view *view, const char *name, enum who
 
 static bool check_step(struct checking *c, const char *field, const char *name, enum whose whose)
 {
-    struct nearest near = {0};
+    struct suggest near = {0};
 
     if (step_of(c->view, name, whose) != UINT32_MAX)
         return true;
     for (uint32_t i = 0; i < c->view->n_steps; i++)
-        nearest_offer(&near, name, c->view->steps[i].name);
+        suggest_offer(&near, name, c->view->steps[i].name);
     unknown(c, field, "step", name, &near);
     return false;
 }
@@ -84,7 +84,7 @@ static const json_t *template_of(const struct checking *c, const struct flow_vie
 }
 
 /* Tasks without a name get one by their place. */
-static bool offer_tasks(const json_t *job_spec, const char *wanted, struct nearest *near)
+static bool offer_tasks(const json_t *job_spec, const char *wanted, struct suggest *near)
 {
     size_t i;
     json_t *task;
@@ -97,7 +97,7 @@ static bool offer_tasks(const json_t *job_spec, const char *wanted, struct neare
         if (strcmp(name ? name : by_place, wanted) == 0)
             return true;
         if (name)
-            nearest_offer(near, wanted, name);
+            suggest_offer(near, wanted, name);
     }
     return false;
 }
@@ -112,7 +112,7 @@ static void check_tasks(struct checking *c, const char *field, const struct test
     for (size_t i = 0; template && i < mock->body.tasks.count; i++) {
         const char *wanted = mock->body.tasks.items[i].key;
         scoped_str place = mem_printf("%s.tasks.%s", field, wanted);
-        struct nearest near = {0};
+        struct suggest near = {0};
 
         if (!offer_tasks(template, wanted, &near) &&
             !offer_tasks(json_object_get(patch, "spec"), wanted, &near) &&
@@ -127,7 +127,7 @@ static void check_parameter(struct checking *c, size_t test, const char *name)
 {
     const json_t *spec = json_object_get(c->view->doc, "spec"), *parameter;
     scoped_str field = mem_printf("tests[%zu].parameters.%s", test, name);
-    struct nearest near = {0};
+    struct suggest near = {0};
     size_t i;
 
     json_array_foreach(json_object_get(spec, "parameters"), i, parameter)
@@ -136,7 +136,7 @@ static void check_parameter(struct checking *c, size_t test, const char *name)
 
         if (strcmp(known, name) == 0)
             return;
-        nearest_offer(&near, name, known);
+        suggest_offer(&near, name, known);
     }
     unknown(c, field, "parameter", name, &near);
 }

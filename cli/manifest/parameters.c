@@ -13,7 +13,7 @@ struct given {
     const char *name;
     size_t name_len;
     const char *value;
-    struct nearest near;
+    struct suggest near;
 };
 
 static bool names(const struct given *given, const char *name)
@@ -34,7 +34,7 @@ static bool set_in(json_t *flow, struct given *given)
 
         if (!name)
             continue;
-        nearest_offer(&given->near, wanted, name);
+        suggest_offer(&given->near, wanted, name);
         if (!names(given, name))
             continue;
         json_object_set_new(parameter, "value", json_string(given->value));

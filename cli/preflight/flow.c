@@ -54,14 +54,14 @@ static void report_template(struct preflight_run *run, const struct manifest *ma
     const char *ns = elsewhere ? json_string_value(json_object_get(
                                      json_object_get(elsewhere->doc, "metadata"), "namespace"))
                                : NULL;
-    struct nearest near = {0};
+    struct suggest near = {0};
     struct error err = {0};
 
     if (ns && strcmp(ns, object_namespace(flow)) == 0)
         return; /* it was refused, which has been said */
     for (size_t i = 0; !elsewhere && i < run->set->count; i++)
         if (run->set->items[i].kind == &kind_job_template)
-            nearest_offer(&near, name, manifest_name(&run->set->items[i]));
+            suggest_offer(&near, name, manifest_name(&run->set->items[i]));
     if (ns)
         error_set(
             &err, ERR_NOT_FOUND, field,

@@ -176,7 +176,7 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
     json_array_foreach(json_object_get(patch, "tasks"), t, task)
     {
         const char *name = json_string_value(json_object_get(task, "name"));
-        struct nearest near = {0};
+        struct suggest near = {0};
         struct error err = {0};
         char field[96];
         bool known = false;
@@ -186,7 +186,7 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
 
             known |= candidate && strcmp(candidate, name) == 0;
             if (candidate)
-                nearest_offer(&near, name, candidate);
+                suggest_offer(&near, name, candidate);
         }
         if (!name || known ||
             (json_object_get(task, "template") &&

@@ -27,7 +27,7 @@ static json_t *parse_yaml(const struct api_call *call, struct error_list *duplic
     scoped(json) json_t *first = NULL;
     json_t *next = NULL;
 
-    yaml_reader_take_twice(reader, duplicates);
+    yaml_reader_report_duplicates(reader, duplicates);
     if (!yaml_reader_next(reader, &first, err) || (first && !yaml_reader_next(reader, &next, err)))
         return NULL;
     if (first && !next)

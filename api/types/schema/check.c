@@ -12,45 +12,45 @@
 #include "base/mem.h"
 
 static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,
-                        const struct place *place);
+                        const struct field_path *place);
 
 static void check_count(struct schema_check *c, const struct field *field, bool partial,
-                        size_t count, const struct place *place)
+                        size_t count, const struct field_path *place)
 {
     if (!partial && count < field->min_length)
-        place_report(place, c->errors, "Invalid value: %zu: should have at least %u items", count,
-                     field->min_length);
+        field_path_report(place, c->errors, "Invalid value: %zu: should have at least %u items",
+                          count, field->min_length);
     else if (field->max_length && count > field->max_length)
-        place_report(place, c->errors, "Too many: %zu: must have at most %u items", count,
-                     field->max_length);
+        field_path_report(place, c->errors, "Too many: %zu: must have at most %u items", count,
+                          field->max_length);
 }
 
 typedef void (*check_entry_fn)(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct place *place);
+                               json_t *value, const struct field_path *place);
 
 static void check_str_entry(struct schema_check *c, const struct field *field, bool partial,
-                            json_t *value, const struct place *place)
+                            json_t *value, const struct field_path *place)
 {
     if (schema_expect(c, place, value, json_is_string(value), "string"))
         schema_check_content(c, field, value, place);
 }
 
 static void check_entries(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *array, const struct place *place, check_entry_fn check_entry)
+                          json_t *array, const struct field_path *place, check_entry_fn check_entry)
 {
     size_t i;
     json_t *entry;
 
     json_array_foreach(array, i, entry)
     {
-        struct place here = {.up = place, .index = i};
+        struct field_path here = {.up = place, .index = i};
 
         check_entry(c, field, partial, entry, &here);
     }
 }
 
 static void check_counted(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct place *place, check_entry_fn check_entry)
+                          json_t *value, const struct field_path *place, check_entry_fn check_entry)
 {
     if (!schema_expect(c, place, value, json_is_array(value), "array"))
         return;
@@ -59,13 +59,13 @@ static void check_counted(struct schema_check *c, const struct field *field, boo
 }
 
 static void check_str_list(struct schema_check *c, const struct field *field, bool partial,
-                           json_t *value, const struct place *place)
+                           json_t *value, const struct field_path *place)
 {
     check_counted(c, field, partial, value, place, check_str_entry);
 }
 
 static void check_members(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct place *place, check_entry_fn check_entry)
+                          json_t *value, const struct field_path *place, check_entry_fn check_entry)
 {
     const char *key;
     json_t *member;
@@ -75,7 +75,7 @@ static void check_members(struct schema_check *c, const struct field *field, boo
     check_count(c, field, partial, json_object_size(value), place);
     json_object_foreach(value, key, member)
     {
-        struct place here = {.up = place, .name = key, .map_key = true};
+        struct field_path here = {.up = place, .name = key, .map_key = true};
 
         if (!json_is_null(member) || field->type == FIELD_MAP)
             check_entry(c, field, partial, member, &here);
@@ -97,7 +97,7 @@ static void fill_nulls(json_t *map)
 }
 
 static void check_str_map(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct place *place)
+                          json_t *value, const struct field_path *place)
 {
     if (c->options->drop_null)
         fill_nulls(value);
@@ -105,33 +105,33 @@ static void check_str_map(struct schema_check *c, const struct field *field, boo
 }
 
 static void check_quantity_entry(struct schema_check *c, const struct field *field, bool partial,
-                                 json_t *value, const struct place *place)
+                                 json_t *value, const struct field_path *place)
 {
     schema_check_value(c, field, FIELD_QUANTITY, value, place);
 }
 
 static void check_quantity_map(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct place *place)
+                               json_t *value, const struct field_path *place)
 {
     check_members(c, field, partial, value, place, check_quantity_entry);
 }
 
 /* Checks a list entry. The row's length bounds are for the map's value list, not for this entry. */
 static void check_list_entry(struct schema_check *c, const struct field *field, bool partial,
-                             json_t *value, const struct place *place)
+                             json_t *value, const struct field_path *place)
 {
     if (schema_expect(c, place, value, json_is_array(value), "array"))
         check_entries(c, field, partial, value, place, check_str_entry);
 }
 
 static void check_str_list_map(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct place *place)
+                               json_t *value, const struct field_path *place)
 {
     check_members(c, field, partial, value, place, check_list_entry);
 }
 
 static void check_object(struct schema_check *c, const struct field *field, bool partial,
-                         json_t *value, const struct place *place)
+                         json_t *value, const struct field_path *place)
 {
     struct schema_level level;
 
@@ -142,20 +142,20 @@ static void check_object(struct schema_check *c, const struct field *field, bool
 }
 
 static void check_list(struct schema_check *c, const struct field *field, bool partial,
-                       json_t *value, const struct place *place)
+                       json_t *value, const struct field_path *place)
 {
     check_counted(c, field, partial, value, place, check_object);
 }
 
 static void check_map_entry(struct schema_check *c, const struct field *field, bool partial,
-                            json_t *value, const struct place *place)
+                            json_t *value, const struct field_path *place)
 {
     if (field->of)
         check_object(c, field, partial, value, place);
 }
 
 static void check_map(struct schema_check *c, const struct field *field, bool partial,
-                      json_t *value, const struct place *place)
+                      json_t *value, const struct field_path *place)
 {
     check_members(c, field, partial, value, place, check_map_entry);
 }
@@ -174,7 +174,7 @@ static const check_entry_fn checks[] = {
 /* clang-format on */
 
 static void check_by_row(struct schema_check *c, const struct field *field, bool partial,
-                         json_t *value, const struct place *place)
+                         json_t *value, const struct field_path *place)
 {
     check_entry_fn check = (size_t)field->type < countof(checks) ? checks[field->type] : NULL;
 
@@ -187,7 +187,7 @@ static void check_by_row(struct schema_check *c, const struct field *field, bool
 /* Returns the name, cut at its next dot, of the row most similar to a mistyped member. */
 static const char *nearest_member(const struct schema_level *level, const char *key, char out[64])
 {
-    struct nearest best = {0};
+    struct suggest best = {0};
 
     for (const struct field *field = level->schema->fields; field && field->name; field++) {
         const char *name = schema_local_name(level, field);
@@ -198,7 +198,7 @@ static const char *nearest_member(const struct schema_level *level, const char *
             continue;
         memcpy(local, name, len);
         local[len] = '\0';
-        nearest_offer(&best, key, local);
+        suggest_offer(&best, key, local);
         if (best.word == local) {
             memcpy(out, local, len + 1);
             best.word = out;
@@ -215,10 +215,10 @@ static const char *instead_of(const struct schema *schema, const char *key)
     return NULL;
 }
 
-static void report_unknown(const struct schema_level *level, const struct place *place,
+static void report_unknown(const struct schema_level *level, const struct field_path *place,
                            struct error_list *to)
 {
-    scoped_str path = place_text(place);
+    scoped_str path = field_path_text(place);
     char near[64];
     const char *instead = instead_of(level->schema, place->name);
     const char *best = instead ? NULL : nearest_member(level, place->name, near);
@@ -256,7 +256,7 @@ static void set_defaults(struct schema_check *c, const struct schema_level *leve
 }
 
 static void check_required(struct schema_check *c, const struct schema_level *level,
-                           const json_t *object, const struct place *place)
+                           const json_t *object, const struct field_path *place)
 {
     if (level->partial)
         return;
@@ -268,9 +268,9 @@ static void check_required(struct schema_check *c, const struct schema_level *le
             continue;
         value = json_object_get(object, name);
         if (!value || json_is_null(value)) {
-            struct place here = {.up = place, .name = name};
+            struct field_path here = {.up = place, .name = name};
 
-            place_report(&here, c->errors, "Required value");
+            field_path_report(&here, c->errors, "Required value");
         }
     }
 }
@@ -288,7 +288,7 @@ static bool stands_for_another(const struct field *field, const json_t *value)
 }
 
 static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,
-                        const struct place *place)
+                        const struct field_path *place)
 {
     const char *key;
     json_t *value;
@@ -297,7 +297,7 @@ static void check_level(struct schema_check *c, const struct schema_level *level
     set_defaults(c, level, object);
     json_object_foreach_safe(object, next, key, value)
     {
-        struct place here = {.up = place, .name = key};
+        struct field_path here = {.up = place, .name = key};
         struct schema_member member = schema_member(level, key, strlen(key));
 
         if (!member.field && !member.nested) {
@@ -328,7 +328,7 @@ void schema_check(const struct schema *schema, json_t *doc, const char *path,
                   const struct schema_options *options, struct error_list *errors)
 {
     struct schema_check c = {options, errors};
-    struct place root = {.name = path ? path : ""};
+    struct field_path root = {.name = path ? path : ""};
     struct schema_level level = schema_level(schema, false);
 
     if (schema_expect(&c, &root, doc, json_is_object(doc), "object"))

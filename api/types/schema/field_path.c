@@ -11,7 +11,7 @@
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 
-static void print(const struct place *place, struct buf *out)
+static void print(const struct field_path *place, struct buf *out)
 {
     if (place->up)
         print(place->up, out);
@@ -23,7 +23,7 @@ static void print(const struct place *place, struct buf *out)
         buf_printf(out, "%s%s", out->len ? "." : "", place->name);
 }
 
-char *place_text(const struct place *place)
+char *field_path_text(const struct field_path *place)
 {
     struct buf text = {0};
 
@@ -31,7 +31,7 @@ char *place_text(const struct place *place)
     return buf_take(&text);
 }
 
-const char *place_shown(const json_t *value, char out[SHOWN_MAX + 8])
+const char *field_path_shown(const json_t *value, char out[SHOWN_MAX + 8])
 {
     size_t at = 0;
 
@@ -54,9 +54,10 @@ const char *place_shown(const json_t *value, char out[SHOWN_MAX + 8])
     return out;
 }
 
-void place_report(const struct place *place, struct error_list *errors, const char *format, ...)
+void field_path_report(const struct field_path *place, struct error_list *errors,
+                       const char *format, ...)
 {
-    scoped_str path = place_text(place);
+    scoped_str path = field_path_text(place);
     char message[ERROR_MESSAGE_MAX];
     va_list args;
 
@@ -66,10 +67,10 @@ void place_report(const struct place *place, struct error_list *errors, const ch
     error_list_add(errors, ERR_INVALID, path, "%s", message);
 }
 
-void place_report_should(const struct place *place, struct error_list *errors, const json_t *value,
-                         const char *format, ...)
+void field_path_report_should(const struct field_path *place, struct error_list *errors,
+                              const json_t *value, const char *format, ...)
 {
-    scoped_str path = place_text(place);
+    scoped_str path = field_path_text(place);
     char quoted[SHOWN_MAX + 8], rule[160];
     va_list args;
 
@@ -77,7 +78,7 @@ void place_report_should(const struct place *place, struct error_list *errors, c
     vsnprintf(rule, sizeof rule, format, args);
     va_end(args);
     error_list_add(errors, ERR_INVALID, path, "Invalid value: %s: %s in body should %s",
-                   place_shown(value, quoted), path, rule);
+                   field_path_shown(value, quoted), path, rule);
 }
 
 static const char *type_name(const json_t *value)
@@ -102,10 +103,10 @@ static const char *type_name(const json_t *value)
     return "null";
 }
 
-void place_report_type(const struct place *place, struct error_list *errors, const json_t *value,
-                       const char *expected)
+void field_path_report_type(const struct field_path *place, struct error_list *errors,
+                            const json_t *value, const char *expected)
 {
-    scoped_str path = place_text(place);
+    scoped_str path = field_path_text(place);
 
     error_list_add(errors, ERR_INVALID, path,
                    "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", type_name(value),

@@ -9,30 +9,30 @@
 
 #include "base/error.h"
 
-struct place {
-    const struct place *up; /* NULL: `name` is the path given by the caller */
-    const char *name;       /* member; NULL for a list entry */
+struct field_path {
+    const struct field_path *up; /* NULL: `name` is the path given by the caller */
+    const char *name;            /* member; NULL for a list entry */
     size_t index;
     bool map_key; /* written [key] */
 };
 
 /** Returns the position as text: "spec.flows[0].name"; owned, never NULL. */
-char *place_text(const struct place *place);
+char *field_path_text(const struct field_path *place);
 
 enum { SHOWN_MAX = 128 };
 /** Returns the value as a finding shows it: a number, or quoted text, shortened and without control
  * characters. */
-const char *place_shown(const json_t *value, char out[SHOWN_MAX + 8]);
+const char *field_path_shown(const json_t *value, char out[SHOWN_MAX + 8]);
 
 /** Adds an INVALID finding at the position. */
-void place_report(const struct place *place, struct error_list *errors, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+void field_path_report(const struct field_path *place, struct error_list *errors,
+                       const char *format, ...) PRINTF_LIKE(3, 4);
 
 /** Adds "Invalid value: 0: spec.port in body should be at least 1". `format` gives the text after
  * "should". */
-void place_report_should(const struct place *place, struct error_list *errors, const json_t *value,
-                         const char *format, ...) PRINTF_LIKE(4, 5);
+void field_path_report_should(const struct field_path *place, struct error_list *errors,
+                              const json_t *value, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /** Adds "Invalid value: \"integer\": spec.name in body must be of type string: \"integer\"". */
-void place_report_type(const struct place *place, struct error_list *errors, const json_t *value,
-                       const char *expected);
+void field_path_report_type(const struct field_path *place, struct error_list *errors,
+                            const json_t *value, const char *expected);

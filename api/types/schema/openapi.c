@@ -135,7 +135,7 @@ static json_t *shaped(const struct field *field, bool partial, json_t *value)
 }
 
 /* Wraps a reference in allOf if it is one, because no other member may stand beside "$ref". */
-static json_t *roomy(json_t *schema)
+static json_t *wrap_reference(json_t *schema)
 {
     return json_object_get(schema, "$ref") ? json_pack("{s:[o]}", "allOf", schema) : schema;
 }
@@ -152,7 +152,7 @@ static json_t *field_schema(const struct making *m, const struct field *field, b
         json_object_set_new(value, "maximum", json_integer(field->max));
     schema = shaped(field, partial, value);
     if (field->doc || (field->default_json && !partial))
-        schema = roomy(schema);
+        schema = wrap_reference(schema);
     if (field->doc)
         json_object_set_new(schema, "description", json_string(field->doc));
     if (field->default_json && !partial)

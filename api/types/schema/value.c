@@ -16,12 +16,12 @@ static void mark_unreadable(struct schema_check *c)
         *c->options->unreadable = true;
 }
 
-bool schema_expect(struct schema_check *c, const struct place *place, const json_t *value, bool ok,
-                   const char *expected)
+bool schema_expect(struct schema_check *c, const struct field_path *place, const json_t *value,
+                   bool ok, const char *expected)
 {
     if (ok)
         return true;
-    place_report_type(place, c->errors, value, expected);
+    field_path_report_type(place, c->errors, value, expected);
     mark_unreadable(c);
     return false;
 }
@@ -35,22 +35,22 @@ static bool is_one_of(const struct field *field, const char *text)
 }
 
 static void report_choices(struct schema_check *c, const struct field *field, const json_t *value,
-                           const struct place *place)
+                           const struct field_path *place)
 {
     char quoted[SHOWN_MAX + 8];
     scoped(buf) struct buf choices = {0};
-    struct nearest best = {0};
+    struct suggest best = {0};
 
     for (const char *const *one = field->one_of; *one; one++) {
         if (!**one)
             continue;
         buf_printf(&choices, "%s\"%s\"", choices.len ? ", " : "", *one);
-        nearest_offer(&best, json_string_value(value), *one);
+        suggest_offer(&best, json_string_value(value), *one);
     }
     if (best.word)
         buf_printf(&choices, "; did you mean \"%s\"?", best.word);
-    place_report(place, c->errors, "Unsupported value: %s: supported values: %s",
-                 place_shown(value, quoted), choices.len ? choices.data : "none");
+    field_path_report(place, c->errors, "Unsupported value: %s: supported values: %s",
+                      field_path_shown(value, quoted), choices.len ? choices.data : "none");
 }
 
 /* Checks a string format. The first call passes no error, because nearly all text is valid; only a
@@ -58,18 +58,18 @@ static void report_choices(struct schema_check *c, const struct field *field, co
 typedef bool (*format_fn)(const char *text, struct error *err);
 
 static void report_format(struct schema_check *c, format_fn format, const char *text,
-                          const json_t *value, const struct place *place)
+                          const json_t *value, const struct field_path *place)
 {
     char quoted[SHOWN_MAX + 8];
     struct error err = {0};
 
     format(text, &err);
-    place_report(place, c->errors, "Invalid value: %s: %s", place_shown(value, quoted),
-                 err.message);
+    field_path_report(place, c->errors, "Invalid value: %s: %s", field_path_shown(value, quoted),
+                      err.message);
 }
 
 void schema_check_content(struct schema_check *c, const struct field *field, const json_t *value,
-                          const struct place *place)
+                          const struct field_path *place)
 {
     if (field->one_of) {
         if (!is_one_of(field, json_string_value(value)))
@@ -80,29 +80,29 @@ void schema_check_content(struct schema_check *c, const struct field *field, con
 }
 
 static void check_text_rules(struct schema_check *c, const struct field *field, const json_t *value,
-                             const struct place *place)
+                             const struct field_path *place)
 {
     size_t len = json_string_length(value);
 
     if (len < field->min_length)
-        place_report_should(place, c->errors, value, "be at least %u chars long",
-                            field->min_length);
+        field_path_report_should(place, c->errors, value, "be at least %u chars long",
+                                 field->min_length);
     else if (field->max_length && len > field->max_length)
-        place_report(place, c->errors, "Too long: may not be more than %u bytes",
-                     field->max_length);
+        field_path_report(place, c->errors, "Too long: may not be more than %u bytes",
+                          field->max_length);
     else
         schema_check_content(c, field, value, place);
 }
 
 static void check_str(struct schema_check *c, const struct field *field, const json_t *value,
-                      const struct place *place)
+                      const struct field_path *place)
 {
     if (schema_expect(c, place, value, json_is_string(value), "string"))
         check_text_rules(c, field, value, place);
 }
 
 static void check_integer_within(struct schema_check *c, const struct field *field,
-                                 const json_t *value, const struct place *place, int64_t min,
+                                 const json_t *value, const struct field_path *place, int64_t min,
                                  int64_t max)
 {
     int64_t number = json_integer_value(value);
@@ -114,29 +114,29 @@ static void check_integer_within(struct schema_check *c, const struct field *fie
         max = field->max < max ? field->max : max;
     }
     if (number < min)
-        place_report_should(place, c->errors, value, "be greater than or equal to %lld",
-                            (long long)min);
+        field_path_report_should(place, c->errors, value, "be greater than or equal to %lld",
+                                 (long long)min);
     else if (number > max)
-        place_report_should(place, c->errors, value, "be less than or equal to %lld",
-                            (long long)max);
+        field_path_report_should(place, c->errors, value, "be less than or equal to %lld",
+                                 (long long)max);
 }
 
 static void check_i32(struct schema_check *c, const struct field *field, const json_t *value,
-                      const struct place *place)
+                      const struct field_path *place)
 {
     if (schema_expect(c, place, value, json_is_integer(value), "integer"))
         check_integer_within(c, field, value, place, INT32_MIN, INT32_MAX);
 }
 
 static void check_i64(struct schema_check *c, const struct field *field, const json_t *value,
-                      const struct place *place)
+                      const struct field_path *place)
 {
     if (schema_expect(c, place, value, json_is_integer(value), "integer"))
         check_integer_within(c, field, value, place, INT64_MIN, INT64_MAX);
 }
 
 static void check_bool(struct schema_check *c, const struct field *field, const json_t *value,
-                       const struct place *place)
+                       const struct field_path *place)
 {
     schema_expect(c, place, value, json_is_boolean(value), "boolean");
 }
@@ -163,7 +163,7 @@ static bool is_time(const char *text, struct error *err)
 }
 
 static void check_quantity(struct schema_check *c, const struct field *field, const json_t *value,
-                           const struct place *place)
+                           const struct field_path *place)
 {
     char number[JSON_NUMBER_MAX];
     const char *text = json_string_value(value);
@@ -178,15 +178,15 @@ static void check_quantity(struct schema_check *c, const struct field *field, co
     if (!quantity_parse(text, &parsed, NULL))
         report_format(c, is_quantity, text, value, place);
     else if (field->bounded && quantity_whole(parsed) < field->min)
-        place_report_should(place, c->errors, value, "be greater than or equal to %lld",
-                            (long long)field->min);
+        field_path_report_should(place, c->errors, value, "be greater than or equal to %lld",
+                                 (long long)field->min);
     else if (field->bounded && quantity_whole(parsed) > field->max)
-        place_report_should(place, c->errors, value, "be less than or equal to %lld",
-                            (long long)field->max);
+        field_path_report_should(place, c->errors, value, "be less than or equal to %lld",
+                                 (long long)field->max);
 }
 
 static void check_duration(struct schema_check *c, const struct field *field, const json_t *value,
-                           const struct place *place)
+                           const struct field_path *place)
 {
     const char *text = json_string_value(value);
     int64_t ns;
@@ -196,15 +196,15 @@ static void check_duration(struct schema_check *c, const struct field *field, co
     if (!duration_parse(text, &ns, NULL))
         report_format(c, is_duration, text, value, place);
     else if (field->bounded && ns < field->min)
-        place_report_should(place, c->errors, value, "be a duration of at least %lldns",
-                            (long long)field->min);
+        field_path_report_should(place, c->errors, value, "be a duration of at least %lldns",
+                                 (long long)field->min);
     else if (field->bounded && ns > field->max)
-        place_report_should(place, c->errors, value, "be a duration of at most %lldns",
-                            (long long)field->max);
+        field_path_report_should(place, c->errors, value, "be a duration of at most %lldns",
+                                 (long long)field->max);
 }
 
 static void check_time(struct schema_check *c, const struct field *field, const json_t *value,
-                       const struct place *place)
+                       const struct field_path *place)
 {
     const char *text = json_string_value(value);
 
@@ -213,7 +213,7 @@ static void check_time(struct schema_check *c, const struct field *field, const 
 }
 
 static void check_int_or_str(struct schema_check *c, const struct field *field, const json_t *value,
-                             const struct place *place)
+                             const struct field_path *place)
 {
     if (!schema_expect(c, place, value, json_is_integer(value) || json_is_string(value),
                        "integer or string"))
@@ -225,21 +225,21 @@ static void check_int_or_str(struct schema_check *c, const struct field *field, 
 }
 
 static void check_base64(struct schema_check *c, const struct field *field, const json_t *value,
-                         const struct place *place)
+                         const struct field_path *place)
 {
     char text[SHOWN_MAX + 8];
 
     if (!schema_expect(c, place, value, json_is_string(value), "string"))
         return;
     if (!base64_valid(json_string_value(value), json_string_length(value)))
-        place_report(place, c->errors, "Invalid value: %s: must be base64 text",
-                     place_shown(value, text));
+        field_path_report(place, c->errors, "Invalid value: %s: must be base64 text",
+                          field_path_shown(value, text));
     else
         check_text_rules(c, field, value, place);
 }
 
 typedef void (*check_fn)(struct schema_check *c, const struct field *field, const json_t *value,
-                         const struct place *place);
+                         const struct field_path *place);
 
 /* clang-format off */
 static const check_fn checks[] = {
@@ -260,7 +260,7 @@ static const check_fn checks[] = {
 /* clang-format on */
 
 void schema_check_value(struct schema_check *c, const struct field *field, enum field_type type,
-                        const json_t *value, const struct place *place)
+                        const json_t *value, const struct field_path *place)
 {
     if ((size_t)type < countof(checks) && checks[type])
         checks[type](c, field, value, place);

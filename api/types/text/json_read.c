@@ -23,8 +23,8 @@ const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
 const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
 
 /* The position of a value in the tree: a chain through its objects and lists up to the root. */
-struct place {
-    const struct place *up;
+struct position {
+    const struct position *up;
     const char *name; /* [len], a member; NULL: a list entry */
     size_t len, index;
 };
@@ -32,8 +32,8 @@ struct place {
 struct reader {
     const char *text, *at, *end;
     const struct json_limits *limits;
-    const struct place *place;
-    struct error_list *twice; /* duplicate members are reported here; NULL: they are errors */
+    const struct position *place;
+    struct error_list *duplicates; /* duplicate members are reported here; NULL: they are errors */
     size_t depth, values;
     struct buf scratch; /* strings with escapes, numbers with fractions */
     struct error *err;
@@ -42,7 +42,7 @@ struct reader {
 
 static json_t *read_value(struct reader *r);
 
-static json_t *read_at(struct reader *r, const struct place *here)
+static json_t *read_at(struct reader *r, const struct position *here)
 {
     json_t *value;
 
@@ -292,7 +292,7 @@ static bool enter(struct reader *r)
 }
 
 /* Reads the separator after an entry. Returns true when another entry follows. */
-static bool goes_on(struct reader *r, char close, const char *why)
+static bool has_next(struct reader *r, char close, const char *why)
 {
     skip_space(r);
     if (take_char(r, ',')) {
@@ -313,18 +313,18 @@ static json_t *read_list(struct reader *r)
     list = json_array();
     if (!take_char(r, ']'))
         do {
-            const struct place here = {.up = r->place, .index = json_array_size(list)};
+            const struct position here = {.up = r->place, .index = json_array_size(list)};
             json_t *entry = read_at(r, &here);
 
             if (!entry)
                 return NULL;
             json_array_append_new(list, entry);
-        } while (goes_on(r, ']', "',' or ']' was expected"));
+        } while (has_next(r, ']', "',' or ']' was expected"));
     r->depth--;
     return r->failed ? NULL : take(list);
 }
 
-static void add_path(const struct place *place, struct buf *out)
+static void add_path(const struct position *place, struct buf *out)
 {
     if (!place)
         return;
@@ -339,16 +339,16 @@ static void add_path(const struct place *place, struct buf *out)
 }
 
 /* Reports a duplicate member; its later value has replaced the earlier one. */
-static bool take_twice(struct reader *r, const struct place *here, const char *at)
+static bool report_duplicate(struct reader *r, const struct position *here, const char *at)
 {
     scoped(buf) struct buf path = {0};
 
-    if (!r->twice)
+    if (!r->duplicates)
         return fail_at(r, at, "duplicate object key");
-    if (r->twice->count < ERROR_LIST_MAX)
+    if (r->duplicates->count < ERROR_LIST_MAX)
         add_path(here, &path);
-    error_list_add(r->twice, ERR_BAD_REQUEST, path.data ? path.data : "", "duplicate field \"%s\"",
-                   path.data ? path.data : "");
+    error_list_add(r->duplicates, ERR_BAD_REQUEST, path.data ? path.data : "",
+                   "duplicate field \"%s\"", path.data ? path.data : "");
     return true;
 }
 
@@ -358,7 +358,7 @@ static bool read_member(struct reader *r, json_t *object)
 {
     const char *begin = r->at, *key;
     size_t before = json_object_size(object);
-    struct place here = {.up = r->place};
+    struct position here = {.up = r->place};
     scoped_str copy = NULL;
     json_t *value;
 
@@ -379,7 +379,7 @@ static bool read_member(struct reader *r, json_t *object)
     if (!value)
         return false;
     json_object_setn_new_nocheck(object, key, here.len, value);
-    return json_object_size(object) > before || take_twice(r, &here, begin);
+    return json_object_size(object) > before || report_duplicate(r, &here, begin);
 }
 
 static json_t *read_object(struct reader *r)
@@ -393,7 +393,7 @@ static json_t *read_object(struct reader *r)
         do {
             if (!read_member(r, object))
                 return NULL;
-        } while (goes_on(r, '}', "',' or '}' was expected"));
+        } while (has_next(r, '}', "',' or '}' was expected"));
     r->depth--;
     return r->failed ? NULL : take(object);
 }
@@ -448,10 +448,14 @@ static json_t *read_value(struct reader *r)
 }
 
 json_t *json_parse_lenient(const char *text, size_t len, const struct json_limits *limits,
-                           struct error_list *twice, struct error *err)
+                           struct error_list *duplicates, struct error *err)
 {
-    struct reader r = {
-        .text = text, .at = text, .end = text + len, .limits = limits, .twice = twice, .err = err};
+    struct reader r = {.text = text,
+                       .at = text,
+                       .end = text + len,
+                       .limits = limits,
+                       .duplicates = duplicates,
+                       .err = err};
     json_t *doc = NULL;
 
     if (len > limits->max_bytes) {

@@ -48,7 +48,7 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
     return last[b_len];
 }
 
-void nearest_offer(struct nearest *best, const char *typed, const char *candidate)
+void suggest_offer(struct suggest *best, const char *typed, const char *candidate)
 {
     size_t typed_len = strlen(typed), len = strlen(candidate);
 

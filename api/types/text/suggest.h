@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* State of a search. Start with zeros, offer every candidate, then read `word`. */
-struct nearest {
+struct suggest {
     const char *word; /* best candidate that is similar enough, or NULL */
     size_t distance;
 };
@@ -14,4 +14,4 @@ struct nearest {
  * ignored and a swap of neighbours counts as one edit. Words that differ in more than a third of
  * their letters (one edit is always allowed) are not similar. O(length²); words longer than 64
  * bytes are skipped. */
-void nearest_offer(struct nearest *best, const char *typed, const char *candidate);
+void suggest_offer(struct suggest *best, const char *typed, const char *candidate);

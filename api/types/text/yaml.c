@@ -46,7 +46,7 @@ struct yaml_reader {
     size_t line, offset;                 /* of the current document */
     size_t seen_index, seen_byte;        /* characters counted so far, and the byte they end at */
     bool started, done;
-    struct error_list *twice; /* duplicate keys are reported here; NULL: they are errors */
+    struct error_list *duplicates; /* duplicate keys are reported here; NULL: they are errors */
     struct error *err;
 };
 
@@ -196,10 +196,10 @@ static bool set_member(struct yaml_reader *r, json_t *object, const yaml_event_t
     json_object_setn_new_nocheck(object, key->text, key->len, value);
     if (json_object_size(object) > before)
         return true;
-    if (!r->twice)
+    if (!r->duplicates)
         return yaml_fail(event, r->err, "duplicate key \"%.128s\"", key->text);
-    error_list_add(r->twice, ERR_BAD_REQUEST, key->text, "duplicate field \"%.128s\" (line %zu)",
-                   key->text, event->start_mark.line + 1);
+    error_list_add(r->duplicates, ERR_BAD_REQUEST, key->text,
+                   "duplicate field \"%.128s\" (line %zu)", key->text, event->start_mark.line + 1);
     return true;
 }
 
@@ -332,9 +332,9 @@ void yaml_reader_free(struct yaml_reader *r)
     mem_free(r);
 }
 
-void yaml_reader_take_twice(struct yaml_reader *r, struct error_list *twice)
+void yaml_reader_report_duplicates(struct yaml_reader *r, struct error_list *duplicates)
 {
-    r->twice = twice;
+    r->duplicates = duplicates;
 }
 
 size_t yaml_reader_line(const struct yaml_reader *r)

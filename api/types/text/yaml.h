@@ -48,9 +48,9 @@ struct yaml_reader;
 struct yaml_reader *yaml_reader_new(const char *text, size_t len, const struct yaml_limits *limits);
 void yaml_reader_free(struct yaml_reader *reader);
 SCOPED_DEFINE_PTR(yaml_reader, struct yaml_reader *, yaml_reader_free)
-/** After this call the last of duplicate keys in a mapping counts. Each is added to `twice` as
+/** After this call the last of duplicate keys in a mapping counts. Each is added to `duplicates` as
  * BAD_REQUEST with the message `duplicate field "KEY" (line L)`. */
-void yaml_reader_take_twice(struct yaml_reader *reader, struct error_list *twice);
+void yaml_reader_report_duplicates(struct yaml_reader *reader, struct error_list *duplicates);
 /** Reads the next document (owned), NULL after the last. Returns false with an error as yaml_parse
  * does; the reader then gives no more documents. */
 bool yaml_reader_next(struct yaml_reader *reader, json_t **out, struct error *err);

@@ -135,7 +135,7 @@ struct layout {
 };
 
 /* Adds a scalar, an alias or the start of a container to the table. */
-static void lay_node(struct layout *at, const yaml_event_t *event)
+static void record_node(struct layout *at, const yaml_event_t *event)
 {
     struct open *top = at->depth ? &at->open[at->depth - 1] : NULL;
     size_t line = at->first_line + event->start_mark.line;
@@ -161,14 +161,14 @@ static void lay_node(struct layout *at, const yaml_event_t *event)
 }
 
 /* Handles one event. Returns false at the end of the document. */
-static bool lay_event(struct layout *at, const yaml_event_t *event)
+static bool record_event(struct layout *at, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_SCALAR_EVENT:
     case YAML_ALIAS_EVENT:
     case YAML_MAPPING_START_EVENT:
     case YAML_SEQUENCE_START_EVENT:
-        lay_node(at, event);
+        record_node(at, event);
         return true;
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
@@ -203,7 +203,7 @@ static void lay_out(struct yaml_stream *stream, size_t index)
     yaml_parser_set_input_string(&parser, (const unsigned char *)stream->text + document->offset,
                                  stream->len - document->offset);
     while (more && yaml_parser_parse(&parser, &event)) {
-        more = lay_event(&at, &event);
+        more = record_event(&at, &event);
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);

@@ -113,7 +113,7 @@ static bool is_large(const void *decoded)
 
 static void of_what_passes_only_the_newest_stay(void **state)
 {
-    static const struct decoded_type status = {.schema = &thing_schema, .passes = is_large};
+    static const struct decoded_type status = {.schema = &thing_schema, .ended = is_large};
     struct blob *blobs[4];
 
     for (size_t i = 0; i < countof(blobs); i++) {

@@ -96,9 +96,9 @@ static const struct {
 static void distances_count_edits_and_swaps(void **state)
 {
     for (size_t i = 0; i < countof(distances); i++) {
-        struct nearest best = {0};
+        struct suggest best = {0};
 
-        nearest_offer(&best, distances[i].typed, distances[i].candidate);
+        suggest_offer(&best, distances[i].typed, distances[i].candidate);
         check_int(distances[i].typed, best.word ? best.distance : SIZE_MAX, distances[i].distance);
     }
 }

@@ -192,7 +192,7 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
 
     if (!fallback || strcmp(fallback, "emptyDir") != 0)
         job_check_volume_sources(spec, "spec", errors);
-    name_as_known(job->meta, &name);
+    name_or_placeholder(job->meta, &name);
     job_check_names(spec, name.data, errors);
     if (adm->plugins)
         adm->plugins->check(adm, spec, name.data, "spec", errors);

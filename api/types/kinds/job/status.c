@@ -89,7 +89,7 @@ static bool has_ended(const void *decoded)
 }
 
 static const struct decoded_type status_type = {
-    .schema = &job_status_schema, .passes = has_ended, .finish = finish_status};
+    .schema = &job_status_schema, .ended = has_ended, .finish = finish_status};
 
 static const struct job_status no_status = {.running_duration_ns = -1};
 

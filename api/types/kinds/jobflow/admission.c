@@ -248,7 +248,7 @@ static void warn_probe_tasks(struct name_check *c, size_t i)
 
 static void check_names(struct name_check *c)
 {
-    name_as_known(c->flow->meta, &c->job);
+    name_or_placeholder(c->flow->meta, &c->job);
     buf_char(&c->job, '-');
     c->prefix_len = c->job.len;
     for (size_t i = 0; i < c->spec->steps.count; i++) {

@@ -36,7 +36,7 @@ static void warn_about_job(const struct admission *adm, const struct object *tem
     struct error_list findings = {0};
     scoped(buf) struct buf name = {0};
 
-    name_as_known(template->meta, &name);
+    name_or_placeholder(template->meta, &name);
     job_check_names(spec, name.data, &findings);
     job_check_queue(adm, spec->queue && *spec->queue ? spec->queue : "default", &findings);
     for (size_t i = 0; i < findings.count; i++)

@@ -142,7 +142,7 @@ static bool worth_it(size_t names, const struct error_list *errors)
     return names <= SUGGEST_MAX && errors->count < ERROR_LIST_MAX;
 }
 
-static char *suggestion(const struct nearest *best)
+static char *suggestion(const struct suggest *best)
 {
     return best->word ? mem_printf("; did you mean \"%s\"?", best->word) : mem_strdup("");
 }
@@ -150,19 +150,19 @@ static char *suggestion(const struct nearest *best)
 char *jobflow_near_step(const struct jobflow_spec *spec, const char *name,
                         const struct error_list *errors)
 {
-    struct nearest best = {0};
+    struct suggest best = {0};
 
     for (size_t i = 0; worth_it(spec->steps.count, errors) && i < spec->steps.count; i++)
-        nearest_offer(&best, name, spec->steps.items[i].name);
+        suggest_offer(&best, name, spec->steps.items[i].name);
     return suggestion(&best);
 }
 
 char *jobflow_near_parameter(const struct jobflow_spec *spec, const char *name,
                              const struct error_list *errors)
 {
-    struct nearest best = {0};
+    struct suggest best = {0};
 
     for (size_t i = 0; worth_it(spec->parameters.count, errors) && i < spec->parameters.count; i++)
-        nearest_offer(&best, name, spec->parameters.items[i].name);
+        suggest_offer(&best, name, spec->parameters.items[i].name);
     return suggestion(&best);
 }

@@ -156,7 +156,7 @@ static bool has_ended(const void *decoded)
 }
 
 static const struct decoded_type status_type = {
-    .schema = &read_schema, .passes = has_ended, .finish = finish_status};
+    .schema = &read_schema, .ended = has_ended, .finish = finish_status};
 
 const struct pod_status *pod_status_of(const struct object *pod)
 {

@@ -5,7 +5,7 @@
  */
 #include "api/types/object.h"
 
-struct boxed_meta {
+struct meta_block {
     size_t bytes; /* of the whole allocation */
     const char *stored;
     size_t stored_len;

@@ -32,7 +32,7 @@ static void add_objects(void *arg, const struct job_plugin *plugin, const struct
 int main(void)
 {
     struct job_bench bench = job_bench_new(yaml);
-    struct job_plugin_job job = job_plugin_job_of(&bench.view);
+    struct job_plugin_job job = job_plugin_job_of(&bench.model);
     json_t *pod = job_bench_pod(&bench, "t", 0);
     struct job_object_plan plan = {0};
     struct error_list errors = {0}, warnings = {0};
@@ -43,7 +43,7 @@ int main(void)
     job_plugins_each(&job, add_objects, &plan, NULL);
     for (size_t i = 0; i < plan.count; i++)
         printf("object %s %s %s\n", plan.items[i].kind->name, plan.items[i].name, plan.items[i].body->text);
-    job_plugin_rules.check(&adm, bench.view.shape->spec, NULL, "spec", &errors);
+    job_plugin_rules.check(&adm, bench.model.compiled->spec, NULL, "spec", &errors);
     for (size_t i = 0; i < warnings.count; i++)
         printf("warning %s\n", warnings.items[i].message);
     printf("errors %zu\n", errors.count);
@@ -140,7 +140,7 @@ def the_recipe_of_the_documents_makes_a_plugin():
         "env VK_TASK_INDEX=0 VC_TASK_INDEX=0 GREETING=ahoy",
         "mounts j-greeting:/etc/greeting",
         'object ConfigMap j-greeting {"data":{"greeting":"ahoy"}}',
-        'warning plugin greeting: argument ignored: flag "texd" is unknown; there are text',
+        'warning plugin greeting: argument ignored: flag "texd" is unknown; known flags are text',
         "errors 0"])
 
 

@@ -298,7 +298,10 @@ def measure_list(args):
 
 
 def measure_start(args):
-    """Measures from the first byte of the request to the first instruction of the program. The program reports the time itself, so its own start is included."""
+    """Measures the time from the first byte of the request to the first output of the program.
+
+    The program reports the time itself, so its own start is included.
+    """
     took = []
     with daemon(args):
         template = {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": {"name": "t"},
@@ -338,7 +341,9 @@ def measure_idle(args):
 
 
 def measure_watch(args):
-    """Measures each round with a new daemon. Delays count from the due time of a change, so waiting for a free connection is included: a stall of the disk
+    """Measures each round with a new daemon.
+
+    Delays count from the due time of a change, so waiting for a free connection is included: a stall of the disk
     delays everything due meanwhile.
     """
     rounds = []

@@ -43,7 +43,10 @@ def command_of(args, way, flight, pods):
 
 
 def measure(command, user):
-    """Runs one measurement and waits for the supervisors that outlive it, so that their CPU time counts. Returns None if the method does not exist here."""
+    """Runs one measurement and waits for the supervisors that outlive it, so that their CPU time counts.
+
+    Returns None if the method does not exist here.
+    """
     before = os.times()
     done = subprocess.run(command, stdout=subprocess.PIPE, user=user, group=user and pwd.getpwuid(user).pw_gid, check=False,
                           extra_groups=[] if user else None)

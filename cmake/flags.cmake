@@ -11,14 +11,14 @@ target_compile_options(jobflow_flags INTERFACE
     -ffunction-sections -fdata-sections -fPIE -fvisibility=hidden -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
 target_link_options(jobflow_flags INTERFACE -pie -Wl,--as-needed -Wl,--gc-sections)
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    # {0} is how a row of any type is zeroed.
+    # {0} initialises structs of any type to zero; clang would demand nested braces.
     target_compile_options(jobflow_flags INTERFACE -Wno-missing-braces)
 endif()
 if(NOT JOBFLOW_MODE STREQUAL "release")
     target_compile_options(jobflow_flags INTERFACE -Werror)
 endif()
 
-# SEC-38. What a processor or compiler does not know is left out; tests/system checks the finished program.
+# SEC-38. Flags that the processor or compiler does not support are left out; tests/system/hardening.sh checks the program.
 set(hardening -D_FORTIFY_SOURCE=3 -fstack-protector-strong)
 foreach(flag -fstack-clash-protection -fcf-protection=full)
     string(MAKE_C_IDENTIFIER "HAVE${flag}" have)
@@ -35,7 +35,7 @@ if(JOBFLOW_MODE STREQUAL "release")
         $<$<BOOL:${HAVE_AUTO_VAR_INIT}>:-ftrivial-auto-var-init=zero>)
     target_link_options(jobflow_flags INTERFACE ${hardening_link})
 elseif(JOBFLOW_MODE STREQUAL "dev")
-    # No automatic zeroing here: valgrind and the compiler should see a forgotten initialisation.
+    # No automatic zeroing in this mode, so that valgrind and the compiler detect a missing initialisation.
     target_compile_options(jobflow_flags INTERFACE -O1 -g -gdwarf-4 ${hardening})
     target_link_options(jobflow_flags INTERFACE ${hardening_link})
 elseif(JOBFLOW_MODE STREQUAL "asan")

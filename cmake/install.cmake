@@ -1,5 +1,5 @@
-# cmake --install, and the Debian package that cpack makes of it. What is generated (manual pages, completions) comes from
-# the program itself, so it is made when the program has been built.
+# Rules for cmake --install and for the Debian package that cpack makes. The program itself generates the manual pages and
+# completions, so they are built after it.
 include(GNUInstallDirs)
 
 set(generated ${CMAKE_BINARY_DIR}/share)
@@ -14,7 +14,7 @@ install(FILES ${generated}/jobflow.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bas
 install(FILES ${generated}/jobflow.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _jobflow)
 install(FILES ${generated}/jobflow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# The units name the place that the program is installed to, which is known when it is installed.
+# The systemd units contain the installation path of the program, which is known only at installation.
 install(CODE "set(bin \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
     foreach(unit jobflow jobflow-user)
         configure_file(${CMAKE_SOURCE_DIR}/contrib/systemd/\${unit}.service.in ${generated}/\${unit}.service @ONLY)
@@ -41,7 +41,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Loaded when they are first needed, so no tool sees them.
+# Libraries loaded with dlopen; dpkg-shlibdeps cannot detect them.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libcurl4, passwd")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libigraph3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "kubernetes-client, openssh-server, openmpi-bin")

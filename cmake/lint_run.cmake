@@ -33,7 +33,7 @@ elseif(what STREQUAL "format-check")
     execute_process(COMMAND ${CLANG_FORMAT} --dry-run -Werror ${files} RESULT_VARIABLE failed)
 elseif(what STREQUAL "tidy")
     need(RUN_CLANG_TIDY)
-    # Only what this build directory compiles; generated and third-party sources are not in DIRS.
+    # Only sources that this build compiles. DIRS has no generated and no third-party sources.
     string(REPLACE ";" "|" dirs "${DIRS}")
     string(REGEX REPLACE "([][+.*()^$?{}])" "\\\\\\1" here "${SOURCE}")
     execute_process(COMMAND ${RUN_CLANG_TIDY} -quiet -j ${cores} -p ${BUILD} "^${here}/(${dirs})/.*\\.c$"

@@ -1,13 +1,13 @@
 # Tests: tests/**/test_*.c and tests/system/*.{sh,py} become ctest tests, each in a fresh TMPDIR; tests/fuzz/fuzz_*.c
-# become fuzzers (preset fuzz) or replay their corpus (elsewhere); bench/bench_*.c become programs and no tests;
-# tests/preload/*.c are what tests preload into the program.
+# become fuzzers (preset fuzz) or replay their corpus (elsewhere); bench/bench_*.c become programs, not tests;
+# tests/preload/*.c become libraries that tests preload into the program.
 set(in_fresh_dir ${CMAKE_SOURCE_DIR}/tests/in_fresh_dir.sh)
 set(sanitizer_env
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp"
     "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp")
-if(JOBFLOW_MODE MATCHES "asan|tsan|fuzz") # longer than what a test itself takes for a hang (DEADLINE of tests/system/lib.py)
+if(JOBFLOW_MODE MATCHES "asan|tsan|fuzz") # longer than DEADLINE of tests/system/lib.py, after which a test itself reports a hang
     set(test_timeout 1500)
 else()
     set(test_timeout 600)
@@ -26,7 +26,7 @@ function(jobflow_add_test name)
     endif()
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "${env}" LABELS ${arg_LABEL} TIMEOUT ${test_timeout})
-    if(arg_LABEL STREQUAL "system") # elsewhere 77 is a failure: so many failed cases, or a fuzzer's finding
+    if(arg_LABEL STREQUAL "system") # in other tests 77 may be the number of failed cases or the exit code of a fuzzer
         set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     endif()
 endfunction()
@@ -55,8 +55,8 @@ if(support)
     target_link_libraries(test_support PRIVATE jobflow_flags thirdparty)
 endif()
 
-# A test links its own layer and those below it, so it builds while another layer does not. The first row that matches
-# counts; tests of no row (system, conformance, fuzz, …) link everything.
+# A test links its own layer and those below it, so it builds even if another layer does not. The first matching row
+# applies; tests without a row (system, conformance, fuzz, …) link all libraries.
 set(api_below "base api_types api_store api_registry api_client api_cluster")
 set(test_layers
     "^base/|base"
@@ -109,7 +109,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         link_test(${name} ${path})
         target_link_libraries(${name} PRIVATE PkgConfig::cmocka)
-        # A line "/* wraps: f g */": calls of f and g in our libraries go to __wrap_f and __wrap_g of the test.
+        # A line "/* wraps: f g */": calls of f and g in the libraries of jobflow go to __wrap_f and __wrap_g of the test.
         file(STRINGS ${path} wraps REGEX "^/\\* wraps: .* \\*/$")
         foreach(line IN LISTS wraps)
             string(REGEX REPLACE "^/\\* wraps: (.*) \\*/$" "\\1" line "${line}")
@@ -120,7 +120,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         jobflow_add_test(${name} LABEL unit COMMAND $<TARGET_FILE:${name}>)
     endforeach()
 
-    if(TARGET jobflow AND NOT JOBFLOW_MODE MATCHES "asan|tsan") # whose own library must come first
+    if(TARGET jobflow AND NOT JOBFLOW_MODE MATCHES "asan|tsan") # a sanitizer must be the first preloaded library
         add_library(syscalls MODULE tests/preload/syscalls.c)
         target_compile_definitions(syscalls PRIVATE _GNU_SOURCE)
         target_compile_options(syscalls PRIVATE -Wall -Wextra -Werror)
@@ -131,7 +131,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         file(GLOB scripts CONFIGURE_DEPENDS tests/system/*.sh tests/system/*.py)
         foreach(path IN LISTS scripts)
             get_filename_component(stem ${path} NAME_WE)
-            if(stem MATCHES "^(lib|common|helper)") # sourced by the others
+            if(stem MATCHES "^(lib|common|helper)") # imported by other tests
                 continue()
             endif()
             if(path MATCHES "\\.py$")

@@ -1,4 +1,4 @@
-# base/version.h, generated: JOBFLOW_VERSION "0.1.0" and JOBFLOW_VERSION_FULL with the commit, where git knows it.
+# Generates base/version.h: JOBFLOW_VERSION "0.1.0", and JOBFLOW_VERSION_FULL with the commit if git knows it.
 find_package(Git QUIET)
 set(JOBFLOW_COMMIT "unknown")
 if(GIT_FOUND)

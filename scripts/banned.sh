@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Calls that must not appear (SEC-23, SIM-01), looked up in the symbol tables of the built libraries, so that macros cannot
-# hide them: scripts/banned.sh build/dev
+# Fails if a built library calls a banned function (SEC-23, SIM-01): scripts/banned.sh build/dev
+# It reads symbol tables instead of sources, so a macro cannot hide a call.
 set -euo pipefail
 build=${1:-build/dev}
 
 never='system|popen|strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok|atoi|atol|atoll'
 never="$never|__strcpy_chk|__strcat_chk|__sprintf_chk|__vsprintf_chk"
-# Time, chance and the environment come from base/clock.c and from cli/ alone; base/term.c asks how the terminal is set up.
+# Only base/clock.c and cli/ may read the time, randomness and the environment; base/term.c may read the terminal settings.
 clock='time|gettimeofday|clock_gettime|rand|srand|rand_r|random|srandom|drand48|getrandom|getentropy|arc4random'
 clock="$clock|getenv|secure_getenv"
 

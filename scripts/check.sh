@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change lands: builds, tests, sanitizers, linters. From a fresh machine on.
+# Runs all checks that a change must pass: builds, tests, sanitizers, linters. Installs missing packages first.
 #
-#   scripts/check.sh    all but what the next lines ask for
-#   CHECK_TSAN=1        the whole suite under ThreadSanitizer too
-#   CHECK_TIDY=1        clang-tidy too, which takes as long as the rest
-#   CHECK_SKIP_DEPS=1   the packages are there
+#   scripts/check.sh    all checks except the following
+#   CHECK_TSAN=1        also runs the whole suite under ThreadSanitizer
+#   CHECK_TIDY=1        also runs clang-tidy, which takes as long as the rest
+#   CHECK_SKIP_DEPS=1   does not install packages
 #
-# Ends with ctest's own summary; a step that fails ends it at once, with its output.
+# The first failing step ends the script and prints its output. Otherwise the summary of ctest comes last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

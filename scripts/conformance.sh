@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# How many cases of each specification a test covers: scripts/conformance.sh [-v]
+# Prints how many cases of each specification have a test: scripts/conformance.sh [-v]
 #
-# The case ids are in tests/conformance/ids/<specification>.txt, one a line. A test names those it covers in a comment near it:
-#   /* covers: jobflow.md 42 43 47..50; job.md ADM-01 ADM-02 */       in C, may go on over several lines
+# The case ids are in tests/conformance/ids/<specification>.txt, one per line. A comment near a test names its cases:
+#   /* covers: jobflow.md 42 43 47..50; job.md ADM-01 ADM-02 */       in C; may span several lines
 #   # covers: jobflow.md 51                                           in scripts and YAML
-# a..b are the ids from a to b in the order of the list; "; see …" is free text up to the next semicolon. -v also prints the open ids. Fails on an id that does not exist.
+# a..b are the ids from a to b in the order of the list. "see …" is free text up to the next semicolon.
+# -v also prints the ids without a test. An unknown id is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

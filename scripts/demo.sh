@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs examples/ml-pipeline to its end: real processes, no services.
+# Installs missing packages, builds, and runs examples/ml-pipeline with real processes. It needs no service.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-data=build/demo # the run's records and logs; look around afterwards
+data=build/demo # records and logs of the run; kept after the demo
 
 [ "${DEMO_SKIP_DEPS:-0}" = 1 ] || scripts/deps.sh
 build() { cmake --preset release && cmake --build --preset release --target jobflow; }
@@ -12,9 +12,9 @@ mkdir -p build
 began=$SECONDS
 echo "demo: 1 of 2: building build/release/jobflow (one to three minutes on two free cores the first time)"
 if [ -t 1 ]; then
-    build # its own progress
+    build # prints its own progress
 else
-    # One line for each tenth of the build, so that a slow machine shows what it is doing.
+    # Prints one line per tenth of the build, to show progress on a slow machine.
     build 2>&1 | tee build/demo-build.log | awk -v FS='[][/]' '
         $2 > 0 && $3 > 0 && int(10 * $2 / $3) > tenth { tenth = int(10 * $2 / $3); printf "demo: built %d of %d files\n", $2, $3; fflush() }' ||
         { cat build/demo-build.log; echo "demo: the build failed" >&2; exit 1; }

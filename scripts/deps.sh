@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The Debian packages that jobflow is built from, in one list; installs those that are missing.
+# The list of Debian packages that jobflow needs. Installs the missing ones.
 #
-#   scripts/deps.sh              what building and running need
-#   scripts/deps.sh --check      and what scripts/check.sh needs: tests, sanitizers, linters
-#   scripts/deps.sh --extras     and the frameworks of examples/: tests that need one are skipped where it is missing
-#   scripts/deps.sh --list       prints the list (of --check and --extras, when given too) and installs nothing
-#   scripts/deps.sh --dry-run    prints what would be installed and installs nothing
+#   scripts/deps.sh              packages for building and running
+#   scripts/deps.sh --check      also those for scripts/check.sh: tests, sanitizers, linters
+#   scripts/deps.sh --extras     also the frameworks of examples/; without them their tests are skipped
+#   scripts/deps.sh --list       prints the list (with those of --check and --extras if given) and installs nothing
+#   scripts/deps.sh --dry-run    prints the packages to install and installs nothing
 #
-# Written for Debian 12; assumes bash, dpkg and apt, nothing else. Needs root, or sudo.
+# For Debian 12. Needs only bash, dpkg and apt, and root or sudo.
 set -euo pipefail
 
 build=(
     gcc libc6-dev make cmake ninja-build pkg-config ccache
     libuv1-dev               # event loop, processes
-    libcurl4-openssl-dev     # outgoing HTTP
+    libcurl4-openssl-dev     # HTTP client
     libssl-dev               # TLS, keys
     libjansson-dev           # JSON
     libyaml-dev              # YAML
@@ -23,21 +23,21 @@ build=(
     uthash-dev libxxhash-dev # hash tables
     libseccomp-dev           # system call filter of pods
     libcap-dev               # capabilities of pods
-    zlib1g-dev               # content coding of long answers
-    libzstd-dev              # what changed in long statuses
-    libcmocka-dev            # tests; small, so that every configuration can build them
+    zlib1g-dev               # gzip encoding of long answers
+    libzstd-dev              # deltas of long statuses
+    libcmocka-dev            # unit tests; small enough to install for every build
     python3 python3-numpy    # examples, system tests
 )
 check=(
     git binutils file procps e2fsprogs mount
     clang libclang-rt-14-dev clang-format clang-tidy cppcheck
     openssl curl             # clients in system tests
-    openssh-client openssh-server # sshd of pods; its service is never started, see below
+    openssh-client openssh-server # sshd of pods; its service is never started (see policy-rc.d below)
     zsh fish man-db groff-base    # completions and manual pages
     debootstrap                   # a bare Debian for the test of the package
 )
 
-# kubectl, unless there is one already: tests/system/kubectl*.py take every version they find
+# kubectl, unless one is installed: tests/system/kubectl*.py use every version they find
 command -v kubectl >/dev/null || check+=(kubernetes-client)
 
 extras=(
@@ -83,7 +83,7 @@ fi
 echo "deps: to install: ${missing[*]}"
 [ $dry = 0 ] || exit 0
 
-# Says what an administrator has to do, and ends.
+# Prints the command that an administrator must run, and exits.
 ask_administrator() {
     echo "deps: $1; ask an administrator to run, or run as root:" >&2
     echo "  apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
@@ -95,8 +95,8 @@ if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || ask_administrator "installing packages needs root, and there is no sudo"
     as_root=(sudo)
 fi
-# Nothing that is installed here may start a service on this machine: not now (policy-rc.d) and not at the next boot
-# (the units of openssh-server are masked, unless sshd was there before).
+# No installed package may start a service on this machine: policy-rc.d prevents it during the installation, and masked
+# units of openssh-server prevent it at the next boot. An sshd that was installed before keeps its units.
 without_services() {
     local policy=/usr/sbin/policy-rc.d made_policy=0 failed=0
     case " ${missing[*]} " in
@@ -125,7 +125,7 @@ install() {
     apt_get install -y --no-install-recommends "${missing[@]}"
 }
 
-# A package list that is there may be old: then once more, with a new one.
+# The package lists may be outdated: if the installation fails, update them and try once more.
 lists=$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' 2>/dev/null | head -n 1)
 if [ -z "$lists" ] || ! without_services install; then
     [ -z "$lists" ] || echo "deps: trying again with fresh package lists" >&2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A real kube-apiserver for the tests that compare with one, built from Debian's own source package `kubernetes`.
+# Builds a real kube-apiserver from Debian's source package `kubernetes`, for the tests that compare jobflow with one.
 #
 #   scripts/kube-assets.sh [DIR]    makes DIR (default build/kube) with kube-apiserver, kube-controller-manager and etcd
 #   KUBEBUILDER_ASSETS=DIR ctest --preset dev -R differential
 #
-# Any other directory in the layout of envtest serves as well. Takes some twenty minutes and 6 GB; needs root, or
-# the packages named below.
+# Any other directory in the layout of envtest works as well. The build takes about twenty minutes and 6 GB. It needs
+# root, or the packages named below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}"
 fi
 
-# The source list of this machine, with sources instead of packages, for these calls alone.
+# The machine's package sources with deb-src instead of deb, used by these apt calls only.
 work=$dir/source
 mkdir -p "$work/lists/partial"
 sources=$work/sources.list
@@ -37,7 +37,7 @@ if [ ! -d "$tree" ]; then
 fi
 
 echo "kube-assets: building ${programs[*]}"
-# The reflect2 in it reads maps wrongly under a Go this new, and the server would crash; Debian has a later one.
+# The vendored reflect2 reads maps wrongly with this version of Go, which crashes the server. Debian's newer one replaces it.
 reflect2=vendor/github.com/modern-go/reflect2
 rm -f "$tree/$reflect2"/*.{go,s}
 cp "/usr/share/gocode/src/${reflect2#vendor/}"/*.{go,s} "$tree/$reflect2/"

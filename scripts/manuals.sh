@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes what is installed beside the program and made by it: manual pages and completions.
+# Runs the program to generate the manual pages and completion scripts that are installed with it.
 #
 #   scripts/manuals.sh PROGRAM FOLDER    FOLDER/man/*.1, FOLDER/jobflow.bash, .zsh, .fish
 set -euo pipefail

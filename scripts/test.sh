@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The quick suite of a developer: unit tests, corpora of the fuzzers and checks of the tree, in the dev build. About three
-# minutes on two cores. scripts/check.sh runs everything.
+# Runs the quick suite in the dev build: unit tests, corpora of the fuzzers and checks of the source tree. It takes about
+# three minutes on two cores. scripts/check.sh runs all tests.
 #
 #   scripts/test.sh              all of them
-#   scripts/test.sh REGEX        those whose names match, whole-program tests too: scripts/test.sh system_run
+#   scripts/test.sh REGEX        tests whose names match, whole-program tests included: scripts/test.sh system_run
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

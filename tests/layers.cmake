@@ -1,8 +1,9 @@
-# Which room may include which. cmake -P tests/layers.cmake, from anywhere; prints the graph of rooms as it is.
+# Checks which folders include headers of which others: cmake -P tests/layers.cmake, from any directory. Prints the actual
+# graph of folders.
 #
-# A room is a folder with sources, or one of the two headers that stand between rooms (api/cluster.h, api/server/api.h).
-# A row names the rooms that a room may include besides itself. It can only name rows above it, so there is no cycle.
-# The second table says which files may use a third-party library.
+# A room is a folder with sources, or one of the two headers that connect rooms (api/cluster.h, api/server/api.h).
+# A row names the rooms that a room may include besides itself. A row can only name rows above it, so the graph has no cycle.
+# The second table names the files that may use a third-party library.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
@@ -83,7 +84,7 @@ room(cli/cmd ${engine} ${server} api/client api/server/auth view cli/command cli
     cli/inspect cli/preflight cli/run cli/flowtest node/sandbox node/machine)
 room(cli ${engine} view cli/command cli/cmd node/shim)
 
-# A library: the headers it brings, and where they may be included. What no row names is libc or the kernel.
+# Third-party libraries: their headers and the files that may include them. Headers without a row belong to libc or the kernel.
 set(libraries "")
 macro(library name headers where)
     list(APPEND libraries ${name})

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The libraries call nothing that is banned, and time and chance come from one place; and the look at them would see it.
+# scripts/banned.sh finds no banned call in the libraries, and it does find one in a test object. Time and randomness come
+# from base/clock.c only.
 # covers: reliability.md SA-05 SEC-23; see SIM-01
 set -euo pipefail
 

@@ -314,7 +314,10 @@ def many_may_look_at_a_finished_run_at_once():
 
 
 def what_was_printed_may_be_read_again():
-    """Output of `get -o yaml` is valid input for validate, apply and run. apply checks the resourceVersion; a different order of members changes nothing."""
+    """Output of `get -o yaml` is valid input for validate, apply and run.
+
+    apply checks the resourceVersion; a different order of members changes nothing.
+    """
     finished()
     printed = {kind: jobflow("get", kind, "-o", "yaml").stdout for kind in ("jf", "jt", "vcjob", "jf,jt,vcjob,pods")}
     for kind, text in printed.items():

@@ -1,4 +1,4 @@
-"""`jobflow graph` and `jobflow explain`: the lines of a drawing are exactly the edges of the flow; output forms, states, times and reasons are right."""
+"""`jobflow graph` and `jobflow explain`: drawings show exactly the edges of the flow; formats, states, times and reasons are right."""
 import json
 import random
 import re

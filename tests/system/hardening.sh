@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The built program has each property the hardening flags ask for, read from the file itself.
+# Checks in the ELF file of the built program that each hardening flag has had its effect.
 # covers: reliability.md SEC-38 SA-07
 set -euo pipefail
 
@@ -44,12 +44,12 @@ expect "checked library calls" '__(memcpy|snprintf|vsnprintf|fprintf)_chk' "$sym
 if [ "$(uname -m)" = x86_64 ] && [ -n "$notes" ] && grep -q 'x86 feature' <<<"$notes"; then
     expect "branch targets are marked" 'IBT' "$notes"
 fi
-# Only what the linker must export: data of libraries copied into the program, and nothing of ours.
+# The linker must export data of libraries that is copied into the program; no function of jobflow may be exported.
 refuse "no function of ours is exported" ' [TW] (loop|store|buf|job|flow|cluster|node|cli|api)_' "$symbols"
 refuse "one TLS library" 'NEEDED.*(gnutls|nss3|mbedtls)' "$dynamic"
 refuse "no search path of libraries" 'RPATH|RUNPATH' "$dynamic"
 
-# So that memcheck reads what either compiler wrote. The presets of sanitizers have the same flag (cmake/flags.cmake).
+# valgrind reads DWARF 4 from both gcc and clang. The sanitizer presets use the same flag (cmake/flags.cmake).
 if [ "$JOBFLOW_MODE" = dev ]; then
     versions=$(readelf --debug-dump=info --dwarf-depth=1 "$JOBFLOW" 2>/dev/null | sed -n 's/^ *Version: *//p' | sort -u)
     expect "debug symbols are DWARF 4, all of them" '^4$' "$versions"

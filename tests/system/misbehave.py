@@ -245,7 +245,10 @@ def whatever_a_pod_does_nothing_is_left_and_others_go_on():
 
 
 def levels():
-    """Returns the isolation levels available here. Under ThreadSanitizer the capability check of some levels depends on when the sanitizer starts its thread."""
+    """Returns the isolation levels available here.
+
+    Under ThreadSanitizer the capability check of some levels depends on when the sanitizer starts its thread.
+    """
     found = []
     for name in LEVELS:
         try:

@@ -62,7 +62,7 @@ class Root:
             shutil.copy(name, os.path.join(self.path, "etc/apt/apt.conf.d"))
 
     def sh(self, script):
-        """Returns the output of a script in the root. It runs as process 1 of a new pid namespace, so processes that it leaves running end with it."""
+        """Returns the output of a script in the root. The script is process 1 of a new pid namespace, so its processes end with it."""
         inside = ("mount -t proc proc $1/proc; mount -t tmpfs tmpfs $1/tmp; mount --rbind /dev $1/dev; mount -t tmpfs tmpfs $1/run;"
                   "exec chroot $1 /bin/bash -euo pipefail -c \"$2\"")
         env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}

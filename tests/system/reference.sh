@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/reference.md is what the field tables say.
+# docs/reference.md equals the output that the program generates from its field tables.
 set -eu
 "$JOBFLOW" help reference > "$TMPDIR/reference.md"
 if ! diff -u "$JOBFLOW_SOURCE/docs/reference.md" "$TMPDIR/reference.md"; then

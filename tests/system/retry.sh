@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run --keep-going and run --retry-failed, with the process killed in between.
+# `run --keep-going` and `run --retry-failed`, with the run killed before the retry.
 # covers: jobflow.md 171 172 173
 set -euo pipefail
 cd "$TMPDIR"
@@ -37,12 +37,13 @@ spec:
   ${1:-}
 YAML
 }
-steps() { # a fails while there is no file "good"
+steps() { # step a fails until the file `good` exists
     template a 'echo a >> ran; test -e good'
     for step in b c d e; do template $step "echo $step >> ran; ${1:-true}"; done
 }
 begin() { rm -rf .jobflow ran good; touch ran; }
-# The moment of a first line "NAME…" in ran, then kill -9; its step, which waits for a file "go", outlives the run.
+# kill_when NAME: starts a run and kills it with -9 once the file `ran` has a line that begins with NAME. The step waits
+# for a file `go`, so it outlives the run.
 kill_when() {
     rm -f go
     "$JOBFLOW" run -o plain "${@:2}" f.yaml >out 2>err &
@@ -57,11 +58,10 @@ kill_when() {
 }
 until_go='until [ -e go ]; do sleep 0.02; done'
 
-# ---- keep going ----
 { flow; steps; } >f.yaml
 begin
 run 1 -j 1
-ran "a b" # one pod at a time: b was there when a failed, d was not
+ran "a b" # with one pod at a time, b was running when a failed and d was not
 begin
 run 1 -j 1 --keep-going
 ran "a b d"
@@ -74,7 +74,6 @@ run 1
 ran "a b d"
 echo "ok: a run killed after --keep-going is taken up in the same way, without the flag"
 
-# ---- retry ----
 { flow; steps; } >f.yaml
 begin
 run 1 --keep-going
@@ -111,7 +110,6 @@ grep -q 'without --retry-failed' err || die "no way out is named"
 run 2 --retry-failed --fresh
 echo "ok: other steps are refused, with the way out"
 
-# ---- the spec's own policy ----
 begin
 { flow "failurePolicy: abort"; steps; } >f.yaml
 sed -i 's/echo b >> ran; true/echo b >> ran; sleep 300000/; s/echo a >> ran/until grep -q b ran; do sleep 0.02; done; echo a >> ran/' f.yaml
@@ -123,7 +121,6 @@ run 0 --retry-failed
 ran "a a b b c d e"
 echo "ok: abort terminates what runs, and a retry runs it again"
 
-# ---- the command ----
 begin
 { flow; steps; } >f.yaml
 run 1
@@ -137,7 +134,6 @@ grep -q 'is Succeed: only' err || die "why not"
 ! "$JOBFLOW" retry job/f-a >out 2>err || die "a job was retried"
 echo "ok: retry jf/NAME asks for the same, and the next run goes on"
 
-# ---- a simulation goes on with what an earlier one has stored ----
 begin
 { flow; steps; } | sed 's/template: {spec/template: {metadata: {annotations: {sim.jobflow.dev\/exit-code: "EXIT"}}, spec/' >sim.yaml
 sed '0,/EXIT/s//1/; s/EXIT/0/' sim.yaml >f.yaml

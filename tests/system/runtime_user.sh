@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The runtime's tests once more as an ordinary user (they run as whoever starts ctest otherwise), and a pod of the whole
-# program: volumes, names and the working directory must be there without any privilege.
+# Runs the unit tests of the runtime again as an ordinary user, and a pod with the whole program: volumes, host names and
+# the working directory work without any privilege. ctest itself runs the unit tests as the user that started it.
 # covers: local-runtime.md LRT-02 LRT-04 LRT-08 LRT-30 LRT-32
 set -euo pipefail
 

@@ -28,7 +28,8 @@ while True:
     text, who = s.recvfrom(99)
     s.sendto(text + os.environ["HOSTNAME"].encode(), who)
 """
-# Sends datagrams to port 80 of the name, with connected and with unconnected sockets, until both servers have answered. Each answer must match its request.
+# Sends datagrams to port 80 of the name, with connected and with unconnected sockets, until both servers have answered.
+# Each answer must match its request.
 ASKER = """
 import os, socket
 seen, ways, n = set(), set(), 0

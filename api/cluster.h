@@ -1,19 +1,20 @@
 #pragma once
 /*
- * The cluster as controllers see it: cached reads, asynchronous writes, change events. The only
- * thing flow, template, probes, job and node know about the world; whether it is the embedded
- * store, a real kube-apiserver or a test's faulty wrapper cannot be told from here.
+ * The cluster as controllers see it: cached reads, asynchronous writes and change events. The
+ * packages flow, template, probes, job and node use no other access to the cluster. The
+ * implementation may be the embedded store, a kube-apiserver or a wrapper that injects faults in
+ * tests; a controller cannot tell them apart.
  *
- * Reads come from a cache on the loop: free of I/O, borrowed until the caller returns to the loop.
- * A controller's own write may or may not be in the cache when the call returns; it is there at the
- * latest when the corresponding event is delivered. Each write names what it expects (uid,
- * revision), so that a stale decision fails with CONFLICT or NOT_FOUND instead of doing harm.
+ * Reads come from a cache on the loop. They do no I/O, and their results are borrowed until the
+ * caller returns to the loop. A controller's own write is in the cache at the latest when its event
+ * is delivered; it may be there when the call returns. Each write names the uid and the revision it
+ * expects, so that a stale decision fails with CONFLICT or NOT_FOUND instead of doing harm.
  *
- * Accepted and durable. A write is *accepted* when `done` runs without error: it is ordered,
- * visible to every controller, and everything decided from it is ordered behind it. It is *durable*
- * when cluster_when_durable says so. Controllers act on accepted state, for whatever they write
- * lands behind it in the same log; nothing may leave the process (a started program, an answer, a
- * line on the terminal) before it is durable.
+ * A write is *accepted* when `done` runs without error: it has its place in the order of writes and
+ * every controller sees it. It is *durable* when cluster_when_durable reports it, after the commit
+ * to disk. Controllers act on accepted state, because their later writes are ordered behind it in
+ * the same log. Effects outside the process (starting a program, answering a request, printing a
+ * line) must wait until the state behind them is durable.
  */
 #include "api/types/object.h"
 #include "base/loop.h"
@@ -22,8 +23,8 @@ struct cluster;
 struct cluster_call;
 struct cluster_watcher;
 
-/** `result` (borrowed) is the object as stored; NULL for a removal, or with `err`. Runs once, on
- * the loop, never inside the submitting call. */
+/** Reports the end of a write, once, on the loop, never inside the submitting call. `result`
+ * (borrowed) is the object as stored; it is NULL after a removal and when `err` is set. */
 typedef void (*cluster_done_fn)(struct cluster_call *call, const struct object *result,
                                 const struct error *err);
 
@@ -43,8 +44,8 @@ struct cluster_removal {
 
 enum cluster_change { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_DELETED };
 
-/* Delivered on the loop in the order of the writes. `old` is NULL on ADDED; on DELETED `object` is
- * the last state. Both borrowed. */
+/* Receives changes on the loop in the order of the writes. `old` is NULL on ADDED; on DELETED
+ * `object` is the last state. Both are borrowed. */
 struct cluster_watcher {
     void (*changed)(struct cluster_watcher *watcher, enum cluster_change change,
                     const struct object *old, const struct object *object);
@@ -80,7 +81,8 @@ struct cluster {
     struct event_recorder *events; /* private to api/events.c */
 };
 
-/* ---- reads: borrowed until the caller returns to the loop ---- */
+/* The objects that the following functions return are borrowed until the caller returns to the
+ * loop. */
 static inline const struct object *cluster_get(struct cluster *c, const struct kind *kind,
                                                const char *ns, const char *name)
 {
@@ -91,7 +93,7 @@ static inline void cluster_each(struct cluster *c, const struct kind *kind, cons
 {
     c->ops->each(c, kind, ns, visit, arg);
 }
-/** Objects of `kind` that name `owner_uid` in any owner reference. Cost: the number of them. */
+/** Visits the objects of `kind` that name `owner_uid` in any owner reference. O(their number). */
 static inline void cluster_each_owned(struct cluster *c, const struct kind *kind,
                                       const char *owner_uid,
                                       void (*visit)(void *arg, const struct object *object),
@@ -100,31 +102,31 @@ static inline void cluster_each_owned(struct cluster *c, const struct kind *kind
     c->ops->each_owned(c, kind, owner_uid, visit, arg);
 }
 
-/* ---- writes. `call` may be NULL: a failure is then logged and forgotten. Otherwise it stays alive
- * until `done`. ---- */
+/* Writes. `call` stays alive until `done`. It may be NULL: a failure is then only logged. */
 
-/** Create; `draft` is consumed. EXISTS, INVALID, FORBIDDEN, … . A draft may use generate_name. */
+/** Creates an object; `draft` is consumed and may use generate_name. Errors: EXISTS, INVALID,
+ * FORBIDDEN and others of the API. */
 static inline void cluster_create(struct cluster *c, struct cluster_call *call,
                                   struct object *draft)
 {
     c->ops->create(c, call, draft);
 }
-/** Replace metadata and body; consumed. object->revision is the precondition (0 = none); uid always
- * is. CONFLICT, NOT_FOUND, INVALID. */
+/** Replaces metadata and body with those of `object` (consumed). Its uid is always a precondition,
+ * its revision unless 0. Errors: CONFLICT, NOT_FOUND, INVALID. */
 static inline void cluster_update(struct cluster *c, struct cluster_call *call,
                                   struct object *object)
 {
     c->ops->update(c, call, object);
 }
-/** Replace the status only (`status` consumed). Identity and precondition come from `object`
- * (borrowed): uid always, revision unless 0. */
+/** Replaces the status only; `status` is consumed. `object` (borrowed) gives the identity and the
+ * preconditions: its uid always, its revision unless 0. */
 static inline void cluster_update_status(struct cluster *c, struct cluster_call *call,
                                          const struct object *object, struct blob *status)
 {
     c->ops->update_status(c, call, object, status);
 }
-/** Delete as the API does: finalizers and pod grace periods first set the deletion mark. NOT_FOUND,
- * CONFLICT. */
+/** Deletes with the semantics of the API: an object with finalizers or a pod grace period first
+ * only gets a deletion timestamp. Errors: NOT_FOUND, CONFLICT. */
 static inline void cluster_remove(struct cluster *c, struct cluster_call *call,
                                   const struct kind *kind, const char *ns, const char *name,
                                   const struct cluster_removal *how)
@@ -132,9 +134,8 @@ static inline void cluster_remove(struct cluster *c, struct cluster_call *call,
     c->ops->remove(c, call, kind, ns, name, how);
 }
 
-/* ---- changes ---- */
-
-/** Every existing object is delivered as ADDED first (asynchronously), then every change. */
+/** Starts a watch. It delivers every existing object as ADDED, asynchronously, and then every
+ * change. */
 static inline void cluster_watch(struct cluster *c, struct cluster_watcher *watcher)
 {
     c->ops->watch(c, watcher);
@@ -143,30 +144,32 @@ static inline void cluster_unwatch(struct cluster *c, struct cluster_watcher *wa
 {
     c->ops->unwatch(c, watcher);
 }
-/** Run `task` on the loop once everything accepted so far is durable. */
+/** Posts `task` to the loop once every write accepted so far is durable. */
 static inline void cluster_when_durable(struct cluster *c, struct task *task)
 {
     c->ops->when_durable(c, task);
 }
-/** Whoever asked goes away: `task` does not run any more. */
+/** Cancels cluster_when_durable for `task`: it does not run any more. */
 static inline void cluster_forget(struct cluster *c, struct task *task)
 {
     c->ops->forget(c, task);
 }
-/** Somebody has nothing to do until what is pending is durable (a free slot waits for a start
- * intent): do not let it wait for company. */
+/** Requests an immediate commit of the pending writes. For callers that are idle until the writes
+ * are durable, such as a free slot that waits for a start intent. */
 static inline void cluster_hurry(struct cluster *c)
 {
     if (c->ops->hurry)
         c->ops->hurry(c);
 }
 
-/* ---- api/events.c: Kubernetes Events, counted instead of repeated (L-40) ---- */
+/* Kubernetes Events (api/events.c). Repeated events raise a count instead of adding objects (L-40).
+ */
 enum event_type { EVENT_NORMAL, EVENT_WARNING };
-/** Tell people what happened to `about` (borrowed). Never fails and never waits: an event that says
- * nothing new raises the count of the one before; too many about one object are told as one. */
+/** Records an Event about `about` (borrowed). It never fails and never blocks. An event equal to an
+ * earlier one raises the count of that one; above the rate limit, events about one object are
+ * combined. */
 void cluster_event(struct cluster *c, const struct object *about, enum event_type type,
                    const char *reason, const char *component, const char *format, ...)
     PRINTF_LIKE(6, 7);
-/** For backends: before the cluster goes. */
+/** Frees the event recorder. A backend calls it before it frees the cluster. */
 void cluster_events_release(struct cluster *c);

@@ -1,17 +1,17 @@
 /*
  * The cluster interface on the embedded registry and store.
  *
- * A write is carried out inside the call, so it is in the cache at once; its `done` waits in a
- * queue and runs from a task, in the order of the writes. Changes come from the store's listener,
- * in the order of the writes too. A watcher begins with what is there when its task runs and skips
- * what it is told later about that time.
+ * A write runs inside the call, so the cache has it at once. Its `done` is queued and runs from a
+ * task, in the order of the writes. The store's listener delivers changes, also in the order of the
+ * writes. A new watcher first gets the objects that exist when its task runs; changes up to that
+ * revision are then skipped for it.
  */
 #include "api/cluster_embedded.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 
-/* The answer to a write, until its caller has it. */
+/* The result of a write, queued until its `done` has run. */
 struct answer {
     struct answer *next;
     struct cluster_call *call;
@@ -21,8 +21,8 @@ struct answer {
 
 struct watching {
     struct watching *next;
-    struct cluster_watcher *watcher; /* NULL: given up while it was told of a change */
-    int64_t since;                   /* has seen everything up to this revision; -1 = nothing yet */
+    struct cluster_watcher *watcher; /* NULL: unwatched during delivery */
+    int64_t since;                   /* has got everything up to this revision; -1 = nothing yet */
 };
 
 struct embedded {
@@ -35,16 +35,14 @@ struct embedded {
 
     struct store_listener listener;
     struct watching *watchers[KIND_N];
-    struct task introduce; /* tells new watchers what is there */
-    unsigned telling;      /* depth; entries given up are freed at 0 */
+    struct task introduce; /* delivers the existing objects to new watchers */
+    unsigned telling;      /* depth of nested deliveries; unwatched entries are freed at 0 */
 };
 
 static struct embedded *embedded_of(struct cluster *c)
 {
     return container_of(c, struct embedded, cluster);
 }
-
-/* ---- reads ---- */
 
 static const struct object *embedded_get(struct cluster *c, const struct kind *kind, const char *ns,
                                          const char *name)
@@ -63,8 +61,6 @@ static void embedded_each_owned(struct cluster *c, const struct kind *kind, cons
 {
     store_each_owned(embedded_of(c)->store, kind, owner_uid, visit, arg);
 }
-
-/* ---- answers ---- */
 
 static struct answer *answer_new(struct embedded *e)
 {
@@ -114,12 +110,12 @@ static void log_refused(const struct error_list *errors)
     struct error err;
 
     error_list_ok(errors, &err);
-    if (err.code == ERR_STORAGE) /* the store has told of it, once */
+    if (err.code == ERR_STORAGE) /* the store has already logged it */
         return;
     log_warn("write refused", kv_str("field", err.field), kv_str("error", err.message));
 }
 
-/* `errors` is released. */
+/* Queues the result of a write. `errors` is released. */
 static void answer_call(struct embedded *e, struct cluster_call *call, bool ok,
                         const struct object *result, struct error_list *errors)
 {
@@ -142,8 +138,6 @@ static void answer_call(struct embedded *e, struct cluster_call *call, bool ok,
     e->last = &answer->next;
     loop_post(e->cluster.loop, &e->deliver);
 }
-
-/* ---- writes ---- */
 
 static void embedded_create(struct cluster *c, struct cluster_call *call, struct object *draft)
 {
@@ -197,8 +191,6 @@ static void embedded_remove(struct cluster *c, struct cluster_call *call, const 
 
     answer_call(e, call, ok, NULL, &errors);
 }
-
-/* ---- changes ---- */
 
 static void free_given_up(struct embedded *e)
 {
@@ -282,8 +274,6 @@ static void embedded_unwatch(struct cluster *c, struct cluster_watcher *watcher)
     free_given_up(e);
 }
 
-/* ---- durability ---- */
-
 static void embedded_when_durable(struct cluster *c, struct task *task)
 {
     store_when_durable(embedded_of(c)->store, task);
@@ -298,8 +288,6 @@ static void embedded_hurry(struct cluster *c)
 {
     store_hurry(embedded_of(c)->store);
 }
-
-/* ---- life ---- */
 
 static const struct cluster_ops ops = {
     .get = embedded_get,

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The cluster interface on the embedded registry and store.
+ * Creates the implementation of the cluster interface that runs on the registry and the store in
+ * this process.
  */
 #include "api/cluster.h"
 #include "api/registry/registry.h"

@@ -1,15 +1,15 @@
 /*
- * Kubernetes Events: what happened to an object, for people (L-40).
+ * Records Kubernetes Events about objects (L-40).
  *
- * Equal events are one Event object whose count grows; its name follows from what it says, so that
- * it is found again after a restart. Each object may cause a burst of 25 writes and then one a
- * second. Beyond that, counts gather and are written later by a timer, and events not seen before
- * join an "(combined from similar events)" of their reason.
+ * Equal events are one Event object with a growing count. Its name is a hash of the content, so
+ * that the object is found again after a restart. Each object may cause a burst of 25 writes, then
+ * one per second. Above that rate, counts add up and a timer writes them later; events with new
+ * content are combined in one "(combined from similar events)" Event per reason.
  *
  *   cluster_event ─► series known? ─yes─► count ─► token? ─yes─► write
  *                         │ no                        └─no──► dirty, written by the timer
  *                         └─► token? ─yes─► create
- *                                └─no──► the series of similar ones
+ *                                └─no──► the series of combined events
  *
  * Ref: client-go tools/record/events_cache.go.
  */
@@ -32,23 +32,23 @@ enum {
     NAME_BUF = 256,
 };
 
-/* Equal events. */
+/* Equal events, counted in one Event object. */
 struct series {
     UT_hash_handle hh; /* in order of last use */
     uint64_t key;
-    uint64_t source; /* key of its source */
+    uint64_t source; /* key of the object that causes them */
     int64_t count, last_ms;
-    bool dirty; /* the Event object does not say so yet */
+    bool dirty; /* the count is newer than the Event object's */
     char *ns;   /* of the Event object */
     char name[NAME_BUF];
 };
 
-/* An object that causes events, and what it may still write. */
+/* An object that causes events, with its token bucket for writes. */
 struct source {
     UT_hash_handle hh; /* in order of last use */
     uint64_t key;
     int64_t tokens;
-    int64_t filled_ms; /* tokens were right then */
+    int64_t filled_ms; /* last refill of the tokens */
 };
 
 struct event_recorder {
@@ -59,7 +59,7 @@ struct event_recorder {
     struct timer flush;
 };
 
-/* What is being told. */
+/* One event to record. */
 struct event {
     const struct object *about;
     enum event_type type;
@@ -71,8 +71,6 @@ static const char *type_text(enum event_type type)
 {
     return type == EVENT_WARNING ? "Warning" : "Normal";
 }
-
-/* ---- keys and names ---- */
 
 static uint64_t hash_parts(const char *const *parts, size_t count)
 {
@@ -100,8 +98,6 @@ static void event_name(const struct event *event, uint64_t key, char out[NAME_BU
     snprintf(out, NAME_BUF, "%.*s.%016llx", (int)len, object_name(event->about),
              (unsigned long long)key);
 }
-
-/* ---- sources: who may write ---- */
 
 static struct source *source_of(struct event_recorder *recorder, uint64_t key, int64_t now_ms)
 {
@@ -142,8 +138,6 @@ static bool take_token(struct event_recorder *recorder, uint64_t key)
     return true;
 }
 
-/* ---- writing ---- */
-
 static struct blob *event_body(const struct event *event, int64_t now_ms)
 {
     scoped(buf) struct buf text = {0};
@@ -180,11 +174,11 @@ static void create_event(struct cluster *c, const struct event *event, const cha
     const struct meta draft = {.namespace = event->ns, .name = name, .deletion_grace_s = -1};
     struct blob *body = event_body(event, now_ms);
 
-    body->admitted_as = &kind_event; /* written by us, to its schema */
+    body->admitted_as = &kind_event; /* built here according to its schema */
     cluster_create(c, NULL, object_new(&kind_event, meta_new(&draft), body, NULL));
 }
 
-/* Write the count into the Event object; false when it is not in the cache (yet). */
+/* Writes the count into the Event object. False when the object is not in the cache (yet). */
 static bool write_count(struct cluster *c, const struct series *series)
 {
     const struct object *object = cluster_get(c, &kind_event, series->ns, series->name);
@@ -204,8 +198,6 @@ static bool write_count(struct cluster *c, const struct series *series)
     return true;
 }
 
-/* ---- series ---- */
-
 static void series_free(struct event_recorder *recorder, struct series *series)
 {
     HASH_DEL(recorder->series, series);
@@ -214,7 +206,7 @@ static void series_free(struct event_recorder *recorder, struct series *series)
     mem_free(series);
 }
 
-/* Known, and now the last used; or NULL. */
+/* Returns the series with `key`, now marked as most recently used, or NULL. */
 static struct series *series_find(struct event_recorder *recorder, uint64_t key)
 {
     struct series *series = NULL;
@@ -241,7 +233,7 @@ static struct series *series_add(struct event_recorder *recorder, const struct e
     return series;
 }
 
-/* The series of an Event object from an earlier life of this process. */
+/* Adds the series of an Event object that an earlier run of the process wrote. */
 static struct series *series_adopt(struct event_recorder *recorder, const struct event *event,
                                    uint64_t key, uint64_t source)
 {
@@ -273,13 +265,13 @@ static void count_one_more(struct event_recorder *recorder, struct series *serie
 {
     series->count++;
     series->last_ms = now_ms;
-    if (series->dirty) /* the timer is on its way */
+    if (series->dirty) /* the timer is already set */
         return;
     set_dirty(recorder, series,
               !take_token(recorder, series->source) || !write_count(recorder->cluster, series));
 }
 
-/* An Event object deleted by somebody is not worth another try. */
+/* Writes all dirty series. A count whose Event object was deleted is dropped. */
 static void flush(struct timer *timer)
 {
     struct event_recorder *recorder = container_of(timer, struct event_recorder, flush);
@@ -296,8 +288,6 @@ static void flush(struct timer *timer)
         timer_start(recorder->cluster->loop, timer, REFILL_MS);
 }
 
-/* ---- telling ---- */
-
 static struct event_recorder *recorder_of(struct cluster *c)
 {
     if (!c->events) {
@@ -313,7 +303,7 @@ enum news {
     NEWS_ALWAYS,
 };
 
-/* False when it says something new and may not. */
+/* Counts or creates the event. False when it needs a new series and there is no token for it. */
 static bool tell(struct event_recorder *recorder, const struct event *event, uint64_t source,
                  enum news news)
 {

@@ -1,9 +1,9 @@
 /*
  * Server-side apply.
  *
- *   configuration ─ what it wants ─ merged into the live object ─ what it gave up taken out
- *                                       │                            └─► as an update
- *                                       └─ fields of others that change: conflicts
+ *   configuration ─► add its fields to the live object ─► remove fields the manager dropped ─► update
+ *                        │
+ *                        └─► fields of other managers would change: conflicts
  *
  * Ref: spec/kube-api.md 10.5.
  */
@@ -39,8 +39,6 @@ static json_t *tracked(const struct applying *a, const json_t *doc)
     return managed_tracked(doc, a->kind->has_status, a->subresource);
 }
 
-/* ---- nothing is there yet ---- */
-
 static bool apply_new(struct applying *a, json_t *config, const struct object **out,
                       struct error_list *errors)
 {
@@ -48,15 +46,16 @@ static bool apply_new(struct applying *a, json_t *config, const struct object **
     scoped(json) json_t *wanted = tracked(a, config);
     scoped(managed_apply) struct managed_apply applied = {0};
 
-    json_object_del(json_object_get(config, "metadata"), "resourceVersion"); /* of one that was */
+    json_object_del(json_object_get(config, "metadata"),
+                    "resourceVersion"); /* a resourceVersion belongs to
+                                                                              * an earlier object */
     if (!managed_apply(none, &a->write, nothing, wanted, NULL, true, &applied, errors))
         return false;
     return create_from_document(a->r, config, a->how, list_text(applied.entries), out, errors);
 }
 
-/* ---- something is there ---- */
-
-/* What is live was made before anybody kept account. */
+/* Returns the managed fields of a live object that has none yet: all its fields, with the manager
+ * "before-first-apply". */
 static json_t *before_first(const struct applying *a, const json_t *live)
 {
     scoped(json) json_t *nothing = json_object(), *none = json_array();
@@ -83,8 +82,8 @@ static const char *last_applied(const json_t *doc)
     return json_string_value(json_object_get(annotations, LAST_APPLIED));
 }
 
-/* Coming from client-side apply: what kubectl itself wrote last is its own, whoever the list says
- * holds it. A set (owned), or NULL. */
+/* Returns the fields that kubectl set by client-side apply, or NULL; owned. They cause no conflict
+ * when kubectl changes to server-side apply, whichever manager the list names. */
 static json_t *forgiven(const struct applying *a, const json_t *live)
 {
     const char *text = strcmp(a->how->manager, "kubectl") == 0 ? last_applied(live) : NULL;
@@ -96,11 +95,11 @@ static json_t *forgiven(const struct applying *a, const json_t *live)
         return NULL;
     was = tracked(a, last);
     set = fieldset_of(&a->write.at, was);
-    changes = fieldset_compare(&a->write.at, live, was); /* changed: no longer as it was applied */
+    changes = fieldset_compare(&a->write.at, live, was); /* changed since it was applied */
     return fieldset_difference(set, changes.changed);
 }
 
-/* kubectl's note of what it applied follows, for those who go on with client-side apply. */
+/* Updates kubectl's last-applied annotation, so that client-side apply keeps working. */
 static void follow_note(const struct applying *a, const json_t *config, json_t *doc)
 {
     json_t *annotations = json_object_get(json_object_get(doc, "metadata"), "annotations");
@@ -113,7 +112,8 @@ static void follow_note(const struct applying *a, const json_t *config, json_t *
     json_object_set_new(annotations, LAST_APPLIED, json_string(text.data));
 }
 
-/* The whole document: identity of the object, the applied part, and of a subresource the rest. */
+/* Builds the document of the update: the object's identity, the applied part and, for a
+ * subresource, the rest of the object. */
 static json_t *whole_document(const struct applying *a, const struct object *current,
                               const json_t *config, json_t *applied)
 {
@@ -168,7 +168,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(one->message, other->message);
 }
 
-/* Whatever the caller wants to be told of unknown fields: nobody could own them. */
+/* Rejects unknown fields in every validation mode, because an unknown field cannot be owned. */
 static bool check_declared(const struct applying *a, const json_t *config,
                            struct error_list *errors)
 {
@@ -192,7 +192,7 @@ static bool check_declared(const struct applying *a, const json_t *config,
     return false;
 }
 
-/* A uid in the configuration is a condition. */
+/* Checks the uid in the configuration, which is a precondition. */
 static bool check_uid(const struct applying *a, const char *name, const struct object *current,
                       const json_t *config, struct error_list *errors)
 {

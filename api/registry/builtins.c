@@ -1,6 +1,5 @@
 /*
- * Objects nobody has to make: what every store begins with, and what clients of a daemon expect of
- * a cluster besides.
+ * Creates the objects that every store has, and those that clients of a daemon expect in a cluster.
  */
 #include <string.h>
 
@@ -10,7 +9,7 @@
 struct builtin {
     const struct kind *kind;
     const char *name, *body, *status;
-    bool of_cluster; /* looked for by clients: not in a run of one's own */
+    bool of_cluster; /* created for a daemon only, not for `jobflow run` */
 };
 
 /* clang-format off */
@@ -63,6 +62,6 @@ void builtins_make(struct registry *r)
     for (size_t i = 0; i < countof(builtins); i++)
         if (!builtins[i].of_cluster || r->options.cluster_objects)
             make(r, &builtins[i], "");
-    if (r->options.cluster_objects) /* of a store that a run began */
+    if (r->options.cluster_objects) /* the store may have been created by `jobflow run` */
         store_each(r->store, &kind_namespace, NULL, complete, r);
 }

@@ -1,5 +1,5 @@
 /*
- * Create: admission, a name, the fields the server owns. Ref: spec/kube-api.md 6.4.
+ * Create: admission, the name, and the fields that the server owns. Ref: spec/kube-api.md 6.4.
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool name_is_free(const struct registry *r, const struct object *draft, c
     return false;
 }
 
-/* Labels as they are, but `key` with `value`; `out` has room for one more. */
+/* Copies the labels into `out` with `key` set to `value`. `out` has room for one more. */
 static uint32_t labels_with(const struct meta *meta, const char *key, const char *value,
                             struct kv *out)
 {
@@ -81,12 +81,12 @@ static struct meta *born_meta(struct registry *r, const struct object *draft, co
     return born;
 }
 
-/* The status an object begins with: its own only where status is no subresource. */
+/* Returns the initial status: the draft's own only for kinds without a status subresource. */
 static struct blob *born_status(const struct object *draft)
 {
     static const char pending[] = "{\"phase\":\"Pending\"}", active[] = "{\"phase\":\"Active\"}";
     static const char no_balancer[] = "{\"loadBalancer\":{}}";
-    static const char open[] = "{\"state\":\"Open\"}"; /* O-10: jobs may follow at once */
+    static const char open[] = "{\"state\":\"Open\"}"; /* O-10: the queue accepts jobs at once */
 
     if (draft->kind == &kind_pod)
         return blob_intern(pending, strlen(pending));
@@ -134,7 +134,8 @@ static void follow_up(struct registry *r, const struct object *created)
         builtins_of_namespace(r, created);
 }
 
-/* The account of `born` (consumed), as it was worked out before (consumed) or from its body. */
+/* Sets the managed fields of `born` (consumed): `managed` (consumed), or NULL to compute them from
+ * `body`. */
 static struct object *with_managed_fields(struct registry *r, struct object *born, char *managed,
                                           const json_t *body, const struct registry_write *how)
 {
@@ -145,8 +146,8 @@ static struct object *with_managed_fields(struct registry *r, struct object *bor
     return managed_fields_put(born, managed ? managed : managed_fields_begin(r, born, body, how));
 }
 
-/* `draft` (consumed) has passed admission; so is `managed`. `body` is what the draft's says, or
- * NULL. */
+/* Creates the object of `draft`, which has passed admission. `draft` and `managed` are consumed.
+ * `body` is the draft's body as a document, or NULL. */
 static bool create(struct registry *r, struct object *draft, const json_t *body,
                    const struct registry_write *how, char *managed, const struct object **out,
                    struct error_list *errors)

@@ -1,20 +1,18 @@
 /*
- * Delete: at once, or a mark that others act on. Ref: spec/kube-api.md 14.
+ * Delete: removes an object at once, or marks it as deleted. Ref: spec/kube-api.md 14.
  *
- *   preconditions ─ protection ─┬─ a pod that runs ──────────► mark with grace; the node deletes
- *                               │                              again with grace 0
- *                               ├─ finalizers, a policy that
- *                               │  needs one, a namespace ───► mark; the gc, or whoever put
- *                               │                              them in, takes the finalizers out
- *                               └─ otherwise ────────────────► gone
+ *   preconditions ─ protection ─┬─ running pod ──────────────► mark with grace period; the node
+ *                               │                              deletes it again with grace 0
+ *                               ├─ finalizers, a propagation
+ *                               │  policy, a namespace ──────► mark; the garbage collector or the
+ *                               │                              owners remove the finalizers
+ *                               └─ otherwise ────────────────► removed
  */
 #include <string.h>
 
 #include "api/registry/internal.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
-
-/* ---- may it? ---- */
 
 static bool check_preconditions(const struct object *object, const struct registry_delete *how,
                                 struct error_list *errors)
@@ -76,9 +74,7 @@ static bool check_allowed(const struct registry *r, const struct object *object,
     return true;
 }
 
-/* ---- how? ---- */
-
-/* Seconds until a pod that runs is gone; 0 = nothing needs to end. */
+/* Returns the grace period of a running pod in seconds; 0 = the object can be removed at once. */
 static int64_t pod_grace(const struct object *pod, const struct registry_delete *how)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -89,12 +85,12 @@ static int64_t pod_grace(const struct object *pod, const struct registry_delete 
     if (grace < 0)
         grace = spec->grace_s.set ? spec->grace_s.value : 30;
     if (object_deleting(pod) && pod->meta->deletion_grace_s < grace)
-        grace = pod->meta->deletion_grace_s; /* may only be shortened */
+        grace = pod->meta->deletion_grace_s; /* a later delete can only shorten it */
     return grace > 0 ? grace : 0;
 }
 
-/* What the deletion of `object` puts among its finalizers, or NULL. Nobody needs one when there are
- * no dependents. */
+/* Returns the finalizer that the propagation policy adds to `object`, or NULL. An object without
+ * dependents needs none. */
 static const char *policy_finalizer(const struct registry *r, const struct object *object,
                                     enum registry_propagation propagation)
 {
@@ -113,7 +109,7 @@ static const char *policy_finalizer(const struct registry *r, const struct objec
 
 struct mark {
     int64_t grace_s;
-    const char *finalizer; /* one more, or NULL */
+    const char *finalizer; /* finalizer to add, or NULL */
 };
 
 static struct blob *marked_status(const struct object *object)
@@ -148,7 +144,7 @@ static struct object *marked(const struct registry *r, const struct object *obje
     return with_status;
 }
 
-/* Whether the mark says anything the object does not say yet. */
+/* Returns whether the mark changes the object. */
 static bool is_news(const struct object *object, const struct mark *mark)
 {
     return !object_deleting(object) || mark->finalizer ||
@@ -171,11 +167,11 @@ static struct mark mark_for(const struct registry *r, const struct object *objec
 
     if (meta_has_finalizer(object->meta, FINALIZER_FOREGROUND) ||
         meta_has_finalizer(object->meta, FINALIZER_ORPHAN))
-        mark.finalizer = NULL; /* the first policy stands */
+        mark.finalizer = NULL; /* the policy of the first delete stays */
     return mark;
 }
 
-/* A full disk takes deletes. */
+/* Returns whether the store accepts deletes. A full disk does. */
 static bool store_takes_deletes(const struct registry *r, struct error_list *errors)
 {
     struct error err;

@@ -1,9 +1,8 @@
 /*
- * Deletion protection (DC-02): a flow that has not finished, and a template that such a flow still
- * needs, are not deleted by mistake. Ref: spec/jobflow.md 13.9.
+ * Deletion protection (DC-02): rejects the deletion of a flow that has not finished, and of a
+ * template that such a flow still needs. Ref: spec/jobflow.md 13.9.
  *
- * A template is needed by a step whose job does not exist; steps with a job keep the definition
- * they were made from.
+ * A step needs its template until its job exists; the job keeps a copy of the definition.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #define ANNOTATION_PROTECTION "flow.volcano.sh/deletion-protection"
 
-/* The annotation on the object wins over the server's option. */
+/* The object's annotation overrides the server's option. */
 static bool is_protected(const struct registry *r, const struct object *object)
 {
     const char *annotation = meta_annotation(object->meta, ANNOTATION_PROTECTION);
@@ -50,13 +49,13 @@ static bool flow_may_go(const struct object *flow, struct error *err)
     return refuse(flow, why, err);
 }
 
-/* Which unfinished flows still need a template. */
+/* Collects the unfinished flows that still need a template. */
 struct search {
     const struct registry *r;
     const struct object *template;
-    const char *name; /* as steps say it: of a copy, the original's */
+    const char *name; /* the name used by steps; for a copy, the original's */
     size_t count;
-    char names[160]; /* of the first ones */
+    char names[160]; /* of the first flows found */
 };
 
 static bool has_job(const struct registry *r, const struct object *flow,
@@ -72,8 +71,8 @@ static bool has_job(const struct registry *r, const struct object *flow,
     return controller && strcmp(controller->uid, object_uid(flow)) == 0;
 }
 
-/* Whether the flow makes jobs from this very object: one that pins its templates needs its copies,
- * once they are there. */
+/* Returns whether the flow creates jobs from this object. A flow that pins its templates uses its
+ * copies once they exist. */
 static bool runs_with(const struct search *search, const struct object *flow)
 {
     const struct object *copy = NULL;

@@ -1,5 +1,5 @@
 /*
- * How the API names things in its errors. Ref: spec/kube-api.md 12.2.
+ * Formats resource and kind names for API errors. Ref: spec/kube-api.md 12.2.
  */
 #include <stdio.h>
 #include <string.h>

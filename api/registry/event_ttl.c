@@ -1,8 +1,8 @@
 /*
- * Events are kept for an hour, and not more than 20,000 of them: the oldest go first (L-40).
+ * Deletes Events after one hour, and the oldest ones above 20,000 (L-40).
  *
- * A queue in the order they were made. One that was counted up since it was queued goes to the end
- * instead of away. Looked at when an event is made, so that an idle process does nothing.
+ * The queue is in order of creation. An Event whose count rose since it was queued is queued again
+ * instead of deleted. The check runs when an Event is created, so an idle process does nothing.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static bool is_old(const struct event_ttl *ttl)
     return loop_wall_ms(ttl->r->loop) - ttl->first->at_ms >= KEPT_MS;
 }
 
-/* The oldest goes, or goes to the end. */
+/* Deletes the oldest Event, or queues it again when it has changed. */
 static void drop_one(struct event_ttl *ttl)
 {
     struct record *record = take_first(ttl);
@@ -76,8 +76,6 @@ void event_ttl_added(struct event_ttl *ttl, const struct object *event)
     while (ttl->first && (ttl->count > KEPT_MAX || is_old(ttl)))
         drop_one(ttl);
 }
-
-/* ---- what an earlier life left ---- */
 
 struct found {
     const struct object **items;

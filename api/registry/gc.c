@@ -1,22 +1,22 @@
 /*
- * The collector: dependents follow their owners, namespaces take their content along.
+ * The garbage collector: deletes dependents with their owners, and namespaces with their content.
  *
- * It keeps a queue of uids to look at. Looking depends only on what is stored, so a uid may be
- * queued for any reason and more than once:
+ * It keeps a queue of uids to check. A check depends only on stored state, so a uid may be queued
+ * for any reason and more than once:
  *
- *   nothing has the uid            its dependents are collected: deleted when all their owners are
- *                                  gone, else rid of the dead reference
- *   it is deleted in foreground    its dependents are deleted; when none that blocks is left, it
+ *   no object has the uid          dependents without another owner are deleted; the others lose the
+ *                                  reference
+ *   deleted in foreground          its dependents are deleted; when no blocking one is left, it
  *                                  loses its finalizer
- *   it is deleted and orphaned     its dependents lose the reference, then it its finalizer
- *   a namespace being deleted      everything in it is deleted, then it goes
- *   anything else                  is collected itself if all its owners are gone
+ *   deleted with orphaning         its dependents lose the reference, then it loses its finalizer
+ *   a namespace being deleted      its content is deleted, then the namespace
+ *   any other object               is deleted if all its owners are gone
  *
- * An owner counts by uid, in the same namespace or cluster-scoped. Ref: spec/kube-api.md 14.3,
+ * Owners are matched by uid, in the same namespace or cluster-scoped. Ref: spec/kube-api.md 14.3,
  * 14.4; Kubernetes pkg/controller/garbagecollector.
  *
- * A look that concerns many objects takes a list of them once and works it off in slices, so that
- * ten thousand pods do not stop the loop.
+ * A check of many objects takes a list of them once and processes it in slices, so that ten
+ * thousand pods do not block the loop.
  */
 #include <string.h>
 
@@ -27,26 +27,24 @@
 enum { SLICE = 256 };
 
 enum scope {
-    LOOK_ONCE, /* at the object itself, and whether its deletion is complete */
-    LOOK_ALL,  /* also at each of its dependents, or of a namespace's contents */
+    LOOK_ONCE, /* check the object itself, and whether its deletion is complete */
+    LOOK_ALL,  /* also check each dependent, or each object in the namespace */
 };
 
 struct look {
     UT_hash_handle hh;
     enum scope scope;
     bool listed;          /* the list was taken */
-    struct object **list; /* [count], owned references; before `at` done */
+    struct object **list; /* [count], owned references; those before `at` are processed */
     size_t count, cap, at;
     char uid[]; /* key */
 };
 
 struct gc {
     struct registry *r;
-    struct look *looks; /* in order of arrival, which uthash keeps */
+    struct look *looks; /* in order of arrival (uthash keeps it) */
     struct task task;
 };
-
-/* ---- the queue ---- */
 
 static void look_at(struct gc *gc, const char *uid, enum scope scope)
 {
@@ -81,9 +79,7 @@ static void list_add(void *arg, const struct object *object)
     look->list[look->count++] = object_ref(object);
 }
 
-/* ---- owners ---- */
-
-/* The living owner behind a reference, or NULL. */
+/* Returns the existing owner behind a reference, or NULL. */
 static const struct object *owner_of(const struct registry *r, const struct object *object,
                                      const struct owner_ref *reference)
 {
@@ -105,7 +101,7 @@ static bool is_orphaning(const struct object *object)
     return object_deleting(object) && meta_has_finalizer(object->meta, FINALIZER_ORPHAN);
 }
 
-/* Owners that wait for their dependents may have one less. */
+/* Queues the owners that are being deleted and wait for their dependents. */
 static void look_at_owners(struct gc *gc, const struct object *object)
 {
     for (uint32_t i = 0; i < object->meta->n_owners; i++) {
@@ -117,8 +113,8 @@ static void look_at_owners(struct gc *gc, const struct object *object)
 }
 
 struct owners {
-    uint32_t solid;   /* there to stay */
-    uint32_t waiting; /* being deleted in foreground: want the object gone */
+    uint32_t solid;   /* not being deleted */
+    uint32_t waiting; /* being deleted in foreground: this object must go first */
     uint32_t gone;
 };
 
@@ -149,7 +145,8 @@ static bool keeps(const struct registry *r, const struct object *object,
     return owner && !in_foreground(owner);
 }
 
-/* Take out the references to `without`, or (NULL) to owners that are gone or going. */
+/* Removes the references to the owner `without`, or, with NULL, to owners that are gone or being
+ * deleted. */
 static void drop_owners(struct gc *gc, const struct object *object, const char *without)
 {
     struct registry *r = gc->r;
@@ -166,8 +163,6 @@ static void drop_owners(struct gc *gc, const struct object *object, const char *
     mem_free(kept);
     look_at_owners(gc, object);
 }
-
-/* ---- deleting ---- */
 
 static void delete_internal(struct registry *r, const struct object *object,
                             enum registry_propagation propagation)
@@ -212,7 +207,7 @@ static bool has_blocking(const struct registry *r, const struct object *object)
     return store_find_owned(r->store, owner.uid, blocks, &owner);
 }
 
-/* An object with owners, none of whom is there to stay: it goes too. */
+/* Deletes an object with owners when none of them remains. */
 static void collect(struct gc *gc, const struct object *object)
 {
     struct registry *r = gc->r;
@@ -249,9 +244,8 @@ static void drop_finalizer(struct registry *r, const struct object *object, cons
     mem_free(kept);
 }
 
-/* ---- looks ---- */
-
-/* What a look at `uid` has to go through, one by one. */
+/* Takes the list of objects that a check must process: dependents, or the content of a namespace.
+ */
 static void take_list(const struct registry *r, struct look *look, const struct object *object)
 {
     look->listed = true;
@@ -287,7 +281,7 @@ static void finish_namespace(struct registry *r, const struct object *object)
         registry_remove(r, object);
 }
 
-/* The list is worked off: is the object itself done? */
+/* Ends a check whose list is processed: finishes the deletion of the object itself. */
 static void conclude(struct gc *gc, const struct look *look, const struct object *object)
 {
     struct registry *r = gc->r;
@@ -297,7 +291,7 @@ static void conclude(struct gc *gc, const struct look *look, const struct object
     if (in_foreground(object)) {
         if (has_blocking(r, object))
             return;
-        if (is_orphaning(object)) /* both: the other one's turn comes next */
+        if (is_orphaning(object)) /* both finalizers: orphaning is next */
             look_at(gc, look->uid, LOOK_ALL);
         drop_finalizer(r, object, FINALIZER_FOREGROUND);
     } else if (is_orphaning(object)) {
@@ -310,7 +304,7 @@ static void conclude(struct gc *gc, const struct look *look, const struct object
     }
 }
 
-/* Returns how many objects were handled. */
+/* Processes up to `most` objects. Returns their number. */
 static size_t work_on(struct gc *gc, struct look *look, size_t most)
 {
     struct registry *r = gc->r;
@@ -343,7 +337,7 @@ static void work(struct task *task)
             break;
         left -= left > 0;
 
-        /* taken out first: what concluding brings about may queue the same uid anew */
+        /* removed first, because conclude() may queue the same uid again */
         HASH_DEL(gc->looks, look);
         conclude(gc, look, store_get_uid(gc->r->store, look->uid));
         mem_free(look->list);
@@ -352,8 +346,6 @@ static void work(struct task *task)
     if (gc->looks)
         loop_post(gc->r->loop, &gc->task);
 }
-
-/* ---- what happened ---- */
 
 void gc_owners_changed(struct gc *gc, const struct object *old, const struct object *object)
 {
@@ -391,8 +383,6 @@ void gc_removed(struct gc *gc, const struct object *object)
         look_at_namespace(gc, object_namespace(object));
 }
 
-/* ---- life ---- */
-
 static void recover(void *arg, const struct object *object)
 {
     struct gc *gc = arg;
@@ -408,7 +398,7 @@ struct gc *gc_new(struct registry *r)
 
     gc->r = r;
     gc->task.run = work;
-    if (!store_writable(r->store, NULL)) /* opened for looking: nothing is collected */
+    if (!store_writable(r->store, NULL)) /* read-only store: nothing is deleted */
         return gc;
     for (int id = 0; id < KIND_N; id++)
         store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, gc);

@@ -1,5 +1,5 @@
 /*
- * A batch in the making: vectors of references, taken on the loop and dropped there.
+ * Builds a batch: arrays of references that the loop takes and releases.
  */
 #include "api/store/batch.h"
 

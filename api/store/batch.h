@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What one commit writes: the last version of each changed row, new bodies, bodies nobody uses any
- * more, and who waits for it.
+ * The content of one commit: the last version of each changed row, new bodies, unused bodies to
+ * delete, and the tasks that wait for the commit.
  *
- * Gathered on the loop, then lent to the store thread, which only reads it, then taken back: all
- * references are dropped on the loop.
+ * The loop builds a batch, lends it to the store thread, which only reads it, and takes it back.
+ * All references are released on the loop.
  */
 #include "api/types/object.h"
 #include "base/loop.h"
@@ -31,21 +31,22 @@ struct batch {
     struct task **tasks; /* [n_tasks]: posted once durable */
     size_t n_tasks, cap_tasks;
 
-    uint64_t changes_end;  /* position behind its last change */
+    uint64_t changes_end;  /* change position after its last change */
     int64_t revision;      /* of its last change; 0 = no change */
-    int64_t revision_mark; /* new high-water mark of revisions; 0 = as it is */
+    int64_t revision_mark; /* new high-water mark of revisions; 0 = unchanged */
 };
 
-/** Note that `row` shall hold `object` (reference taken; NULL deletes it). Returns its place. */
+/** Adds a write: `row` gets `object` (takes a reference; NULL deletes the row). Returns the index
+ * of the write. */
 size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,
                        int64_t body_row, bool fresh);
-/** Replace what was noted at `place`. */
+/** Replaces the object of the write at `index`. */
 void batch_set_write(struct batch *batch, size_t index, const struct object *object,
                      int64_t body_row);
 void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob);
 void batch_add_task(struct batch *batch, struct task *task);
-/** Forget a task; true when it was there. */
+/** Removes a task. True when it was in the batch. */
 bool batch_drop_task(struct batch *batch, const struct task *task);
 
-void batch_clear(struct batch *batch); /* drops the references, keeps the memory */
+void batch_clear(struct batch *batch); /* releases the references, keeps the memory */
 void batch_release(struct batch *batch);

@@ -1,5 +1,6 @@
 /*
- * Slots of bodies. The blob keeps its slot as a hint, so that a use costs no look-up.
+ * Counts the users of each stored body. The blob keeps its slot as a hint, so that most uses need
+ * no look-up.
  */
 #include "api/store/bodies.h"
 
@@ -39,7 +40,8 @@ void bodies_release(struct bodies *bodies)
     *bodies = (struct bodies){0};
 }
 
-/* blob->store_row is a hint to the slot: another store in the process may have overwritten it. */
+/* Returns the slot of `blob`. blob->store_row is only a hint: another store in the process may have
+ * overwritten it. */
 static uint32_t slot_of(const struct bodies *bodies, const struct blob *blob)
 {
     int64_t slot = blob->store_row;

@@ -1,9 +1,9 @@
 #pragma once
 /*
- * Which bodies the stored objects use, how many use each, and the row each is stored in.
+ * The table of stored bodies: how many objects use each one, and the row it is stored in.
  *
- * A body nobody uses any more stays for a while, for the next object made from the same template
- * wants it again; bodies_sweep deletes them when there are many or much.
+ * A body without users is kept for a while, because the next object made from the same template
+ * needs it again. bodies_sweep deletes unused bodies when they are many or large.
  */
 #include "api/store/batch.h"
 
@@ -11,7 +11,7 @@ struct body {
     struct blob *blob; /* owned; NULL: the slot is free */
     int64_t row;
     uint32_t uses;
-    bool orphaned; /* in the list of orphans, perhaps in use again */
+    bool orphaned; /* in the list of orphans; may be in use again */
 };
 
 struct bodies {
@@ -30,14 +30,14 @@ struct bodies {
 void bodies_init(struct bodies *bodies);
 void bodies_release(struct bodies *bodies);
 
-/** A body read from the disk (consumed), not used by anybody yet. */
+/** Adds a body read from disk (`blob` is consumed), with no users yet. Returns its slot. */
 uint32_t bodies_load(struct bodies *bodies, int64_t row, struct blob *blob);
-/** Every loaded body without a user becomes an orphan. */
+/** Ends loading: every loaded body without a user becomes an orphan. */
 void bodies_loaded(struct bodies *bodies);
 
-/** One more user of `blob`; a body not seen before gets a row and is noted in `batch`. */
+/** Adds a user to `blob` and returns its slot. A new body gets a row and is added to `batch`. */
 uint32_t bodies_use(struct bodies *bodies, struct blob *blob, struct batch *batch);
 void bodies_use_slot(struct bodies *bodies, uint32_t slot);
 void bodies_drop(struct bodies *bodies, uint32_t slot);
-/** Note the deletion of unused bodies in `batch`, if it is worth it. */
+/** Adds the deletion of unused bodies to `batch` when they are many or large. */
 void bodies_sweep(struct bodies *bodies, struct batch *batch);

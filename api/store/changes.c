@@ -1,5 +1,5 @@
 /*
- * The ring of changes. It grows to the largest number of changes anybody still needs.
+ * The ring buffer of changes. It grows to the largest number of changes that a reader still needs.
  */
 #include "api/store/changes.h"
 

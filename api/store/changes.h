@@ -1,14 +1,14 @@
 #pragma once
 /*
- * The order of all changes, newest last: a ring that grows, addressed by position since opening.
+ * The list of all changes, newest last: a growing ring buffer, addressed by position since opening.
  *
  *   first ────── durable ────── sealed ────── end
  *     window of past   being       gathered in
  *     changes          committed   this batch
  *
- * Everybody who reads changes (listeners, watches, batches) keeps a position in it, so each change
- * is stored once whatever becomes of it. It holds references to the versions before and after,
- * which is what lets readers of the head borrow objects until they return to the loop.
+ * Every reader (listener, watch, batch) keeps a position in it, so each change is stored once for
+ * all of them. A change holds references to the object before and after. Therefore readers of the
+ * store can borrow objects until they return to the loop.
  */
 #include "api/store/store.h"
 
@@ -22,7 +22,7 @@ struct changes {
     struct change *ring; /* [size], a power of two */
     size_t size;
     uint64_t first, end;
-    size_t bytes; /* of status held, the part that versions do not share */
+    size_t bytes; /* of statuses held; versions do not share these */
 };
 
 void changes_release(struct changes *changes);

@@ -1,12 +1,12 @@
 /*
- * From the changes of a turn to a durable commit.
+ * Turns the changes of one loop turn into a durable commit.
  *
- *   gathering ──(end of turn: nothing is flying, and it is wanted now)──► flying ──► durable
- *                                                                          │
- *                                       disk full: again every second ◄────┘
+ *   gathering ──(end of turn, no commit in flight, commit due)──► in flight ──► durable
+ *                                                                     │
+ *                                   disk full: retry every second ◄───┘
  *
- * One batch flies at a time; while it does, later turns gather in the next. The loop is held
- * meanwhile, so that virtual time waits for the disk.
+ * One batch is in flight at a time; meanwhile, later turns add to the next batch. The loop is held
+ * during a commit, so that virtual time waits for the disk.
  */
 #include "api/store/internal.h"
 #include "base/log.h"
@@ -27,8 +27,6 @@ static void fail_for_good(struct store *store, const struct error *err)
         store->failed(store->failed_ctx, err);
 }
 
-/* ---- company ---- */
-
 enum { COALESCING_MIN_NS = 1000000, COALESCING_MAX_NS = 5000000, COALESCING_PART = 3 };
 
 static void coalescing_batch_sent(struct store *store)
@@ -40,7 +38,8 @@ static void coalescing_batch_sent(struct store *store)
     coalescing->sent_ns = loop_mono_ns(store->loop);
 }
 
-/* Those of the batch that has landed are expected back. */
+/* After a slow commit, the next batch waits a while for the clients that the commit answered: their
+ * next requests usually follow at once. */
 static void coalescing_batch_done(struct store *store)
 {
     struct coalescing *coalescing = &store->coalescing;
@@ -53,7 +52,7 @@ static void coalescing_batch_done(struct store *store)
         coalescing->until_ns = now_ns + (part_ns < COALESCING_MAX_NS ? part_ns : COALESCING_MAX_NS);
 }
 
-/* How long the next batch still waits for them. */
+/* Returns how long the next batch still waits for those clients; 0 or less = not at all. */
 static int64_t coalescing_wait_ns(const struct store *store)
 {
     const struct coalescing *coalescing = &store->coalescing;
@@ -62,8 +61,6 @@ static int64_t coalescing_wait_ns(const struct store *store)
         return 0;
     return coalescing->until_ns - loop_mono_ns(store->loop);
 }
-
-/* ---- sending ---- */
 
 static void launch(struct store *store)
 {
@@ -128,8 +125,6 @@ static void delay_over(struct timer *timer)
     store->hurried = true;
 }
 
-/* ---- results ---- */
-
 static void count_report(struct store *store, const struct committer_report *report)
 {
     store->commits++;
@@ -155,7 +150,8 @@ static void finish_flight(struct store *store)
     store_window_trim(store);
 }
 
-/* The reserve goes first; from then on only deletes are taken (registry), until it is whole. */
+/* Releases the reserve file and waits for space. The registry accepts only deletes until the
+ * reserve is complete again. */
 static void wait_for_space(struct store *store, const struct error *err)
 {
     bool reserve = store->dir.reserved;
@@ -214,12 +210,10 @@ static void instant_over(struct task *task)
     flight_over(container_of(task, struct store, instant), &report);
 }
 
-/* ---- waiting ---- */
-
 void store_when_durable(struct store *store, struct task *task)
 {
     if (store->state == STORE_FAILED)
-        return; /* nothing becomes durable any more */
+        return; /* no commit follows a failed one */
     if (!nothing_gathered(store))
         batch_add_task(&store->gathering, task);
     else if (store->committing)
@@ -256,8 +250,6 @@ void store_on_failure(struct store *store, void (*failed)(void *ctx, const struc
     store->failed_ctx = ctx;
 }
 
-/* ---- life ---- */
-
 void store_commit_start(struct store *store)
 {
     store->gathering.number = ++store->batches;
@@ -270,7 +262,7 @@ void store_commit_start(struct store *store)
         store->committer = committer_start(store->loop, store->db, flight_over, store);
 }
 
-/* Without the loop: wait for the batch on its way, then for one last try of what is left. */
+/* Waits for the batch in flight without running the loop. Used on close. */
 static bool land(struct store *store)
 {
     struct committer_report report = {.outcome = DB_OK};
@@ -308,8 +300,6 @@ bool store_commit_stop(struct store *store)
     batch_release(&store->in_flight);
     return ok;
 }
-
-/* ---- copies ---- */
 
 bool store_copy(struct store *store, const char *path,
                 void (*done)(void *ctx, const struct error *err), void *ctx, struct error *err)

@@ -1,5 +1,5 @@
 /*
- * The store thread and the hand-over of one batch at a time.
+ * The store thread, and the hand-over of one batch at a time between it and the loop.
  *
  *   IDLE ──send──► SENT ──(thread commits)──► REPORTED ──(loop takes the report)──► IDLE
  */
@@ -14,8 +14,8 @@
 #include "api/store/db_copy.h"
 #include "base/mem.h"
 
-/* Without a batch: then a long log is moved into the file; then memory that is no longer needed is
- * given back. */
+/* Idle times of the thread. After QUIET_MS it checkpoints a long write-ahead log; after REST_MS it
+ * frees caches. */
 enum { QUIET_MS = 50, REST_MS = 3000 };
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
@@ -30,16 +30,16 @@ struct committer {
     struct task on_mail;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* of the members below */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     enum state state;
     const struct batch *batch;
     struct committer_report report;
     enum copy_state copying;
-    char *copy_path; /* of the loop's making; the thread reads it while COPYING */
+    char *copy_path; /* set by the loop; the thread reads it while COPYING */
     struct error copy_err;
 
-    void (*copied)(void *ctx, const struct error *err); /* the loop's */
+    void (*copied)(void *ctx, const struct error *err); /* called on the loop */
     void *copied_ctx;
 };
 
@@ -66,8 +66,8 @@ static void become(struct committer *committer, enum state state)
     pthread_cond_broadcast(&committer->changed);
 }
 
-/* One step of the copy, the lock held but for the work itself. A batch that comes meanwhile waits
- * for no more than that. */
+/* Runs one step of the copy. The lock is held except during the step, so a batch that arrives waits
+ * for one step at most. */
 static void copy_on(struct committer *committer, struct db_copy **copy)
 {
     enum db_copy_state state = DB_COPY_FAILED;
@@ -90,7 +90,7 @@ static void copy_on(struct committer *committer, struct db_copy **copy)
     loop_mail_send(committer->mail);
 }
 
-/* Whether any comes within this time; the lock held. */
+/* Waits up to `ms` for work with the lock held. True when there is some. */
 static bool work_comes(struct committer *committer, int64_t ms)
 {
     const int64_t ns = 1000000000;
@@ -104,7 +104,7 @@ static bool work_comes(struct committer *committer, int64_t ms)
     return true;
 }
 
-/* Work, or what is best done while nobody waits, once after there has been some. */
+/* Waits for work. While idle, it checkpoints the log and frees caches, each once after a batch. */
 static void await_work(struct committer *committer, bool *rested, struct error *broken)
 {
     if (!*rested && db_log_is_long(committer->db) && !work_comes(committer, QUIET_MS)) {
@@ -121,9 +121,9 @@ static void await_work(struct committer *committer, bool *rested, struct error *
     await(committer, has_work);
 }
 
-/* The log is moved into the file while nothing is to do; under a load that never pauses, between
- * two batches, after the report of the first. What is found wrong with it is reported with the next
- * batch, which it then keeps from being written. */
+/* The body of the thread. It checkpoints the log while idle. Under a load without pauses it
+ * checkpoints between two batches, after the report of the first; an error is then reported with
+ * the next batch, which is not written. */
 static void *work(void *arg)
 {
     struct committer *committer = arg;
@@ -184,7 +184,7 @@ static bool take_report(struct committer *committer, struct committer_report *ou
     return taken;
 }
 
-/* Whether the copy is over: then there is none any more. */
+/* Takes the result of a finished copy. False while the copy is under way or there is none. */
 static bool take_copied(struct committer *committer, struct error *out)
 {
     bool over;
@@ -258,7 +258,7 @@ struct committer *committer_start(struct loop *loop, struct db *db,
     pthread_mutex_init(&committer->lock, NULL);
     pthread_cond_init(&committer->changed, NULL);
 
-    sigfillset(&all); /* signals are for the loop */
+    sigfillset(&all); /* the loop handles signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&committer->thread, NULL, work, committer))
         mem_fatal("the store thread cannot be started");

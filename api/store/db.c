@@ -1,5 +1,6 @@
 /*
- * Opening and closing the SQLite file: settings, each read back; migrations; the numbers of kinds.
+ * Opens and closes the SQLite file: checks the settings, migrates the schema, and maps kinds to
+ * their numbers in the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +19,14 @@ static const char *const migrations[] = {
 
 enum {
     APPLICATION_ID = 0x6a666c77,  /* "jflw" */
-    BUSY_MS = 2000,               /* somebody looks at the file while we open it */
-    QUICK_CHECK_PAGES = 16 << 10, /* 64 MiB: larger files are checked by `doctor` only */
+    BUSY_MS = 2000,               /* another process may be reading the file while it is opened */
+    QUICK_CHECK_PAGES = 16 << 10, /* 64 MiB: only `doctor` checks larger files */
     PATH_SHOWN = 512,
 };
 
 #define STATEMENT_SQL(name, sql) sql,
 static const char *const statement_sql[] = {STATEMENTS(STATEMENT_SQL)};
 #undef STATEMENT_SQL
-
-/* ---- errors ---- */
 
 static bool damaged(int code)
 {
@@ -49,14 +48,12 @@ bool db_fail(struct db *db, struct error *err, const char *doing)
     return error_set(err, ERR_INTERNAL, "", "%s: %s while %s", db->path, text, doing);
 }
 
-/* ---- small queries, used while opening ---- */
-
 static bool run(struct db *db, const char *sql, struct error *err)
 {
     return sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(db, err, sql);
 }
 
-/* The first column of the first row. */
+/* Returns the first column of the first row in `out`. */
 static bool ask_text(struct db *db, const char *sql, char *out, size_t size, struct error *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -91,9 +88,8 @@ static bool ask_int(struct db *db, const char *sql, int64_t *out, struct error *
     return ok;
 }
 
-/* ---- settings ---- */
-
-/* One pragma: what is set, and what reading it back must give (NULL: not checked). */
+/* One pragma: the value to set, and the value that reading it back must give (NULL: not checked).
+ */
 struct setting {
     const char *set, *ask, *want;
 };
@@ -152,8 +148,6 @@ static int count_log_pages(void *arg, sqlite3 *sqlite, const char *name, int pag
     return SQLITE_OK;
 }
 
-/* ---- schema ---- */
-
 static bool migrate(struct db *db, struct error *err)
 {
     const int64_t known = countof(migrations);
@@ -198,7 +192,7 @@ static bool prepare_statements(struct db *db, struct error *err)
     return true;
 }
 
-/* Run a statement that gives no rows. */
+/* Runs a statement that returns no rows. */
 bool db_step(struct db *db, enum statement which)
 {
     int code = sqlite3_step(db->statements[which]);
@@ -207,13 +201,11 @@ bool db_step(struct db *db, enum statement which)
     return code == SQLITE_DONE;
 }
 
-/* ---- kinds ---- */
-
 static void kind_code_set(struct db *db, size_t code, const struct kind *kind)
 {
     enum { CODES_MAX = 1 << 16 };
 
-    if (code >= CODES_MAX) /* nothing of ours; its objects count as of an unknown kind */
+    if (code >= CODES_MAX) /* outside the valid range: its objects count as of an unknown kind */
         return;
     if (code >= db->n_kinds_by_code) {
         size_t count = code + 1;
@@ -249,7 +241,7 @@ static bool load_kinds(struct db *db, struct error *err)
     return code == SQLITE_DONE;
 }
 
-/* Kinds new to the file get a number. */
+/* Assigns numbers to the kinds that the file does not know yet. */
 static bool add_kinds(struct db *db, struct error *err)
 {
     static const char sql[] = "INSERT INTO kinds (api_version, kind) VALUES (?, ?)";
@@ -274,9 +266,7 @@ static bool add_kinds(struct db *db, struct error *err)
     return ok;
 }
 
-/* ---- opening ---- */
-
-/* D-07: a store nobody closed is looked through, as long as that takes no more than a moment. */
+/* Checks a small file for damage when the last process did not close it (D-07). */
 static bool quick_check(struct db *db, struct error *err)
 {
     char answer[ERROR_MESSAGE_MAX / 2];
@@ -295,7 +285,8 @@ static bool quick_check(struct db *db, struct error *err)
                      db->path, answer);
 }
 
-/* SQLite takes the mode of the log from the file, so the file is made here. */
+/* Creates the file with mode 0600 before SQLite opens it: SQLite gives the write-ahead log the mode
+ * of the file. */
 static bool create_private(const char *path, struct error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -312,7 +303,8 @@ static bool exists(const char *path, struct error *err)
            error_set(err, ERR_NOT_FOUND, "", "there is no store at %s", path);
 }
 
-/* A file somebody has prepared gets nothing done by being opened (SEC-39). */
+/* Sets SQLite's defences, so that opening a file prepared by an attacker executes nothing (SEC-39).
+ */
 static bool defend(struct db *db, struct error *err)
 {
     static const struct {
@@ -351,8 +343,8 @@ static bool open_file(struct db *db, struct error *err)
     return defend(db, err);
 }
 
-/* Exclusive locking keeps the log's index in memory: looking leaves no trace on disk, unless the
- * schema is an older one. */
+/* Prepares a read-only connection. Exclusive locking keeps the index of the write-ahead log in
+ * memory, so reading changes nothing on disk, except to migrate an older schema. */
 static bool set_up_look(struct db *db, struct error *err)
 {
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

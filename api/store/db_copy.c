@@ -1,6 +1,6 @@
 /*
- * Copies with SQLite's backup interface, a bounded number of pages at a step, so that commits go on
- * in between.
+ * Copies a database with SQLite's backup interface, a bounded number of pages per step, so that
+ * commits can run between steps.
  */
 #include "api/store/db_copy.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The connection's insides, shared by db.c (opening, settings, schema) and db_rows.c (loading and
- * committing).
+ * Internals of the connection, shared by db.c (opening, settings, schema), db_rows.c (loading and
+ * committing) and db_status.c (long statuses).
  */
 #include <sqlite3.h>
 
@@ -30,20 +30,20 @@ struct db {
     sqlite3_stmt *statements[STATEMENT_N];
     char *path;
     bool read_only;
-    int log_pages; /* in the write-ahead log */
-    int log_kept;  /* as many when it could not be moved: the disk was full */
+    int log_pages; /* pages in the write-ahead log */
+    int log_kept;  /* pages when the last checkpoint failed because the disk was full */
     int64_t revision_mark;
     bool clean;
-    int kind_codes[KIND_N];            /* the file's number of a kind */
+    int kind_codes[KIND_N];            /* the number of each kind in the file */
     const struct kind **kinds_by_code; /* [n_kinds_by_code] */
     size_t n_kinds_by_code;
     struct db_statuses *statuses;
 };
 
-enum { DB_LOG_LONG = 1000, DB_LOG_FULL = 2000 }; /* pages of the log */
+enum { DB_LOG_LONG = 1000, DB_LOG_FULL = 2000 }; /* pages of the write-ahead log */
 
-/** Set `err` from SQLite's last error; false. */
+/** Sets `err` from SQLite's last error. Returns false. */
 bool db_fail(struct db *db, struct error *err, const char *doing);
-/** Run a statement that gives no rows. */
+/** Runs a statement that returns no rows. */
 bool db_step(struct db *db, enum statement which);
 bool db_set_meta(struct db *db, const char *key, int64_t value);

@@ -1,14 +1,11 @@
 /*
- * What goes through an open connection: reading all rows once, writing batches, and moving the
- * write-ahead log into the file.
+ * Reads all rows once, writes batches, and checkpoints the write-ahead log.
  */
 #include <errno.h>
 #include <malloc.h>
 
 #include "api/store/db_impl.h"
 #include "base/rss.h"
-
-/* ---- loading ---- */
 
 static const char *column_text(sqlite3_stmt *statement, int column)
 {
@@ -49,7 +46,7 @@ static void read_object(struct db *db, const struct db_reader *reader, sqlite3_s
     reader->object(reader->ctx, &row);
 }
 
-/* Rows from … to …, and what else a statement asks of their objects. */
+/* A range of rows, and a name prefix that their objects must have. */
 struct range {
     int64_t from, to;
     const char *name; /* NULL: any */
@@ -93,7 +90,8 @@ static bool read_table(struct db *db, const struct db_reader *reader, const char
     return code == SQLITE_DONE;
 }
 
-/* Where the rows of a name lie, mostly side by side: found once, for there is no index. */
+/* Narrows the range to the rows of a name. They mostly lie side by side; one scan finds them, since
+ * the names have no index. */
 static bool narrow(struct db *db, struct range *range, struct error *err)
 {
     sqlite3_stmt *statement =
@@ -111,7 +109,7 @@ static bool narrow(struct db *db, struct range *range, struct error *err)
     return ok;
 }
 
-/* Bodies of all rows are read without asking whose they are. */
+/* Bodies are read in full when all rows are, without a join. */
 #define SELECT_BODIES "SELECT id, bytes FROM bodies"
 #define SELECT_OBJECTS                                                                             \
     "SELECT id, kind, namespace, name, revision, body, meta, status FROM objects WHERE "
@@ -136,8 +134,6 @@ bool db_load(struct db *db, const struct db_part *part, const struct db_reader *
     db_statuses_loaded(db->statuses);
     return ok;
 }
-
-/* ---- committing ---- */
 
 static bool no_space(struct db *db)
 {
@@ -174,7 +170,7 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
 
 static bool delete_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
 {
-    if (write->fresh) /* made and deleted within the batch */
+    if (write->fresh) /* created and deleted within the batch */
         return true;
     sqlite3_bind_int64(db->statements[DO_DELETE_OBJECT], 1, write->row);
     counts->rows++;
@@ -248,13 +244,13 @@ bool db_checkpoint(struct db *db, struct error *err)
     }
     if (!no_space(db))
         return db_fail(db, err, "moving its log into it");
-    db->log_kept = db->log_pages; /* it keeps everything meanwhile */
+    db->log_kept = db->log_pages; /* the log keeps its content for now */
     return true;
 }
 
 void db_rest(struct db *db)
 {
     sqlite3_db_release_memory(db->sqlite);
-    malloc_trim(0); /* what the load before has left in pieces */
+    malloc_trim(0); /* returns memory fragmented by earlier load to the system */
     rss_give_back();
 }

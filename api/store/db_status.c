@@ -1,5 +1,6 @@
 /*
- * Parts of long statuses, in and out. Store thread, but for opening and closing.
+ * Writes and reads the parts of long statuses. Runs on the store thread, except during opening and
+ * closing.
  */
 #include "api/store/db_status.h"
 
@@ -14,26 +15,26 @@
 
 enum {
     LONG_BYTES = 16 << 10,
-    PARTS_PER_ROW = 256,       /* numbers of parts, as schema.sql says */
-    PARTS_MAX = 64,            /* to be put together when they are read */
-    DELTAS_PER_TEXT = 4,       /* bytes of deltas, as multiples of the first part */
-    REMEMBERED_BYTES = 8 << 20 /* of texts */
+    PARTS_PER_ROW = 256,       /* part numbers per row; schema.sql uses the same factor */
+    PARTS_MAX = 64,            /* parts to combine on reading; more causes a full rewrite */
+    DELTAS_PER_TEXT = 4,       /* limit of delta bytes, as a multiple of the first part */
+    REMEMBERED_BYTES = 8 << 20 /* of cached texts */
 };
 
-/* A row with parts on disk, or about to have some. */
+/* The parts of one row on disk, or about to be written. */
 struct parts {
     int64_t row;
-    char *text; /* what they come to; NULL = not remembered */
+    char *text; /* the text that they combine to; NULL = not cached */
     size_t len;
-    size_t first_bytes, delta_bytes; /* on disk: of the first part, of the others */
+    size_t first_bytes, delta_bytes; /* bytes on disk: of the first part, of the others */
     int count;
-    bool touched, gone;     /* by the transaction */
-    TAILQ_ENTRY(parts) age; /* while it is remembered */
+    bool touched, gone;     /* changed by, or deleted by, the open transaction */
+    TAILQ_ENTRY(parts) age; /* while the text is cached */
 };
 
 struct db_statuses {
     struct table rows;
-    TAILQ_HEAD(remembered_parts, parts) remembered; /* the longest unwritten first */
+    TAILQ_HEAD(remembered_parts, parts) remembered; /* least recently written first */
     size_t bytes;
     struct parts **touched;
     size_t n_touched, cap_touched;
@@ -46,8 +47,6 @@ struct db_statuses *db_statuses_new(void)
     TAILQ_INIT(&statuses->remembered);
     return statuses;
 }
-
-/* ---- what is remembered ---- */
 
 static uint64_t row_hash(int64_t row)
 {
@@ -119,7 +118,7 @@ void db_statuses_settle(struct db_statuses *statuses, bool committed)
         parts->touched = false;
         if (committed && parts->gone) {
             drop(statuses, parts);
-        } else if (!committed) { /* what is on disk is what was there before */
+        } else if (!committed) { /* a rollback restores the parts of before */
             parts->gone = false;
             forget_text(statuses, parts);
         }
@@ -142,8 +141,6 @@ void db_statuses_free(struct db_statuses *statuses)
     mem_free(statuses->touched);
     mem_free(statuses);
 }
-
-/* ---- writing ---- */
 
 bool db_status_is_long(const struct blob *status)
 {
@@ -224,9 +221,7 @@ bool db_status_write(struct db *db, int64_t row, const struct blob *status,
     return ok;
 }
 
-/* ---- reading ---- */
-
-/* The next part of a row: the text itself, or what makes the next one of it. */
+/* Applies the next part of a row to `text`: the first is the whole text, each later one a delta. */
 static bool put_together(struct buf *text, bool first, const void *bytes, size_t len)
 {
     scoped(buf) struct buf next = {0};
@@ -254,7 +249,8 @@ static void keep_row(struct db_statuses *statuses, int64_t row, struct buf *text
     statuses->bytes += parts->len;
 }
 
-/* Rows of kinds of which there are few are below zero. */
+/* Returns the part number of a row id. Ids may be negative: kinds with few objects have rows below
+ * zero. */
 static int64_t part_of(int64_t id)
 {
     return (id % PARTS_PER_ROW + PARTS_PER_ROW) % PARTS_PER_ROW;

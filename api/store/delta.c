@@ -1,6 +1,6 @@
 /*
- * zstd, asked for references to the base ("prefix", as in `zstd --patch-from`). Its fastest level
- * looks at little; long-distance matching is what finds long texts again, wherever they have moved.
+ * Deltas with zstd: the base is given as a prefix, as in `zstd --patch-from`. The fastest level
+ * searches little; long-distance matching finds long passages that have moved.
  */
 #include "api/store/delta.h"
 
@@ -14,13 +14,13 @@ enum {
     TEXT_MAX = 1 << 30,
     LEVEL = 1,
     WINDOW_LOG_MIN = 10,
-    WINDOW_LOG_MAX = 31, /* of twice TEXT_MAX */
+    WINDOW_LOG_MAX = 31, /* window of twice TEXT_MAX */
 };
 
 SCOPED_DEFINE_PTR(packer, ZSTD_CCtx *, ZSTD_freeCCtx)
 SCOPED_DEFINE_PTR(unpacker, ZSTD_DCtx *, ZSTD_freeDCtx)
 
-/* References reach back over the whole of both texts. */
+/* Returns a window size that covers both texts. */
 static int window_log(size_t bytes)
 {
     int log = WINDOW_LOG_MIN;
@@ -47,7 +47,7 @@ void delta_make(struct delta_text base, struct delta_text next, struct buf *out)
     }
     buf_reserve(out, room);
     len = ZSTD_compress2(packer, out->data + out->len, room, next.bytes, next.len);
-    if (ZSTD_isError(len)) /* there is room, so this is all that can go wrong */
+    if (ZSTD_isError(len)) /* the output has room, so only lack of memory fails */
         mem_fatal("out of memory");
     out->len += len;
     out->data[out->len] = '\0';
@@ -61,7 +61,7 @@ bool delta_apply(struct delta_text base, struct delta_text delta, struct buf *ou
 
     if (!unpacker)
         mem_fatal("out of memory");
-    if (wanted > TEXT_MAX) /* unknown or no frame at all, too */
+    if (wanted > TEXT_MAX) /* also true for an unknown size and for bytes that are no frame */
         return false;
     ZSTD_DCtx_setParameter(unpacker, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     ZSTD_DCtx_refPrefix(unpacker, base.bytes, base.len);

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * A text as what is new of it against the one before, for texts that a program writes again and
- * again, in which some places change, others come and go.
+ * Encodes a text as its difference to an earlier one, for texts that change a little with each
+ * write.
  *
- *   delta = a frame of zstd whose dictionary is the base; of no base, the text compressed
+ *   delta = a zstd frame whose dictionary is the base; without a base, the text compressed
  *
- * A frame says how long its text is and holds a checksum of it.
+ * A frame contains the length and a checksum of its text.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@ struct delta_text {
     size_t len;
 };
 
-/** Append to `out` what makes `next` of `base`. O(both), whatever they say; of texts that have
- * nothing in common it is what `next` comes to compressed. Both at most 1 GiB. */
+/** Appends the delta from `base` to `next` to `out`. O(length of both). When the texts have nothing
+ * in common, the delta is as large as `next` compressed. Both are at most 1 GiB. */
 void delta_make(struct delta_text base, struct delta_text next, struct buf *out);
 
-/** Append to `out` what `delta` makes of `base`. False, with `out` as it was, when the delta is
- * damaged or of another base. */
+/** Appends the text that `delta` makes of `base` to `out`. False, with `out` unchanged, when the
+ * delta is damaged or belongs to another base. */
 bool delta_apply(struct delta_text base, struct delta_text delta, struct buf *out);

@@ -1,6 +1,6 @@
 /*
- * Hash tables and rings over entries; an entry is one allocation with its key. What is sorted is in
- * index_order.c.
+ * The in-memory index: hash tables and rings over entries. An entry is one allocation, together
+ * with its key. The sorted index is in index_order.c.
  */
 #include <assert.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void ring_remove(struct ring *item)
     item->next->prev = item->prev;
 }
 
-/* Move all items from one head to another, which is empty. */
+/* Moves all items from one ring head to another, which is empty. */
 static void ring_move(struct ring *from, struct ring *to)
 {
     ring_init(to);
@@ -63,8 +63,6 @@ static void ring_move(struct ring *from, struct ring *to)
     to->prev->next = to;
     ring_init(from);
 }
-
-/* ---- identities and owners ---- */
 
 static uint64_t uid_hash(const char *uid)
 {
@@ -91,7 +89,7 @@ static void identity_remove(struct index *index, const struct identity *identity
     table_remove(&index->identities, uid_hash(identity->uid), identity);
 }
 
-/* The uid of an owner that is not stored: a copy behind the struct. */
+/* Creates the identity of an owner that is not stored. The uid is copied behind the struct. */
 static struct identity *identity_new_absent(struct index *index, const char *uid)
 {
     size_t len = strlen(uid);
@@ -126,7 +124,7 @@ static void links_remove(struct index *index, struct entry *entry)
         struct ring *ring = &entry->links[i].ring, *next = ring->next;
 
         ring_remove(ring);
-        if (ring_empty(next)) { /* only the head is left in it */
+        if (ring_empty(next)) { /* the ring has only its head */
             struct identity *owner = container_of(next, struct identity, dependents);
 
             if (!owner->entry) {
@@ -152,8 +150,6 @@ static bool owners_equal(const struct meta *a, const struct meta *b)
             return false;
     return true;
 }
-
-/* ---- spaces ---- */
 
 static struct space *space_find(const struct index *index, const char *ns)
 {
@@ -203,8 +199,6 @@ static void ns_list_remove(struct index *index, struct entry *entry)
     }
 }
 
-/* ---- entries ---- */
-
 struct entry *index_get(const struct index *index, const struct kind *kind, const char *ns,
                         const char *name)
 {
@@ -220,7 +214,8 @@ struct entry *index_get_uid(const struct index *index, const char *uid)
     return identity ? identity->entry : NULL;
 }
 
-/* `absent` is what dependents left under the same uid, or NULL. */
+/* Links the entry with its identity. `absent` is the identity that dependents created earlier for
+ * the same uid, or NULL. */
 static void identity_attach(struct index *index, struct entry *entry, struct identity *absent)
 {
     entry->identity.uid = object_uid(entry->object);
@@ -279,7 +274,7 @@ struct object *index_replace(struct index *index, struct entry *entry, struct ob
         links_remove(index, entry);
         links_add(index, entry);
     }
-    entry->identity.uid = object_uid(object); /* it lives in the metadata */
+    entry->identity.uid = object_uid(object); /* points into the metadata */
     return old;
 }
 
@@ -298,7 +293,7 @@ struct object *index_remove(struct index *index, struct entry *entry)
     return object;
 }
 
-/* Everything goes, so nothing is taken out of anything. */
+/* Frees everything. Entries need not be unlinked from the tables first. */
 void index_release(struct index *index)
 {
     struct space *space, *next;
@@ -334,7 +329,7 @@ void index_release(struct index *index)
     *index = (struct index){0};
 }
 
-/* ---- walks: a snapshot of borrowed objects, then the visits ---- */
+/* References taken before a walk, so that the visitor may change the index. */
 
 struct snapshot {
     const struct object *few[64];

@@ -1,15 +1,14 @@
 #pragma once
 /*
- * The head in memory: every object of the store, found by name, by uid, by owner and by namespace.
+ * The in-memory index of every object of the store: by name, by uid, by owner and by namespace.
  *
- *   by name    one hash table per kind, keyed by namespace and name
- *   by uid     one hash table of identities; an identity also heads the ring of its dependents, and
- *              exists without an object while dependents name an owner that is not there
- *   by place   a namespace (space) has a ring and a count per kind
- *   in order   per kind an array sorted by namespace and name, brought up to date when a page is
- *              asked for
+ *   by name       one hash table per kind, keyed by namespace and name
+ *   by uid        one hash table of identities; an identity also heads the ring of its dependents,
+ *                 and exists without an object while dependents name an owner that is not stored
+ *   by namespace  per namespace (space) one ring and one count for each kind
+ *   sorted        per kind an array sorted by namespace and name, updated when a page is read
  *
- * Look-ups, insertion and removal are O(1) and O(owners); nothing here knows about durability.
+ * Look-up is O(1); insertion and removal are O(owners). The index knows nothing of durability.
  */
 #include "api/types/object.h"
 #include "base/hash.h"
@@ -21,8 +20,8 @@ struct ring {
 
 struct identity {
     const char *uid;
-    struct entry *entry;    /* NULL: only dependents know this uid */
-    struct ring dependents; /* of owner_link.ring */
+    struct entry *entry;    /* NULL: no such object is stored, only dependents of it */
+    struct ring dependents; /* heads owner_link.ring */
 };
 
 struct owner_link {
@@ -40,7 +39,7 @@ struct space {
     char name[];
 };
 
-/* One stored object. The members of the last group belong to the store, not to the index. */
+/* One stored object. The store uses the members of the last group; the index does not. */
 struct entry {
     struct object *object; /* the accepted version; owned */
     struct identity identity;
@@ -52,15 +51,15 @@ struct entry {
     uint32_t n_links;
 
     uint32_t body;      /* slot of its body (bodies.h) */
-    uint8_t neighbours; /* dependents given a row beside this one's */
-    uint64_t batch;     /* the batch it was last written in … */
-    size_t batch_write; /* … and its place there */
+    uint8_t neighbours; /* rows of this block given to dependents */
+    uint64_t batch;     /* number of the batch it was last written in … */
+    size_t batch_write; /* … and the index of the write in that batch */
 };
 
 struct sorted_index {
     struct entry **items; /* [count], NULL where one was removed */
     size_t count, cap;
-    size_t n_sorted; /* items before it are in order */
+    size_t n_sorted; /* items before this position are sorted */
     size_t holes;
 };
 
@@ -80,30 +79,32 @@ struct entry *index_get(const struct index *index, const struct kind *kind, cons
                         const char *name);
 struct entry *index_get_uid(const struct index *index, const char *uid);
 
-/** Add an object (consumed) whose name is free; NULL, and nothing consumed, when its name or uid
- * is taken or too long to be one. */
+/** Adds an object (consumed). NULL, and nothing consumed, when its name or uid is taken or too
+ * long. */
 struct entry *index_add(struct index *index, struct object *object);
-/** Set the entry's object (consumed: the new one; returned, owned: the old one). Names and uid stay
- * as they are; owners may change. */
+/** Replaces the entry's object with `object` (consumed). Returns the old one, owned. Name and uid
+ * must be the same; owners may change. */
 struct object *index_replace(struct index *index, struct entry *entry, struct object *object);
-/** Take the entry out and free it. Returns its object, owned. */
+/** Removes and frees the entry. Returns its object, owned. */
 struct object *index_remove(struct index *index, struct entry *entry);
 
-/* Both visit the objects there are at the time of the call, so the visitor may change the store. */
+/* Visits the objects that exist at the time of the call. The visitor may change the store. The same
+ * holds for index_each_owned. */
 void index_each(const struct index *index, const struct kind *kind, const char *ns,
                 index_visit_fn visit, void *arg);
 void index_each_owned(const struct index *index, const struct kind *kind, const char *owner_uid,
                       index_visit_fn visit, void *arg);
 
-/** The first dependent that matches (NULL: any), in the order they came, or NULL. */
+/** Returns the first dependent for which `matches` is true (NULL: any), in order of creation, or
+ * NULL. */
 const struct object *index_find_owned(const struct index *index, const char *owner_uid,
                                       bool (*matches)(void *arg, const struct object *object),
                                       void *arg);
 
-/** Objects of `kind` (NULL: any) in `ns` (NULL: any). O(1) but for one kind over all namespaces,
- * which is O(1) too. */
+/** Returns the number of objects of `kind` (NULL: any) in `ns` (NULL: any). O(1). */
 size_t index_count(const struct index *index, const struct kind *kind, const char *ns);
 
-/** Up to `limit` objects in (namespace, name) order after the key "ns/name"; references. */
+/** Returns up to `limit` objects in (namespace, name) order after the key "ns/name", as references
+ * in `out`. */
 size_t index_page(struct index *index, const struct kind *kind, const char *ns, const char *after,
                   size_t limit, struct object **out);

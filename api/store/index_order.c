@@ -1,6 +1,6 @@
 /*
- * Sorting when a page is asked for, not before: what came since the last page is sorted and merged
- * in, so a store that nobody lists never sorts.
+ * The sorted index. It sorts only when a page is read: entries added since the last page are sorted
+ * and merged in, so a store that is never listed never sorts.
  */
 #include "api/store/index_order.h"
 
@@ -18,7 +18,7 @@ static int key_compare(const struct index_key *a, const struct index_key *b)
     return order ? order : text_compare(a->name, a->name_len, b->name, b->name_len);
 }
 
-/* Close the holes; keeps the order of the rest. */
+/* Closes the holes that removals left; keeps the order of the rest. */
 static void sorted_compact(struct sorted_index *sorted)
 {
     size_t kept = 0, kept_sorted = 0;
@@ -60,7 +60,7 @@ static int entry_compare(const void *a, const void *b)
     return key_compare(&x_key, &y_key);
 }
 
-/* Sort what came since the last time and merge it in, from the back. */
+/* Sorts the entries added since the last update and merges them in, from the back. */
 static void sorted_update(struct sorted_index *sorted)
 {
     struct entry **tail;
@@ -88,9 +88,7 @@ static void sorted_update(struct sorted_index *sorted)
     mem_free(tail);
 }
 
-/* ---- pages ---- */
-
-/* The first position whose key is greater than `key` (or not less, when `inclusive`). */
+/* Returns the first position whose key is greater than `key`, or not less when `inclusive`. */
 static size_t sorted_after(const struct sorted_index *sorted, const struct index_key *key,
                            bool inclusive)
 {
@@ -109,7 +107,7 @@ static size_t sorted_after(const struct sorted_index *sorted, const struct index
     return low;
 }
 
-/* "namespace/name", or a name alone. */
+/* Parses "namespace/name", or a name alone. */
 static struct index_key key_parse(const char *text)
 {
     const char *slash = strchr(text, '/');

@@ -1,13 +1,13 @@
 #pragma once
 /*
- * The entries of a kind in the order of their names, for pages: an array whose front is sorted and
- * whose back is as the entries came. For index.c.
+ * The entries of a kind sorted by namespace and name, for paged lists: the front of the array is
+ * sorted, the back is in order of arrival. Used by index.c only.
  */
 #include <string.h>
 
 #include "api/store/index.h"
 
-/* A namespace and a name, neither of them terminated. */
+/* A namespace and a name. Neither is terminated. */
 struct index_key {
     const char *ns, *name;
     size_t ns_len, name_len;
@@ -25,5 +25,5 @@ static inline struct index_key index_key_of(const struct object *object)
 }
 
 void index_order_add(struct sorted_index *sorted, struct entry *entry);
-/** Leaves a hole. */
+/** Leaves a hole in the array. */
 void index_order_remove(struct sorted_index *sorted, struct entry *entry);

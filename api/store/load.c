@@ -1,8 +1,8 @@
 /*
- * Opening a store, reading what it holds, and closing it.
+ * Opens a store, loads its objects, and closes it.
  *
- * A row that cannot be read (damaged metadata, a kind we do not know, a body that is not there) is
- * an error of that object alone: it is logged, left on disk as it is, and not served (P-11).
+ * An unreadable row (damaged metadata, an unknown kind, a missing body) affects that object only.
+ * It is logged, kept on disk and not served (P-11).
  */
 #include <string.h>
 
@@ -10,17 +10,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* ---- reading ---- */
-
 struct loader {
     struct store *store;
-    /* slots of bodies by row; rows ascend, so that they are found by halving */
+    /* slots of bodies, sorted by row for binary search */
     struct loaded_body {
         int64_t row;
         uint32_t slot;
     } * bodies;
     size_t n_bodies, cap_bodies;
-    struct entry *block; /* the last entry that began a block of rows */
+    struct entry *block; /* the last entry that started a block of rows */
     size_t refused;
     int64_t last_row;
 };
@@ -57,7 +55,7 @@ static void refuse(struct loader *loader, const struct db_row *row, const char *
               kv_str("name", row->name), kv_int("row", row->row), kv_str("error", why));
 }
 
-/* NULL when the row's parts do not make an object; the reason is logged. */
+/* Builds the object of a row. NULL, with the reason logged, when its parts are unreadable. */
 static struct object *build(struct loader *loader, const struct db_row *row, uint32_t body)
 {
     struct store *store = loader->store;
@@ -101,7 +99,8 @@ static void load_object(void *ctx, const struct db_row *row)
     if (row->row < 0)
         store->next_few = row->row + 1;
     if (body)
-        bodies_use_slot(&store->bodies, body); /* also for what is refused: it stays on disk */
+        bodies_use_slot(&store->bodies, body); /* counts for unreadable objects too: they stay on
+                                                * disk */
     object = build(loader, row, body);
     if (!object)
         return;
@@ -144,9 +143,7 @@ static bool load(struct store *store, struct error *err)
     return ok;
 }
 
-/* ---- opening ---- */
-
-/* P-03: what is given out from here on lies above everything given out before, durable or not. */
+/* Raises the revision above every revision assigned earlier, durable or not (P-03). */
 static bool claim_revisions(struct store *store, struct error *err)
 {
     int64_t mark = db_revision_mark(store->db);
@@ -166,7 +163,8 @@ static enum db_mode mode_of(const struct store_options *options)
     return options->sync == STORE_SYNC_NORMAL ? DB_NORMAL : DB_FULL;
 }
 
-/* "in use" from SQLite alone does not say by whom; the lock file does. */
+/* Opens the database. SQLite only reports that the file is in use; the lock file names the process.
+ */
 static bool open_database(struct store *store, const char *directory, struct error *err)
 {
     struct error why = {0};
@@ -189,7 +187,7 @@ static bool open_directory(struct store *store, const char *directory, struct er
         return false;
     if (!open_database(store, directory, err))
         return false;
-    if (store->options.read_only) { /* all is in memory now */
+    if (store->options.read_only) { /* everything is in memory now */
         db_close(take(store->db));
     }
     return true;
@@ -240,7 +238,7 @@ void store_close(struct store *store)
     if (store_commit_stop(store) && store->db &&
         !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
         log_warn("store not closed in order", kv_str("error", err.message));
-    if (store->dir.reserved) /* only a running store needs it */
+    if (store->dir.reserved) /* only a running store needs the reserve */
         store_dir_give_reserve(&store->dir);
     store_free(store);
 }

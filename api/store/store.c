@@ -1,13 +1,11 @@
 /*
- * The head: reads, changes as they are accepted, and the listeners that hear of them.
+ * Reads, accepted changes, and the delivery of these changes to listeners.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "api/store/internal.h"
 #include "base/mem.h"
-
-/* ---- reading ---- */
 
 static const struct object *entry_object(const struct entry *entry)
 {
@@ -84,8 +82,6 @@ bool store_writable(const struct store *store, struct error *err)
                      "unknown outcome: the store could not be written; restart to recover");
 }
 
-/* ---- changing ---- */
-
 static void count_bytes(struct store *store, const struct object *old, const struct object *object)
 {
     if (old) {
@@ -109,10 +105,10 @@ static void record(struct store *store, enum store_change type, struct object *o
 }
 
 /*
- * Rows next to each other share a page, so objects that change together should be neighbours: what
- * belongs to an owned object (the pods of a flow's job) gets a row in the owner's block while there
- * is room. Kinds of which there are few stand together, one after the other. Everything else starts
- * a block.
+ * Chooses the row of a new object. Neighbouring rows share a page, so objects that change together
+ * should be neighbours. A dependent (a pod of a flow's job) gets a row in its owner's block while
+ * there is room. Objects of kinds with few objects get consecutive rows. Any other object starts a
+ * block.
  */
 static int64_t row_for(struct store *store, const struct object *object)
 {
@@ -170,7 +166,7 @@ static void put_changed(struct store *store, struct entry *entry, struct object 
     record(store, STORE_MODIFIED, old, object_ref(object));
 }
 
-/* The version is ours to number: a shared one is copied. */
+/* Returns a version whose revision the store may set: a shared object is copied. */
 static struct object *own_version(struct object *object)
 {
     struct object *copy;
@@ -221,10 +217,8 @@ void store_delete(struct store *store, const struct object *object)
     record(store, STORE_DELETED, old, last);
 }
 
-/* ---- listeners ---- */
-
-/* What listeners write while they listen is told in the task's next run, so that others get their
- * turn too. */
+/* Delivers changes to the listeners. Changes that listeners write meanwhile are delivered in the
+ * task's next run, so that other tasks run in between. */
 static void tell_listeners(struct task *task)
 {
     struct store *store = container_of(task, struct store, listen);
@@ -270,8 +264,6 @@ void store_unlisten(struct store *store, struct store_listener *listener)
     if (!store->listeners)
         loop_cancel(store->loop, &store->listen);
 }
-
-/* ---- figures ---- */
 
 void store_stats(const struct store *store, struct store_stats *out)
 {

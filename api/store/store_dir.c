@@ -1,5 +1,6 @@
 /*
- * The lock by flock, which ends with the process; the reserve by fallocate.
+ * Locks the store's directory with flock, which the kernel releases when the process ends, and
+ * reserves disk space with fallocate.
  */
 #include "api/store/store_dir.h"
 
@@ -46,7 +47,7 @@ static bool is_there(long pid)
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
-/* What a line of /proc/PID/status says in hexadecimal. */
+/* Returns the hexadecimal value of a field of /proc/PID/status. */
 static uint64_t mask_of(const char *status, const char *name)
 {
     const char *line = strstr(status, name);
@@ -54,7 +55,7 @@ static uint64_t mask_of(const char *status, const char *name)
     return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
-/* The n-th word of a line behind its first; NULL when there are fewer. */
+/* Returns the n-th word after the first, or NULL when the line has fewer. */
 static const char *word_at(const char *line, int n)
 {
     for (; line && n > 0; n--)
@@ -63,9 +64,9 @@ static const char *word_at(const char *line, int n)
 }
 
 /*
- * Whether a process is over or about to be: it is nowhere, nothing but its end is left to collect,
- * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
- * that /proc does not show us nothing is known but its number.
+ * Returns whether a process has ended or is about to: it does not exist, is a zombie, has begun to
+ * exit, or has SIGKILL pending. The kernel closes its files only after that. A process hidden in
+ * /proc counts as running while its pid exists.
  */
 static bool is_ending(long pid)
 {
@@ -99,9 +100,9 @@ static bool owner_is_ending(const struct store_dir *dir)
 }
 
 /*
- * Who was killed holds the lock until the system has closed its files, and a child of it that has
- * not come to its own program yet holds what its parent held: both for a moment only, which is
- * waited for. 0, or an errno.
+ * Takes the lock; returns 0 or an errno. A killed process keeps its lock until the kernel has
+ * closed its files, and a forked child keeps it until exec. Both last a moment only, so this
+ * function waits for a process that is ending.
  */
 static int lock_in_time(const struct store_dir *dir)
 {
@@ -181,7 +182,8 @@ void store_dir_give_reserve(struct store_dir *dir)
         warn("reserve not given up", dir->database);
 }
 
-/* A file system that cannot set space aside has no reserve: it counts as whole. */
+/* Creates the reserve. A file system that cannot allocate space has no reserve; it then counts as
+ * complete. */
 bool store_dir_take_reserve(struct store_dir *dir)
 {
     int fd = openat(dir->directory, "reserve", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

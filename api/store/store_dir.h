@@ -1,11 +1,11 @@
 #pragma once
 /*
- * The store's directory: one daemon at a time (D-06), and bytes set aside for deletes on a full
- * disk (D-08, L-21).
+ * The directory of a store. A lock admits one daemon at a time (D-06), and a reserve of disk space
+ * keeps deletes possible when the disk is full (D-08, L-21).
  *
- *   lock     held for life; contains the pid of the holder
- *   reserve  space given up when the disk is full, taken again when there is room
- *   store.db store.db-wal     SQLite's
+ *   lock                   held while the store is open; has the pid of its holder
+ *   reserve                deleted when the disk is full, created again when there is room
+ *   store.db, store.db-wal     the files of SQLite
  */
 #include "base/error.h"
 
@@ -13,17 +13,17 @@ struct store_dir {
     char *database; /* path of store.db; owned */
     int directory;
     int lock;
-    bool reserved; /* the reserve is whole */
+    bool reserved; /* the reserve file is complete */
 };
 
-/** Create the directory (0700) and take its lock. CONFLICT when another process holds it. */
+/** Creates the directory (mode 0700) and takes its lock. CONFLICT when another process has it. */
 bool store_dir_open(struct store_dir *dir, const char *directory, struct error *err);
-/** The paths alone: no lock, nothing created. */
+/** Sets the paths only: takes no lock and creates nothing. */
 void store_dir_look(struct store_dir *dir, const char *directory);
 void store_dir_release(struct store_dir *dir);
 
-/** CONFLICT's message: who holds the lock of `directory`. */
+/** Sets CONFLICT with the pid that has the lock of `directory`. Returns false. */
 bool store_dir_in_use(const char *directory, struct error *err);
 
 void store_dir_give_reserve(struct store_dir *dir);
-bool store_dir_take_reserve(struct store_dir *dir); /* true when it is whole */
+bool store_dir_take_reserve(struct store_dir *dir); /* true when it is complete */

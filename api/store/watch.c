@@ -1,10 +1,10 @@
 /*
- * Watches: durable changes, in order, without gaps.
+ * Watches: delivery of durable changes, in order and without gaps.
  *
- * The past is a window of the change list. A new watch waits in `starting` until a task of its own
- * has told it what the window holds; from then on it stands in the list of its kind and is told of
- * each change as the commit of that change is reported. Whichever comes first, task or report, the
- * starting ones hear the past before anything new.
+ * The list of changes keeps a window of past changes. A new watch waits in `starting` until its
+ * task has delivered the window to it. From then on it is in the list of its kind and receives each
+ * change when the commit of that change is reported. If a commit is reported first, starting
+ * watches receive the window before the new changes.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct store_watch {
     void *ctx;
 };
 
-/* False when the watch is gone. */
+/* Delivers a change. False when the watch was closed. */
 static bool tell(struct store_watch *watch, const struct change *change)
 {
     struct store *store = watch->store;
@@ -69,7 +69,7 @@ static void list_remove(struct store_watch **list, const struct store_watch *wat
     *list = watch->next;
 }
 
-/* Tell the starting ones of what became durable before `end`. */
+/* Delivers the changes before `end` to the starting watches. */
 static void start_all(struct store *store, uint64_t end)
 {
     while (store->starting) {
@@ -105,7 +105,7 @@ void store_watch_deliver(struct store *store, uint64_t from)
     }
 }
 
-/* Who has not read a change yet keeps it: listeners, starting watches, the commit. */
+/* Drops the changes that every reader has received: listeners, starting watches and the commit. */
 void store_window_trim(struct store *store)
 {
     struct changes *changes = &store->changes;

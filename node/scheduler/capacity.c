@@ -12,7 +12,7 @@
 #include "node/scheduler/internal.h"
 #include "node/scheduler/shortfall.h"
 
-static bool holds_open(const struct group *group)
+static bool is_open_gang(const struct group *group)
 {
     return group->granted.pods > 1 || group->claims;
 }
@@ -47,8 +47,8 @@ void group_charge(struct group *group)
     now = amount_add(group->actual, group->granted);
     if (group->claims)
         now = amount_add(now, group->claim);
-    if (group->opened != holds_open(group)) {
-        group->opened = holds_open(group);
+    if (group->opened != is_open_gang(group)) {
+        group->opened = is_open_gang(group);
         s->open_gangs += group->opened ? 1 : -1;
     }
     if (!amount_equal(now, group->charged)) {
@@ -199,7 +199,7 @@ static void report(struct group *group, char *message)
     group_refuse(group, message);
     group_report_later(group);
     if (first)
-        member_report_unschedulable(container_of(first, struct member, line), message);
+        member_report_unschedulable(container_of(first, struct member, pending_item), message);
 }
 
 enum { REPORTED_BEHIND = 16 }; /* how many groups behind the head get a message that names it */

@@ -155,7 +155,8 @@ static bool nodes_have_capacity(const struct eviction *eviction)
     n = group_select(group, missing > 1 ? (size_t)missing : 1, &members);
     placements = mem_array(n + 1, sizeof *placements);
     for (size_t i = 0; i < n; i++)
-        placements[i] = (struct placement){.fits = members[i]->fits, .need = members[i]->need};
+        placements[i] =
+            (struct placement){.feasible = members[i]->feasible, .need = members[i]->need};
     all = node_set_try_place(&eviction->s->node_set, eviction->freed_at, placements, n);
     group_unselect(group, members, n);
     mem_free(placements);
@@ -356,7 +357,8 @@ bool scheduler_evict_for(struct scheduler *s, struct group *group, struct amount
                                 .now_ms = loop_wall_ms(s->cluster->loop)};
     bool found;
 
-    if (LIST_EMPTY(&s->victims) || group->claims || group->evict_seen == s->placement_changes + 1)
+    if (LIST_EMPTY(&s->victims) || group->claims ||
+        group->evict_failed_at == s->placement_changes + 1)
         return false;
     found = choose_victims(&eviction);
     reset_marks(&eviction);
@@ -364,7 +366,7 @@ bool scheduler_evict_for(struct scheduler *s, struct group *group, struct amount
         evict_chosen(&eviction);
         group_claim(group, eviction.need);
     } else {
-        group->evict_seen = s->placement_changes + 1;
+        group->evict_failed_at = s->placement_changes + 1;
         if (eviction.cooled_ms)
             retry_after_cooldown(s, &eviction);
     }

@@ -9,8 +9,8 @@
 
 static bool member_before(const struct heap_item *left, const struct heap_item *right)
 {
-    const struct member *a = container_of(left, struct member, line);
-    const struct member *b = container_of(right, struct member, line);
+    const struct member *a = container_of(left, struct member, pending_item);
+    const struct member *b = container_of(right, struct member, pending_item);
 
     if (a->priority != b->priority)
         return a->priority > b->priority;
@@ -217,9 +217,9 @@ void group_count(struct group *group, struct member *member, int sign)
     if (member->state == MEMBER_PENDING) {
         group->pending_need = amount_add(group->pending_need, change);
         if (sign > 0)
-            heap_add(&group->pending, &member->line);
+            heap_add(&group->pending, &member->pending_item);
         else
-            heap_remove(&group->pending, &member->line);
+            heap_remove(&group->pending, &member->pending_item);
     }
     if (member->task) {
         sum_task(group, member->task, -1);
@@ -298,7 +298,7 @@ static struct member *pop_pending(struct group *group)
     struct heap_item *first = heap_first(&group->pending);
 
     heap_remove(&group->pending, first);
-    return container_of(first, struct member, line);
+    return container_of(first, struct member, pending_item);
 }
 
 /* Sets each task's quota to the number of its pending pods that its minimum requires. */
@@ -335,7 +335,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
         if (chosen < how_many)
             picked[chosen++] = rest[i];
         else
-            heap_add(&group->pending, &rest[i]->line);
+            heap_add(&group->pending, &rest[i]->pending_item);
     }
     mem_free(rest);
     *out = picked;
@@ -345,7 +345,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
 void group_unselect(struct group *group, struct member *const *members, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        heap_add(&group->pending, &members[i]->line);
+        heap_add(&group->pending, &members[i]->pending_item);
 }
 
 struct amount group_gang_need(struct group *group)
@@ -355,7 +355,7 @@ struct amount group_gang_need(struct group *group)
     if (missing <= 1) {
         struct heap_item *first = heap_first(&group->pending);
 
-        return first ? container_of(first, struct member, line)->need : (struct amount){0};
+        return first ? container_of(first, struct member, pending_item)->need : (struct amount){0};
     }
     if ((size_t)missing >= group->pending.count)
         return group->pending_need;

@@ -47,12 +47,12 @@ struct member {
     struct scheduler *scheduler;
     struct meta *meta;
     struct group *group;
-    LIST_ENTRY(member) sibling; /* in group->all */
-    struct group_task *task;    /* NULL if the pod names no task */
-    struct heap_item line;      /* element of group->pending */
+    LIST_ENTRY(member) sibling;    /* in group->all */
+    struct group_task *task;       /* NULL if the pod names no task */
+    struct heap_item pending_item; /* element of group->pending */
     struct amount need;
-    uint64_t fits;  /* bit mask of the nodes that can run it */
-    int node_index; /* the node it is bound to; -1: unbound, or an unknown node */
+    uint64_t feasible; /* bit mask of the nodes that can run it */
+    int node_index;    /* the node it is bound to; -1: unbound, or an unknown node */
     int32_t priority;
     int64_t sequence;
     enum member_state state;
@@ -84,8 +84,7 @@ struct group {
     struct queue *queue;
     struct heap_item queue_item; /* element of queue->waiting */
     int64_t sequence;
-    int64_t came_ms; /* wall time of its creation; of its first event if created within that
-                      * second */
+    int64_t created_ms; /* wall time of its creation, see creation_ms in records.c */
     int32_t priority;
     enum group_stage stage;
 
@@ -108,11 +107,9 @@ struct group {
     struct amount granted;        /* reserved at admission for members not placed yet */
     struct amount claim;          /* capacity freed for it by evicting other pods */
     struct amount charged;        /* what its queue and the nodes are charged for it */
-    double share;                 /* `charged` as a share of the total capacity; orders groups in
-                                   * a queue */
+    double share;                 /* `charged` by total capacity; orders groups in a queue */
     int64_t waits_since_ms;       /* wall time of the first refusal; 0: not refused */
-    uint64_t evict_seen;          /* scheduler.placement_changes when the last search for victims
-                                   * failed */
+    uint64_t evict_failed_at;     /* value of placement_changes after a search without victims */
     int32_t n_preemptable;        /* number of placed members that may be evicted */
     struct job_gang *job_gang;    /* the job gang it is admitted with; usually NULL */
     LIST_ENTRY(group) gang_entry; /* element of job_gang->groups */

@@ -28,7 +28,7 @@ void scheduler_metrics_admitted(struct group *group)
 {
     struct scheduler *s = group->scheduler;
     const char *const queue[] = {group->queue->name};
-    int64_t waited_ms = loop_wall_ms(s->cluster->loop) - group->came_ms;
+    int64_t waited_ms = loop_wall_ms(s->cluster->loop) - group->created_ms;
 
     metric_observe(metric_of(s->metrics.wait, queue), waited_ms > 0 ? (double)waited_ms / 1000 : 0);
     if (group->min_member > 1)

@@ -371,27 +371,27 @@ uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spe
                            struct amount need, char **why)
 {
     char *first = NULL;
-    uint64_t fits = 0;
+    uint64_t feasible = 0;
 
     for (size_t i = 0; i < node_set->count; i++) {
         char *reason = misfit(node_set, &node_set->items[i], spec, need);
 
         if (!reason)
-            fits |= UINT64_C(1) << i;
+            feasible |= UINT64_C(1) << i;
         else if (!first)
             first = reason;
         else
             mem_free(reason);
     }
     *why = NULL;
-    if (!fits && node_set->count > 1) {
+    if (!feasible && node_set->count > 1) {
         *why = mem_printf("none of %zu nodes will do; the first: %s", node_set->count, first);
-    } else if (!fits) {
+    } else if (!feasible) {
         *why = first;
         return 0;
     }
     mem_free(first);
-    return fits;
+    return feasible;
 }
 
 /* First fit in node order, which keeps large blocks of capacity free on later nodes. */
@@ -407,7 +407,7 @@ bool node_set_try_place(const struct node_set *node_set, const struct amount *fr
         for (size_t i = 0; i < node_set->count && placements[w].node_index < 0; i++) {
             struct amount after = amount_add(used[i], placements[w].need);
 
-            if (!(placements[w].fits >> i & 1) ||
+            if (!(placements[w].feasible >> i & 1) ||
                 !amount_within(after, node_set->items[i].capacity))
                 continue;
             placements[w].node_index = (int)i;

@@ -62,7 +62,7 @@ uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spe
 
 /* One pod to be placed by node_set_try_place. */
 struct placement {
-    uint64_t fits;
+    uint64_t feasible;
     struct amount need;
     int node_index; /* result: where it is placed, or -1 */
 };

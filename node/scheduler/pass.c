@@ -76,7 +76,8 @@ static bool find_nodes(struct scheduler *s, struct group *group, struct member *
     }
     placements = mem_array(n + 1, sizeof *placements);
     for (size_t i = 0; i < n; i++)
-        placements[i] = (struct placement){.fits = members[i]->fits, .need = members[i]->need};
+        placements[i] =
+            (struct placement){.feasible = members[i]->feasible, .need = members[i]->need};
     all = node_set_try_place(&s->node_set, NULL, placements, n);
     for (size_t i = 0; all && i < n; i++)
         members[i]->node_index = placements[i].node_index;
@@ -295,8 +296,8 @@ static void serve_claimants(struct scheduler *s)
         if (still_wants && serve(s, group, &limiter) == GRANTED) {
             group_report_later(group);
         } else if (!still_wants || (!s->evicting && group->claim.pods)) {
-            drop_claim(s, group); /* the evicted pods may be gone, and the capacity was not
-                                   * enough */
+            /* The evicted pods are gone, and what they freed was not enough. */
+            drop_claim(s, group);
             update_queueing(s, group);
         }
         group = next;

@@ -23,8 +23,7 @@ struct record {
     char *name;
     int64_t groups;
     struct metric *by_phase[PODGROUP_PHASE_N]; /* PodGroups by phase; NULL: not counted */
-    enum queue_action asked;                   /* the requested action, until the state reflects
-                                                * it */
+    enum queue_action asked;                   /* requested, not in the state yet */
     struct work work;
     struct cluster_call call;
     bool writing;

@@ -26,8 +26,7 @@ struct queue_usage {
     struct cluster *cluster;
     struct scheduler *scheduler;
     struct usage_record *records, *dirty;
-    struct usage_record *last; /* last record found: groups often arrive in sequences of one
-                                * queue */
+    struct usage_record *last; /* last one found: groups of one queue often arrive together */
     struct timer timer;
     struct cluster_watcher group_watcher;
 };

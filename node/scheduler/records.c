@@ -13,10 +13,8 @@
 #include "node/scheduler/internal.h"
 #include "node/scheduler/podgroup_controller.h"
 
-enum {
-    NAME_BYTES_MAX = 256
-}; /* bound of namespaces, names, and uids with a prefix; admission
-                                * checks it */
+/* Bound of namespaces, names, and uids with a prefix. Admission enforces it. */
+enum { NAME_BYTES_MAX = 256 };
 
 #define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* for pods without a group */
 
@@ -141,7 +139,7 @@ static void load_pods_of_owner(struct scheduler *s, const struct object *group)
 
 /* Creation times have a resolution of one second, so an object created within the current second
  * counts as created now. */
-static int64_t came_at(struct scheduler *s, const struct object *object)
+static int64_t creation_ms(struct scheduler *s, const struct object *object)
 {
     int64_t now_ms = loop_wall_ms(s->cluster->loop), created_ms = object->meta->created_at_ms;
 
@@ -157,7 +155,7 @@ void group_update(struct group *group, const struct object *object)
     if (heap_has(&group->queue_item))
         queue_leave(&s->queues, group->queue, &group->queue_item);
     if (!group->object) {
-        group->came_ms = came_at(s, object);
+        group->created_ms = creation_ms(s, object);
         load_pods_of_owner(s, object);
     }
     group_load(group, object, owner_job(s, object), &s->node_set.extras);
@@ -337,7 +335,8 @@ void member_fit(struct member *member, const struct pod_spec *spec)
     if (member->gated)
         why = mem_strdup("Scheduling is blocked due to non-empty scheduling gates");
     else
-        member->fits = node_set_feasible(&member->scheduler->node_set, spec, member->need, &why);
+        member->feasible =
+            node_set_feasible(&member->scheduler->node_set, spec, member->need, &why);
     if (!why) {
         if (was_gated)
             member_report_unschedulable(member, NULL);

@@ -41,8 +41,8 @@ static void bound(struct cluster_call *call, const struct object *result, const 
     } else if (s->stopped || !err || err->code == ERR_NOT_FOUND || is_bound(member)) {
         ; /* its next change arrives as an event */
     } else if (err->code == ERR_CONFLICT) {
-        member_move(member, MEMBER_PENDING, member->deleting); /* the next pass reads its current
-                                                                * state */
+        /* The next pass reads its current state. */
+        member_move(member, MEMBER_PENDING, member->deleting);
     } else {
         log_warn("pod could not be bound", kv_str("pod", member->meta->name),
                  kv_str("error", err->message));
@@ -139,9 +139,9 @@ static void reported(struct cluster_call *call, const struct object *result,
 
     group->writing = false;
     if (!s->stopped) {
+        /* The stored status is unknown; this phase differs from all, so it is written again. */
         if (err && err->code != ERR_NOT_FOUND)
-            group->reported.phase = PODGROUP_PHASE_N; /* unknown: differs from every status, so
-                                                       * it is written again */
+            group->reported.phase = PODGROUP_PHASE_N;
         group_touch(group);
     }
     scheduler_call_done(s);

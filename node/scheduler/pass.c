@@ -11,7 +11,7 @@
  * no group starves.
  *
  * The cost of a pass is proportional to the changed groups, the granted groups and the refused
- * heads. When not even one pod fits, the pass ends at once.
+ * heads. When not even one pod fits, the pass ends at the first refused head.
  */
 #include "base/mem.h"
 #include "node/scheduler/internal.h"

@@ -1,5 +1,5 @@
 /*
- * Clients: choosing a transport, and what both have in common.
+ * Opens a client for a data directory or a server, and implements what both transports share.
  */
 #include "cli/client/client.h"
 
@@ -22,7 +22,8 @@
 #include "cli/command/command.h"
 #include "cli/daemon/access.h"
 
-/* A process that has just begun holds the directory before it listens. */
+/* A process that has just started locks the data directory before it listens, so opening retries
+ * TRIES times, PAUSE_MS apart. */
 enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20, PID_TEXT_MAX = 32 };
 
 static bool has_store(const char *data_dir, struct error *err)
@@ -47,7 +48,8 @@ static void pause_ms(int64_t ms)
     nanosleep(&time, NULL);
 }
 
-/* The process that last took the directory still runs: it will listen soon, or holds the store. */
+/* True when the process that last locked the data directory still runs: it will listen soon, or it
+ * holds the store. */
 static bool is_held(const char *data_dir)
 {
     scoped_str path = mem_printf("%s/lock", data_dir);
@@ -93,17 +95,18 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* A token where the name of a file belongs (SEC-03) is not repeated. */
+/* Rejects a token given where a file name belongs. The message does not repeat the value (SEC-03).
+ */
 static bool check_token_file(const char *path, struct error *err)
 {
     if (!path || access(path, F_OK) == 0 || errno != ENOENT)
         return true;
     return error_set(err, ERR_NOT_FOUND, "",
                      "--token-file: there is no such file; a token itself is never an argument, "
-                     "which everybody on this machine could read: write it to a file of your own");
+                     "because every user of this machine could read it there: write it to a file");
 }
 
-/* A server, by the flags of a command or what stands for them in the environment. */
+/* Opens the server named by the command's flags or by their environment variables. */
 static struct client *open_server(const struct client_place *place, struct error *err)
 {
     const struct kubeconfig_options options = {
@@ -125,7 +128,8 @@ static struct client *open_server(const struct client_place *place, struct error
                             err);
 }
 
-/* Where nobody has ever run anything: the server of the environment, else the user's daemon. */
+/* Used when the default data directory does not exist: opens the server of $KUBECONFIG, else the
+ * user's daemon. */
 static struct client *open_elsewhere(enum client_access access, struct error *err)
 {
     const struct client_place usual = CLIENT_PLACE_USUAL;
@@ -139,8 +143,8 @@ static struct client *open_elsewhere(enum client_access access, struct error *er
                                      getenv("KUBERNETES_SERVICE_PORT"), err);
 }
 
-/* A large answer is held in several forms one after the other: memory that one of them gives back
- * is used for the next instead of being taken from the system anew, and in large pages. */
+/* Tunes malloc for large answers, which pass through several forms in turn: memory freed by one
+ * form is reused for the next instead of being returned to the system, and large pages back it. */
 static void keep_memory(void)
 {
     enum { LARGE = 1 << 30, AHEAD = 128 << 20, HUGE_PAGE = 2 << 20 };
@@ -151,7 +155,7 @@ static void keep_memory(void)
     room = (uintptr_t)malloc(AHEAD);
     from = (room + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
     madvise((void *)from, room + AHEAD - from,
-            MADV_HUGEPAGE); /* none of it is taken before it is used */
+            MADV_HUGEPAGE); /* maps address space only; no page is used yet */
     mem_free((void *)room);
 }
 
@@ -171,7 +175,7 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     return client;
 }
 
-/* The flag that names a server; NULL: none does. */
+/* Returns the flag that names a server, or NULL when no such flag was given. */
 static const char *server_flag(const struct client_place *place)
 {
     return place->server       ? "server"
@@ -255,8 +259,6 @@ void client_pass(struct client *client, int64_t timeout_ms)
     client->ops->pass(client, timeout_ms);
 }
 
-/* ---- calls ---- */
-
 static void unlink_call(struct client_call *call)
 {
     *call->link = call->next;
@@ -302,7 +304,7 @@ void client_take_data(struct client_call *call, const char *bytes, size_t len)
         buf_add(&call->text, bytes, len);
 }
 
-/* 299 - "unknown field \"spec.x\"" */
+/* A Warning header has the form: 299 - "unknown field \"spec.x\"". */
 void client_take_warning(const char *text, size_t len)
 {
     const char *at = memchr(text, '"', len), *end = text + len;
@@ -335,8 +337,6 @@ void client_stop(struct client *client)
 {
     client->stopped = true;
 }
-
-/* ---- answers ---- */
 
 bool client_ok(const struct client_call *call, struct error *err)
 {

@@ -1,13 +1,14 @@
 #pragma once
 /*
- * A client of the API of a data directory: requests out, answers as they come.
+ * An API client for a data directory or a server.
  *
- * Whoever works in the directory answers on its socket. When nobody does, the same requests are
- * answered from the store itself, opened in this process, by the very same API, so that a finished
- * run can be looked at; then nothing will change any more, and watches end after the present state.
+ * The process that runs in the data directory answers on its socket. When no process runs there,
+ * the client opens the store in this process and answers the same requests with the same API code,
+ * so that a finished run can be inspected. Nothing changes in such a store, and a watch on it ends
+ * after the present state.
  *
- * A call is a struct inside the asker's struct. Several may be under way at once; their callbacks
- * come one at a time, from client_run.
+ * A call is a struct embedded in the caller's struct. Several calls may be in flight at once; their
+ * callbacks run one at a time, from client_run.
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -21,28 +22,29 @@
 struct client;
 
 enum client_access {
-    CLIENT_LOOK,   /* takes no lock: any number may look at once */
-    CLIENT_CHANGE, /* a store nobody works in is locked for the while */
+    CLIENT_LOOK,   /* reads only and takes no lock; any number of readers may run at once */
+    CLIENT_CHANGE, /* may write; a store without a running process is locked until close */
 };
 
 #define CLIENT_USUAL_DIR ".jobflow"
 
-/* Where a command finds what it asks: a data directory, or a server. */
+/* What a command connects to: a data directory or a server. */
 struct client_place {
     const char *data_dir;
-    const char *kubeconfig;               /* NULL: $KUBECONFIG, where it is asked for */
-    const char *server;                   /* URL; NULL: that of the kubeconfig */
-    const char *context, *cluster, *user; /* of the kubeconfig; NULL: its current ones */
-    const char *token_file;               /* NULL: what the user has */
-    const char *exec_plugin;              /* may be started for credentials */
-    bool insecure;                        /* whoever answers is believed */
+    const char *kubeconfig;               /* NULL: $KUBECONFIG where it applies */
+    const char *server;                   /* URL; NULL: the kubeconfig's server */
+    const char *context, *cluster, *user; /* names in the kubeconfig; NULL: the current ones */
+    const char *token_file;               /* NULL: the user's credentials from the kubeconfig */
+    const char *exec_plugin;              /* the only exec plugin that may be started for
+                                           * credentials */
+    bool insecure;                        /* do not verify the server's certificate */
 };
 #define CLIENT_PLACE_USUAL                                                                         \
     {                                                                                              \
         .data_dir = CLIENT_USUAL_DIR                                                               \
     }
 
-/* Rows of a command's flags; `at` is the offset of its client_place. */
+/* Flag rows that fill a client_place; `at` is its offset in the command's options. */
 /* clang-format off */
 #define CLIENT_PLACE_FLAG(type, name, placeholder, help, at, member) \
     {type, name, 0, placeholder, help, (at) + offsetof(struct client_place, member)}
@@ -55,86 +57,91 @@ struct client_place {
     CLIENT_PLACE_FLAG(FLAG_STR,  "user",              "NAME", "the kubeconfig's user, instead of the context's",        at, user),        \
     CLIENT_PLACE_FLAG(FLAG_STR,  "token-file",        "FILE", "show the server the token in FILE",                      at, token_file),  \
     CLIENT_PLACE_FLAG(FLAG_STR,  "allow-exec-plugin", "PATH", "this program may be started for credentials (user.exec)", at, exec_plugin), \
-    CLIENT_PLACE_FLAG(FLAG_BOOL, "insecure-cluster",  NULL,   "accept insecure-skip-tls-verify: believe whoever answers", at, insecure)
+    CLIENT_PLACE_FLAG(FLAG_BOOL, "insecure-cluster",  NULL,   "accept insecure-skip-tls-verify: do not verify the server", at, insecure)
 /* clang-format on */
 
 /**
- * Where the usual directory is not there: the server that $KUBECONFIG names, or else the daemon of
- * this user, or else the cluster this process is a pod of.
+ * Opens a client for a data directory. When the default directory does not exist, it opens the
+ * server that $KUBECONFIG names, else the daemon of this user, else the cluster this process runs
+ * in as a pod.
  *
- * Owned, or NULL: NOT_FOUND without such a data directory (with the way out), CONFLICT when a
- * process that does not answer holds it.
+ * Returns an owned client, or NULL with NOT_FOUND when there is no such data directory (the message
+ * says what to do), or CONFLICT when an unresponsive process holds it.
  */
 struct client *client_open(const char *data_dir, enum client_access access, struct error *err);
-/** The server, when the place names one by kubeconfig or URL; else client_open. */
+/** Opens the server when `place` names one by kubeconfig or URL; otherwise calls client_open. */
 struct client *client_open_at(const struct client_place *place, enum client_access access,
                               struct error *err);
-/** Whether it does. */
+/** Returns true when `place` names a server by kubeconfig or URL. */
 bool client_place_is_server(const struct client_place *place);
-/** Whether it does, or there is a store in the directory. */
+/** Returns true when `place` names a server, or its data directory holds a store. */
 bool client_place_may_be(const struct client_place *place);
-/** Neither, and yet somebody would be asked: the server of $KUBECONFIG, the user's daemon. */
+/** Returns true when `place` names no server and has no store, but client_open_at would still find
+ * a server: that of $KUBECONFIG or the user's daemon. */
 bool client_place_is_implied(const struct client_place *place);
-void client_close(struct client *client); /* after its last call; NULL is fine */
+void client_close(struct client *client); /* call after the last call has ended; NULL is fine */
 SCOPED_DEFINE_PTR(client, struct client *, client_close)
 
-/** Somebody is at work in the directory: things may still change. */
+/** Returns true when a running process answers, so objects may still change. */
 bool client_is_live(const struct client *client);
 const char *client_data_dir(const struct client *client);
-/** The namespace of objects that name none: the one given, else that of the kubeconfig, else
+/** Returns the namespace for objects that name none: `given`, else that of the kubeconfig, else
  * "default". Borrowed. */
 const char *client_namespace(const struct client *client, const char *given);
 
 struct client_call {
-    /* the request; borrowed until the answer is complete */
+    /* The request; its strings are borrowed until the answer is complete. */
     const char *method;                /* NULL = GET */
     const char *target;                /* path and query */
     const char *accept, *content_type; /* NULL = JSON */
     const void *body;
     size_t body_len;
-    /* the answer */
-    int status;      /* of HTTP; 0: none came, see `err` */
-    struct buf text; /* the body, or with `data` that of a failure */
+    /* The answer. */
+    int status;      /* HTTP status; 0: no answer, see `err` */
+    struct buf text; /* the body; when `data` is set, only the body of a failure */
     struct error err;
-    void (*data)(struct client_call *call, const char *bytes, size_t len); /* NULL: gathered */
-    void (*done)(struct client_call *call);                                /* may be NULL */
+    void (*data)(struct client_call *call, const char *bytes,
+                 size_t len);               /* receives the body in pieces;
+                                                                            * NULL: the body is gathered in
+                                                                            * `text` */
+    void (*done)(struct client_call *call); /* may be NULL */
     /* private */
     struct client *client;
-    struct client_call *next, **link; /* of those under way */
+    struct client_call *next, **link; /* list of calls in flight */
     void *transport;
 };
 
-/** Begin a call. */
+/** Starts a call. Its callbacks run from client_run. */
 void client_start(struct client *client, struct client_call *call);
-/** No callback follows. Also for a call that is not under way; not from its own `data`. */
+/** Cancels a call; no callback follows. Does nothing for a call that is not in flight. Must not be
+ * called from the call's own `data` callback. */
 void client_cancel(struct client_call *call);
-/** Cancel, and free what the answer holds. */
+/** Cancels the call and frees what its answer holds. */
 void client_call_release(struct client_call *call);
 SCOPED_DEFINE(client_call, struct client_call, client_call_release)
 
-/* ---- others that ask the same server: reflectors, electors ---- */
-
 struct remote;
-/** NULL for a store nobody works in: nothing changes there. */
+/** Returns the connection for reflectors and electors that use the same server. Borrowed. NULL for
+ * a store without a running process, where nothing changes. */
 struct remote *client_remote(struct client *client);
-/** Let them work, until something has ended or `timeout_ms` has passed. */
+/** Runs the users of client_remote until a call has ended or `timeout_ms` milliseconds have passed.
+ */
 void client_pass(struct client *client, int64_t timeout_ms);
 
 enum client_ran { CLIENT_IDLE, CLIENT_STOPPED, CLIENT_TIMED_OUT };
-/** Until no call is under way, client_stop is called, or `timeout_ms` (-1: none) has passed. */
+/** Runs calls until none is in flight, client_stop is called, or `timeout_ms` milliseconds (-1: no
+ * limit) have passed. */
 enum client_ran client_run(struct client *client, int64_t timeout_ms);
 void client_stop(struct client *client);
 
-/** Whether a complete answer is a success; else `err` is what the Status says: its code by reason,
- * its message. */
+/** Returns whether a complete answer is a success. On failure `err` takes its code from the reason
+ * of the Status and its message from the message of the Status. */
 bool client_ok(const struct client_call *call, struct error *err);
 
-/** What the Status of a refusal says, finding by finding. */
+/** Adds each cause listed in the Status of a refusal to `errors`. */
 void client_findings(const struct client_call *call, struct error_list *errors);
 
-/* ---- one request at a time ---- */
-
-/** Start, run to the end; client_ok. Other calls go on meanwhile. */
+/** Starts a call, runs it to its end and returns client_ok. Other calls proceed meanwhile. */
 bool client_do(struct client *client, struct client_call *call, struct error *err);
-/** The answer to a GET as a document; owned. */
+/** Sends a GET and returns the answer as an owned document, or NULL with `err` set. */
 json_t *client_get(struct client *client, const char *target, struct error *err);

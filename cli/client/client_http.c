@@ -1,8 +1,9 @@
 /*
- * HTTP on the unix socket of the data directory, or to the server a kubeconfig names.
+ * The transport over HTTP: to the unix socket of a data directory, or to the server of a
+ * kubeconfig.
  *
- * The calls are those of api/client/remote on a loop of the client's own. What has ended there is
- * handed over between two runs of the loop, so that whoever is told may run the client again.
+ * Calls run through api/client/remote on the client's own event loop. Ended calls are queued and
+ * their callbacks run between two runs of the loop, so that a callback may run the client again.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,11 +24,11 @@ struct http {
     struct unix_path socket;
     struct transport *transport;
     struct remote *remote;
-    struct pending *ended, **e_end; /* not yet handed over */
+    struct pending *ended, **e_end; /* queue of ended calls whose callbacks have not run yet */
     bool is_server;
 };
 
-/* One call at work. */
+/* One call in flight. */
 struct pending {
     struct remote_call remote;
     struct client_call *call;
@@ -45,8 +46,6 @@ static struct pending *pending_of(struct remote_call *remote)
 {
     return container_of(remote, struct pending, remote);
 }
-
-/* ---- calls ---- */
 
 static void on_warning(struct remote_call *remote, const char *text, size_t len)
 {
@@ -132,7 +131,7 @@ static void hand_over(struct pending *pending)
 
     call->transport = NULL;
     call->status = remote->status;
-    if (remote->err.code != ERR_NONE) /* what the asker has found out itself stays */
+    if (remote->err.code != ERR_NONE) /* keep an error that the caller has already set */
         call->err = remote->err;
     buf_release(&call->text);
     call->text = remote->text;
@@ -140,8 +139,6 @@ static void hand_over(struct pending *pending)
     pending_free(pending);
     client_take_end(call);
 }
-
-/* ---- running ---- */
 
 struct limit {
     struct timer timer;
@@ -160,7 +157,8 @@ static void on_limit(struct timer *timer)
 static enum client_ran run_until(struct http *http, const struct limit *limit, bool without_calls)
 {
     for (;;) {
-        while (http->ended) { /* all of them, also when one of them says stop */
+        while (http->ended) { /* run every callback, even after one of them has called
+                               * client_stop */
             struct pending *pending = http->ended;
 
             leave_ended(http, pending);
@@ -181,7 +179,8 @@ static enum client_ran run_for(struct http *http, int64_t timeout_ms, bool witho
     struct limit limit = {.timer.fire = on_limit, .loop = http->loop};
     enum client_ran ran;
 
-    if (timeout_ms == 0) /* one look at the sockets, for the time is up before the loop takes one */
+    if (timeout_ms == 0) /* With a timeout of 0 the timer would fire before the loop polls its
+                          * sockets, so poll them once here. */
         uv_run(loop_uv(http->loop), UV_RUN_NOWAIT);
     if (timeout_ms >= 0)
         timer_start(http->loop, &limit.timer, timeout_ms);
@@ -226,10 +225,8 @@ static const struct client_ops ops = {
     .close = http_close,
 };
 
-/* ---- opening ---- */
-
-/* A socket file may outlive its process: only connecting tells. */
-static bool somebody_listens(const struct unix_path *path, struct error *err)
+/* Connects to find out whether a process listens: a socket file may outlive its process. */
+static bool is_listening(const struct unix_path *path, struct error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), result;
@@ -237,7 +234,7 @@ static bool somebody_listens(const struct unix_path *path, struct error *err)
     memcpy(address.sun_path, path->text, sizeof address.sun_path);
     result = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)&address, sizeof address);
     if (result < 0 && (errno == ECONNREFUSED || errno == ENOENT || errno == ENOTDIR))
-        error_set(err, ERR_NOT_FOUND, "", "nobody listens");
+        error_set(err, ERR_NOT_FOUND, "", "no process listens");
     else if (result < 0)
         error_errno(err, errno, "cannot connect to %s", path->text);
     if (fd >= 0)
@@ -245,7 +242,8 @@ static bool somebody_listens(const struct unix_path *path, struct error *err)
     return result == 0;
 }
 
-/* `shown` is what the other side is called in messages. Consumes the config. */
+/* Opens the transport to the server in `config` and consumes `config`. Messages call the server
+ * `shown`. */
 static struct client *open_http(const char *shown, struct kubeconfig *config,
                                 struct unix_path *socket, struct error *err)
 {
@@ -278,7 +276,7 @@ struct client *client_http_open(const char *data_dir, struct error *err)
     scoped(unix_path) struct unix_path socket = {.directory = -1};
     scoped(kubeconfig) struct kubeconfig nothing = {0};
 
-    return unix_path_open(path, &socket, err) && somebody_listens(&socket, err)
+    return unix_path_open(path, &socket, err) && is_listening(&socket, err)
                ? open_http(data_dir, &nothing, &socket, err)
                : NULL;
 }

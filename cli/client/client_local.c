@@ -1,12 +1,12 @@
 /*
- * The API in this process, over the store of a data directory nobody works in.
+ * Answers API requests in this process from the store of a data directory in which no process runs.
  *
- * Nothing decides here: controllers and node are not started. Watches and followed logs would wait
- * for ever, so they end as soon as nothing is left to say.
+ * Controllers and the node are not started, so nothing changes by itself. Watches and followed logs
+ * would never end, so they end as soon as all present data has been sent.
  *
- * A store may hold hundreds of thousands of jobs and pods. Who only looks at flows, templates or
- * events is answered from a part of the store that is without them, and who looks at one job or its
- * pods from the part that has its name; the whole is read when somebody asks for more.
+ * A store may hold hundreds of thousands of jobs and pods, so only the needed part is loaded:
+ * requests for flows, templates or events load the store without jobs and pods; requests for one
+ * job or its pods load the objects with that name. Every other request loads the whole store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "cli/engine/serving.h"
 #include "node/runtime/runtime.h"
 
-/* An engine over the store, or over the part of it. */
+/* An engine over the whole store or over a part of it. */
 struct side {
     struct engine *engine; /* NULL: not opened yet */
     struct api *api;
@@ -34,16 +34,16 @@ struct side {
 struct local {
     struct client base;
     struct side few, named, all;
-    char *name; /* of what is in `named` */
+    char *name; /* the name whose objects `named` holds */
     bool changes;
 };
 
-/* One request being answered. */
+/* One request in progress. */
 struct exchange {
     struct api_response answer;
     struct client_call *call;
     struct api_stream *stream;
-    bool failed; /* the store cannot be read: the call says why */
+    bool failed; /* the store cannot be read; the call's `err` has the reason */
 };
 
 static struct local *of(struct client *client)
@@ -55,8 +55,6 @@ static struct exchange *exchange_of(const struct api_response *answer)
 {
     return container_of((struct api_response *)(size_t)answer, struct exchange, answer);
 }
-
-/* ---- answers ---- */
 
 static void on_head(struct api_response *answer, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
@@ -121,7 +119,8 @@ static bool is_part(const struct kind *kind)
     return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
 }
 
-/* What a request asks for; false when it is none that a part of the store could answer. */
+/* Parses a plain GET into `out`. Returns false for a request that only the whole store can answer.
+ */
 static bool plain_get(const struct api_request *request, struct arena *arena,
                       struct request_target *target, struct route *route)
 {
@@ -132,7 +131,8 @@ static bool plain_get(const struct api_request *request, struct arena *arena,
            !request_query_bool(target, "watch");
 }
 
-/* The one name that is asked for, of an object or of the job whose pods are; owned, or NULL. */
+/* Returns the one name that is requested: that of an object, or of the job whose pods are listed.
+ * Owned, or NULL. */
 static char *name_asked(const struct request_target *target, const struct route *route)
 {
     static const char of_job[] = LABEL_JOB_NAME "=";
@@ -151,7 +151,7 @@ static char *name_asked(const struct request_target *target, const struct route 
 static bool open_side(struct local *local, struct side *side, const struct engine_options *part,
                       struct error *err);
 
-/* The side that has what is named; NULL when another one must answer. */
+/* Returns the engine over the objects with this name, or NULL when another engine must answer. */
 static struct side *named_side(struct local *local, char *name, struct error *err)
 {
     const struct engine_options part = {.name_only = name};
@@ -168,7 +168,7 @@ static struct side *named_side(struct local *local, char *name, struct error *er
     return open_side(local, &local->named, &part, err) ? &local->named : NULL;
 }
 
-/* The side that answers; NULL when it cannot be opened. */
+/* Returns the engine that answers the request, or NULL when it cannot be opened. */
 static struct side *side_for(struct local *local, const struct api_request *request,
                              struct error *err)
 {
@@ -220,8 +220,6 @@ static void local_cancel(struct client_call *call)
     call->transport = NULL;
 }
 
-/* ---- running ---- */
-
 static bool exchange_failed(const struct client_call *call)
 {
     return ((const struct exchange *)call->transport)->failed;
@@ -235,7 +233,7 @@ static struct client_call *first_failed(const struct client *client)
     return NULL;
 }
 
-/* The first call that has no end of its own, and by now has said all it can. */
+/* Returns the first watch or followed log in flight; all present data has been sent by now. */
 static struct client_call *first_endless(const struct client *client)
 {
     for (struct client_call *call = client->calls; call; call = call->next)
@@ -282,7 +280,8 @@ static void close_side(struct side *side)
     engine_stop(side->engine);
 }
 
-/* What a change has set off (collecting dependents) is done, too, before the store is closed. */
+/* Before the store is closed, background work caused by a change (garbage collection of dependents)
+ * is finished. */
 static void local_close(struct client *client)
 {
     struct local *local = of(client);
@@ -304,8 +303,6 @@ static const struct client_ops ops = {
     .close = local_close,
 };
 
-/* ---- opening ---- */
-
 static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
                      int64_t *offset, struct buf *out, struct error *err)
 {
@@ -314,8 +311,9 @@ static bool read_log(void *ctx, const struct object *pod, const struct log_query
     return runtime_log_read(local->base.data_dir, object_uid(pod), query, offset, out, err);
 }
 
-/* SQLite lets one process at a time into the file, and those who come together may keep each other
- * out: they queue here while it is loaded. A descriptor to be closed afterwards. */
+/* SQLite lets one process at a time open the file, and processes that open it at once may block
+ * each other. They wait here for a lock while the store is loaded. Returns the lock's descriptor,
+ * which the caller closes. */
 static int queue_up(const char *data_dir)
 {
     int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -349,8 +347,6 @@ static bool open_side(struct local *local, struct side *side, const struct engin
     return true;
 }
 
-/* ---- the present ---- */
-
 static void take_newest(void *arg, const struct object *object)
 {
     int64_t *newest_ms = arg, ended_ms = 0;
@@ -363,8 +359,8 @@ static void take_newest(void *arg, const struct object *object)
         *newest_ms = ended_ms;
 }
 
-/* A simulation leaves the wall behind: then the present is when it ended, or nothing of it would
- * have an age. */
+/* A simulation runs on its own clock. Ages in its store are computed from the time of its newest
+ * object instead of the wall clock. */
 static void look_from_its_end(const struct store *store)
 {
     static const struct kind *const kinds[] = {&kind_job_flow, &kind_event};

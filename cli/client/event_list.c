@@ -1,5 +1,5 @@
 /*
- * Reads events page by page, keeps those asked for, and sorts them by time.
+ * Reads events page by page, keeps those that match, and sorts them by time.
  */
 #include "cli/client/event_list.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What a client's two transports share: requests over HTTP on a unix socket, and requests to an
- * engine in this process.
+ * The interface between a client and its two transports: HTTP to a socket or server, and an engine
+ * in this process.
  */
 #include "api/client/kubeconfig.h"
 #include "cli/client/client.h"
@@ -11,32 +11,38 @@ struct client_ops {
     void (*start)(struct client *client, struct client_call *call);
     void (*cancel)(struct client_call *call);
     enum client_ran (*run)(struct client *client, int64_t timeout_ms);
-    void (*pass)(struct client *client, int64_t timeout_ms); /* NULL: with `remote` */
-    struct remote *(*remote)(struct client *client);         /* NULL: there is none */
-    void (*close)(struct client *client);                    /* frees the transport */
+    void (*pass)(struct client *client, int64_t timeout_ms); /* NULL for a transport that has
+                                                              * `remote` */
+    struct remote *(*remote)(struct client *client);         /* NULL for a transport without a
+                                                              * remote server */
+    void (*close)(struct client *client);                    /* frees the transport's struct */
 };
 
-/* Embedded first in each transport's struct. */
+/* The common part of a client, embedded first in each transport's struct. */
 struct client {
     const struct client_ops *ops;
-    char *data_dir;            /* or the server's address */
-    char *namespace;           /* that of its kubeconfig; NULL */
-    struct client_call *calls; /* under way */
+    char *data_dir;            /* data directory, or the server's address */
+    char *namespace;           /* namespace of its kubeconfig; NULL */
+    struct client_call *calls; /* calls in flight */
     bool stopped;
 };
 
-/** NULL with NOT_FOUND when nobody listens on the socket of the directory. */
+/** Connects to the socket of a data directory. Returns an owned client, or NULL with NOT_FOUND when
+ * no process listens. */
 struct client *client_http_open(const char *data_dir, struct error *err);
-/** The server that kubeconfig files name, or the one at `url` as their user; without files (NULL)
- * as nobody. With a token from a file instead, when one is named. */
+/** Opens the server named by kubeconfig files, or the one at `url` as the kubeconfig's user.
+ * `kubeconfig` may be NULL: requests are then anonymous. A named token file replaces the user's
+ * credentials. */
 struct client *client_kube_open(const char *kubeconfig, const struct kubeconfig_options *options,
                                 const char *url, const char *token_file, struct error *err);
-/** That of the cluster this process is a pod of; NOT_FOUND when it is none. */
+/** Opens the server of the cluster this process runs in as a pod; NOT_FOUND when it runs in none.
+ */
 struct client *client_cluster_open(const char *host, const char *port, struct error *err);
 struct client *client_local_open(const char *data_dir, enum client_access access,
                                  struct error *err);
 
-/* A transport tells: bytes of the body, the end. */
+/* Called by a transport with bytes of the body; and at the end of the answer. */
 void client_take_data(struct client_call *call, const char *bytes, size_t len);
-void client_take_warning(const char *text, size_t len); /* the value of a Warning header */
+void client_take_warning(const char *text, size_t len); /* `text` is the value of a Warning
+                                                         * header */
 void client_take_end(struct client_call *call);

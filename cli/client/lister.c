@@ -1,6 +1,5 @@
 /*
- * Pages are fetched until the server has no more; a watch then begins at the revision of the last
- * one.
+ * Fetches pages until the server has no more; a watch then starts at the revision of the last page.
  */
 #include "cli/client/lister.h"
 
@@ -12,7 +11,8 @@
 #include "cli/client/resource.h"
 
 #define PAGE_LIMIT "500"
-static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
+static const size_t event_bytes_max = (size_t)1 << 30; /* one event may be a large flow with its
+                                                        * status (DC-05) */
 
 char *list_target(const struct list_query *query)
 {
@@ -43,8 +43,6 @@ static json_t *get_page(struct client *client, const char *target, const char *a
     return page;
 }
 
-/* ---- names ---- */
-
 #define ACCEPT_NAMES                                                                               \
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 
@@ -52,7 +50,7 @@ struct names {
     void (*each)(void *ctx, const char *name);
     void *ctx;
     struct buf name;
-    char *next; /* of the page that follows; NULL */
+    char *next; /* continue token of the next page; NULL */
 };
 
 static void names_release(struct names *names)
@@ -72,7 +70,8 @@ static char *string_of(const char *value)
     return len ? buf_take(&out) : NULL;
 }
 
-/* False when the text is not as compact as expected. */
+/* Reads the names by scanning the text. Returns false when the text is not in the expected compact
+ * form. */
 static bool scan_names(struct names *names, const char *text)
 {
     const char *at = jsonscan_member(text, "items"), *item;
@@ -139,8 +138,6 @@ bool list_names(struct client *client, const struct list_query *query,
     return true;
 }
 
-/* ---- pages ---- */
-
 bool list_pages_at(struct client *client, const char *target, const char *accept,
                    bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
                    struct error *err)
@@ -206,8 +203,6 @@ bool list_each(struct client *client, const struct list_query *query,
     return list_pages(client, query, each_of_page, &(struct each_object){each, ctx}, out_revision,
                       err);
 }
-
-/* ---- watches ---- */
 
 static struct watcher *of(struct client_call *call)
 {

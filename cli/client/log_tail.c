@@ -1,6 +1,6 @@
 /*
- * A bounded number of streams is open at a time; each prints whole lines, the others wait in a
- * queue.
+ * Reads the logs of several containers, a bounded number at a time. Each log prints whole lines;
+ * further logs wait in a queue.
  */
 #include "cli/client/log_tail.h"
 
@@ -16,12 +16,12 @@
 struct stream {
     struct client_call call;
     struct logtail *tail;
-    char *key; /* uid/container/run */
+    char *key; /* UID/CONTAINER/RESTART */
     char *target, *label;
     enum color color;
     struct buf partial;  /* an unfinished line */
-    struct stream *next; /* waiting */
-    size_t taken, skip;  /* bytes so far; of them, to be passed over when it is read again */
+    struct stream *next; /* queue of waiting streams */
+    size_t taken, skip;  /* bytes received; bytes to skip when the log is read again */
     bool is_cut;
     UT_hash_handle hh;
 };
@@ -30,7 +30,7 @@ struct logtail {
     struct client *client;
     struct logtail_options options;
     struct term term;
-    struct stream *streams; /* every one ever added, by key */
+    struct stream *streams; /* every stream added, by key */
     struct stream *waiting, **w_end;
     size_t running;
     bool failed, cut;
@@ -46,7 +46,7 @@ static void print_line(const struct stream *stream, const char *line, size_t len
     fwrite(line, 1, len, stdout);
 }
 
-/* Whole lines go out at once, so that lines of several containers do not mix. */
+/* Prints whole lines only, so that lines of several containers do not mix. */
 static void on_data(struct client_call *call, const char *bytes, size_t len)
 {
     struct stream *stream = container_of(call, struct stream, call);
@@ -84,7 +84,7 @@ static void on_done(struct client_call *call)
         tail->cut = true;
         return;
     }
-    if (stream->partial.len) { /* a last line without its newline */
+    if (stream->partial.len) { /* The last line may lack its newline. */
         print_line(stream, stream->partial.data, stream->partial.len);
         if (tail->options.prefix)
             putchar('\n');

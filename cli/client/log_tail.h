@@ -1,7 +1,8 @@
 #pragma once
 /*
- * The logs of several containers on one output: each line behind the name of its container, a few
- * read at once, the others in the order in which they were added.
+ * Prints the logs of several containers to standard output. Each line may be prefixed with its
+ * container's name. A few logs are read at once; the rest follow in the order in which they were
+ * added.
  */
 #include "base/term.h"
 #include "cli/client/client.h"
@@ -10,25 +11,25 @@ struct logtail_options {
     bool follow, timestamps, previous;
     int64_t tail;        /* lines; -1 = all */
     int64_t since_s;     /* 0 = all */
-    int64_t limit_bytes; /* of each; 0 = all */
+    int64_t limit_bytes; /* per container; 0 = no limit */
     bool prefix;         /* [POD/CONTAINER] before each line */
-    size_t at_once;      /* read concurrently; 1 keeps them apart */
+    size_t at_once;      /* logs read concurrently; 1 prints them one after another */
 };
 
 struct logtail;
 
-/** Output goes to standard output. Borrows the client. */
+/** Returns an owned log tail that prints to standard output and borrows the client. */
 struct logtail *logtail_new(struct client *client, const struct logtail_options *options);
-void logtail_free(struct logtail *tail); /* after client_run; NULL is fine */
+void logtail_free(struct logtail *tail); /* call after client_run; NULL is fine */
 
-/** Add a container's log, unless this run of it was added before. */
+/** Adds a container's log, unless this restart of the container was added before. */
 void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
                  const char *container, int64_t run);
-/** The process that answered has gone: what was cut off, and what comes from now on, is read from
- * `client`. */
+/** Continues with another client after the answering process has exited: reads logs that were cut
+ * off, and logs added from now on, from `client`. */
 void logtail_go_on(struct logtail *tail, struct client *client);
-/** None is being read any more, nor will be: all is read, or what is left was cut off. */
+/** Returns true when no log is being read or waits to be read: each is complete or was cut off. */
 bool logtail_is_idle(const struct logtail *tail);
-/** The process that answered has gone before all was read. */
+/** Returns true when the answering process exited before every log was complete. */
 bool logtail_is_cut(const struct logtail *tail);
-bool logtail_failed(const struct logtail *tail); /* an error was printed */
+bool logtail_failed(const struct logtail *tail); /* true when an error was printed */

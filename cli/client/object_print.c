@@ -1,6 +1,6 @@
 /*
- * Prints one document at a time as YAML or JSON, and opens and closes the List around them when
- * there are several.
+ * Prints one object at a time as YAML or JSON, and writes the start and end of the List around
+ * several objects.
  */
 #include "cli/client/object_print.h"
 
@@ -39,7 +39,8 @@ bool objectprint_parse(const char *form, struct objectprint *out, struct error *
                      form);
 }
 
-/* Print `text` line by line, each but an empty one behind `indent`, the first behind `first`. */
+/* Prints `text` line by line: `first` before the first line, `indent` before each further line that
+ * is not empty. */
 static void print_indented(FILE *out, const char *text, const char *first, const char *indent)
 {
     while (*text) {
@@ -69,7 +70,7 @@ static void print_json(struct objectprint *print, const json_t *doc)
     free(text);
 }
 
-/* A copy with the members of every object in order of their names. */
+/* Returns a copy in which the members of every object are sorted by name. Owned. */
 static json_t *sorted(const json_t *doc)
 {
     char *text = json_dumps(doc, JSON_COMPACT | JSON_SORT_KEYS);

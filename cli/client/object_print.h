@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Objects as documents on standard output, the way kubectl writes them: members in order of their
- * names, managedFields left out, several objects as items of a List. Items go out one by one.
+ * Prints objects to standard output in kubectl's format: members sorted by name, managedFields
+ * removed, several objects as items of a List. Items are printed one by one.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,18 +16,19 @@ struct objectprint {
     FILE *out;
     enum object_form form;
     const char *jsonpath; /* the expression */
-    bool as_list;         /* items of a List rather than documents of their own */
+    bool as_list;         /* print as items of a List, not as separate documents */
     size_t printed;
-    json_t *items; /* private: of a List a path is to be applied to */
+    json_t *items; /* private: items of the List that a JSONPath is applied to */
 };
 
-/** "yaml", "json", "name" or "jsonpath=…"; BAD_REQUEST for anything else. */
+/** Parses "yaml", "json", "name" or "jsonpath=…". Returns false with BAD_REQUEST for anything else.
+ */
 bool objectprint_parse(const char *form, struct objectprint *out, struct error *err);
 
-/** Print one object; `doc` is changed. BAD_REQUEST for a path that is none. */
+/** Prints one object and modifies `doc`. Returns false with BAD_REQUEST for an invalid JSONPath. */
 bool objectprint_one(struct objectprint *print, json_t *doc, struct error *err);
-/** The line of an object in the form NAME; of a kind that is not known (NULL) an empty one. */
+/** Prints the line of an object in the form NAME. For an unknown kind (NULL) the line is empty. */
 void objectprint_name(const struct objectprint *print, const struct kind *kind, const char *name);
-/** Once, at the end: closes the List. Errors as objectprint_one. */
+/** Closes the List; call once after the last object. Errors as objectprint_one. */
 bool objectprint_end(struct objectprint *print, struct error *err);
 void objectprint_release(struct objectprint *print);

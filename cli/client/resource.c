@@ -1,5 +1,5 @@
 /*
- * Splits an operand into kinds and names; a word that is no kind is answered with the nearest one.
+ * Parses operands into kinds and names; the error for an unknown kind suggests the nearest one.
  */
 #include "cli/client/resource.h"
 
@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 
-/* What people look at; the rest (config maps, leases, …) is asked for by name. */
+/* The kinds of "all": those users inspect. Others (config maps, leases, …) are requested by kind.
+ */
 static const struct kind *const all_kinds[] = {
     &kind_job_flow, &kind_job_template, &kind_job, &kind_pod_group, &kind_pod, &kind_service,
 };
@@ -37,7 +38,8 @@ static const struct kind *find_kind(const char *word, struct error *err)
     return kind;
 }
 
-/* Who writes one word that is no type often means the name of a flow. */
+/* Reports a single word that is no kind. The word is often a flow's name, so the message hints at
+ * that. */
 static bool names_no_type(const char *word, struct error *err)
 {
     return error_set(err, ERR_BAD_REQUEST, "",
@@ -123,8 +125,6 @@ bool resources_parse(int n, char *const *words, struct resources *out, struct er
         out->many_kinds = out->many_kinds || out->items[i].kind != out->items[0].kind;
     return out->count > 0 || error_set(err, ERR_BAD_REQUEST, "", "\"%s\" names no kind", words[0]);
 }
-
-/* ---- texts ---- */
 
 static void write_group(const struct kind *kind, struct buf *out)
 {

@@ -1,5 +1,5 @@
 /*
- * Parses a condition of `wait` and judges an object by it.
+ * Parses a condition of `wait` and evaluates it against an object.
  */
 #include "cli/client/wait_condition.h"
 
@@ -17,7 +17,7 @@ static bool refuse(const char *text, struct error *err)
                      text);
 }
 
-/* NAME[=VALUE] */
+/* Splits NAME[=VALUE]. */
 static bool split(const char *text, struct condition *out)
 {
     const char *equals = strchr(text, '=');
@@ -27,7 +27,7 @@ static bool split(const char *text, struct condition *out)
     return *out->name != '\0';
 }
 
-/* {PATH}[=VALUE] */
+/* Splits {PATH}[=VALUE]. */
 static bool split_path(const char *text, struct condition *out)
 {
     const char *end = *text == '{' ? strchr(text, '}') : text + strcspn(text, "=");
@@ -94,7 +94,7 @@ const char *condition_phase(const json_t *object)
     return phase ? phase : "";
 }
 
-/* Phases nothing follows. */
+/* Final phases, per kind. */
 static const struct {
     const char *kind, *phase;
     bool well;
@@ -122,7 +122,8 @@ static enum condition_verdict judge_end(const json_t *object)
     return CONDITION_NOT_YET;
 }
 
-/* What is not so in a phase nothing follows will not come. */
+/* Returns NEVER when the object is in a final phase, where an unmet condition stays unmet; else
+ * NOT_YET. */
 static enum condition_verdict not_yet(const json_t *object)
 {
     return judge_end(object) == CONDITION_NOT_YET ? CONDITION_NOT_YET : CONDITION_NEVER;

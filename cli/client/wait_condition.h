@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What `wait` waits for, and whether an object is there yet. Pure.
+ * Conditions of `wait`: parsing, and evaluation against an object. Has no side effects.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum condition_kind {
-    CONDITION_END, /* no --for: a flow, job or pod is over, well or not */
+    CONDITION_END, /* no --for: the flow, job or pod has ended, successfully or not */
     CONDITION_DELETE,
     CONDITION_STATUS, /* condition=NAME[=VALUE] */
     CONDITION_PHASE,  /* phase=NAME */
@@ -24,15 +24,18 @@ struct condition {
 enum condition_verdict {
     CONDITION_NOT_YET,
     CONDITION_MET,
-    CONDITION_NEVER, /* the object has ended another way */
+    CONDITION_NEVER, /* the object has ended without meeting the condition */
 };
 
-/** Read the text of --for; NULL is the end. BAD_REQUEST for what is none. */
+/** Parses the value of --for; NULL means CONDITION_END. Returns false with BAD_REQUEST when it is
+ * invalid. */
 bool condition_parse(const char *text, struct condition *out, struct error *err);
 void condition_release(struct condition *condition);
 
-/** `object` is NULL when it is gone. BAD_REQUEST (and NOT_YET) when the path is no path. */
+/** Evaluates a condition. `object` is NULL when it has been deleted. An invalid JSONPath sets
+ * BAD_REQUEST and returns NOT_YET. */
 enum condition_verdict condition_judge(const struct condition *condition, const json_t *object,
                                        struct error *err);
-/** status.state.phase, status.phase or status.state of an object; "" when it has none. Borrowed. */
+/** Returns status.state.phase, status.phase or status.state of an object, or "" when it has none.
+ * Borrowed. */
 const char *condition_phase(const json_t *object);

@@ -1,8 +1,8 @@
 /*
- * jobflow apply
+ * The command `jobflow apply`: merges each object of the files over the stored object.
  *
- * What a file says is laid over what is stored: members it does not mention stay. Equal objects are
- * not written.
+ * Members that the file does not mention keep their stored value. An object that would not change
+ * is not written.
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ struct apply {
     bool failed;
 };
 
-/* What the API found wrong, each finding with its line in the file. */
+/* Prints each cause of the API's refusal with its line in the file. */
 static void print_findings(const struct manifest *manifest, const struct client_call *call)
 {
     struct error_list errors = {0};
@@ -62,7 +62,8 @@ static void print_done(const struct apply *apply, const struct manifest *manifes
     fflush(stdout);
 }
 
-/* One write. Its answer, owned; NULL when it was refused, which is then said. */
+/* Sends one write. Returns the owned answer, or NULL when the write was refused, after printing
+ * why. */
 static json_t *write_object(struct apply *apply, const struct manifest *manifest,
                             const char *method, const char *path, const char *content_type)
 {
@@ -135,7 +136,8 @@ static void apply_one(struct apply *apply, const struct manifest *manifest)
     }
 }
 
-/* The operands are files, too: "-f *.yaml" gives -f the first one only. */
+/* Operands count as files too, because the shell expands "-f *.yaml" so that -f gets only the first
+ * one. */
 static bool load(const struct apply_options *options, int n_operands, char **operands,
                  struct manifests *set)
 {
@@ -168,7 +170,7 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_FAILED;
     }
-    order = preflight_order(&set); /* what others need comes first */
+    order = preflight_order(&set); /* objects that others depend on come first */
     for (size_t i = 0; i < set.count; i++)
         apply_one(&apply, &set.items[order[i]]);
     mem_free(order);
@@ -181,7 +183,7 @@ const struct command cmd_apply = {
     .operands = "-f FILE…",
     .summary = "Create or change the objects of manifest files",
     .details =
-        "A run that is at work takes up what is new. When nobody is at work in the data directory,"
+        "A run in progress starts the new objects at once. When no process runs in the directory,"
         "\nthe objects wait there for the next run.",
     .examples = "  jobflow apply -f pipeline.yaml\n"
                 "  cat pipeline.yaml | jobflow apply -f -",

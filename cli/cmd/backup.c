@@ -1,6 +1,6 @@
 /*
- * The command `jobflow backup`: writes the copy beside its place as FILE.part, and renames it when
- * it is complete.
+ * The command `jobflow backup`: writes the copy to FILE.part and renames it to FILE when it is
+ * complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ struct backup {
     struct client_call call;
     int fd;
     uint64_t bytes;
-    struct error err; /* of writing */
+    struct error err; /* error while writing */
 };
 
 static void on_data(struct client_call *call, const char *bytes, size_t len)
@@ -45,7 +45,7 @@ static void on_data(struct client_call *call, const char *bytes, size_t len)
     backup->bytes += len;
 }
 
-/* Its name is durable, too. */
+/* Renames the finished copy and syncs its directory, so that the name survives a crash. */
 static bool put_in_place(const char *made, const char *path, struct error *err)
 {
     scoped_str copy = mem_strdup(path);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * One constant per subcommand. Adding one: a file of this folder with its constant, a line here and
- * a line in cli/main.c.
+ * One constant per subcommand. A new subcommand needs a file in this directory with its constant, a
+ * line here and a line in cli/main.c.
  */
 #include "cli/command/command.h"
 
@@ -32,5 +32,5 @@ extern const struct command cmd_version;
 extern const struct command cmd_help;
 extern const struct command cmd_completion;
 
-/** Volcano's command line; argv[0] is its name. */
+/** Runs the command line of Volcano's vcctl; argv[0] is the program's name. */
 int vcctl_main(int argc, char **argv);

@@ -1,6 +1,6 @@
 /*
- * The command `jobflow convert`: Jobs and JobTemplates from files or from the store, each turned
- * into the other.
+ * The command `jobflow convert`: converts Jobs to JobTemplates and JobTemplates to Jobs, from files
+ * or from the store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +43,8 @@ static const struct convert_options defaults = {.place = CLIENT_PLACE_USUAL, .ou
 
 struct conversion {
     const struct convert_options *options;
-    json_t *patch; /* owned; NULL */
-    json_t *made;  /* owned list */
+    json_t *patch; /* owned, or NULL */
+    json_t *made;  /* converted objects; owned list */
 };
 
 static bool load_patch(struct conversion *c)
@@ -95,7 +95,7 @@ static bool convert(struct conversion *c, const struct kind *kind, const json_t 
     return true;
 }
 
-/* Mistakes go over as they are: they are the files', and said of them. */
+/* Prints validation errors of the input as warnings: they are converted unchanged. */
 static void warn_of_mistakes(const struct manifest *manifest)
 {
     const struct schema_options how = {.unknown = UNKNOWN_ERROR};
@@ -140,7 +140,8 @@ static int convert_files(struct conversion *c, int n, char **files)
     return EXIT_OK;
 }
 
-/* The server knows more of a job: from which template it comes. */
+/* Reads the template of a stored job from the server, which knows the template the job was created
+ * from. */
 static json_t *template_of(struct conversion *c, struct client *client, const char *job_path)
 {
     scoped_str path = mem_printf("%s/template", job_path);

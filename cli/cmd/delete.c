@@ -1,6 +1,6 @@
 /*
- * The command `jobflow delete`: first finds every object that is meant, then deletes them, then
- * watches until all are gone.
+ * The command `jobflow delete`: finds every selected object, deletes them, then watches until all
+ * are gone.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static const struct delete_options defaults = {
 struct victim {
     const struct kind *kind;
     char *ns, *name;
-    char *uid; /* once it is on its way out and to be waited for */
+    char *uid; /* set when deletion has started and must be waited for */
 };
 
 struct deletion {
@@ -81,8 +81,6 @@ static void release(struct deletion *deletion)
     mem_free(deletion->victims);
     client_close(deletion->client);
 }
-
-/* ---- what is meant ---- */
 
 struct finding {
     struct deletion *deletion;
@@ -146,8 +144,6 @@ static void find_manifests(struct deletion *deletion, const struct manifests *se
     }
 }
 
-/* ---- deleting ---- */
-
 static char *options_body(const struct delete_options *options)
 {
     static const char *const policies[] = {"Background", "Foreground", "Orphan"};
@@ -170,7 +166,7 @@ static void print_deleted(const struct deletion *deletion, const struct victim *
            victim->kind->group, victim->name, deletion->options->force ? "force " : "");
 }
 
-/* The object of the answer, when it is still there with its mark: its uid. */
+/* Returns the uid of the object in the answer when it still exists with a deletionTimestamp. */
 static char *uid_left(const struct client_call *call)
 {
     scoped(json) json_t *doc = json_loadb(call->text.data, call->text.len, 0, NULL);
@@ -198,8 +194,6 @@ static void delete_one(struct deletion *deletion, struct victim *victim, const c
         deletion->code = EXIT_FAILED;
     }
 }
-
-/* ---- waiting ---- */
 
 struct departure {
     struct watcher watcher;
@@ -231,7 +225,7 @@ static bool look(void *ctx, json_t *page)
     return false;
 }
 
-/* Until the object is gone, however often the watch must begin anew. */
+/* Waits until the object is gone and restarts the watch as often as it ends. */
 static bool wait_until_gone(struct deletion *deletion, const struct victim *victim,
                             int64_t timeout_ms, struct error *err)
 {
@@ -277,8 +271,6 @@ static void delete_all(struct deletion *deletion)
         }
     }
 }
-
-/* ---- the command ---- */
 
 static int delete_found(struct deletion *deletion, const struct resources *resources,
                         const struct manifests *set)

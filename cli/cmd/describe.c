@@ -1,6 +1,6 @@
 /*
- * The command `jobflow describe`: a page for each object, by kind; kinds without one of their own
- * get a general page.
+ * The command `jobflow describe`: prints a page for each object. Kinds without a page of their own
+ * get a general one.
  */
 #include <string.h>
 
@@ -72,8 +72,8 @@ static bool print_page(void *ctx, json_t *page)
     return true;
 }
 
-/* The steps of a flow are read as text, for there may be very many. NULL when they make no graph.
- */
+/* Builds the view of a flow from the text of its answer, without a JSON document, because a flow
+ * may have very many steps. Returns NULL when the steps form no valid graph. */
 static struct flow_view *view_of_flow(struct client *client, const char *path, struct error *err)
 {
     scoped(client_call) struct client_call call = {.target = path};

@@ -1,8 +1,8 @@
 /*
- * jobflow doctor
+ * The command `jobflow doctor`: checks the program, the machine and the data directory.
  *
- * Each check is a row: what it looks at, and a function that says how it is and what to do. What
- * can be found out by doing it is done, not derived from versions.
+ * Each check is a row of a table: a title and a function that reports the state and a hint.
+ * Capabilities are tested by using them, not derived from version numbers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,11 +53,9 @@ enum verdict { WELL, WARNING, WRONG };
 
 struct finding {
     const struct doctor_options *options;
-    struct buf text; /* how it is */
-    struct buf hint; /* what to do; empty */
+    struct buf text; /* the state */
+    struct buf hint; /* what to do about it; may be empty */
 };
-
-/* ---- the program and the machine ---- */
 
 static enum verdict check_version(struct finding *f)
 {
@@ -114,9 +112,7 @@ static enum verdict check_processes(struct finding *f)
     return WARNING;
 }
 
-/* ---- what pods get ---- */
-
-/* What --isolation could name here besides the one that is taken without it. */
+/* Lists the other isolation levels that --isolation accepts on this machine. */
 static void add_other_levels(struct finding *f, enum isolation_level chosen, const char *scratch)
 {
     const char *separator = "; --isolation can be ";
@@ -220,8 +216,6 @@ static enum verdict check_network(struct finding *f)
     return WARNING;
 }
 
-/* ---- the data directory ---- */
-
 static bool has_store(const struct finding *f)
 {
     scoped_str path = mem_printf("%s/store.db", f->options->data_dir);
@@ -274,7 +268,7 @@ static enum verdict check_space(struct finding *f)
     return WARNING;
 }
 
-/* A process holds the directory: its id, 0 when nobody does. */
+/* Returns the pid of the process that holds the data directory, or 0. */
 static long holder(const struct finding *f)
 {
     scoped_str path = mem_printf("%s/lock", f->options->data_dir);
@@ -294,7 +288,7 @@ static bool full_check(const char *path, struct buf *out)
     sqlite3_stmt *ask = NULL;
     bool ok = false;
 
-    /* As whoever looks opens it: nothing is moved from the log to the store. */
+    /* Opened as a reader opens it: closing does not checkpoint the WAL into the store. */
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
         sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON", NULL, NULL,
@@ -330,7 +324,8 @@ static enum verdict check_store(struct finding *f)
     }
     pid = holder(f);
     if (pid) {
-        buf_printf(&f->text, "in use by process %ld; it is checked when nobody is at work", pid);
+        buf_printf(&f->text,
+                   "in use by process %ld; the store is checked only when no process uses it", pid);
         return WELL;
     }
     if (full_check(path, &said)) {
@@ -342,8 +337,6 @@ static enum verdict check_store(struct finding *f)
                       "backup if you have one, or begin anew with another --data-dir");
     return WRONG;
 }
-
-/* ---- the command ---- */
 
 static const struct {
     const char *name;

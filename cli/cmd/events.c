@@ -1,5 +1,5 @@
 /*
- * The command `jobflow events`: a table of events oldest first, of everything or of one object, and
+ * The command `jobflow events`: prints events of all objects or of one, oldest first, and with -w
  * those that follow.
  */
 #include <string.h>
@@ -114,7 +114,7 @@ static bool take_revision(void *ctx, json_t *page)
     return false;
 }
 
-/* List and print, and with -w go on from there. */
+/* Lists and prints events; with -w, watches from there. */
 static bool show(struct events *events, const char *fields, struct error *err)
 {
     const char *ns = events->options->all_namespaces

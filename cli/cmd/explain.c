@@ -1,6 +1,6 @@
 /*
- * The command `jobflow explain`: a table of all steps, or everything about one. What is said of a
- * step is in explain.c.
+ * The command `jobflow explain`: prints a table of all steps, or a page about one step.
+ * cli/inspect/explain.c writes the texts of a step.
  */
 #include <string.h>
 
@@ -14,7 +14,8 @@
 #include "view/graph_forms.h"
 #include "view/table_print.h"
 
-/* Of a flow with more than FULL_STEPS steps, SHOWN_STEPS are told of, the most telling ones. */
+/* For a flow with more than FULL_STEPS steps, only the SHOWN_STEPS most relevant ones are printed.
+ */
 enum { CHAIN_MAX = 40, FULL_STEPS = 1000, SHOWN_STEPS = 50 };
 
 struct explain_options {
@@ -42,8 +43,6 @@ struct answer {
     struct explain about;
     struct term term;
 };
-
-/* ---- the flow ---- */
 
 static void print_status(const struct answer *answer)
 {
@@ -84,7 +83,8 @@ static bool is_blocked(const struct flow_view_step *step)
     return step->state == VIEW_BLOCKED;
 }
 
-/* When the flow ends: with the last expected end; or which step keeps that from being known. */
+/* Prints when the flow is expected to end, which is the latest expected end of a step, or which
+ * step has no estimate. */
 static void print_expected_end(const struct answer *answer)
 {
     const struct flow_view *view = answer->about.view;
@@ -119,7 +119,7 @@ static void print_expected_end(const struct answer *answer)
     printf("Expected end: %s.\n", when.data);
 }
 
-/* What people look for first comes first. */
+/* Step states in order of relevance to the user, most relevant first. */
 static const enum view_state ranks[] = {
     VIEW_FAILED,  VIEW_TERMINATED, VIEW_BLOCKED, VIEW_RETRYING,  VIEW_ABORTED,
     VIEW_UNKNOWN, VIEW_NONE,       VIEW_WAITING, VIEW_COMPLETED, VIEW_SKIPPED};
@@ -133,7 +133,7 @@ static size_t rank_of(const struct flow_view_step *step)
     return RANK_AT_WORK;
 }
 
-/* The steps to tell of, by rank; returns how many. */
+/* Selects at most `most` steps by rank into `out` and returns their number. */
 static uint32_t choose_steps(const struct flow_view *view, uint32_t most, uint32_t *out)
 {
     uint8_t *rank = mem_array((size_t)view->n_steps + 1, sizeof *rank);
@@ -184,7 +184,7 @@ static void print_steps(struct answer *answer, bool all)
     for (uint32_t i = 0; full && i < n; i++)
         steps[i] = i;
     if (view->n_steps > FULL_STEPS)
-        answer->about.client = NULL; /* nothing is asked for each of so many */
+        answer->about.client = NULL; /* no API requests per step for so many steps */
     print_table(answer, steps, n);
     mem_free(steps);
     if (n < view->n_steps)
@@ -210,8 +210,6 @@ static void explain_flow(struct answer *answer, bool all)
     fputs(path.len ? path.data : "", stdout);
 }
 
-/* ---- one step ---- */
-
 static void print_line(const char *key, const char *text)
 {
     if (text && *text)
@@ -220,11 +218,11 @@ static void print_line(const char *key, const char *text)
 
 struct chain {
     struct answer *answer;
-    bool *told; /* [n_steps] */
+    bool *told; /* [n_steps] already printed */
     int lines;
 };
 
-/* What a step waits for, and what that waits for; each step once. */
+/* Prints what a step waits for, and recursively what those steps wait for; each step once. */
 static void print_chain(struct chain *chain, uint32_t i, int depth)
 {
     const struct flow_view *view = chain->answer->about.view;
@@ -335,8 +333,6 @@ static void explain_one(struct answer *answer, uint32_t i)
         print_line("Note", "it is on the critical path");
 }
 
-/* ---- the command ---- */
-
 static json_t *as_json(struct answer *answer)
 {
     const struct flow_view *view = answer->about.view;
@@ -373,7 +369,7 @@ static int explain(const struct explain_options *options, struct answer *answer,
         return EXIT_FAILED;
     }
     if (answer->about.view->phase == FLOW_NONE) {
-        cli_errorf("jobflow \"%s\" has no status yet: nobody has taken it up",
+        cli_errorf("jobflow \"%s\" has no status yet: no controller has started it",
                    answer->about.view->name);
         return EXIT_FAILED;
     }

@@ -1,6 +1,6 @@
 /*
- * The command `jobflow get`: lists and single objects in every output form, then the watch that
- * goes on from them.
+ * The command `jobflow get`: prints lists and single objects in every output form, then watches
+ * them with -w.
  */
 #include <string.h>
 
@@ -50,14 +50,14 @@ struct get {
     struct resources resources;
     bool as_table;
     struct objectprint objects;
-    const struct kind *listed; /* by names */
+    const struct kind *listed; /* kind of the list being printed as names */
     struct table_print table;  /* of the kind being printed */
-    struct buf prefix;         /* of names, when several kinds are */
-    size_t printed;            /* objects of the kind being printed */
-    size_t printed_before;     /* of the kinds before */
+    struct buf prefix;         /* printed before each name when there are several kinds */
+    size_t printed;            /* objects printed of the current kind */
+    size_t printed_before;     /* objects printed of previous kinds */
     bool failed;
     struct error bad_path;
-    bool is_behind; /* the watch has to list again */
+    bool is_behind; /* the watch is too far behind and must list again */
 };
 
 static struct list_query query_of(const struct get *get, const struct resource *resource)
@@ -75,8 +75,6 @@ static struct list_query query_of(const struct get *get, const struct resource *
                                                                                          : NULL,
     };
 }
-
-/* ---- printing ---- */
 
 static void begin_kind(struct get *get, const struct kind *kind)
 {
@@ -135,8 +133,6 @@ static bool print_page(void *ctx, json_t *page)
     }
     return true;
 }
-
-/* ---- getting ---- */
 
 static bool report(struct get *get, const struct error *err)
 {
@@ -236,7 +232,7 @@ static void get_all(struct get *get)
         objectprint_end(&get->objects, &get->bad_path);
 }
 
-/* An empty list is an answer, as for kubectl. */
+/* An empty list is a success, as in kubectl. */
 static int nothing_found(const struct get *get)
 {
     const struct resource *first = &get->resources.items[0];
@@ -250,8 +246,6 @@ static int nothing_found(const struct get *get)
         fprintf(stderr, "No resources found\n");
     return EXIT_OK;
 }
-
-/* ---- watching ---- */
 
 struct get_watch {
     struct watcher watcher;
@@ -284,7 +278,7 @@ static bool discard_page(void *ctx, json_t *page)
     return true;
 }
 
-/* List, watch from there; when the watch falls behind, again. */
+/* Lists, then watches from the list's revision. Lists again when the watch falls behind. */
 static void watch_resource(struct get *get, const struct resource *resource)
 {
     const struct list_query query = query_of(get, resource);
@@ -302,7 +296,7 @@ static void watch_resource(struct get *get, const struct resource *resource)
         }
         fflush(stdout);
         if (!client_is_live(get->client)) {
-            fprintf(stderr, "Nobody is at work in %s: nothing will change.\n",
+            fprintf(stderr, "No process runs in %s: nothing will change.\n",
                     client_data_dir(get->client));
             break;
         }
@@ -322,8 +316,6 @@ static int watch(struct get *get)
     watch_resource(get, &get->resources.items[0]);
     return EXIT_OK;
 }
-
-/* ---- the command ---- */
 
 static bool get_parse(struct get *get, int n_operands, char **operands, struct error *err)
 {
@@ -369,12 +361,10 @@ static int get_run(struct get *get)
     return get->printed + get->printed_before ? EXIT_OK : nothing_found(get);
 }
 
-/* ---- a path ---- */
-
 static void print_bytes(struct client_call *call, const char *bytes, size_t len)
 {
     fwrite(bytes, 1, len, stdout);
-    fflush(stdout); /* a watch */
+    fflush(stdout); /* in a watch, each event appears at once */
 }
 
 static int get_raw(const struct get_options *options, int n_operands)
@@ -430,8 +420,8 @@ const struct command cmd_get = {
     .name = "get",
     .operands = "KIND [NAME…] | KIND/NAME… | --raw PATH",
     .summary = "Print flows, jobs, pods and other objects",
-    .details = "Asks whoever is at work in the data directory; when nobody is, looks into what is "
-               "stored.\n"
+    .details = "Asks the process that runs in the data directory; when none runs, reads the stored "
+               "objects.\n"
                "Kinds: jf (jobflows), jt (jobtemplates), vcjob (jobs), pods, pg (podgroups), "
                "queue, events,"
                "\ncm, secrets, pvc, svc, nodes, ns, …; several with commas; all. Exits with 1 when "

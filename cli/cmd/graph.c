@@ -1,5 +1,5 @@
 /*
- * The command `jobflow graph`: loads flows, then hands each to the form that was asked for
+ * The command `jobflow graph`: loads flows and passes each to the requested output form
  * (graph_forms.h).
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/inspect/flow_source.h"
 #include "view/graph_forms.h"
 
-enum { PAGE_COLUMNS = 160 }; /* where there is no terminal */
+enum { PAGE_COLUMNS = 160 }; /* page width without a terminal */
 
 struct graph_options {
     struct client_place place;
@@ -33,7 +33,7 @@ static const struct flag flags[] = {
 
 static const struct graph_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
 
-/* A heading where there are several flows or something is known of them. */
+/* Prints a heading when there are several flows or the flow has a status. */
 static void print_heading(const struct graph_form *form, const struct flow_sources *sources,
                           size_t i)
 {

@@ -1,11 +1,12 @@
 /*
- * The command `jobflow help`: help texts, manual pages and the API reference, all made from tables.
+ * The command `jobflow help`: prints help texts, manual pages and the API reference, all generated
+ * from tables.
  */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
 
-/* `help man` prints jobflow(1), `help man run` prints jobflow-run(1). */
+/* Prints a manual page: `help man` prints jobflow(1), `help man run` prints jobflow-run(1). */
 static int run_man(int n_operands, char **operands)
 {
     const struct command *command = n_operands > 1 ? command_find(operands[1]) : NULL;

@@ -1,9 +1,9 @@
 /*
- * jobflow logs
+ * The command `jobflow logs`: prints the logs of a pod, a job, a flow or a label selection.
  *
- * Of one pod as they are; of a job, a flow or a selection with the container's name before each
- * line. Following a job or flow takes in its pods as they start, and ends when it has ended and the
- * last log is read.
+ * The log of one pod is printed unchanged; others have the container's name before each line.
+ * Following a job or flow adds its pods as they start, and ends when the job or flow has ended and
+ * the last log is complete.
  */
 #include <ctype.h>
 #include <string.h>
@@ -50,15 +50,13 @@ struct logs {
     const struct logs_options *options;
     struct client *client;
     struct logtail *tail;
-    struct resource subject; /* kind NULL: a selection */
-    json_t *job_names;       /* of a flow: a set; NULL otherwise */
+    struct resource subject; /* kind NULL: a label selection */
+    json_t *job_names;       /* set of a flow's job names; NULL otherwise */
     struct watcher pods, ends;
-    bool ended; /* the job or flow */
+    bool ended; /* the job or flow has ended */
     size_t pods_seen;
-    bool container_seen; /* one that is wanted, started or not */
+    bool container_seen; /* a selected container exists, started or not */
 };
-
-/* ---- which containers ---- */
 
 static const json_t *status_of(const json_t *pod, const char *list, const char *container)
 {
@@ -75,7 +73,7 @@ static const json_t *status_of(const json_t *pod, const char *list, const char *
     return NULL;
 }
 
-/* Add the log of a container that has begun to run, now or before. */
+/* Adds the log of a container that runs or has run. */
 static void add_container(struct logs *logs, const json_t *pod, const char *statuses,
                           const json_t *container)
 {
@@ -95,7 +93,8 @@ static void add_container(struct logs *logs, const json_t *pod, const char *stat
                 json_string_value(json_object_get(metadata, "uid")), name, runs);
 }
 
-/* The job of a step, or of an iteration of a loop, which has a number behind it. */
+/* Returns whether `job` belongs to a step, or to an iteration of a loop step, whose job name has a
+ * number appended. */
 static bool is_job_of(const json_t *names, const char *job)
 {
     size_t len = strlen(job);
@@ -140,8 +139,6 @@ static bool add_listed(void *ctx, json_t *pod)
     return true;
 }
 
-/* ---- of many pods ---- */
-
 static bool on_pod(struct watcher *watcher, enum watch_event event, json_t *pod)
 {
     if (event != WATCH_DELETED)
@@ -164,13 +161,14 @@ static bool on_subject(struct watcher *watcher, enum watch_event event, json_t *
     return !logs->ended;
 }
 
-/* A watch that has fallen behind begins again; what it then tells twice is known by its run. */
+/* Restarts a watch that has fallen behind. Containers it reports again are recognised by uid, name
+ * and restart count. */
 static void on_pods_ended(struct watcher *watcher, const struct error *err)
 {
     client_stop(watcher->call.client);
 }
 
-/* Take in pods as they come, until the subject has ended or whoever is at work has gone. */
+/* Adds pods as they appear, until the subject has ended or the answering process has exited. */
 static bool follow_pods(struct logs *logs, const struct list_query *pods, struct error *err)
 {
     const char *ns = client_namespace(logs->client, logs->options->namespace);
@@ -191,11 +189,11 @@ static bool follow_pods(struct logs *logs, const struct list_query *pods, struct
     watcher_stop(&logs->ends);
     watcher_stop(&logs->pods);
     if (err->code == ERR_UNAVAILABLE)
-        *err = (struct error){0}; /* the end of whoever was at work */
+        *err = (struct error){0}; /* the answering process has exited; not an error */
     return err->code == ERR_NONE;
 }
 
-/* Every pod there is, and all that is being read to its end. */
+/* Reads the logs of all existing pods to their present end. */
 static bool print_present(struct logs *logs, const struct list_query *pods, struct error *err)
 {
     if (!list_each(logs->client, pods, add_listed, logs, NULL, err))
@@ -205,7 +203,8 @@ static bool print_present(struct logs *logs, const struct list_query *pods, stru
     return true;
 }
 
-/* Who was at work may be gone before its last pods were seen: its store and files still tell. */
+/* The process that ran the pods may exit before this command has seen the last ones. Their logs are
+ * then read from the store and the files in the data directory. */
 static bool print_rest(struct logs *logs, const struct list_query *pods, struct error *err)
 {
     struct client *left;
@@ -213,7 +212,7 @@ static bool print_rest(struct logs *logs, const struct list_query *pods, struct 
     if (print_present(logs, pods, err) ? !logtail_is_cut(logs->tail) : err->code != ERR_UNAVAILABLE)
         return err->code == ERR_NONE;
     *err = (struct error){0};
-    while (!logtail_is_idle(logs->tail)) /* what was being read is cut, too */
+    while (!logtail_is_idle(logs->tail)) /* logs still being read are cut off too */
         client_run(logs->client, -1);
     left = client_open_at(&logs->options->place, CLIENT_LOOK, err);
     if (!left)
@@ -249,7 +248,7 @@ static int print_many(struct logs *logs, const char *labels)
     return logtail_failed(logs->tail) ? EXIT_FAILED : EXIT_OK;
 }
 
-/* The names of the jobs of a flow follow from its steps. */
+/* Returns the set of a flow's job names, which follow from its step names. Owned. */
 static json_t *job_names(const json_t *flow, const char *name)
 {
     json_t *names = json_object(), *step;
@@ -287,8 +286,6 @@ static int print_subject(struct logs *logs)
         labels = mem_printf("%s=%s", LABEL_JOB_NAME, subject->name);
     return print_many(logs, labels);
 }
-
-/* ---- of one pod ---- */
 
 static const char *default_container(const json_t *pod)
 {
@@ -334,8 +331,6 @@ static int print_pod(struct logs *logs)
         client_run(logs->client, -1);
     return logtail_failed(logs->tail) ? EXIT_FAILED : EXIT_OK;
 }
-
-/* ---- the command ---- */
 
 static bool logs_parse(struct logs *logs, int n_operands, char **operands, struct error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * The command `jobflow plan`: prints what plan.c has worked out, as text, YAML or JSON.
+ * The command `jobflow plan`: prints the result of plan_make as text, YAML or JSON.
  */
 #include <string.h>
 
@@ -40,8 +40,6 @@ static const struct flag flags[] = {
 /* clang-format on */
 
 static const struct plan_command defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
-
-/* ---- text ---- */
 
 static void write_value(const json_t *value, struct buf *out)
 {
@@ -114,7 +112,8 @@ static const char *text_or_empty(const json_t *object, const char *path)
     return text ? text : "";
 }
 
-/* Pinned, the flow runs with these, whatever their templates have become. */
+/* Prints the pinned templates of a flow. It keeps running with these versions even after the
+ * templates change. */
 static void print_pinned(const json_t *flow, const struct term *term)
 {
     size_t i;
@@ -189,8 +188,6 @@ static void print_text(const struct plan_command *options, const json_t *plan)
     printf("\nThis machine runs at once: %s.\n", room.data);
 }
 
-/* ---- the jobs ---- */
-
 static void print_jobs(const json_t *plan)
 {
     size_t i, k, printed = 0;
@@ -211,8 +208,8 @@ static void print_jobs(const json_t *plan)
     }
 }
 
-/* A server that does not answer has nothing stored, as far as a plan could tell: it is asked first.
- */
+/* Checks first that the server answers: otherwise the plan would treat an unreachable server as an
+ * empty store. */
 static bool answers(struct client *client, struct error *err)
 {
     scoped_str path = mem_printf("/apis/%s", kind_api_version(&kind_job_flow));
@@ -221,8 +218,8 @@ static bool answers(struct client *client, struct error *err)
     return answer != NULL;
 }
 
-/* What is stored, for comparison; `out` stays NULL where there is nothing. Whom nobody has named is
- * not needed. */
+/* Opens the stored state for comparison; `*out` stays NULL when there is none. A server that the
+ * user did not name may be missing. */
 static bool open_store(const struct client_place *place, struct client **out, struct error *err)
 {
     bool implied = client_place_is_implied(place);

@@ -1,5 +1,5 @@
 /*
- * The API reference as Markdown, made from the field tables.
+ * Prints the API reference as Markdown from the field tables.
  */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "cli/command/command.h"
 #include "cli/flowtest/file.h"
 
-/* The kinds people write manifests of; core kinds are described by Kubernetes itself. */
+/* The kinds that users write manifests of. Kubernetes documents the core kinds. */
 static const struct kind *const described[] = {
     &kind_job_flow, &kind_job_template, &kind_job, &kind_command, &kind_pod_group, &kind_queue,
 };

@@ -1,7 +1,8 @@
 /*
- * jobflow retry
+ * The command `jobflow retry`: sets an annotation that asks for a retry.
  *
- * Only asks: the annotation is what the flow controller acts on, now or in the next run.
+ * The flow controller acts on the annotation: at once in a running process, otherwise in the next
+ * run.
  */
 #include <string.h>
 

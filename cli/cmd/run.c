@@ -1,5 +1,5 @@
 /*
- * The command `jobflow run`: its flags. What it does is in run.c.
+ * The command `jobflow run`: its flags. cli/run/ implements it.
  */
 #include <string.h>
 
@@ -59,7 +59,8 @@ static int run(const void *opaque, int n_operands, char **operands)
         cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
         return EXIT_REFUSED;
     }
-    /* A simulation must never go on with what is real, nor the other way round. */
+    /* A simulation has its own data directory: it must never continue a real run, nor a real run a
+     * simulation. */
     if (!options.data_dir && strcmp(options.runtime, "sim") != 0)
         options.data_dir = ".jobflow";
     if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))

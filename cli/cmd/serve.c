@@ -1,5 +1,5 @@
 /*
- * The command `jobflow serve`: its flags and settings file. What it does is in daemon.c.
+ * The command `jobflow serve`: its flags and settings file. cli/daemon/daemon.c implements it.
  */
 #include "cli/cmd/commands.h"
 #include "cli/daemon/daemon.h"
@@ -27,7 +27,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", SERVE(hosts_as_addresses)},
     {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path), .check = check_host_path},
     {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit), .check = check_empty_dir_limit},
-    {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where all who see the job can read them", SERVE(allow_key_arguments)},
+    {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where every reader of the job sees them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_BOOL,     "gc-aborted", 0,   NULL,   "ttlSecondsAfterFinished deletes aborted jobs, too", SERVE(gc_aborted)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
@@ -70,7 +70,7 @@ const struct command cmd_serve = {
                "or Ctrl-C it finishes the requests it has;\n"
                "pods go on, and the next 'serve' of the directory takes them over.\n\n"
                "The API is on the unix socket of the data directory, for its owner, and with TLS "
-               "on a loopback address, for whoever has a\n"
+               "on a loopback address, for clients that have a\n"
                "token ('jobflow token create') or a certificate of the daemon's own authority.",
     .examples = "  jobflow serve\n"
                 "  export KUBECONFIG=~/.local/state/jobflow/kubeconfig; kubectl get jobflows\n"

@@ -1,8 +1,9 @@
 /*
- * jobflow suspend, resume, abort
+ * The commands `jobflow suspend`, `resume` and `abort`.
  *
- * They only ask: of a flow by its spec.suspend or an annotation, of a job by a Command, as
- * Volcano's own command line does. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand.
+ * They record a request that a controller carries out: for a flow, spec.suspend or an annotation;
+ * for a job, a Command object as Volcano's vcctl creates. Ref: Volcano pkg/cli/job/suspend.go,
+ * createJobCommand.
  */
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const struct flag flags[] = {
 };
 /* clang-format on */
 
-/* Without --jobs: an aborted flow takes its jobs with it. */
+/* `abort` has every flag but --jobs: an aborted flow always aborts its jobs. */
 #define ABORT_FLAGS (flags + 1)
 
 static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL};
@@ -38,13 +39,14 @@ static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL};
 static const char *const ended[] = {"Succeed", "Failed", "Completed", "Terminated", NULL};
 static const char *const held[] = {"Aborted", "Aborting", NULL};
 
-/* What a command does to a job, and to a flow. */
+/* What one command does to a job and to a flow. */
 struct control {
-    const char *done;             /* "suspended" */
-    const char *action;           /* of the Command to a job */
-    const char *const *only_jobs; /* phases in which alone it makes sense; NULL = until the end */
-    const char *const *not_jobs;  /* phases in which it does not; NULL */
-    const char *patch_spec;       /* of a flow; NULL: ANNOTATION_FLOW_ABORT */
+    const char *done;             /* past participle for messages: "suspended" */
+    const char *action;           /* action of the Command object for a job */
+    const char *const *only_jobs; /* job phases in which the command applies; NULL = every
+                                   * unfinished phase */
+    const char *const *not_jobs;  /* job phases in which it does not apply; NULL = none */
+    const char *patch_spec;       /* patch of a flow's spec; NULL: sets ANNOTATION_FLOW_ABORT */
 };
 
 /* clang-format off */
@@ -57,7 +59,7 @@ struct controlling {
     const struct control *control;
     const struct control_options *options;
     struct client *client;
-    const char *flow_uid; /* whose jobs are told, and how many were */
+    const char *flow_uid; /* flow whose jobs get a Command, and how many have got one */
     size_t jobs;
 };
 
@@ -74,8 +76,6 @@ static const char *phase_of(const json_t *doc)
 
     return phase && *phase ? phase : "Pending";
 }
-
-/* ---- jobs ---- */
 
 static json_t *command_to(const struct control *control, const json_t *job)
 {
@@ -139,11 +139,9 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
         return false;
     resource_write_name(&kind_job, name, &word);
     printf("%s %s%s\n", word.data, c->control->done,
-           client_is_live(c->client) ? "" : " as soon as somebody is at work here");
+           client_is_live(c->client) ? "" : " as soon as a process runs here");
     return true;
 }
-
-/* ---- flows ---- */
 
 static bool tell_one(void *ctx, json_t *job)
 {
@@ -212,8 +210,6 @@ static bool control_flow(struct controlling *c, const char *name, struct error *
     puts(client_is_live(c->client) ? "" : " from the next 'jobflow run' of its file on");
     return true;
 }
-
-/* ---- the commands ---- */
 
 static bool parse(int n, char **words, struct resources *out, struct error *err)
 {

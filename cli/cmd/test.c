@@ -1,6 +1,6 @@
 /*
- * The command `jobflow test`: finds test files, checks that they name what exists, runs their tests
- * and prints the verdicts.
+ * The command `jobflow test`: finds test files, checks that the names in them exist, runs their
+ * tests and prints the results.
  */
 #include <dirent.h>
 #include <string.h>
@@ -39,9 +39,7 @@ struct tally {
     bool refused;
 };
 
-/* ---- the flow of a file ---- */
-
-/* Manifests stand beside the file of tests. */
+/* Loads the manifests of a test file; their paths are relative to it. */
 static bool load_manifests(const struct test_file *file, struct manifests *set)
 {
     const char *slash = strrchr(file->path, '/');
@@ -70,14 +68,15 @@ static bool check_manifests(const struct test_file *file, struct manifests *set)
     return preflight(set, &how, &result);
 }
 
-/* The values of one test stand in the flow's document while it runs. */
+/* Writes the parameter values of one test into the flow's document. */
 static void give_parameters(const struct test_case *test, const struct manifest *flow)
 {
     for (size_t i = 0; i < test->parameters.count; i++)
         parameters_give(flow, test->parameters.items[i].key, test->parameters.items[i].value);
 }
 
-/* With the parameters of the first test: a flow may need some to be valid. */
+/* Runs a preflight with the parameters of the first test, because a flow may need some to be valid.
+ */
 static bool check_first(const struct test_file *file, struct manifests *set,
                         const struct manifest *flow)
 {
@@ -90,7 +89,7 @@ static bool check_first(const struct test_file *file, struct manifests *set,
     return good;
 }
 
-/* The flow that is tested; NULL when that is not clear. */
+/* Returns the flow under test, or NULL when the file does not name one of several. */
 static const struct manifest *find_flow(const struct test_file *file, const struct manifests *set)
 {
     const struct manifest *found = NULL;
@@ -120,10 +119,8 @@ static const struct manifest *find_flow(const struct test_file *file, const stru
     return found;
 }
 
-/* ---- running ---- */
-
 static void print_verdict(const struct tally *tally, const struct test_file *file, size_t t,
-                          bool passed, const struct testrun *run)
+                          bool passed, const struct flowtest_run *run)
 {
     const struct term *term = &tally->term;
     char field[64], took[40];
@@ -142,7 +139,7 @@ static void run_test(struct tally *tally, const struct test_file *file, size_t t
 {
     const struct test_case *test = &file->cases.items[t];
     scoped(json) json_t *before = parameters_of(flow);
-    scoped(testrun) struct testrun run = {.end = TESTRUN_REFUSED};
+    scoped(flowtest_run) struct flowtest_run run = {.end = FLOWTEST_RUN_REFUSED};
     scoped(buf) struct buf differences = {0};
     size_t count;
 
@@ -150,14 +147,14 @@ static void run_test(struct tally *tally, const struct test_file *file, size_t t
         return;
     give_parameters(test, flow);
     if (!test->parameters.count || check_manifests(file, set))
-        testrun(file, test, set, doc_text(flow->doc, "metadata.name"), &run);
+        flowtest_run(file, test, set, doc_text(flow->doc, "metadata.name"), &run);
     parameters_restore(flow, before);
     tally->run++;
-    if (run.end == TESTRUN_REFUSED) {
+    if (run.end == FLOWTEST_RUN_REFUSED) {
         tally->refused = true;
         return;
     }
-    count = testjudge(test, &run, &differences);
+    count = flowtest_judge(test, &run, &differences);
     *(count ? &tally->failed : &tally->passed) += 1;
     print_verdict(tally, file, t, count == 0, &run);
     if (count)
@@ -179,7 +176,7 @@ static void run_file(struct tally *tally, const char *path)
     if (!flow || !check_first(&file, &set, flow))
         return;
     view = flow_view_from_document(flow->doc, &err);
-    if (!view || !testcheck(&file, view, &set))
+    if (!view || !flowtest_check(&file, view, &set))
         return;
     tally->refused = false;
     for (size_t t = 0; t < file.cases.count; t++)

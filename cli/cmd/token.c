@@ -1,7 +1,7 @@
 /*
- * jobflow token
+ * The command `jobflow token`: creates, lists and revokes tokens.
  *
- * Works on the file of the data directory; a daemon at work there sees the change at once.
+ * It edits the token file of the data directory. A running daemon reloads the file at once.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ struct request {
     const char *data_dir;
     int n_names;
     char **names;
-    char text[BEARER_TEXT + 1]; /* of the token made */
+    char text[BEARER_TEXT + 1]; /* the created token */
 };
 
 static int failed(const struct error *err)
@@ -98,7 +98,7 @@ static int run_create(struct request *request)
         cli_errorf("an admin is not bound to namespaces: leave out -n, or give the role editor");
         return EXIT_REFUSED;
     }
-    /* before the token is made: it could not be shown again */
+    /* Checked before the token is created, because a token is shown only once. */
     if (request->options->kubeconfig && !access_read_server(request->data_dir, &config, &err))
         return failed(&err);
     if (!access_change_tokens(request->data_dir, create, request, &err))
@@ -174,7 +174,8 @@ static int run_list(struct request *request)
     return EXIT_OK;
 }
 
-/* Only a token that is made may come before the daemon. */
+/* Checks that the data directory exists. Only creating a token may come before the daemon's first
+ * start. */
 static bool is_there(const char *data_dir)
 {
     struct stat info;
@@ -191,7 +192,7 @@ static int run(const void *options, int n_operands, char **operands)
     static const struct {
         const char *name;
         int (*run)(struct request *request);
-        bool needs_daemon; /* its data directory is there */
+        bool needs_daemon; /* the data directory must exist */
     } words[] = {{"create", run_create},
                  {"list", run_list, .needs_daemon = true},
                  {"revoke", run_revoke, .needs_daemon = true}};

@@ -1,5 +1,5 @@
 /*
- * The command `jobflow validate`: a preflight of the manifests, and its exit code.
+ * The command `jobflow validate`: runs a preflight of the manifests and returns its exit code.
  */
 #include "cli/cmd/commands.h"
 #include "cli/manifest/parameters.h"

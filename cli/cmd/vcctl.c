@@ -1,8 +1,9 @@
 /*
- * jobflow vcctl: Volcano's command line, also under that name (`ln -s jobflow vcctl`).
+ * The command `jobflow vcctl`: the command line of Volcano's vcctl, also available through a
+ * symlink of that name (`ln -s jobflow vcctl`).
  *
- * Flows and templates have its verbs word for word (cli/cmd/vcctl_verbs.c); what else it can do is
- * done by the command of ours that does it, with `-N NAME` as our KIND/NAME.
+ * The verbs for flows and templates match upstream's output exactly (cli/cmd/vcctl_verbs.c). The
+ * others are forwarded to the equivalent jobflow command, with `-N NAME` translated to KIND/NAME.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 static const struct group {
     const char *name, *summary;
     const struct kind *kind;
-    bool own_verbs; /* those of cli/cmd/vcctl_verbs.c */
+    bool own_verbs; /* implemented in cli/cmd/vcctl_verbs.c */
 } groups[] = {
     {"job", "jobs: list, view, run, delete, suspend, resume", &kind_job, false},
     {"jobflow", "flows: create, list, get, delete, describe, retry, suspend, resume, graph",
@@ -29,7 +30,7 @@ static const struct group {
 static const struct forward {
     const char *verb;
     const struct command *command;
-    bool names_kind; /* without -N it is about all of the kind */
+    bool names_kind; /* without -N the verb applies to every object of the kind */
 } forwards[] = {
     {"list",     &cmd_get,      true},
     {"get",      &cmd_get,      true},
@@ -62,7 +63,8 @@ static void print_group_help(const struct group *group, FILE *out)
     fprintf(out, "%s\n\nUsage: vcctl %s VERB [FLAGS]\n", group->summary, group->name);
 }
 
-/* "-N NAME", "--name NAME" or "--name=NAME" at argv[i]: the name, and how many words it takes. */
+/* Parses "-N NAME", "--name NAME" or "--name=NAME" at argv[i]. Returns the name, or NULL, and the
+ * number of words it takes. */
 static const char *name_at(int argc, char **argv, int i, int *out_words)
 {
     bool flag = strcmp(argv[i], "-N") == 0 || strcmp(argv[i], "--name") == 0;
@@ -76,7 +78,7 @@ static const char *name_at(int argc, char **argv, int i, int *out_words)
     return argv[i + 1];
 }
 
-/* The words of ours that mean the same; argv[0] is the verb. */
+/* Runs the jobflow command with the equivalent arguments; argv[0] is the verb. */
 static int run_forward(const struct forward *forward, const struct kind *kind, int argc,
                        char **argv)
 {
@@ -140,7 +142,7 @@ int vcctl_main(int argc, char **argv)
     return EXIT_REFUSED;
 }
 
-/* Only its help is asked of it: what follows belongs to the verb, see cli/main.c. */
+/* This entry provides only the help text. cli/main.c passes the arguments to vcctl_main. */
 const struct command cmd_vcctl = {
     .name = "vcctl",
     .operands = "COMMAND VERB",

@@ -1,5 +1,6 @@
 /*
- * The verbs, one function each; what differs between the two kinds is a row of `words`.
+ * Implements vcctl's verbs, one function each; the table `words` holds what differs between flows
+ * and templates.
  */
 #include "cli/cmd/vcctl_verbs.h"
 
@@ -26,13 +27,13 @@ struct options {
     bool all_namespaces;
 };
 
-/* Texts and columns as upstream has them. */
+/* Texts and columns as vcctl prints them. */
 static const struct words {
     const struct kind *kind;
     const char *name_missing, *delete_what;
     struct {
         const char *title, *path;
-    } columns[COLUMNS_MAX]; /* a path of "" is the age */
+    } columns[COLUMNS_MAX]; /* an empty path stands for the age */
 } words[] = {
     {&kind_job_flow,
      "name is mandatory to get the particular jobflow details",
@@ -51,8 +52,6 @@ static const struct words *words_of(const struct kind *kind)
 {
     return &words[kind == &kind_job_template];
 }
-
-/* ---- what is printed ---- */
 
 static char *age_of(const json_t *item, int64_t now_ms)
 {
@@ -117,7 +116,8 @@ static json_t *member_or_empty(const json_t *object, const char *member)
     return value ? json_incref(value) : json_object();
 }
 
-/* The members Go's types always write, in their order; managedFields are nobody's reading. */
+/* Returns a copy with the members that upstream's Go types always write, in their order, without
+ * managedFields. */
 static json_t *as_upstream(const struct kind *kind, const json_t *object)
 {
     json_t *out = json_object(), *status = member_or_empty(object, "status");
@@ -134,7 +134,7 @@ static json_t *as_upstream(const struct kind *kind, const json_t *object)
     return out;
 }
 
-/* Members in alphabetical order, as Go's YAML writes them; owned. */
+/* Returns a copy with members sorted by name, as Go's YAML encoder writes them. Owned. */
 static json_t *sorted(const json_t *doc)
 {
     char *text = json_dumps(doc, JSON_SORT_KEYS);
@@ -165,8 +165,6 @@ bool vcctl_write_object(const struct kind *kind, const json_t *object, const cha
     return false;
 }
 
-/* ---- what is asked ---- */
-
 static struct client *open_client(const struct options *options, enum client_access access)
 {
     struct error err = {0};
@@ -177,7 +175,7 @@ static struct client *open_client(const struct options *options, enum client_acc
     return client;
 }
 
-/* Upstream's own exit code of a failure is 0. */
+/* vcctl exits with 0 on failure, and so does --jobflow-compat=upstream. */
 static int failed(const struct options *options)
 {
     return strcmp(options->compat, "upstream") == 0 ? EXIT_OK : EXIT_FAILED;
@@ -189,7 +187,7 @@ static bool add_page(void *ctx, json_t *page)
     return json_array_size(ctx) < ITEMS_MAX;
 }
 
-/* The objects meant, owned; NULL when they cannot be read, which is said. */
+/* Returns the selected objects, owned, or NULL after printing why they cannot be read. */
 static json_t *read_items(const struct options *options)
 {
     const struct list_query query = {.kind = options->kind,
@@ -270,8 +268,6 @@ static int run_describe(const void *opaque, int n_operands, char **operands)
     return EXIT_OK;
 }
 
-/* ---- what is changed ---- */
-
 static bool send(struct client *client, const struct options *options, const char *method,
                  const json_t *doc, const char *ns, const char *name, struct error *err)
 {
@@ -288,7 +284,7 @@ static bool send(struct client *client, const struct options *options, const cha
     return client_do(client, &call, err);
 }
 
-/* A verb that changes one object: how it is asked, and how it tells. */
+/* A verb that changes one object: its request and its messages. */
 struct change {
     const char *method, *done, *to;
 };
@@ -307,7 +303,7 @@ static bool change_one(struct client *client, const struct options *options,
     return false;
 }
 
-/* Every object of the file, whatever becomes of the others. */
+/* Applies the verb to every object of the file, even after one of them fails. */
 static int change_file(const struct options *options, const struct change *change)
 {
     char *path = (char *)(size_t)options->file;
@@ -369,8 +365,6 @@ static int run_delete(const void *opaque, int n_operands, char **operands)
                ? EXIT_OK
                : failed(options);
 }
-
-/* ---- the tables ---- */
 
 static const char *const compats[] = {"design", "upstream", NULL};
 

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Volcano's own command line for flows and templates, for scripts written for it: the same words,
+ * The verbs of Volcano's vcctl for flows and templates, for scripts written for it: same verbs,
  * flags and tables. Ref: spec/jobflow.md 12.5; Volcano pkg/cli/jobflow, pkg/cli/jobtemplate.
  */
 #include "api/types/text/json_text.h"
@@ -8,7 +8,7 @@
 
 struct kind;
 
-/* What is known of a verb: `vcctl jobflow create`. */
+/* One verb, such as `vcctl jobflow create`. */
 struct vcctl_verb {
     const char *name, *summary;
     const struct flag *flags;
@@ -17,12 +17,13 @@ struct vcctl_verb {
 /** create, list, get, delete, describe; ends with {0}. */
 extern const struct vcctl_verb vcctl_verbs[];
 
-/** Run a verb about JobFlows or JobTemplates; argv[0] is the verb. */
+/** Runs a verb for JobFlows or JobTemplates; argv[0] is the verb. Returns the exit code. */
 int vcctl_run(const struct vcctl_verb *verb, const struct kind *kind, int argc, char **argv);
 
-/** The table of `list` and `get`: each column as wide as its longest cell and four more. */
+/** Appends the table of `list` and `get`. Each column is four wider than its longest cell. */
 void vcctl_write_table(const struct kind *kind, const json_t *items, int64_t now_ms,
                        struct buf *out);
-/** One object as `describe` prints it; false for a format that is neither yaml nor json. */
+/** Appends one object as `describe` prints it. Returns false for a format other than yaml or json.
+ */
 bool vcctl_write_object(const struct kind *kind, const json_t *object, const char *format,
                         struct buf *out);

@@ -1,5 +1,5 @@
 /*
- * The command `jobflow version`.
+ * The command `jobflow version`: prints the program's version.
  */
 #include "base/version.h"
 #include "cli/cmd/commands.h"

@@ -1,8 +1,8 @@
 /*
- * jobflow wait
+ * The command `jobflow wait`: waits until objects meet a condition.
  *
- * Waiting outlives whoever is at work: when the process in the data directory ends, what it left is
- * looked at, and the next one is waited for.
+ * It survives the answering process: when that process exits, the command inspects the store it
+ * left and waits for the next process.
  */
 #include <string.h>
 #include <time.h>
@@ -15,8 +15,9 @@
 #include "cli/cmd/commands.h"
 
 enum {
-    DEFAULT_TIMEOUT_MS = 30000, /* as kubectl, with --for */
-    GRACE_MS = 2000,            /* for a run that has just been started */
+    DEFAULT_TIMEOUT_MS = 30000, /* with --for, as in kubectl */
+    GRACE_MS = 2000,            /* time for a run that has just been started to create its
+                                 * objects */
     POLL_MS = 200,
 };
 
@@ -45,12 +46,12 @@ static const struct wait_options defaults = {.place = CLIENT_PLACE_USUAL, .timeo
 struct wait {
     const struct wait_options *options;
     struct condition condition;
-    int64_t began_ns, ends_ns; /* INT64_MAX = never */
-    struct client *client;     /* NULL: to be opened (again) */
+    int64_t began_ns, ends_ns; /* monotonic; INT64_MAX = no deadline */
+    struct client *client;     /* NULL: must be opened (again) */
     struct watcher watcher;
-    const struct resource *resource; /* being waited for */
+    const struct resource *resource; /* the resource being waited for */
     enum condition_verdict verdict;
-    bool seen;         /* it has been there */
+    bool seen;         /* the object has been seen */
     char *phase, *why; /* as last seen */
     struct error err;
 };
@@ -74,8 +75,9 @@ static bool in_grace(const struct wait *wait)
     return now_ns() - wait->began_ns < (int64_t)GRACE_MS * 1000000;
 }
 
-/* Whoever sets a time may have just started the run: what it makes is not there yet. A process that
- * answers has made what it makes. */
+/* Returns whether a missing object may still be created: during the grace period, when a timeout is
+ * set and no process answers yet, because the run may have just been started. A process that
+ * answers has already created its objects. */
 static bool may_still_come(const struct wait *wait)
 {
     return in_grace(wait) && wait->options->timeout_ms >= 0 && !client_is_live(wait->client);
@@ -87,8 +89,6 @@ static void pause_a_little(void)
 
     nanosleep(&time, NULL);
 }
-
-/* ---- looking ---- */
 
 static void judge(struct wait *wait, const json_t *object)
 {
@@ -120,13 +120,15 @@ static bool look(void *ctx, json_t *page)
     struct wait *wait = ctx;
     json_t *object = json_array_get(json_object_get(page, "items"), 0);
 
-    if (object && !json_object_get(object, "kind")) /* items of built-in kinds leave it out */
+    if (object && !json_object_get(object, "kind")) /* items in lists of built-in kinds have no
+                                                     * "kind" */
         json_object_set_new(object, "kind", json_string(wait->resource->kind->name));
     judge(wait, object);
     return false;
 }
 
-/* One look, and while somebody is at work a watch. False when it cannot go on. */
+/* Reads the object once and, while a process answers, watches it. Returns false when waiting cannot
+ * continue. */
 static bool look_and_watch(struct wait *wait)
 {
     const struct list_query query = {
@@ -154,8 +156,6 @@ static bool look_and_watch(struct wait *wait)
     return wait->verdict == CONDITION_NOT_YET && wait->err.code == ERR_NONE;
 }
 
-/* ---- waiting ---- */
-
 static bool open_client(struct wait *wait)
 {
     struct error why = {0};
@@ -169,12 +169,13 @@ static bool open_client(struct wait *wait)
     return false;
 }
 
-/* Without a deadline there is nobody to wait for when nobody is at work. */
+/* Returns false with `err` set when the wait has timed out, or when it has no timeout and no
+ * process runs that could change the object. */
 static bool may_go_on(struct wait *wait)
 {
     if (wait->client && !client_is_live(wait->client) && wait->options->timeout_ms < 0 &&
         !in_grace(wait))
-        return error_set(&wait->err, ERR_UNAVAILABLE, "", "nobody is at work in %s: %s/%s stays %s",
+        return error_set(&wait->err, ERR_UNAVAILABLE, "", "no process runs in %s: %s/%s stays %s",
                          client_data_dir(wait->client), wait->resource->kind->plural,
                          wait->resource->name,
                          wait->phase && *wait->phase ? wait->phase : "as it is");
@@ -216,13 +217,11 @@ static int wait_for(struct wait *wait, const struct resource *resource)
         if (!may_go_on(wait))
             break;
         wait->err = (struct error){0};
-        client_close(take(wait->client)); /* the next look may find another process */
+        client_close(take(wait->client)); /* another process may answer the next read */
         pause_a_little();
     }
     return report(wait);
 }
-
-/* ---- the command ---- */
 
 struct selected {
     struct resources *resources;
@@ -242,7 +241,7 @@ static bool add_name(void *ctx, json_t *object)
     return true;
 }
 
-/* All of a kind, or those with the labels. */
+/* Waits for every object of a kind, or for those with the labels. */
 static int wait_for_selected(struct wait *wait, const struct kind *kind)
 {
     const struct list_query query = {.kind = kind,

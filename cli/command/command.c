@@ -1,5 +1,5 @@
 /*
- * Command lines by table: parsing, usage errors and help.
+ * Parses command lines, reports usage errors and prints help, all from the tables of flags.
  */
 #include "cli/command/command.h"
 
@@ -79,7 +79,7 @@ static int usage_hint(const struct command *command)
     return EXIT_REFUSED;
 }
 
-/* What getopt wants to know of a command's flags. */
+/* A command's flags in the form that getopt_long needs. */
 struct getopt_table {
     struct option longs[FLAGS_MAX + 2];
     char shorts[2 * FLAGS_MAX + 4];
@@ -106,7 +106,7 @@ static void make_table(const struct command *command, struct getopt_table *out)
     out->n_flags = n_flags;
 }
 
-/* A list given on the command line takes the place of the one that was there before. */
+/* Clears a list flag on its first use: values on the command line replace previous ones. */
 static void begin_list(const struct flag *flag, bool *begun, char *options)
 {
     if (flag->type == FLAG_LIST && !*begun)
@@ -114,7 +114,7 @@ static void begin_list(const struct flag *flag, bool *begun, char *options)
     *begun = true;
 }
 
-/* `word` as it was typed. */
+/* Reports an invalid flag; `word` is the flag as typed. */
 static void say_bad_flag(const struct command *command, const char *word, bool lacks_value)
 {
     scoped_str name = mem_printf("%.*s", (int)strcspn(word, "="), word);
@@ -131,7 +131,7 @@ static void say_bad_flag(const struct command *command, const char *word, bool l
                near.word ? near.word : "", near.word ? "\"?" : "");
 }
 
-/* -1 when all flags have been stored, or the exit code. */
+/* Returns -1 when all flags have been stored, otherwise the exit code. */
 static int parse_flags(const struct command *command, const struct getopt_table *table, int argc,
                        char **argv, char *options)
 {
@@ -174,7 +174,7 @@ static void set_defaults(const struct command *command, char *options)
         memset(options, 0, command->options_size);
 }
 
-/* The file that --config names, for commands that have it; NULL. */
+/* Returns the file that --config names, or NULL. Only some commands have this flag. */
 static const char *config_file(const struct command *command, const char *options)
 {
     const struct flag *flag = flag_named(command->flags, "config");
@@ -182,15 +182,15 @@ static const char *config_file(const struct command *command, const char *option
     return flag ? *(const char *const *)(const void *)(options + flag->offset) : NULL;
 }
 
-/* The command that runs, and its words. */
+/* The running command and its arguments. */
 static struct command_line {
     const struct command *command;
     int argc;
     char **argv;
 } line;
 
-/* A settings file lies between the defaults and the command line. What is wrong with the file is in
- * `err`; what is wrong with the command line is printed. */
+/* Sets options from the defaults, then the settings file, then the command line. Errors of the file
+ * are returned in `err`; errors of the command line are printed. */
 static int parse_all(char *options, struct arena *arena, struct error *err)
 {
     const struct command *command = line.command;
@@ -240,7 +240,7 @@ int command_run(const struct command *command, int argc, char **argv)
     return code;
 }
 
-/* Columns of help texts: as wide as the terminal, and never so wide that they are hard to read. */
+/* Returns the width of help texts: that of the terminal, limited to a readable width. */
 static int help_columns(FILE *out)
 {
     enum { NARROW = 60, WIDE = 100 };
@@ -252,8 +252,8 @@ static int help_columns(FILE *out)
     return term.columns < NARROW ? NARROW : term.columns;
 }
 
-/* Print words from column `at` on, further lines indented to `indent`. A single line break in the
- * text is a blank, an empty line begins a paragraph. */
+/* Prints words from column `at` on, with further lines indented by `indent`. A single line break in
+ * the text counts as a space; an empty line starts a paragraph. */
 static void print_wrapped(const char *text, int at, int indent, FILE *out)
 {
     int columns = help_columns(out);

@@ -2,9 +2,9 @@
 /*
  * Subcommands and their flags as tables.
  *
- * A command is one constant in its own file of cli/cmd and one line in cli/main.c. Help, usage
- * errors, shell completion and the man page are made from the same rows that parse the command
- * line, so they cannot disagree.
+ * A command is one constant in its own file of cli/cmd and one line in cli/main.c. The rows that
+ * parse the command line also produce help, usage errors, shell completion and the manual page, so
+ * they always agree.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* The contract with scripts. */
+/* Exit codes, which scripts rely on. */
 enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1,  /* a flow or job failed; a query found nothing */
@@ -48,8 +48,8 @@ struct flag {
     size_t offset;                                      /* into the command's options struct */
     const char *const *choices;                         /* NULL-terminated */
     int64_t min, max;                                   /* FLAG_INT; both 0 = non-negative */
-    bool (*check)(const char *text, struct error *err); /* what else a text must be; NULL: any */
-    bool live; /* a command at work takes another value from its settings file */
+    bool (*check)(const char *text, struct error *err); /* further check of the text; NULL: none */
+    bool live; /* a running command accepts a new value from its settings file */
 };
 
 struct command {
@@ -69,24 +69,25 @@ struct command {
 /* Every command, in the order of `help`; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* NULL if unknown */
-/** Say that there is no such command, with the nearest one. Returns the exit code. */
+/** Reports an unknown command and suggests the nearest one. Returns the exit code. */
 int command_unknown(const char *name);
 
-/** Parse and run. `argv[0]` is the command's own name. Returns the exit code; usage errors are
- * printed. */
+/** Parses the arguments, prints usage errors, and runs the command. `argv[0]` is the command's own
+ * name. Returns the exit code. */
 int command_run(const struct command *command, int argc, char **argv);
-/** The options of the running command as they would be if it were started now, its settings file
- * read again. Texts live in `arena`. False with what is wrong with the file. */
+/** Fills `options` as if the running command were started now, reading its settings file again.
+ * Texts live in `arena`. Returns false with `err` set when the file has an error. */
 bool command_options_again(void *options, struct arena *arena, struct error *err);
 
-void command_help(const struct command *command, FILE *out); /* NULL: the overview */
-/** The completion script of bash, zsh or fish. False for any other shell. */
+void command_help(const struct command *command, FILE *out); /* command NULL: the overview of all
+                                                              * commands */
+/** Prints the completion script for bash, zsh or fish. Returns false for any other shell. */
 bool command_completion(const char *shell, FILE *out);
-void command_reference(FILE *out); /* the API, as Markdown */
-/** A manual page as roff: of one command, or jobflow(1) for NULL. */
+void command_reference(FILE *out); /* prints the API reference as Markdown */
+/** Prints a manual page as roff: of one command, or jobflow(1) for NULL. */
 void command_man_page(const struct command *command, FILE *out);
 
-/** Print "error: …" the one way the program does it, with the field when there is one. */
+/** Prints "error: …" in the program's common format, with the field when there is one. */
 void cli_error(const struct error *err);
 void cli_errorf(const char *format, ...) PRINTF_LIKE(1, 2);
 void cli_warnf(const char *format, ...) PRINTF_LIKE(1, 2);

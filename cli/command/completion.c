@@ -1,10 +1,10 @@
 /*
- * Shell completion, made from the command tables.
+ * Generates shell completion from the command tables.
  *
- * bash and zsh get one function, fish gets rules. The first word completes to a command, a word that
- * begins with a dash to the flags of the command, a word after a flag with choices to those. Other
- * words complete to operands of the command: files, commands, kinds, and after "KIND/" the names of
- * stored objects.
+ * bash and zsh get one function, fish gets rules. The first word completes to a command, a word
+ * that starts with a dash to a flag of the command, a word after a flag with choices to one of
+ * them. Other words complete to operands of the command: files, commands, kinds, and after "KIND/"
+ * the names of stored objects.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void print_choices(const struct flag *flag, const char *indent, FILE *out
     fputs("\" ;;\n", out);
 }
 
-/* What the operands of a kind complete to, in shell. */
+/* Returns the shell code that completes the command's operands in bash and zsh. */
 static const char *operand_words(const struct command *command)
 {
     static const struct {
@@ -47,7 +47,7 @@ static const char *operand_words(const struct command *command)
     return "files=1";
 }
 
-/* The word people type for a kind. */
+/* Returns the word that users type for a kind. */
 static const char *kind_word(const struct kind *kind)
 {
     return kind->short_names ? kind->short_names[0] : kind->plural;
@@ -127,7 +127,7 @@ static void completion_zsh(FILE *out)
             cli_program, cli_program);
 }
 
-/* Text inside single quotes of fish. */
+/* Prints text escaped for single quotes in fish. */
 static void fish_quoted(const char *text, FILE *out)
 {
     fputc('\'', out);
@@ -163,7 +163,7 @@ static void fish_flag(const struct command *command, const struct flag *flag, FI
     fputc('\n', out);
 }
 
-/* What the operands of a kind complete to, in fish. */
+/* Returns the fish code that completes the command's operands. */
 static const char *fish_operand_words(const struct command *command)
 {
     static const struct {

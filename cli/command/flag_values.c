@@ -1,5 +1,5 @@
 /*
- * One row for each type of flag: how it is read, and how large it is among the options.
+ * One table row for each type of flag: its parser, and its size in the options struct.
  */
 #include "cli/command/flag_values.h"
 

@@ -1,12 +1,12 @@
 /*
- * Manual pages as roff, made from the same command tables as the help texts.
+ * Generates manual pages as roff from the same command tables as the help texts.
  */
 #include <string.h>
 
 #include "base/version.h"
 #include "cli/command/command.h"
 
-/* The code of the UTF-8 character at `text`, and its length; 0 when it is none. */
+/* Decodes the UTF-8 character at `text` into `out` and returns its length; 0 when it is invalid. */
 static size_t utf8_char(const char *text, unsigned *out)
 {
     unsigned char lead = (unsigned char)*text;
@@ -21,8 +21,9 @@ static size_t utf8_char(const char *text, unsigned *out)
     return n;
 }
 
-/* Text for roff: a leading dot or quote would be a request, a backslash an escape, a bare dash may
- * become a hyphen; beyond ASCII only escapes are understood everywhere. */
+/* Prints text escaped for roff. A leading dot or quote would start a request, a backslash an
+ * escape, and a plain dash may become a hyphen. Characters beyond ASCII are written as escapes,
+ * which every roff accepts. */
 static void roff_text(const char *text, FILE *out)
 {
     bool line_start = true;

@@ -1,6 +1,6 @@
 /*
- * Each member of the file is handed to the parser of the flag it is named after, so both accept the
- * same values.
+ * Passes each member of the file to the parser of the flag of that name, so the file and the
+ * command line accept the same values.
  */
 #include "cli/command/settings.h"
 
@@ -22,7 +22,7 @@ struct settings {
     struct arena *arena;
 };
 
-/* A scalar as it would stand on the command line; NULL for what could not. */
+/* Returns a scalar as it would be written on the command line, or NULL for other values. */
 static const char *text_of(const json_t *value, struct arena *arena)
 {
     if (json_is_string(value))
@@ -36,7 +36,8 @@ static const char *text_of(const json_t *value, struct arena *arena)
     return NULL;
 }
 
-/* `place` is the member, or one entry of its list, as yaml_line wants it. */
+/* Reports an error; `place` is the YAML path of the member or of one entry of its list, for
+ * yaml_line. */
 static bool wrong(const struct settings *settings, const char *place, const char *key,
                   struct error *err)
 {

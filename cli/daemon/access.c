@@ -1,5 +1,5 @@
 /*
- * Keys, tokens and the kubeconfig of a data directory.
+ * Creates and reads the keys, tokens and kubeconfig of a data directory.
  */
 #include "cli/daemon/access.h"
 
@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "cli/command/command.h"
 
-#define ADMIN_TOKEN "admin" /* the name of the token in it */
+#define ADMIN_TOKEN "admin" /* name of the token in the kubeconfig */
 
 enum { PEM_BYTES_MAX = 64 << 10, CONFIG_BYTES_MAX = 1 << 20 };
 
@@ -65,7 +65,7 @@ static bool make_access_dir(const char *data_dir, struct error *err)
     return file_mkdirs(path, 0700, err);
 }
 
-/* False without an error when one of the two files is not there. */
+/* Returns false without an error when one of the two files is missing. */
 static bool read_pair(const char *data_dir, const char *name, struct tls_pair *out,
                       struct error *err)
 {
@@ -81,7 +81,7 @@ static bool read_pair(const char *data_dir, const char *name, struct tls_pair *o
     return false;
 }
 
-/* The key first: a certificate without its key would be of no use to anybody. */
+/* Writes the key first, because a certificate without its key is useless. */
 static bool write_pair(const char *data_dir, const char *name, const struct tls_pair *pair,
                        struct error *err)
 {
@@ -162,7 +162,7 @@ static const json_t *first(const json_t *doc, const char *list, const char *memb
     return json_object_get(json_array_get(json_object_get(doc, list), 0), member);
 }
 
-/* Server, CA and token of a file of ours. */
+/* Reads server, CA and token from a kubeconfig that this program has written. */
 static bool read_own(const char *path, struct kubeconfig *out, struct error *err)
 {
     scoped(buf) struct buf text = {0};
@@ -199,9 +199,9 @@ bool access_read_server(const char *data_dir, struct kubeconfig *out, struct err
     return false;
 }
 
-/* Keep the token that the file has, or make one. */
+/* State for keeping the valid token of the existing kubeconfig or creating a new one. */
 struct admin_token {
-    const char *had; /* NULL: none */
+    const char *had; /* token of the existing kubeconfig; NULL: none */
     int64_t now_ms;
     char text[BEARER_TEXT + 1];
 };

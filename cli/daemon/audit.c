@@ -1,5 +1,6 @@
 /*
- * Appends lines, rotates by size, and complains once when the disk takes no more: requests go on.
+ * Appends audit lines and rotates the file by size. A write failure is logged once; requests are
+ * served on.
  */
 #include "cli/daemon/audit.h"
 
@@ -21,7 +22,7 @@ struct audit {
     char *path;
     int fd;
     off_t size;
-    bool complained;
+    bool failure_logged;
 };
 
 static bool reopen(struct audit *audit, struct error *err)
@@ -56,13 +57,13 @@ void audit_close(struct audit *audit)
     mem_free(audit);
 }
 
-/* Said once, not with every request that follows. */
-static void complain(struct audit *audit, int number)
+/* Logs a write failure once, not again for each request that follows. */
+static void log_write_failure(struct audit *audit, int number)
 {
-    if (!audit->complained)
+    if (!audit->failure_logged)
         log_error("the audit log cannot be written", kv_str("file", audit->path),
                   kv_str("error", strerror(number)));
-    audit->complained = true;
+    audit->failure_logged = true;
 }
 
 void audit_reopen(struct audit *audit)
@@ -87,7 +88,7 @@ static void rotate(struct audit *audit)
     scoped_str old = mem_printf("%s.1", audit->path);
 
     if (rename(audit->path, old) < 0)
-        complain(audit, errno);
+        log_write_failure(audit, errno);
     else
         audit_reopen(audit);
 }
@@ -99,7 +100,8 @@ static bool is_change(const struct request_record *record)
     case API_PUT:
     case API_PATCH:
     case API_DELETE:
-        return strstr(record->target, "/selfsubject") == NULL; /* a question, not a change */
+        return strstr(record->target, "/selfsubject") == NULL; /* a permission query, which
+                                                                * changes nothing */
     case API_GET:
     case API_HEAD:
     case API_OPTIONS:
@@ -136,9 +138,9 @@ void audit_note(struct audit *audit, const struct request_record *record)
         return;
     write_line(record, &line);
     if (!file_write_all(audit->fd, line.data, line.len))
-        complain(audit, errno);
+        log_write_failure(audit, errno);
     else
-        audit->complained = false;
+        audit->failure_logged = false;
     audit->size += (off_t)line.len;
     if (audit->size > BYTES_MAX)
         rotate(audit);

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * The audit log of a daemon: one line of JSON for each request that asked for a change, with who,
- * what, when and what became of it. `audit.log` in the data directory, 0600; when it is full it
- * becomes `audit.log.1`, and what was there before goes.
+ * The audit log of a daemon: one JSON line for each mutating request, with user, verb, object, time
+ * and status. The file is `audit.log` in the data directory, mode 0600. A full file is renamed to
+ * `audit.log.1`, replacing the previous one.
  */
 #include "api/server/rest/request_record.h"
 #include "base/error.h"
@@ -11,6 +11,6 @@ struct audit;
 
 struct audit *audit_open(const char *data_dir, struct error *err);
 void audit_close(struct audit *audit); /* NULL is fine */
-/** Go on in the file that has the name now: it may have been moved away. */
+/** Reopens the log by its name, after a log rotation has renamed the file. */
 void audit_reopen(struct audit *audit);
 void audit_note(struct audit *audit, const struct request_record *record);

@@ -1,13 +1,13 @@
 /*
- * The life of a daemon:
+ * The life cycle of a daemon:
  *
  *   lock, recovery ─► sockets ─► ready ─┬─ SIGHUP: settings, tokens, certificate ─┐
  *        │                      │       └◄────────────────────────────────────────┘
  *        ▼ refused              ▼ SIGTERM, SIGINT
- *      exit 2 or 3           draining ── every answer is out, or 10 s ──► closed
+ *      exit 2 or 3           draining ── all answers are sent, or 10 s ──► closed
  *
- * Pods are children of their shims: they go on without us, and the next daemon of the directory
- * finds them.
+ * Pods are children of their shims: they keep running without the daemon, and the next daemon of
+ * the data directory adopts them.
  */
 #include "cli/daemon/daemon.h"
 
@@ -44,18 +44,16 @@ struct daemon {
     struct audit *audit;
     struct serving *serving;
     struct server_names names;
-    char *url;        /* of the first address; NULL: none */
-    char *kubeconfig; /* its path; NULL: none */
+    char *url;        /* URL of the first address; NULL: none */
+    char *kubeconfig; /* path of the kubeconfig; NULL: none */
     uv_signal_t signals[3];
-    uv_fs_event_t tokens; /* the directory of their file */
+    uv_fs_event_t tokens; /* watches the directory of the token file */
     struct task drained;
     struct timer drain_limit, renew;
-    struct at_rest rest;
+    struct idle_timer rest;
     bool stopping;
     int exit_code;
 };
-
-/* ---- starting ---- */
 
 static void on_store_failure(void *ctx, const struct error *err)
 {
@@ -123,7 +121,7 @@ static void on_answered(void *ctx, const struct request_record *record)
              kv_int("status", record->status), kv_int("bytes", (int64_t)record->bytes_out),
              kv_int("us", record->duration_ns / 1000));
     audit_note(daemon->audit, record);
-    at_rest_note(&daemon->rest);
+    idle_timer_note(&daemon->rest);
 }
 
 static void limit_clients(const struct daemon *daemon)
@@ -146,7 +144,7 @@ static bool open_access(struct daemon *daemon, struct error *err)
         .ctx = daemon,
     };
 
-    at_rest_start(&daemon->rest, engine_loop(daemon->engine));
+    idle_timer_start(&daemon->rest, engine_loop(daemon->engine));
     daemon->authn = authn_new(engine_loop(daemon->engine), tokens);
     authn_allow_uid(daemon->authn, 0, identity_with_role("root", ROLE_ADMIN, NULL, 0));
     if (getuid() != 0)
@@ -188,7 +186,7 @@ static struct tls_context *make_tls(const struct daemon *daemon, struct error *e
                       loop_wall_ms(engine_loop(daemon->engine)), err);
 }
 
-/* It holds the authority that clients trust. */
+/* Writes the kubeconfig with the server's URL and the CA that clients trust. */
 static bool write_kubeconfig(struct daemon *daemon, struct error *err)
 {
     mem_free(daemon->kubeconfig);
@@ -218,8 +216,6 @@ static bool open_addresses(struct daemon *daemon, struct error *err)
     tls_context_unref(tls);
     return tls && ok && write_kubeconfig(daemon, err);
 }
-
-/* ---- at work ---- */
 
 static void renew(struct timer *timer)
 {
@@ -260,7 +256,7 @@ static void reload(struct daemon *daemon)
 {
     struct error err = {0};
 
-    notify_manager("RELOADING=1");
+    sd_notify_send("RELOADING=1");
     read_settings(daemon);
     audit_reopen(daemon->audit);
     if (!authn_reload(daemon->authn, &err))
@@ -268,10 +264,10 @@ static void reload(struct daemon *daemon)
     if (daemon->url)
         renew(&daemon->renew);
     log_info("reloaded");
-    notify_manager("READY=1");
+    sd_notify_send("READY=1");
 }
 
-/* A revoked token's watches end now, not with its next request. */
+/* Reloads the tokens. Watches of a revoked token end at once, not with its next request. */
 static void on_tokens_changed(uv_fs_event_t *handle, const char *name, int events, int status)
 {
     struct daemon *daemon = handle->data;
@@ -288,7 +284,8 @@ static void watch_tokens(struct daemon *daemon)
 
     uv_fs_event_init(loop_uv(engine_loop(daemon->engine)), &daemon->tokens);
     daemon->tokens.data = daemon;
-    file_mkdirs(path, 0700, NULL); /* the first token may be made later */
+    file_mkdirs(path, 0700, NULL); /* the directory must exist to be watched; the first token may
+                                    * be created later */
     if (uv_fs_event_start(&daemon->tokens, on_tokens_changed, path, 0) < 0)
         log_warn("revoked tokens end with their next request", kv_str("unwatched", path));
 }
@@ -311,12 +308,12 @@ static void stop(struct daemon *daemon)
 {
     struct loop *loop = engine_loop(daemon->engine);
 
-    if (daemon->stopping) { /* once more: at once */
+    if (daemon->stopping) { /* a second signal stops the daemon at once */
         loop_stop(loop);
         return;
     }
     daemon->stopping = true;
-    notify_manager("STOPPING=1");
+    sd_notify_send("STOPPING=1");
     log_info("stopping");
     api_end_long_running(serving_api(daemon->serving));
     listener_drain(serving_listener(daemon->serving), &daemon->drained);
@@ -353,7 +350,7 @@ static void announce(const struct daemon *daemon)
         printf("serving on %s/" SERVING_SOCKET "\n", daemon->data_dir);
     fflush(stdout);
     log_info("ready", kv_str("url", daemon->url), kv_str("dataDir", daemon->data_dir));
-    notify_manager("READY=1");
+    sd_notify_send("READY=1");
 }
 
 static void work(struct daemon *daemon)
@@ -377,9 +374,8 @@ static void work(struct daemon *daemon)
     loop_cancel(loop, &daemon->drained);
 }
 
-/* ---- the whole ---- */
-
-/* L-22: descriptors for as many connections as may come. SEC-33: secrets stay out of core files. */
+/* L-22: raises the descriptor limit for the maximum number of connections. SEC-33: keeps secrets
+ * out of core files. */
 static void set_limits(void)
 {
     struct rlimit files;
@@ -396,7 +392,7 @@ static void set_limits(void)
 static void release(struct daemon *daemon)
 {
     serving_stop(daemon->serving);
-    at_rest_stop(&daemon->rest);
+    idle_timer_stop(&daemon->rest);
     engine_stop(daemon->engine);
     authn_free(daemon->authn);
     audit_close(daemon->audit);

@@ -1,33 +1,33 @@
 #pragma once
 /*
- * One `jobflow serve`: the engine of a data directory and its API, until told to stop.
+ * Runs one `jobflow serve`: the engine of a data directory and its API, until a signal stops it.
  */
 #include "cli/command/command.h"
 
 struct daemon_options {
     const char *data_dir;             /* NULL = $XDG_STATE_HOME/jobflow */
-    struct flag_list listen;          /* ADDRESS:PORT; "none" */
-    struct flag_list tls_names;       /* more names the server answers to */
+    struct flag_list listen;          /* ADDRESS:PORT, or "none" */
+    struct flag_list tls_names;       /* further names of the server */
     struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
     const char *empty_dir_limit;      /* a quantity, or "none" */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *compat;                        /* design | upstream */
-    const char *controllers;                   /* which run: cli/engine/controllers.h */
+    const char *controllers;                   /* controllers that run: cli/engine/controllers.h */
     const char *log_format;
-    const char *config;                   /* has been read */
+    const char *config;                   /* settings file, already read */
     int64_t max_connections, max_watches; /* 0: the defaults */
     int64_t max_flow_steps;               /* 0: the default */
     int64_t max_pods;
-    const char *node_resources; /* NULL = what the machine has */
+    const char *node_resources; /* NULL = all resources of the machine */
     int64_t restart_backoff_ms;
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */
     bool verbose;
-    bool hosts_as_addresses; /* always told to pods */
+    bool hosts_as_addresses; /* always pass peer addresses instead of host names to pods */
 };
 
-/** Serve until SIGTERM or SIGINT. Returns the program's exit code. `flags` are those of the
- * options, for when they are read again. */
+/** Serves until SIGTERM or SIGINT and returns the program's exit code. `flags` describe the options
+ * and are used when settings are reloaded. */
 int daemon_run(const struct daemon_options *options, const struct flag *flags);

@@ -1,12 +1,13 @@
 /*
- * Reads all settings anew and compares them one by one.
+ * Reads all settings again and compares them one by one with those in use.
  */
 #include "cli/daemon/live_settings.h"
 
 #include "base/log.h"
 #include "cli/command/flag_values.h"
 
-/* All live texts come from the newest arena, whether they have changed or not. */
+/* Texts of live settings always point into the newest arena, changed or not, so that the older
+ * arena can be freed. */
 static void compare(const struct flag *flag, struct daemon_options *options,
                     const struct daemon_options *fresh)
 {

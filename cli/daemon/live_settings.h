@@ -1,18 +1,18 @@
 #pragma once
 /*
- * Settings of a daemon at work that are read again (SIGHUP).
+ * Reloads the settings of a running daemon (SIGHUP).
  *
- * Those whose flag is `live` are taken at once; another that has changed is named and waits for the
- * next start. A file with a mistake changes nothing.
+ * A changed setting whose flag is `live` takes effect at once. Any other changed setting is
+ * reported and takes effect at the next start. A file with an error changes nothing.
  */
 #include "cli/daemon/daemon.h"
 
 struct live_settings {
     const struct flag *flags;
-    struct arena *arena; /* texts of what was read last; NULL: those of the start hold */
+    struct arena *arena; /* texts of the last reload; NULL: none yet */
 };
 
-/** False with what is wrong with the file. */
+/** Returns false with `err` set when the file has an error. */
 bool live_settings_read(struct live_settings *live, struct daemon_options *options,
                         struct error *err);
 void live_settings_release(struct live_settings *live);

@@ -1,5 +1,5 @@
 /*
- * The protocol is one datagram, so libsystemd is not needed.
+ * Sends state changes to systemd. The protocol is one datagram, so libsystemd is not needed.
  */
 #include "cli/daemon/sd_notify.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 
-void notify_manager(const char *state)
+void sd_notify_send(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -22,13 +22,13 @@ void notify_manager(const char *state)
     if (len == 0 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
         return;
     memcpy(address.sun_path, path, len);
-    if (path[0] == '@') /* the abstract namespace */
+    if (path[0] == '@') /* '@' marks the abstract namespace */
         address.sun_path[0] = '\0';
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;
     if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)
-        log_warn("the service manager cannot be told", kv_str("socket", path));
+        log_warn("cannot notify the service manager", kv_str("socket", path));
     close(fd);
 }

@@ -1,8 +1,8 @@
 #pragma once
 /*
- * Telling the service manager how it goes: systemd's notification protocol, one datagram to the
- * socket it names. Does nothing where nobody asked. Ref: sd_notify(3).
+ * Notifies the service manager of state changes with systemd's protocol: one datagram to the socket
+ * in $NOTIFY_SOCKET. Does nothing when that is unset. Ref: sd_notify(3).
  */
 
-/** "READY=1", "STOPPING=1", "STATUS=…", lines of their own. */
-void notify_manager(const char *state);
+/** Sends `state`: lines such as "READY=1", "STOPPING=1", "STATUS=…". */
+void sd_notify_send(const char *state);

@@ -1,5 +1,5 @@
 /*
- * Texts of flags of `jobflow serve`.
+ * Parses and checks the structured flag values of `jobflow serve`.
  */
 #include "cli/daemon/serve_values.h"
 

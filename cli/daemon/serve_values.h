@@ -1,7 +1,6 @@
 #pragma once
 /*
- * Flags of `jobflow serve` whose texts mean more than one word: read, and checked where they are
- * given.
+ * Structured flag values of `jobflow serve`: parsers, and checks that run when a flag is set.
  */
 #include <stdint.h>
 
@@ -14,12 +13,12 @@ struct listen_address {
     int port;
 };
 
-/** "127.0.0.1:6480", "[::1]:0". */
+/** Parses "127.0.0.1:6480" or "[::1]:0". Returns false with `err` set when the text is invalid. */
 bool listen_address_parse(const char *text, struct listen_address *out, struct error *err);
-/** A size, or "none", which is 0 (L-39). */
+/** Parses a size in bytes, or "none", which gives 0 (L-39). */
 bool empty_dir_limit_parse(const char *text, int64_t *out_bytes, struct error *err);
 
-/* Of a flag (command.h): */
+/* Checks of flag values (the `check` of a flag in command.h). */
 bool check_listen(const char *text, struct error *err);
 bool check_tls_name(const char *text, struct error *err);
 bool check_empty_dir_limit(const char *text, struct error *err);

@@ -1,5 +1,5 @@
 /*
- * Names, each once.
+ * Collects the names a daemon answers to; each name occurs once.
  */
 #include "cli/daemon/server_names.h"
 

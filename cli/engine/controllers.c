@@ -1,6 +1,6 @@
 /*
- * Reading the list. Ref: Volcano pkg/controllers/framework, IsControllerEnabled; cmd/controller-
- * manager/app/options, CheckOptionOrDie.
+ * Parses the list of --controllers. Ref: Volcano pkg/controllers/framework, IsControllerEnabled;
+ * cmd/controller-manager/app/options, CheckOptionOrDie.
  */
 #include "cli/engine/controllers.h"
 
@@ -14,7 +14,7 @@
 #define CONTROLLER_TEXT(name, text) text,
 static const char *const names[] = {CONTROLLERS(CONTROLLER_TEXT)};
 #undef CONTROLLER_TEXT
-/* Always at work here: named they may be, but not switched off. */
+/* These always run: the list may name them but cannot switch them off. */
 static const char *const built_in[] = {"gc", "queue", "podgroup", "pg"};
 
 enum { ALWAYS = CONTROLLER_N, UNKNOWN };

@@ -1,13 +1,15 @@
 #pragma once
 /*
- * Which controllers run: the list of --controllers, as Volcano and Kubernetes read theirs.
+ * Selects the controllers that run: the list of --controllers, as Volcano and Kubernetes parse
+ * theirs.
  *
- * "*" means all; NAME and +NAME switch one on, -NAME switches it off; whoever is not named runs
- * when "*" is there. Names are with or without "-controller".
+ * "*" means all. NAME and +NAME switch a controller on, -NAME switches it off; a controller that is
+ * not named runs when the list contains "*". Names may end in "-controller".
  */
 #include "base/error.h"
 
-/* What can be switched, with its name; the others are parts of the store and the scheduler. */
+/* The controllers that can be switched off, with their names. The others are parts of the store and
+ * the scheduler. */
 /* clang-format off */
 #define CONTROLLERS(X)                  \
     X(JOB,          "job")              \
@@ -19,5 +21,6 @@ enum controller { CONTROLLERS(CONTROLLER_ENUM) CONTROLLER_N };
 #undef CONTROLLER_ENUM
 #define CONTROLLER_BIT(controller) (1U << (controller))
 
-/** The controllers that do not run, as bits; false with BAD_REQUEST, which names the entry. */
+/** Sets `*out_off` to the bits of the controllers that do not run. Returns false with BAD_REQUEST,
+ * which names the invalid entry. */
 bool controllers_parse(const char *list, unsigned *out_off, struct error *err);

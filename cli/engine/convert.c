@@ -1,5 +1,5 @@
 /*
- * Job to JobTemplate and back, member by member of the document.
+ * Converts Job documents to JobTemplates and back, member by member.
  */
 #include "cli/engine/convert.h"
 
@@ -12,7 +12,7 @@
 #include "template/instantiate.h"
 #include "template/job_meta.h"
 
-/* Labels and annotations that say how a job came to be, and what clients keep for themselves. */
+/* Labels and annotations set by controllers or clients, which are not copied. */
 static const char *const made[] = {
     LABEL_CREATED_BY_TEMPLATE,    LABEL_CREATED_BY_FLOW,
     ANNOTATION_FLOW_STEP,         ANNOTATION_FLOW_ATTEMPT,
@@ -31,7 +31,7 @@ static void copy_map(const json_t *from, const char *member, json_t *to)
     json_decref(map);
 }
 
-/* What people write of metadata; `name` NULL keeps the name. */
+/* Returns the user-written part of metadata; `name` NULL keeps the name. */
 static json_t *metadata_of(const json_t *doc, const char *name)
 {
     const json_t *metadata = json_object_get(doc, "metadata");
@@ -55,7 +55,8 @@ static json_t *document(const struct kind *kind, json_t *metadata, json_t *spec)
                      kind->name, "metadata", metadata, "spec", spec ? spec : json_object());
 }
 
-/* The job controller names the claims it makes; a template's jobs get claims of their own. */
+/* Removes the claim names that the job controller has set: jobs of a template get claims of their
+ * own. */
 static void drop_made_claims(json_t *spec)
 {
     size_t i;
@@ -75,8 +76,6 @@ json_t *convert_to_template(const json_t *job, const char *name)
     drop_made_claims(spec);
     return document(&kind_job_template, metadata_of(job, name), spec);
 }
-
-/* ---- to a job ---- */
 
 static json_t *merged_spec(const struct object *template, const json_t *patch, struct error *err)
 {
@@ -133,7 +132,7 @@ static void set_member(json_t *metadata, const char *map, const char *key, const
     json_object_set_new(members, key, json_string(value));
 }
 
-/* `spec` is consumed; NULL gives NULL. */
+/* Consumes `spec`; NULL gives NULL. */
 static json_t *job_document(const json_t *template, const char *name, const char *ns, json_t *spec)
 {
     const char *its_ns = doc_text(template, "metadata.namespace");

@@ -1,6 +1,6 @@
 /*
- * Assembly and order of starting: store (recovery), registry, node (adoption of running pods),
- * controllers.
+ * Assembles the engine and starts its parts in order: store (recovery), registry, node (adoption of
+ * running pods), controllers.
  */
 #include "cli/engine/engine.h"
 
@@ -17,13 +17,13 @@
 #include "probes/address.h"
 #include "template/controller.h"
 
-/* How long a batch that is not urgent gathers company, and one that nobody waits for at all. Well
- * below what people notice, well above one commit; the second also above the life of a short pod.
- */
+/* Delays in ms that batch commits: for writes that are not urgent, and for writes that no client
+ * waits for. Both exceed the duration of a commit and are not noticeable to users; the second also
+ * exceeds the run time of a short pod. */
 enum { COMMIT_DELAY_MS = 2, COMMIT_IDLE_DELAY_MS = 15 };
 
 struct engine {
-    char *data_dir; /* absolute: supervisors have a working directory of their own */
+    char *data_dir; /* absolute, because shims have another working directory */
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -33,12 +33,12 @@ struct engine {
     struct node *node;
     struct job_controller *jobs;
     struct flow_controller *flows;
-    struct probe_sockets sockets; /* that lead to pods */
+    struct probe_sockets sockets; /* sockets that reach into pods, for probes */
     struct template_controller *templates;
 };
 
-/* One pod per CPU; but a small machine must still hold a gang, or a server and the client that
- * waits for it. */
+/* The default is one pod per CPU, and at least this many, so that a small machine can run a gang,
+ * or a server with a client that waits for it. */
 enum { DEFAULT_PODS_MIN = 8 };
 
 int engine_default_pods(void)
@@ -85,8 +85,9 @@ static int socket_to(void *ctx, const struct sockaddr *to)
     return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
 }
 
-/* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
- * from there; but for its ids when it goes on with what an earlier one has stored. */
+/* A simulation starts at the current wall-clock time, so that its times look familiar, and is
+ * deterministic from there. When it continues a stored simulation, new ids differ from the stored
+ * ones. */
 static struct clock *new_clock(const struct engine_options *options)
 {
     struct clock *real = clock_real();
@@ -152,7 +153,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         goto failed;
     engine->registry = registry_new(engine->loop, engine->store, &registry);
     engine->cluster = cluster_embedded_new(engine->loop, engine->registry);
-    if (options->data_dir) /* the store has made it */
+    if (options->data_dir) /* the store has created the directory */
         engine->data_dir = realpath(options->data_dir, NULL);
     if (options->controllers) {
         if (!start_node(engine, options, err))

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The engine: store, registry, cluster, controllers and node put together in one process.
+ * The engine: store, registry, cluster, controllers and node assembled in one process.
  */
 #include "api/cluster.h"
 #include "api/registry/registry.h"
@@ -16,36 +16,38 @@ struct engine_options {
     bool sim;                                        /* virtual clock, nothing executed */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
-    bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
-    bool gc_aborted;            /* ttlSecondsAfterFinished counts for aborted jobs too */
-    bool cluster_objects;       /* what clients look for: kube-system, accounts of namespaces */
-    bool no_key_arguments;      /* private keys in arguments are refused (SEC-29) */
+    bool strict_plugin_arguments;                    /* refuse arguments that a plugin would
+                                                      * ignore */
+    bool gc_aborted;            /* ttlSecondsAfterFinished applies to aborted jobs too */
+    bool cluster_objects;       /* create what clients expect: kube-system, default service
+                                 * accounts */
+    bool no_key_arguments;      /* refuse private keys in arguments (SEC-29) */
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */
-    const char *node_resources; /* --node-resources; NULL = what the machine has */
-    const char *isolation;      /* NULL = by need; otherwise every pod gets this level */
+    const char *node_resources; /* --node-resources; NULL = all resources of the machine */
+    const char *isolation;      /* level of every pod; NULL = the level each pod needs */
     const char *network;
-    bool hosts_as_addresses;      /* always; otherwise where pods could not look names up */
-    struct host_paths host_paths; /* which ones pods may mount (SEC-20) */
-    int64_t empty_dir_bytes;      /* L-39: one without sizeLimit; 0 = any */
+    bool hosts_as_addresses;      /* always; otherwise only for pods that cannot resolve names */
+    struct host_paths host_paths; /* paths that pods may mount (SEC-20) */
+    int64_t empty_dir_bytes;      /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
     int64_t restart_backoff_ms;
-    bool controllers;         /* false: only store and registry, for looking and validating */
-    unsigned controllers_off; /* of those, CONTROLLER_BITs that do not run */
-    bool read_only;           /* look at a data directory nobody is at work in; takes no lock */
-    bool few_only;            /* … at the kinds of which there are few */
-    const char *name_only;    /* … or at what has this name (store.h) */
+    bool controllers;         /* false: only store and registry, for reading and validating */
+    unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */
+    bool read_only;           /* read a data directory in which no process runs; takes no lock */
+    bool few_only;            /* with read_only: load only the kinds with few objects */
+    const char *name_only;    /* with read_only: load only objects with this name (store.h) */
 };
 
-/** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery
- * began: nothing is lost in between. */
+/** Opens the store and starts everything. Returns an owned engine, or NULL with the errors of
+ * store_open and node_start. */
 struct engine *engine_start(const struct engine_options *options, struct error *err);
-/** Stop the controllers, commit, close. Pods go on. NULL is fine. */
+/** Stops the controllers, commits and closes. Pods keep running. NULL is fine. */
 void engine_stop(struct engine *engine);
-/** Stop deciding: flow and job controllers end, the node goes on looking after pods (used while a
- * run is being aborted). */
+/** Stops the flow and job controllers while the node keeps supervising pods. Used while a run is
+ * aborted. */
 void engine_stop_controllers(struct engine *engine);
 
-/** Pods at once where nothing else is said. */
+/** Returns the default number of pods that run at once. */
 int engine_default_pods(void);
 
 const char *engine_data_dir(const struct engine *engine); /* absolute; NULL in memory */

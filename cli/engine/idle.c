@@ -1,5 +1,5 @@
 /*
- * One timer that asks, when it fires, whether anything was asked since it was started.
+ * Uses one timer: when it fires, it checks whether a request was answered since it was started.
  */
 #include "cli/engine/idle.h"
 
@@ -7,10 +7,10 @@
 
 enum { QUIET_MS = 3000 };
 
-/* No timer runs while nothing happens, and no more than one in QUIET_MS while much does. */
+/* No timer runs while there are no requests; under load it fires once in QUIET_MS. */
 static void on_timer(struct timer *timer)
 {
-    struct at_rest *rest = container_of(timer, struct at_rest, timer);
+    struct idle_timer *rest = container_of(timer, struct idle_timer, timer);
 
     if (rest->asked)
         timer_start(rest->loop, timer, QUIET_MS);
@@ -19,18 +19,18 @@ static void on_timer(struct timer *timer)
     rest->asked = false;
 }
 
-void at_rest_start(struct at_rest *rest, struct loop *loop)
+void idle_timer_start(struct idle_timer *rest, struct loop *loop)
 {
-    *rest = (struct at_rest){.loop = loop, .timer.fire = on_timer};
+    *rest = (struct idle_timer){.loop = loop, .timer.fire = on_timer};
 }
 
-void at_rest_stop(struct at_rest *rest)
+void idle_timer_stop(struct idle_timer *rest)
 {
     if (rest->loop)
         timer_stop(rest->loop, &rest->timer);
 }
 
-void at_rest_note(struct at_rest *rest)
+void idle_timer_note(struct idle_timer *rest)
 {
     rest->asked = true;
     if (!timer_armed(&rest->timer))

@@ -1,19 +1,19 @@
 #pragma once
 /*
- * Notices that nobody has asked the daemon anything for a while, and lets go of what is kept in
- * memory for being quick. (What writes leave behind, the store lets go of itself.)
+ * Detects that the daemon has had no request for a while, and frees caches that are kept for speed.
+ * (The store frees its own memory after writes.)
  */
 #include "base/loop.h"
 
-struct at_rest {
+struct idle_timer {
     struct loop *loop;
     struct timer timer;
-    bool asked; /* since the timer was started */
+    bool asked; /* a request was answered since the timer was started */
 };
 
-/** `loop` is borrowed until the stop. */
-void at_rest_start(struct at_rest *rest, struct loop *loop);
-void at_rest_stop(struct at_rest *rest); /* a zeroed one is fine */
+/** Borrows `loop` until the stop. */
+void idle_timer_start(struct idle_timer *rest, struct loop *loop);
+void idle_timer_stop(struct idle_timer *rest); /* a zeroed struct is fine */
 
-/** Somebody was answered. */
-void at_rest_note(struct at_rest *rest);
+/** Call for each answered request. */
+void idle_timer_note(struct idle_timer *rest);

@@ -1,6 +1,6 @@
 /*
- * A supervisor is called jobflow-shim and writes its log in its own directory below the data
- * directory; the kernel says when that is gone.
+ * Finds shims of a deleted data directory. A shim's process is named jobflow-shim and its log is
+ * open below the data directory; /proc marks the path of a deleted log.
  */
 #include "cli/engine/orphans.h"
 
@@ -29,7 +29,7 @@ static bool is_supervisor(const char *pid)
     return n > 0 && strcmp(name, "jobflow-shim") == 0;
 }
 
-/* "DIR/node/shims/…/log (deleted)" */
+/* Matches "DIR/node/shims/…/log (deleted)". */
 static bool has_lost(const char *pid, const char *data_dir)
 {
     static const char deleted[] = " (deleted)";

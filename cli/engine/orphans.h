@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Supervisors of pods whose data directory somebody has deleted: nothing knows of them any more.
- * They notice, and stop their pods; but a new run may come first.
+ * Detects shims whose data directory has been deleted. They notice the deletion and stop their pods
+ * by themselves, but a new run may start earlier.
  */
 #include <stddef.h>
 
-/** Warn of those that belonged to a directory of this path, until they have ended. Returns how many
- * there are. */
+/** Logs a warning about shims of a deleted directory of this path that still run. Returns their
+ * number. */
 size_t orphans_warn(const char *data_dir);

@@ -1,5 +1,5 @@
 /*
- * API, listener, and pod logs from the node's runtime.
+ * Sets up the API, its listener, and access to pod logs of the node's runtime.
  */
 #include "cli/engine/serving.h"
 

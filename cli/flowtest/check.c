@@ -1,5 +1,5 @@
 /*
- * Looks up each name that a test mentions in the flow, in the templates of its steps and in its
+ * Checks that each name in a test exists: in the flow, in the templates of its steps, or in its
  * parameters.
  */
 #include "cli/flowtest/check.h"
@@ -10,8 +10,8 @@
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
 
-/* Which steps a member of a test may name. */
-enum whose { STEPS, STEPS_AND_ITERATIONS };
+/* The steps that a member of a test may name. */
+enum step_scope { STEPS, STEPS_AND_ITERATIONS };
 
 struct checking {
     const struct test_file *file;
@@ -29,16 +29,15 @@ static void unknown(struct checking *c, const char *field, const char *what, con
     c->ok = false;
 }
 
-/* ---- steps ---- */
-
-/* The step of "shard" and of "shard-2", one iteration of it; UINT32_MAX. */
-static uint32_t step_of(const struct flow_view *view, const char *name, enum whose whose)
+/* Returns the index of the step named "shard", also for its iteration "shard-2"; UINT32_MAX when
+ * there is none. */
+static uint32_t step_of(const struct flow_view *view, const char *name, enum step_scope scope)
 {
     const char *dash = strrchr(name, '-');
     uint32_t at = flow_view_find(view, name);
     scoped_str loop = NULL;
 
-    if (at != UINT32_MAX || whose == STEPS || !dash || !dash[1] ||
+    if (at != UINT32_MAX || scope == STEPS || !dash || !dash[1] ||
         dash[1 + strspn(dash + 1, "0123456789")])
         return at;
     loop = mem_printf("%.*s", (int)(dash - name), name);
@@ -46,11 +45,12 @@ static uint32_t step_of(const struct flow_view *view, const char *name, enum who
     return at != UINT32_MAX && view->steps[at].loops ? at : UINT32_MAX;
 }
 
-static bool check_step(struct checking *c, const char *field, const char *name, enum whose whose)
+static bool check_step(struct checking *c, const char *field, const char *name,
+                       enum step_scope scope)
 {
     struct suggest near = {0};
 
-    if (step_of(c->view, name, whose) != UINT32_MAX)
+    if (step_of(c->view, name, scope) != UINT32_MAX)
         return true;
     for (uint32_t i = 0; i < c->view->n_steps; i++)
         suggest_offer(&near, name, c->view->steps[i].name);
@@ -59,17 +59,15 @@ static bool check_step(struct checking *c, const char *field, const char *name, 
 }
 
 static void check_list(struct checking *c, size_t test, const char *member,
-                       const struct str_list *list, enum whose whose)
+                       const struct str_list *list, enum step_scope scope)
 {
     for (size_t i = 0; i < list->count; i++) {
         char field[128];
 
         snprintf(field, sizeof field, "tests[%zu].expect.%s[%zu]", test, member, i);
-        check_step(c, field, list->items[i], whose);
+        check_step(c, field, list->items[i], scope);
     }
 }
-
-/* ---- tasks of mocked steps ---- */
 
 static const json_t *template_of(const struct checking *c, const struct flow_view_step *step)
 {
@@ -83,7 +81,7 @@ static const json_t *template_of(const struct checking *c, const struct flow_vie
     return NULL;
 }
 
-/* Tasks without a name get one by their place. */
+/* Adds the job's task names as suggestions. A task without a name gets one from its index. */
 static bool offer_tasks(const json_t *job_spec, const char *wanted, struct suggest *near)
 {
     size_t i;
@@ -120,8 +118,6 @@ static void check_tasks(struct checking *c, const char *field, const struct test
             unknown(c, place, "task of this step", wanted, &near);
     }
 }
-
-/* ---- parameters ---- */
 
 static void check_parameter(struct checking *c, size_t test, const char *name)
 {
@@ -163,8 +159,8 @@ static void check_test(struct checking *c, size_t t)
     check_list(c, t, "notRun", &test->expect.not_run, STEPS_AND_ITERATIONS);
 }
 
-bool testcheck(const struct test_file *file, const struct flow_view *view,
-               const struct manifests *set)
+bool flowtest_check(const struct test_file *file, const struct flow_view *view,
+                    const struct manifests *set)
 {
     struct checking c = {file, view, set, true};
 

@@ -1,12 +1,13 @@
 #pragma once
 /*
- * Whether a file of tests speaks of what there is: steps, iterations of loops, tasks, parameters.
+ * Checks that the names in a test file exist in the flow: steps, iterations of loops, tasks,
+ * parameters.
  */
 #include "cli/flowtest/file.h"
 #include "cli/manifest/manifests.h"
 #include "view/flow_view.h"
 
-/** Print each name in the tests that the flow does not have, with the nearest that it has. True
- * when all are known. `set` has the flow's templates. */
-bool testcheck(const struct test_file *file, const struct flow_view *view,
-               const struct manifests *set);
+/** Prints each name in the tests that the flow lacks, with the nearest existing one. Returns true
+ * when all names exist. `set` has the flow's templates. */
+bool flowtest_check(const struct test_file *file, const struct flow_view *view,
+                    const struct manifests *set);

@@ -1,6 +1,6 @@
 /*
- * The field tables of a test file, and decoding by them, so mistakes are found with line and field
- * as in manifests.
+ * The field tables of a test file and its decoder. Errors are reported with line and field, as for
+ * manifests.
  */
 #include "cli/flowtest/file.h"
 
@@ -104,7 +104,7 @@ void test_file_error(const struct test_file *file, const char *field, const char
                *field ? ": " : "", message);
 }
 
-/* "train: Completed" is "train: {phase: Completed}". */
+/* Expands the short form "train: Completed" to "train: {phase: Completed}". */
 static void lengthen_steps(json_t *doc)
 {
     size_t i;
@@ -161,7 +161,7 @@ static bool decode(struct test_file *file)
         cli_errorf("%s: %s: %s", path, err.field, err.message);
         ok = false;
     }
-    file->path = path; /* decoding has cleared the rest */
+    file->path = path; /* decoding has cleared the struct */
     file->stream = stream;
     file->arena = arena;
     return ok;

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A file of flow tests: what the jobs of steps do, and what must come of it. The reference is made
- * from its field tables.
+ * A file of flow tests: how the containers of each step behave, and the expected result. The
+ * reference documentation is generated from its field tables.
  */
 #include "api/types/schema/schema.h"
 #include "api/types/text/yaml.h"
@@ -10,21 +10,22 @@
 struct test_outcome {
     int64_t duration_ns; /* -1 = 0s */
     int32_t exit_code;
-    const char *message; /* NULL */
+    const char *message; /* NULL: none */
     struct str_map outputs;
 };
 
 struct test_task {
-    const char *key; /* the task */
+    const char *key; /* name of the task */
     struct test_outcome outcome;
 };
 
 struct test_mock_body {
-    struct test_outcome outcome; /* of every container, where nothing below says otherwise */
+    struct test_outcome outcome; /* outcome of every container that the fields below do not
+                                  * override */
     struct {
         struct test_outcome *items;
         size_t count;
-    } attempts; /* the last one also of all later ones */
+    } attempts; /* the last entry also applies to all later attempts */
     struct {
         struct test_task *items;
         size_t count;
@@ -32,15 +33,15 @@ struct test_mock_body {
 };
 
 struct test_mock {
-    const char *key; /* the step */
+    const char *key; /* name of the step */
     struct test_mock_body body;
 };
 
 struct test_step_body {
     const char *phase, *reason;
     struct opt_i32 attempts;
-    int64_t start_ns, duration_ns; /* -1 = whatever */
-    json_t *job;                   /* NULL */
+    int64_t start_ns, duration_ns; /* -1 = not compared */
+    json_t *job;                   /* NULL: not compared */
 };
 
 struct test_step {
@@ -71,7 +72,7 @@ struct test_case {
 struct test_file {
     const char *path; /* borrowed */
     struct str_list manifests;
-    const char *flow, *namespace; /* NULL: the only one; default */
+    const char *flow, *namespace; /* NULL: the only flow; NULL: "default" */
     struct {
         struct test_case *items;
         size_t count;
@@ -82,11 +83,11 @@ struct test_file {
 
 extern const struct schema test_file_schema;
 
-/** Read a file. Every mistake is printed with its line; false when there was one. */
+/** Reads a file and prints every error with its line. Returns false when there was one. */
 bool test_file_load(struct test_file *file, const char *path);
 void test_file_release(struct test_file *file);
 SCOPED_DEFINE(test_file, struct test_file, test_file_release)
 
-/** Print a mistake at a field of the file. */
+/** Prints an error at a field of the file. */
 void test_file_error(const struct test_file *file, const char *field, const char *format, ...)
     PRINTF_LIKE(3, 4);

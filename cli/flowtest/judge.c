@@ -1,5 +1,6 @@
 /*
- * Compares expectation and record field by field; what the test does not mention is not compared.
+ * Compares the expected result of a test with the recorded run, field by field. Fields that the
+ * test does not set are not compared.
  */
 #include "cli/flowtest/judge.h"
 
@@ -12,7 +13,7 @@
 
 struct judging {
     const struct test_case *test;
-    const struct testrun *run;
+    const struct flowtest_run *run;
     struct buf *out;
     size_t count;
 };
@@ -29,7 +30,7 @@ static void compare_text(struct judging *j, const char *path, const char *want, 
         differ(j, path, want, got && *got ? got : "(nothing)");
 }
 
-/* To the second: a simulation counts milliseconds for its commits. */
+/* Compares whole seconds, because commits take some milliseconds of simulated time. */
 static void compare_time(struct judging *j, const char *path, int64_t want_ns, int64_t got_ms)
 {
     int64_t want_s = (want_ns + 500000000) / 1000000000, got_s = (got_ms + 500) / 1000;
@@ -42,8 +43,6 @@ static void compare_time(struct judging *j, const char *path, int64_t want_ns, i
         duration_format(got_s * 1000000000, got);
     differ(j, path, want, got);
 }
-
-/* ---- parts of a job ---- */
 
 static void compare_json(struct judging *j, const char *path, const json_t *want,
                          const json_t *got);
@@ -113,11 +112,9 @@ static void compare_json(struct judging *j, const char *path, const json_t *want
     }
 }
 
-/* ---- steps ---- */
-
 static void compare_step(struct judging *j, const struct test_step *want)
 {
-    const struct testrun_step got = testrun_of(j->run, want->key);
+    const struct flowtest_run_step got = flowtest_run_of(j->run, want->key);
     const struct test_step_body *body = &want->body;
     char path[128];
 
@@ -196,24 +193,24 @@ static void compare_not_run(struct judging *j)
 {
     for (size_t i = 0; i < j->test->expect.not_run.count; i++) {
         const char *name = j->test->expect.not_run.items[i];
-        const struct testrun_step got = testrun_of(j->run, name);
+        const struct flowtest_run_step got = flowtest_run_of(j->run, name);
 
         if (got.attempts)
             differ(j, "notRun", name, got.phase);
     }
 }
 
-size_t testjudge(const struct test_case *test, const struct testrun *run, struct buf *out)
+size_t flowtest_judge(const struct test_case *test, const struct flowtest_run *run, struct buf *out)
 {
     struct judging j = {.test = test, .run = run, .out = out};
 
-    if (run->end == TESTRUN_STUCK)
+    if (run->end == FLOWTEST_RUN_STUCK)
         differ(&j, "end", "the flow is over", "it can never go on: nothing more happens");
-    else if (run->end == TESTRUN_TIMED_OUT)
+    else if (run->end == FLOWTEST_RUN_TIMED_OUT)
         differ(&j, "end", "the flow is over", "it is not, when its time is up");
     compare_text(&j, "phase", test->expect.phase, flow_phase_text(run->view->phase));
     compare_text(&j, "reason", test->expect.reason, run->view->reason);
-    if (run->end == TESTRUN_OVER)
+    if (run->end == FLOWTEST_RUN_OVER)
         compare_time(&j, "duration", test->expect.duration_ns, run->took_ms);
     compare_order(&j);
     compare_skipped(&j);

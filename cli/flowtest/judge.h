@@ -1,12 +1,15 @@
 #pragma once
 /*
- * What a test wanted and what came of it: the differences, one line each way.
+ * Compares the expected result of a test with the recorded run.
  */
 #include "cli/flowtest/run.h"
 
-/** Append each difference to `out`, as
- *      steps.deploy.phase
- *        - Skipped         wanted
- *        + Completed       got
- *  Returns how many there are. */
-size_t testjudge(const struct test_case *test, const struct testrun *run, struct buf *out);
+/** Appends each difference to `out`, as
+ *
+ *     steps.deploy.phase
+ *       - Skipped         wanted
+ *       + Completed       got
+ *
+ * Returns the number of differences. */
+size_t flowtest_judge(const struct test_case *test, const struct flowtest_run *run,
+                      struct buf *out);

@@ -1,6 +1,6 @@
 /*
- * Starts an engine in memory, answers the simulated runtime from the test's script, and records
- * what happens until the flow has ended.
+ * Starts an engine in memory, sets the outcomes of the simulated containers from the test file, and
+ * records the run until the flow has ended.
  */
 #include "cli/flowtest/run.h"
 
@@ -17,10 +17,10 @@
 
 enum { MAX_PODS = 1000, TIMEOUT_HOURS = 10000, QUIET_TURNS_MAX = 100000 };
 
-/* An iteration of a loop that began. */
-struct testrun_iteration {
+/* An iteration of a loop that has started. */
+struct flowtest_run_iteration {
     UT_hash_handle hh;
-    struct testrun_step step;
+    struct flowtest_run_step step;
     char name[];
 };
 
@@ -28,19 +28,17 @@ struct running {
     const struct test_file *file;
     const struct test_case *test;
     const char *flow;
-    struct testrun *out;
+    struct flowtest_run *out;
     struct engine *engine;
     struct flow_tracker *tracker;
-    struct arena *texts; /* messages of containers */
+    struct arena *texts; /* holds the messages of containers */
     struct task over, idle;
     struct timer timeout;
     struct turn_hook turn;
     uint64_t news, seen_news;
     uint32_t quiet_turns;
-    bool *began; /* [n_steps of the followed flow] */
+    bool *began; /* [n_steps of the watched flow] the step has started */
 };
-
-/* ---- what containers do ---- */
 
 static const struct test_mock *mock_of(const struct running *run, const struct object *job)
 {
@@ -51,7 +49,8 @@ static const struct test_mock *mock_of(const struct running *run, const struct o
     for (size_t i = 0; step && i < run->test->mocks.count; i++) {
         const struct test_mock *mock = &run->test->mocks.items[i];
 
-        if (strcmp(mock->key, object_name(job) + prefix) == 0) /* one iteration of a loop, too */
+        if (strcmp(mock->key, object_name(job) + prefix) == 0) /* matches a step's job or the job
+                                                                * of one iteration of a loop */
             return mock;
         if (strcmp(mock->key, step) == 0)
             found = mock;
@@ -106,8 +105,6 @@ static bool script(void *ctx, const struct object *pod, const char *container, s
     return true;
 }
 
-/* ---- what happens ---- */
-
 static bool asks_for_job(const struct running *run, const char *step)
 {
     for (size_t i = 0; i < run->test->expect.steps.count; i++)
@@ -116,7 +113,7 @@ static bool asks_for_job(const struct running *run, const char *step)
     return false;
 }
 
-/* The job of the newest attempt. */
+/* Records the job of the newest attempt. */
 static void keep_job(struct running *run, const struct flow_view_step *step)
 {
     const char *kept = doc_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
@@ -130,18 +127,19 @@ static void keep_job(struct running *run, const struct flow_view_step *step)
         json_object_set_new(run->out->jobs, step->name, object_to_json(job));
 }
 
-static struct testrun_iteration *find_iteration(const struct testrun *run, const char *name)
+static struct flowtest_run_iteration *find_iteration(const struct flowtest_run *run,
+                                                     const char *name)
 {
-    struct testrun_iteration *found = NULL;
+    struct flowtest_run_iteration *found = NULL;
 
     HASH_FIND_STR(run->iterations, name, found);
     return found;
 }
 
-/* True the first time. */
+/* Returns true when the step is seen running for the first time. */
 static bool begins(struct running *run, const struct flow_view_step *step)
 {
-    struct testrun_iteration *iteration;
+    struct flowtest_run_iteration *iteration;
     size_t len = strlen(step->name);
     bool before;
 
@@ -181,7 +179,7 @@ static void on_note(void *ctx, const char *text)
 {
 }
 
-static void end(struct running *run, enum testrun_end how)
+static void end(struct running *run, enum flowtest_run_end how)
 {
     run->out->end = how;
     loop_stop(engine_loop(run->engine));
@@ -189,7 +187,7 @@ static void end(struct running *run, enum testrun_end how)
 
 static void on_over(struct task *task)
 {
-    end(container_of(task, struct running, over), TESTRUN_OVER);
+    end(container_of(task, struct running, over), FLOWTEST_RUN_OVER);
 }
 
 static void on_finished(void *ctx)
@@ -201,12 +199,12 @@ static void on_finished(void *ctx)
 
 static void on_idle(struct task *task)
 {
-    end(container_of(task, struct running, idle), TESTRUN_STUCK);
+    end(container_of(task, struct running, idle), FLOWTEST_RUN_STUCK);
 }
 
 static void on_timeout(struct timer *timer)
 {
-    end(container_of(timer, struct running, timeout), TESTRUN_TIMED_OUT);
+    end(container_of(timer, struct running, timeout), FLOWTEST_RUN_TIMED_OUT);
 }
 
 static void on_turn(struct turn_hook *hook)
@@ -221,8 +219,6 @@ static void on_turn(struct turn_hook *hook)
     }
 }
 
-/* ---- the record ---- */
-
 static const struct flow_view *tested_flow(const struct running *run)
 {
     const struct flow_view *flow = flow_tracker_flows(run->tracker);
@@ -232,21 +228,21 @@ static const struct flow_view *tested_flow(const struct running *run)
     return flow;
 }
 
-static struct testrun_step record_of(const struct flow_view_step *step)
+static struct flowtest_run_step record_of(const struct flow_view_step *step)
 {
-    return (struct testrun_step){
+    return (struct flowtest_run_step){
         .started_ms = step->started_ms ? step->started_ms - step->flow->began_ms : -1,
         .took_ms = flow_view_step_over(step) ? flow_view_step_ms(step, 0) : -1,
         .attempts = step->attempts,
     };
 }
 
-/* Iterations are in the status beside the steps. */
-static void record_iterations(struct testrun *out, const struct flow_view_step *loop)
+/* Records iterations, which the flow's status keeps apart from its steps. */
+static void record_iterations(struct flowtest_run *out, const struct flow_view_step *loop)
 {
     for (uint32_t i = 0; i < loop->n_iterations; i++) {
         const struct flow_view_step *step = loop->iterations[i];
-        struct testrun_iteration *iteration = step ? find_iteration(out, step->name) : NULL;
+        struct flowtest_run_iteration *iteration = step ? find_iteration(out, step->name) : NULL;
 
         if (!iteration)
             continue;
@@ -255,7 +251,7 @@ static void record_iterations(struct testrun *out, const struct flow_view_step *
     }
 }
 
-static void record_reasons(struct testrun *out)
+static void record_reasons(struct flowtest_run *out)
 {
     const json_t *nodes = json_object_get(out->view->status, "nodes");
     const json_t *node;
@@ -264,7 +260,7 @@ static void record_reasons(struct testrun *out)
     json_array_foreach(nodes, i, node)
     {
         const char *name = doc_text(node, "name");
-        struct testrun_iteration *iteration = name ? find_iteration(out, name) : NULL;
+        struct flowtest_run_iteration *iteration = name ? find_iteration(out, name) : NULL;
 
         if (iteration)
             iteration->step.reason = doc_text(node, "reason");
@@ -275,7 +271,7 @@ static void record(struct running *run)
 {
     const struct flow_view *flow = tested_flow(run);
     scoped(json) json_t *doc = object_to_json(flow->object);
-    struct testrun *out = run->out;
+    struct flowtest_run *out = run->out;
 
     out->view = flow_view_from_document(doc, NULL);
     out->took_ms = flow->ended_ms && flow->began_ms ? flow_view_ms(flow, 0) : 0;
@@ -330,8 +326,8 @@ static void run_loop(struct running *run)
     record(run);
 }
 
-void testrun(const struct test_file *file, const struct test_case *test,
-             const struct manifests *set, const char *flow, struct testrun *out)
+void flowtest_run(const struct test_file *file, const struct test_case *test,
+                  const struct manifests *set, const char *flow, struct flowtest_run *out)
 {
     const struct engine_options options = {.sim = true,
                                            .host_paths = {.any = true},
@@ -342,7 +338,8 @@ void testrun(const struct test_file *file, const struct test_case *test,
         .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
     const struct flow_tracker_events events = {on_step, on_flow, on_finished, &run};
 
-    *out = (struct testrun){.end = TESTRUN_REFUSED, .jobs = json_object(), .order = json_array()};
+    *out = (struct flowtest_run){
+        .end = FLOWTEST_RUN_REFUSED, .jobs = json_object(), .order = json_array()};
     run.engine = engine_start(&options, NULL);
     if (run.engine) {
         run.tracker = flow_tracker_new(engine_loop(run.engine), engine_store(run.engine), &events);
@@ -355,20 +352,22 @@ void testrun(const struct test_file *file, const struct test_case *test,
     mem_free(run.began);
 }
 
-struct testrun_step testrun_of(const struct testrun *run, const char *name)
+struct flowtest_run_step flowtest_run_of(const struct flowtest_run *run, const char *name)
 {
     uint32_t at = flow_view_find(run->view, name);
-    const struct testrun_iteration *iteration = at == UINT32_MAX ? find_iteration(run, name) : NULL;
+    const struct flowtest_run_iteration *iteration =
+        at == UINT32_MAX ? find_iteration(run, name) : NULL;
 
     if (at != UINT32_MAX)
         return run->steps[at];
-    return iteration ? iteration->step
-                     : (struct testrun_step){.started_ms = -1, .took_ms = -1, .phase = "Waiting"};
+    return iteration
+               ? iteration->step
+               : (struct flowtest_run_step){.started_ms = -1, .took_ms = -1, .phase = "Waiting"};
 }
 
-void testrun_release(struct testrun *run)
+void flowtest_run_release(struct flowtest_run *run)
 {
-    struct testrun_iteration *iteration, *next;
+    struct flowtest_run_iteration *iteration, *next;
 
     HASH_ITER(hh, run->iterations, iteration, next)
     {
@@ -379,5 +378,5 @@ void testrun_release(struct testrun *run)
     mem_free(run->steps);
     json_decref(run->order);
     json_decref(run->jobs);
-    *run = (struct testrun){0};
+    *run = (struct flowtest_run){0};
 }

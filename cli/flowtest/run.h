@@ -1,40 +1,41 @@
 #pragma once
 /*
- * One flow test: the manifests in an empty store in memory, run by the real controllers on the
- * virtual clock, with the outcomes of containers as the test says.
+ * Runs one flow test: the manifests in an empty store in memory, processed by the real controllers
+ * on a virtual clock, with container outcomes from the test file.
  */
 #include "cli/flowtest/file.h"
 #include "cli/manifest/manifests.h"
 #include "view/flow_view.h"
 
-enum testrun_end {
-    TESTRUN_OVER,
-    TESTRUN_STUCK,     /* nothing could happen any more */
-    TESTRUN_TIMED_OUT, /* in virtual time */
-    TESTRUN_REFUSED,   /* the manifests; findings have been printed */
+enum flowtest_run_end {
+    FLOWTEST_RUN_OVER,
+    FLOWTEST_RUN_STUCK,     /* no event is pending and the flow has not ended */
+    FLOWTEST_RUN_TIMED_OUT, /* in virtual time */
+    FLOWTEST_RUN_REFUSED,   /* the manifests were refused; findings have been printed */
 };
 
-struct testrun_step {
-    int64_t started_ms; /* of its last job, since the start of the flow; -1 = not */
-    int64_t took_ms;    /* its duration; -1 = it has not ended */
+struct flowtest_run_step {
+    int64_t started_ms; /* start of its last job, since the flow's start; -1 = never started */
+    int64_t took_ms;    /* duration of its last job; -1 = not ended */
     int32_t attempts;
-    const char *phase, *reason; /* phase "Waiting": it never began; reason NULL */
+    const char *phase, *reason; /* phase "Waiting": never started; reason may be NULL */
 };
 
-struct testrun {
-    enum testrun_end end;
-    struct flow_view *view;               /* of the flow as it is in the end; owned */
-    struct testrun_step *steps;           /* [view->n_steps] */
-    struct testrun_iteration *iterations; /* hash by name, of loops, those that began */
-    json_t *order;   /* [name] of steps and iterations in the order in which they began; owned */
-    int64_t took_ms; /* virtual */
-    json_t *jobs;    /* {name: Job} of those the test asks about, as last made; owned */
+struct flowtest_run {
+    enum flowtest_run_end end;
+    struct flow_view *view;                    /* view of the flow's final state; owned */
+    struct flowtest_run_step *steps;           /* [view->n_steps] */
+    struct flowtest_run_iteration *iterations; /* started iterations of loops, hash by name */
+    json_t *order;   /* [name] of steps and iterations in the order of their starts; owned */
+    int64_t took_ms; /* virtual time */
+    json_t *jobs;    /* {name: Job} newest jobs of the steps whose jobs the test compares; owned */
 };
 
-/** Run `test` with the flow `flow` of `set` (checked before). */
-void testrun(const struct test_file *file, const struct test_case *test,
-             const struct manifests *set, const char *flow, struct testrun *out);
-/** What became of a step, or of an iteration of one ("shard-2"). */
-struct testrun_step testrun_of(const struct testrun *run, const char *name);
-void testrun_release(struct testrun *run);
-SCOPED_DEFINE(testrun, struct testrun, testrun_release)
+/** Runs `test` with the flow named `flow` in `set`, which must have been checked, and fills `out`.
+ */
+void flowtest_run(const struct test_file *file, const struct test_case *test,
+                  const struct manifests *set, const char *flow, struct flowtest_run *out);
+/** Returns the record of a step, or of one of its iterations ("shard-2"). */
+struct flowtest_run_step flowtest_run_of(const struct flowtest_run *run, const char *name);
+void flowtest_run_release(struct flowtest_run *run);
+SCOPED_DEFINE(flowtest_run, struct flowtest_run, flowtest_run_release)

@@ -1,6 +1,6 @@
 /*
- * Compares each manifest with what is stored under its name and creates, replaces or leaves it.
- * Namespaces that manifests name and nobody defines are made.
+ * Compares each manifest with the stored object of its name, and creates, replaces or keeps the
+ * object. Creates namespaces that manifests name but do not define.
  */
 #include "cli/manifest/apply.h"
 
@@ -18,8 +18,8 @@ static const struct object *stored_object(struct registry *registry,
     return name ? store_get(registry_store(registry), manifest->kind, ns ? ns : "", name) : NULL;
 }
 
-/* `wanted` as a merge patch that also removes what only `stored` has. An owned reference; `wanted`
- * stays as it is. */
+/* Returns a merge patch that sets `wanted` and removes the members that only `stored` has. Owned;
+ * `wanted` is unchanged. */
 static json_t *replacement(json_t *wanted, json_t *stored)
 {
     json_t *patch = json_copy(wanted), *was;
@@ -37,8 +37,9 @@ static json_t *replacement(json_t *wanted, json_t *stored)
     return patch;
 }
 
-/* Kinds of which the file is the whole truth: what it no longer says is gone. In others (a bound
- * claim) the cluster writes into the spec, too; there fields the file does not mention stay. */
+/* Returns true for kinds whose file defines the whole spec: a field missing there is removed. For
+ * others, such as a bound claim, the cluster also writes the spec, so fields missing in the file
+ * are kept. */
 static bool file_says_all(const struct kind *kind)
 {
     return kind == &kind_job_template || kind == &kind_job_flow || kind == &kind_config_map ||

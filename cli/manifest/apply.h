@@ -1,24 +1,24 @@
 #pragma once
 /*
- * Manifests into a store: create what is missing, replace what differs, leave what is equal.
+ * Applies manifests to a store: creates missing objects, replaces changed ones, keeps equal ones.
  */
 #include "api/registry/registry.h"
 #include "cli/manifest/manifests.h"
 
 enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED, APPLY_FAILED };
 
-/** Apply one manifest. Warnings go to `warnings` (may be NULL); on failure every finding is in
- * `errors`. `*out` is borrowed until the caller returns to the loop. */
+/** Applies one manifest. Warnings go to `warnings` (may be NULL); on failure `errors` has every
+ * finding. `*out` is borrowed and valid until the caller returns to the event loop. */
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
                                  struct error_list *warnings, const struct object **out,
                                  struct error_list *errors);
-/** Make the namespaces the manifests speak of but do not define: in a store of one's own nobody
- * else would. A bad name is left to the manifest's own error. */
+/** Creates the namespaces that the manifests name but do not define, because a run's private store
+ * has no other client to create them. An invalid name is reported with its manifest. */
 void apply_namespaces(struct registry *registry, const struct manifests *set);
-/** Whether the stored object could be changed to what the manifest says; writes nothing. True when
- * nothing is stored under its name. */
+/** Returns whether the stored object could be changed to match the manifest, without writing. True
+ * when no object of its name is stored. */
 bool apply_possible(struct registry *registry, const struct manifest *manifest,
                     struct error_list *errors);
-/** The merge patch that makes a stored document what the manifest says, as apply_manifest does it;
- * owned. */
+/** Returns the merge patch with which apply_manifest changes the stored document to match the
+ * manifest. Owned. */
 json_t *apply_patch(const struct manifest *manifest, const json_t *stored);

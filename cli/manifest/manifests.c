@@ -1,6 +1,6 @@
 /*
- * Loads files into documents with their lines, takes Lists apart, and prints findings with file,
- * line and field.
+ * Loads files into documents with line numbers, splits Lists into their items, and prints findings
+ * with file, line and field.
  */
 #include "cli/manifest/manifests.h"
 
@@ -17,14 +17,14 @@
 #include "base/mem.h"
 #include "cli/command/command.h"
 
-/* A file of the largest flow we take (10^6 steps) with its templates; bombs are bounded by what
- * they expand to, not by this. */
+/* Enough for the largest supported flow (10^6 steps) with its templates. YAML alias bombs are
+ * stopped by a limit on their expanded size. */
 static const size_t file_max_bytes = (size_t)512 << 20;
 
 struct manifest_file {
     char *name;
     struct yaml_stream *stream;
-    char **paths; /* [n_paths] of list entries */
+    char **paths; /* [n_paths] of the directory's entries */
     size_t n_paths, cap;
 };
 
@@ -39,11 +39,10 @@ size_t manifest_line(const struct manifest *manifest, const char *field)
     return yaml_line(manifest->stream, manifest->document, path.data ? path.data : "");
 }
 
-/* ---- findings in the words of this program ---- */
-
 #define OF_TYPE "must be of type "
 
-/* The value at a path like "spec.tasks[0].name" or "requests[cpu]"; NULL when there is none. */
+/* Returns the value at a path such as "spec.tasks[0].name" or "requests[cpu]", or NULL. Borrowed.
+ */
 static const json_t *value_at(const json_t *value, const char *path)
 {
     while (value && *path) {
@@ -66,7 +65,7 @@ static const json_t *value_at(const json_t *value, const char *path)
     return value;
 }
 
-/* A value as it may be quoted in a message: short, on one line. */
+/* Appends a value for a message, shortened to one line. */
 static void write_value(const json_t *value, struct buf *out)
 {
     enum { VALUE_MAX = 60 };
@@ -77,8 +76,8 @@ static void write_value(const json_t *value, struct buf *out)
     free(text);
 }
 
-/* Values that are never quoted (SEC-30): data of Secrets, and arguments of ssh, which may be keys.
- */
+/* Returns true for values that messages never quote (SEC-30): data of Secrets, and arguments of the
+ * ssh plugin, which may be private keys. */
 static bool is_secret(const struct manifest *manifest, const char *field)
 {
     return strstr(field, "plugins[ssh]") ||
@@ -94,14 +93,15 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* How what was meant is written, where the wrong type tells what that was. */
+/* Appends a hint for writing a value of the wrong type correctly, when the intended value is clear.
+ */
 static void write_way_out(const char *type, const json_t *value, const char *field, struct buf *out)
 {
     bool is_scalar = value && !json_is_object(value) && !json_is_array(value);
 
     if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
         buf_str(out, "; put it in quotes");
-        if (json_is_integer(value)) { /* others may be written in many ways: no, 1.10 */
+        if (json_is_integer(value)) { /* other values have several spellings, such as no or 1.10 */
             buf_str(out, ": \"");
             write_value(value, out);
             buf_char(out, '"');
@@ -121,8 +121,9 @@ static void write_way_out(const char *type, const json_t *value, const char *fie
     }
 }
 
-/* The API's wording is Kubernetes': it names the field again, and of a value of the wrong type only
- * the type. Beside a line of a file that is said shorter and with the value. */
+/* Appends the message of a finding. The API's message, worded as in Kubernetes, repeats the field
+ * and gives only the type of a wrong value; beside a file's line, this prints a shorter text with
+ * the value. */
 static void write_message(const struct manifest *manifest, const struct error *err, struct buf *out)
 {
     scoped(buf) struct buf again = {0};
@@ -164,8 +165,6 @@ void manifest_print(const struct manifest *manifest, const char *severity, const
         fprintf(stderr, "%s: ", err->field);
     fprintf(stderr, "%s\n", message.data ? message.data : "");
 }
-
-/* ---- reading ---- */
 
 static bool add_object(struct manifests *set, struct manifest_file *file, size_t document,
                        const char *path, json_t *doc)
@@ -232,7 +231,7 @@ static bool add_list(struct manifests *set, struct manifest_file *file, size_t d
     return ok;
 }
 
-/* `*at` begins with the word and a number, and moves behind them. */
+/* Parses a word followed by a number at `*at` and advances `*at` past them. */
 static bool take_number(const char **at, const char *word, unsigned long *out)
 {
     size_t len = strlen(word);
@@ -245,7 +244,7 @@ static bool take_number(const char **at, const char *word, unsigned long *out)
     return true;
 }
 
-/* "line 3, column 5: text" of the parser becomes "FILE:3:5: text", which editors can jump to. */
+/* Prints the parser's "line 3, column 5: text" as "FILE:3:5: text", which editors can open. */
 static void print_syntax_error(const char *name, const char *message)
 {
     unsigned long line, column;
@@ -286,7 +285,7 @@ static bool add_stream(struct manifests *set, const char *name, const struct buf
     return ok;
 }
 
-/* Files, and whatever else can be read to its end: pipes, as of `<(generate)`. */
+/* Loads one operand: a file, or any other readable path such as a pipe of `<(generate)`. */
 static bool load_file(struct manifests *set, const char *operand)
 {
     bool is_stdin = strcmp(operand, "-") == 0;

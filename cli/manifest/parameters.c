@@ -1,5 +1,5 @@
 /*
- * The value goes into the document, before anything looks at it: spec.parameters[].value.
+ * Sets parameter values in the flow's document (spec.parameters[].value) before it is validated.
  */
 #include "cli/manifest/parameters.h"
 

@@ -1,6 +1,7 @@
 /*
- * Comparing member by member. Lists of one length element by element, unless their elements have
- * names and stand in another order; lists of named elements by name; others as a whole.
+ * Compares two documents member by member. Lists of equal length are compared element by element.
+ * Lists of named elements that differ in order or length are compared by name; other lists as a
+ * whole.
  */
 #include "cli/preflight/difference.h"
 
@@ -53,7 +54,7 @@ static const char *name_of(const json_t *element)
     return json_string_value(json_object_get(element, "name"));
 }
 
-/* Every element has a name, and no two the same. */
+/* Returns true when every element has a name and no name occurs twice. */
 static bool index_names(const json_t *list, struct name_index *out)
 {
     const json_t *element;
@@ -105,7 +106,7 @@ static void compare_named(json_t *changes, const char *path, const json_t *from,
         if (name_index_get(now, name_of(element)) == NAME_NONE)
             add_change(changes, at, element, NULL);
     }
-    if (json_array_size(changes) == had) /* their order alone */
+    if (json_array_size(changes) == had) /* only their order differs */
         add_change(changes, path, from, to);
 }
 

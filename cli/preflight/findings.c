@@ -5,7 +5,7 @@
 #include "cli/command/command.h"
 #include "cli/preflight/internal.h"
 
-enum { WARNINGS_MAX = 1000 }; /* kept; the others are counted */
+enum { WARNINGS_MAX = 1000 }; /* warnings kept; further ones are only counted */
 
 void preflight_errors_dropped(const struct manifest *manifest, size_t dropped)
 {
@@ -28,7 +28,7 @@ void preflight_warn(struct preflight_run *run, const struct manifest *manifest,
     run->result->warnings += list->dropped;
     for (size_t i = 0; i < list->count; i++) {
         if (list->items[i].code == ERR_NOT_FOUND)
-            continue; /* check_templates looks when all is there */
+            continue; /* preflight_check_templates reports it after all objects are loaded */
         run->result->warnings++;
         if (run->n_warnings == WARNINGS_MAX)
             continue;

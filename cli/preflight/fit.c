@@ -1,6 +1,6 @@
 /*
  * Adds up the requests of a job's pods as the scheduler does, and compares the sum with the
- * machine.
+ * machine's resources.
  */
 #include "cli/preflight/fit.h"
 
@@ -47,11 +47,12 @@ struct amount fit_need(const struct job_spec *job)
         one_by_one = one_by_one || task->depends_on.count > 0;
     }
     if (one_by_one || (job->min_available > 0 && job->min_available < pods))
-        return largest; /* which pods make up the gang is open */
+        return largest; /* the gang's pods are not known */
     return gang;
 }
 
-/* The host is looked at once: a command asks for every step of a flow, and speaks of one moment. */
+/* Reads the host's resources once: a command asks for every step of a flow and must get the same
+ * answer each time. */
 struct amount fit_machine(int max_pods)
 {
     static struct machine machine;

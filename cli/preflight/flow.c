@@ -1,6 +1,6 @@
 /*
- * What a preflight checks of a flow when all objects are there: its templates, the jobs of its
- * steps, its gangs, and whether its steps can be reached.
+ * Checks a flow after all objects are loaded: its templates, the jobs of its steps, its gangs, and
+ * whether each step can be reached.
  */
 #include <string.h>
 
@@ -19,7 +19,8 @@ static const char *manifest_name(const struct manifest *manifest)
     return name ? name : "";
 }
 
-/* A template of that name in the files which is not in the flow's namespace, or was refused. */
+/* Returns a template of that name in the files that is in another namespace or was refused, or
+ * NULL. */
 static const struct manifest *template_in_files(const struct preflight_run *run, const char *name)
 {
     for (size_t i = 0; i < run->set->count; i++) {
@@ -31,14 +32,14 @@ static const struct manifest *template_in_files(const struct preflight_run *run,
     return NULL;
 }
 
-/* Templates that are not there, and how many steps want each. */
+/* Missing templates, and how many steps use each. */
 struct missing {
     const char *name;
-    char field[64]; /* of the first of them */
+    char field[64]; /* field of the first such step */
     size_t steps;
 };
 
-/* Whether what is stored counts, too. */
+/* Returns whether stored objects count as known. */
 static bool asks_store(const struct preflight_run *run)
 {
     return run->options->live || run->options->known;
@@ -58,7 +59,7 @@ static void report_template(struct preflight_run *run, const struct manifest *ma
     struct error err = {0};
 
     if (ns && strcmp(ns, object_namespace(flow)) == 0)
-        return; /* it was refused, which has been said */
+        return; /* the template was refused, which has been reported */
     for (size_t i = 0; !elsewhere && i < run->set->count; i++)
         if (run->set->items[i].kind == &kind_job_template)
             suggest_offer(&near, name, manifest_name(&run->set->items[i]));
@@ -125,7 +126,7 @@ struct steps_found {
     struct preflight_run *run;
     const struct manifest *manifest;
     const struct object *flow;
-    size_t count; /* findings that are errors */
+    size_t count; /* number of findings that are errors */
 };
 
 static void step_doubted(void *ctx, const struct error *err)
@@ -156,8 +157,8 @@ static void step_found(void *ctx, const struct error *err)
         found->run->result->errors++;
 }
 
-/* Of a flow that goes on as it was, the steps whose templates are as they were have been looked at
- * when it began. */
+/* Returns whether the stored flow continues instead of starting again. Steps of such a flow whose
+ * templates are unchanged were checked when it started and are not checked again. */
 static bool goes_on(const struct preflight_run *run, const struct object *flow)
 {
     const struct manifest *manifest = preflight_manifest_of(run, flow);
@@ -185,7 +186,7 @@ static void gang_planned(void *ctx, const struct error *problem)
     look->gang(look->ctx, found->flow, problem);
 }
 
-/* To a run it is a mistake, to others something to know. */
+/* Reports gangs that can never start: as an error for a run, as a warning otherwise. */
 static void check_gangs(struct steps_found *found, const struct amount *needs)
 {
     const struct preflight_options *options = found->run->options;

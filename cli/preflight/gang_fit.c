@@ -1,5 +1,6 @@
 /*
- * The least that enough members of a gang need, resource by resource.
+ * Computes the least resources that minAvailable members of a gang need together, for each
+ * resource.
  */
 #include "cli/preflight/gang_fit.h"
 
@@ -18,7 +19,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sum of the `least` smallest of [n]. */
+/* Returns the sum of the `least` smallest of `n` values. */
 static int64_t smallest(int64_t *values, size_t n, size_t least)
 {
     int64_t sum = 0;

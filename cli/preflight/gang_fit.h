@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Whether the gangs of a flow (spec.gangs) can ever start: their jobs begin together or not at all.
+ * Checks whether the gangs of a flow (spec.gangs) can ever start. The jobs of a gang start together
+ * or not at all.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/error.h"
@@ -8,12 +9,13 @@
 
 struct gangfit {
     const struct jobflow_spec *spec;
-    const struct amount *needs; /* [steps] what the job of each needs at once; 0: not known */
-    int max_pods;               /* of -j; 0: any number, as far as the machine goes */
-    bool sim;                   /* everything but pods has room */
+    const struct amount *needs; /* [steps] resources that each step's job needs at once; 0:
+                                 * unknown */
+    int max_pods;               /* of -j; 0: no limit */
+    bool sim;                   /* simulation: only the number of pods is limited */
 };
 
-/** Tell of each gang of an admitted flow that can never start, with its field, figures and a way
- * out. At least as many members as its minAvailable are needed, the smallest of them at best. */
+/** Reports each gang of an admitted flow that can never start, with its field, figures and a
+ * remedy. The estimate takes the gang's smallest minAvailable members. */
 void gangfit_check(const struct gangfit *gangs,
                    void (*found)(void *ctx, const struct error *problem), void *ctx);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What one preflight knows, for its parts: the scratch store, which manifest each object in it
- * comes from, and the findings.
+ * The state of one preflight, shared by its parts: the scratch store, the manifest that each object
+ * in it comes from, and the findings.
  */
 #include "base/hash.h"
 #include "cli/preflight/preflight.h"
@@ -11,7 +11,7 @@ struct preflight_warning {
     struct error text;
 };
 
-/* The manifest behind a scratch object. */
+/* The manifest that a scratch object was created from. */
 struct preflight_origin {
     UT_hash_handle hh;
     const struct manifest *manifest;
@@ -23,47 +23,45 @@ struct preflight_run {
     const struct preflight_options *options;
     struct preflight_result *result;
     struct engine *scratch;
-    struct preflight_warning *warnings; /* [n_warnings]: worth a word only when all is well */
+    struct preflight_warning *warnings; /* [n_warnings]; printed only when there is no error */
     size_t n_warnings, warnings_cap;
     struct preflight_origin *origins; /* by uid */
 };
 
-/** The manifest that `object` of the scratch store comes from, or NULL: none of the files'. */
+/** Returns the manifest that `object` of the scratch store was created from, or NULL when it comes
+ * from no file. */
 const struct manifest *preflight_manifest_of(const struct preflight_run *run,
                                              const struct object *object);
 
-/* ---- findings.c ---- */
-
-/** Count and print one error. */
+/** Counts and prints one error. */
 void preflight_error(struct preflight_run *run, const struct manifest *manifest,
                      const struct error *err);
-/** The same for a list, those it dropped included. */
+/** Counts and prints a list of errors, and the number of errors that the list dropped. */
 void preflight_errors(struct preflight_run *run, const struct manifest *manifest,
                       const struct error_list *list);
-/** Say how many more errors there were; nothing if none. */
+/** Prints how many errors were dropped; nothing for 0. */
 void preflight_errors_dropped(const struct manifest *manifest, size_t dropped);
-/** Keep warnings for the end; copies them. */
+/** Copies warnings and keeps them for the end. */
 void preflight_warn(struct preflight_run *run, const struct manifest *manifest,
                     const struct error_list *list);
-/** Print what was kept, unless there were errors: some warnings say in advance what an error then
- * says in full. */
+/** Prints the kept warnings, unless there were errors: an error may report in full what a warning
+ * announces. */
 void preflight_print_warnings(const struct preflight_run *run);
 void preflight_findings_release(struct preflight_run *run);
 
-/* ---- known.c ---- */
-
-/** Take out what a server has given to an object that was printed and is read again. */
+/** Removes the server-set metadata (such as uid and resourceVersion) of an object that was printed
+ * and is read again. */
 void preflight_forget_version(json_t *doc);
-/** Bring what the files may refer to without defining it, from options->live. */
+/** Copies objects that the files may refer to from options->live into the scratch store. */
 void preflight_bring_live(struct preflight_run *run);
-/** The same from options->known. Of what the files define themselves, theirs holds. */
+/** As preflight_bring_live, from options->known. An object defined in the files takes precedence.
+ */
 void preflight_bring_known(struct preflight_run *run);
-/** The templates that `flow` of the files keeps (jobflow/pin.h), for the uid it has here. */
+/** Adds the templates that the stored flow of this name has pinned (jobflow/pin.h), owned by the
+ * uid that `flow` has in the scratch store. */
 void preflight_bring_pinned(struct preflight_run *run, const struct object *flow);
 
-/* ---- flow.c ---- */
-
-/** Find the templates of a flow that are nowhere. */
+/** Reports templates of a flow that exist nowhere. */
 void preflight_check_templates(struct preflight_run *run, const struct object *flow);
-/** Make the job of each step, and check it, the gangs and the conditions. */
+/** Builds the job of each step and checks it, the flow's gangs and its conditions. */
 void preflight_check_steps(struct preflight_run *run, const struct object *flow);

@@ -1,6 +1,6 @@
 /*
- * What a preflight brings into its scratch store beside the files: objects that they may refer to,
- * and the templates that their flows have pinned.
+ * Adds objects to the scratch store of a preflight that are not in the files: existing objects that
+ * the files may refer to, and the templates that their flows have pinned.
  */
 #include <string.h>
 
@@ -9,8 +9,6 @@
 #include "cli/engine/engine.h"
 #include "cli/preflight/internal.h"
 #include "template/job_meta.h"
-
-/* ---- pinned templates (jobflow/pin.h) ---- */
 
 struct copies {
     struct preflight_run *run;
@@ -35,8 +33,8 @@ static void collect_copy(void *arg, const struct object *template)
     copies->items[copies->count++] = template;
 }
 
-/* The flow of the files has a uid of its own here: what the flow of its name keeps is kept for it.
- */
+/* A flow of the files has a new uid in the scratch store, so the pinned copies of the stored flow
+ * are given that uid as owner. */
 void preflight_bring_pinned(struct preflight_run *run, const struct object *flow)
 {
     struct copies copies = {.run = run, .flow = flow};
@@ -53,12 +51,10 @@ void preflight_bring_pinned(struct preflight_run *run, const struct object *flow
             engine_registry(run->scratch),
             template_pinned(flow, jobflow_pin_origin(copy), copy->body, copy->revision), NULL,
             &errors);
-        error_list_release(&errors); /* what is refused is reported as missing */
+        error_list_release(&errors); /* a refused copy is reported as a missing template */
     }
     mem_free(copies.items);
 }
-
-/* ---- objects that are there already ---- */
 
 void preflight_forget_version(json_t *doc)
 {
@@ -68,7 +64,8 @@ void preflight_forget_version(json_t *doc)
     json_object_del(metadata, "resourceVersion");
 }
 
-/* A flow that begins anew pins anew. */
+/* Returns whether the object is a pinned copy of a flow that starts again. Such a flow pins its
+ * templates anew. */
 static bool is_copy_of_old(const struct preflight_run *run, const struct object *object)
 {
     const struct owner_ref *owner = object->kind == &kind_job_template && jobflow_pin_origin(object)
@@ -116,6 +113,6 @@ void preflight_bring_known(struct preflight_run *run)
 
         preflight_forget_version(copy);
         registry_create(engine_registry(run->scratch), copy, &how, &object, &errors);
-        error_list_release(&errors); /* then it is not known */
+        error_list_release(&errors); /* an object that cannot be created counts as unknown */
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Watches a preflight (preflight_look) and gathers what it makes of the manifests; then compares
- * with what is stored.
+ * Builds a plan: collects the objects that a preflight admits (preflight_look) and compares them
+ * with the stored ones.
  */
 #include "cli/preflight/plan.h"
 
@@ -22,14 +22,14 @@ enum { KNOWN_MAX = 5000 };
 struct planning {
     const struct plan_options *options;
     json_t *objects, *flows;
-    json_t *by_flow;          /* {namespace/name: its entry of flows} */
-    json_t *templates;        /* {namespace/name: document}: of the files */
-    json_t *pinned;           /* stored flows that pin their templates, as documents */
-    struct object *looked_up; /* what admission has asked for last */
+    json_t *by_flow;          /* {namespace/name: the flow's entry in `flows`} */
+    json_t *templates;        /* {namespace/name: document} of templates in the files */
+    json_t *pinned;           /* documents of stored flows that pin their templates */
+    struct object *looked_up; /* the object that admission requested last */
     bool refused;
 };
 
-/* Everything but what the server writes. */
+/* Returns the document without the fields that the server sets. */
 static json_t *written_part(const json_t *doc)
 {
     json_t *part = json_copy((json_t *)(size_t)doc);
@@ -45,8 +45,6 @@ static json_t *written_part(const json_t *doc)
     return part;
 }
 
-/* ---- objects ---- */
-
 static json_t *stored(const struct planning *p, const struct kind *kind, const char *ns,
                       const char *name)
 {
@@ -58,7 +56,7 @@ static json_t *stored(const struct planning *p, const struct kind *kind, const c
     return client_get(p->options->client, path.data, NULL);
 }
 
-/* What pinned templates are compared with in the end. */
+/* Records templates for the later comparison with pinned ones. */
 static void note_templates(struct planning *p, const struct object *object, json_t *known)
 {
     const char *policy = doc_text(known, "spec.templatePolicy");
@@ -69,8 +67,6 @@ static void note_templates(struct planning *p, const struct object *object, json
     else if (object->kind == &kind_job_flow && policy && strcmp(policy, "pinned") == 0)
         json_array_append(p->pinned, known);
 }
-
-/* ---- edits of stored flows ---- */
 
 static struct object *object_of(const json_t *doc)
 {
@@ -92,8 +88,8 @@ static const struct object *look_up(void *ctx, const struct kind *kind, const ch
     return p->looked_up;
 }
 
-/* What the rules of DC-02 say to it. A flow that has ended is begun anew by `run`, whatever has
- * become of it. */
+/* Checks an edit of a stored flow against the rules of DC-02. `run` restarts a flow that has ended,
+ * so any edit of it is allowed there. */
 static void judge_edit(struct planning *p, const json_t *known, const struct object *flow,
                        json_t *entry)
 {
@@ -145,8 +141,6 @@ static void look_at_object(void *ctx, const struct manifest *manifest, const str
     json_decref(changes);
     json_array_append_new(p->objects, entry);
 }
-
-/* ---- flows ---- */
 
 static json_t *flow_entry(struct planning *p, const struct object *flow)
 {
@@ -216,7 +210,7 @@ static void look_at_gang(void *ctx, const struct object *flow, const struct erro
         problems, json_pack("{s:s, s:s}", "path", problem->field, "message", problem->message));
 }
 
-/* Flows of which no step has a known template have been missed so far; and the order. */
+/* Orders steps by stage. */
 static int compare_stage(const void *a, const void *b)
 {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
@@ -249,8 +243,6 @@ static void sort_steps(json_t *flow)
     json_object_set_new(flow, "steps", sorted);
 }
 
-/* ---- what is stored ---- */
-
 static bool keep_page(void *ctx, json_t *page)
 {
     json_array_extend(ctx, json_object_get(page, "items"));
@@ -268,7 +260,8 @@ static json_t *known_objects(struct client *client)
         size_t from = json_array_size(known);
 
         list_pages(client, &query, keep_page, known, NULL, NULL);
-        for (size_t i = from; i < json_array_size(known); i++) { /* lists leave these out */
+        for (size_t i = from; i < json_array_size(known); i++) { /* items of a list have no
+                                                                  * apiVersion and kind */
             json_object_set_new(json_array_get(known, i), "apiVersion",
                                 json_string(kind_api_version(kinds[k])));
             json_object_set_new(json_array_get(known, i), "kind", json_string(kinds[k]->name));
@@ -276,8 +269,6 @@ static json_t *known_objects(struct client *client)
     }
     return known;
 }
-
-/* ---- pinned templates ---- */
 
 static json_t *newest_template(const struct planning *p, const char *ns, const char *name)
 {
@@ -287,7 +278,7 @@ static json_t *newest_template(const struct planning *p, const char *ns, const c
     return of_files ? json_incref(of_files) : stored(p, &kind_job_template, ns, name);
 }
 
-/* One template of a flow: as it was pinned against as it would be now. */
+/* Compares one pinned template of a flow with its newest version. */
 static void compare_pinned(struct planning *p, const json_t *flow, const char *name, json_t *out)
 {
     const char *ns = doc_text(flow, "metadata.namespace");
@@ -299,7 +290,7 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
     copy = stored(p, &kind_job_template, ns, copy_name);
     newest = newest_template(p, ns, name);
     if (!copy)
-        return; /* it is pinned when it comes */
+        return; /* a template that does not exist yet is pinned when it is created */
     entry = json_pack("{s:s, s:s}", "name", name, "copy", copy_name);
     changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
                      : NULL;

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * What applying or running manifests would do: which objects are made or changed, and for each flow
- * the jobs of its steps, in the order in which they can start.
+ * Computes what applying or running manifests would do: which objects are created or changed, and
+ * for each flow the jobs of its steps in the order in which they can start.
  *
- * Made from the same dry run as `validate`, so it shows what admission makes of the files: defaults
- * filled in, patches merged.
+ * A plan uses the same dry run as `validate`, so it shows objects as admitted: defaults set and
+ * patches merged.
  */
 #include "api/types/text/json_text.h"
 #include "cli/client/client.h"
@@ -14,20 +14,22 @@ struct plan_options {
     const char *namespace;
     bool sim;
     int max_pods;
-    struct client *client; /* what is stored; NULL: nothing is */
+    struct client *client; /* stored objects; NULL: nothing is stored */
 };
 
 /**
- * {objects: [{action, kind, namespace, name, changes: [{path, from, to}], refused,
- *              begunAnewByRun}],
- *  flows: [{name, namespace, steps: [{name, stage, after, template, job, needs, problem}],
- *           problems: [{path, message}],
- *           templates: [{name, version, copy, gone, changes: [{path, from, to}]}]}]}
- * `action` is create, change or keep; `refused` why a stored flow may not be edited so, which a
- * run of one that has ended does not ask; `job` the Job without status; `problems` gangs that can
- * never start; `templates`, of a stored flow that pins them, how the newest version of each differs
- * from the pinned one, or that it is gone. *out_refused: an edit of an unfinished flow is refused.
- * Owned; NULL when the files were refused, with every finding
- * printed.
+ * Returns an owned document, or NULL when the files were refused, after printing every finding:
+ *
+ *   {objects: [{action, kind, namespace, name, changes: [{path, from, to}], refused,
+ *               begunAnewByRun}],
+ *    flows: [{name, namespace, steps: [{name, stage, after, template, job, needs, problem}],
+ *             problems: [{path, message}],
+ *             templates: [{name, version, copy, gone, changes: [{path, from, to}]}]}]}
+ *
+ * `action` is create, change or keep. `refused` is the reason why a stored flow may not be edited
+ * this way; a run that restarts an ended flow ignores it. `job` is the Job without status.
+ * `problems` lists gangs that can never start. `templates` exists for a stored flow that pins its
+ * templates: how the newest version of each differs from the pinned one, or that it was deleted.
+ * `*out_refused` is set when an edit of an unfinished flow is refused.
  */
 json_t *plan_make(struct manifests *set, const struct plan_options *options, bool *out_refused);

@@ -1,6 +1,6 @@
 /*
- * The dry run behind `validate`, `run` and `apply`: which manifests in which order, each admitted,
- * then the flows looked at again when everything is there.
+ * The dry run behind `validate`, `run` and `apply`: orders the manifests, admits each in a scratch
+ * store, then checks the flows again when all objects exist.
  */
 #include "cli/preflight/preflight.h"
 
@@ -51,7 +51,7 @@ const struct manifest *preflight_manifest_of(const struct preflight_run *run,
     return origin ? origin->manifest : NULL;
 }
 
-/* The first manifest with the kind, namespace and name of `manifest`. */
+/* Returns the first manifest with the kind, namespace and name of `manifest`. */
 static const struct manifest *first_of_name(const struct preflight_run *run,
                                             const struct manifest *manifest)
 {
@@ -86,7 +86,8 @@ static void forget_origins(struct preflight_run *run)
     }
 }
 
-/* A second definition of a name; false when the object in the way is none of the files'. */
+/* Reports a second definition of a name. Returns false when the existing object comes from no file.
+ */
 static bool report_double(struct preflight_run *run, const struct manifest *manifest)
 {
     const struct manifest *first = first_of_name(run, manifest);
@@ -109,7 +110,8 @@ static void check_job(struct preflight_run *run, const struct object *object,
 
     if (manifest->kind != &kind_job || !run->options->max_pods)
         return;
-    if (owner) { /* collected at once, for its owner has another uid from now on */
+    if (owner) { /* The garbage collector would delete a dependent at once, because its owner has
+                  * a new uid here. */
         error_set(&err, ERR_INVALID, "metadata.ownerReferences",
                   "the job belongs to %s %s, which makes its jobs itself; leave it out, or delete "
                   "the reference to run it alone",

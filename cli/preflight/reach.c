@@ -1,6 +1,7 @@
 /*
- * One pass in topological order. Of each step is known which final phases it can have; a term holds
- * sometimes, never or always; from that follows which steps never run.
+ * Finds unreachable steps in one pass in topological order. For each step the pass knows the final
+ * phases it can have; so a term of a condition is true sometimes, never or always, which determines
+ * the steps that never run.
  */
 #include "cli/preflight/reach.h"
 
@@ -20,7 +21,7 @@ struct reach {
     const struct store *store;
     struct flow_graph *graph;
     bool *may_skip, *never; /* [steps] */
-    bool *unchosen;         /* [steps] listed in cases that cannot match alone */
+    bool *unchosen;         /* [steps] only listed in switch cases that can never match */
     void (*found)(void *ctx, const struct error *err);
     void *ctx;
 };
@@ -29,8 +30,6 @@ static const struct flow_step *step_at(const struct reach *reach, uint32_t i)
 {
     return &reach->graph->spec->steps.items[i];
 }
-
-/* ---- terms ---- */
 
 static bool can_end_as(const struct reach *reach, uint32_t step, const char *phase)
 {
@@ -63,7 +62,7 @@ static int judge_phases(const struct reach *reach, const struct flow_term *term,
     return !some ? TERM_NEVER : all ? TERM_ALWAYS : TERM_SOMETIMES;
 }
 
-/* Whether the target's job can have a task of that name; yes when nobody knows. */
+/* Returns whether the target's job can have a task of that name; true when the job is unknown. */
 static bool has_task(const struct reach *reach, uint32_t target, const char *task)
 {
     const struct flow_step *step = step_at(reach, target);
@@ -98,7 +97,7 @@ static int judge_term(const struct reach *reach, const struct flow_term *term)
     return verdict;
 }
 
-/* The term that keeps a condition from holding; -1 when it may hold. */
+/* Returns the index of the term that makes a condition always false, or -1 when it may be true. */
 static int term_against(const struct reach *reach, const struct flow_condition *condition)
 {
     bool any = condition->strategy == STRATEGY_ANY;
@@ -114,8 +113,6 @@ static int term_against(const struct reach *reach, const struct flow_condition *
     }
     return against;
 }
-
-/* ---- steps ---- */
 
 static void tell(const struct reach *reach, const char *field, const char *why)
 {
@@ -189,7 +186,7 @@ static void judge_step(struct reach *reach, uint32_t i)
     }
 }
 
-/* What a switch lists may be skipped by it. */
+/* Marks the steps that a switch lists: the switch may skip them. */
 static void mark_listed(struct reach *reach, const struct str_list *names)
 {
     for (size_t i = 0; i < names->count; i++) {
@@ -220,7 +217,7 @@ void reach_check(const struct object *flow, const struct store *store,
         return;
     reach.graph = flow_graph_new(spec, NULL);
     if (!reach.graph)
-        return; /* admission has said why */
+        return; /* admission has reported the reason */
     reach.may_skip = mem_array(n + 1, sizeof(bool));
     reach.never = mem_array(n + 1, sizeof(bool));
     reach.unchosen = mem_array(n + 1, sizeof(bool));

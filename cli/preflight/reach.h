@@ -1,12 +1,13 @@
 #pragma once
 /*
- * Steps that can never run, whatever their jobs do: a condition that cannot hold, a case that is
- * never chosen, targets that are all never run.
+ * Finds steps that can never run, whatever their jobs do: their condition is always false, their
+ * switch case never matches, or none of their targets can run.
  */
 #include "api/store/store.h"
 #include "base/error.h"
 
-/** Tell of each such step of an admitted flow, with the field that keeps it from running. Templates
- * come from `store`. Costs nothing without `if` and `switch`; else O(steps + edges + terms). */
+/** Reports each such step of an admitted flow, with the field that prevents it from running.
+ * Templates come from `store`. Does nothing for a flow without `if` and `switch`; otherwise takes
+ * O(steps + edges + terms). */
 void reach_check(const struct object *flow, const struct store *store,
                  void (*found)(void *ctx, const struct error *err), void *ctx);

@@ -1,8 +1,8 @@
 /*
- * Each step as the job it would become, created in the scratch registry as a dry run.
+ * Builds the job of each step and creates it in the scratch registry as a dry run.
  *
- * Steps without a patch share their template's verdict; the others are as many jobs as there are
- * patches, looked at up to a bound: beyond it admission says the same when the step starts.
+ * Steps without a patch share the result of their template. Each patch makes another job; their
+ * number is bounded, and admission checks the rest when the step starts.
  */
 #include "cli/preflight/steps.h"
 
@@ -29,7 +29,7 @@ struct steps_run {
     const struct object *flow;
     struct template_cache *bodies;
     struct seen_template *seen;
-    struct amount *needs; /* or NULL: nobody asks */
+    struct amount *needs; /* NULL: not requested */
 };
 
 static int64_t pods_at_once(const struct job_spec *job)
@@ -115,7 +115,8 @@ static void tell(struct steps_run *run, size_t i, const char *member, const stru
         run->check->made(run->check->ctx, i, job);
 }
 
-/* The files hold the flow as it was printed, with the jobs it had by then. */
+/* Returns whether the step's job already exists: the files may hold a flow as it was printed, with
+ * the jobs created by then. */
 static bool is_made_already(const struct steps_run *run, const json_t *doc)
 {
     const char *name = json_string_value(json_object_get(json_object_get(doc, "metadata"), "name"));
@@ -149,7 +150,7 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
     error_list_release(&errors);
 }
 
-/* False when a step without a patch has asked for this template before. */
+/* Returns false when another step without a patch has already used this template. */
 static bool first_use(struct steps_run *run, const struct object *template)
 {
     struct seen_template *seen;
@@ -163,9 +164,9 @@ static bool first_use(struct steps_run *run, const struct object *template)
     return true;
 }
 
-/* A task of the patch that the template does not have is a new one, and most likely a typing
- * mistake. True when there is one that cannot stand alone, or has no pods and nearly the name of
- * another. */
+/* Checks the tasks of a patch. A task that the template lacks is added as a new one, which is most
+ * likely a typing mistake. Returns true when such a task is incomplete, or has no pods and a name
+ * similar to that of another task. */
 static bool check_task_names(struct steps_run *run, size_t i, const char *member,
                              const json_t *patch, const struct job_spec *template)
 {
@@ -202,11 +203,11 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
     return wrong;
 }
 
-/* What references stand for before the flow has begun: parameters, and the first iteration. */
+/* Values of references before the flow starts: parameters, and those of the first iteration. */
 struct known_values {
     const struct object *flow;
     const struct flow_loop *loop;
-    bool unknown; /* an output: the patch cannot be looked at yet */
+    bool unknown; /* refers to an output: the patch cannot be checked yet */
 };
 
 static void add_first_item(const struct flow_loop *loop, struct buf *out)
@@ -244,7 +245,7 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
     return true;
 }
 
-/* The patch with its references replaced. False when one of them is not known yet. */
+/* Replaces the references in the patch. Returns false when the value of one is not known yet. */
 static bool resolve(struct steps_run *run, size_t i, struct template_patch *patch,
                     json_t *out_owned[2], struct error *err)
 {
@@ -307,7 +308,7 @@ static bool check_step(struct steps_run *run, size_t i)
             found(run, i, member, &err);
         return false;
     }
-    if (is_patched) { /* both are looked at: every finding at once */
+    if (is_patched) { /* check both, so that every finding is reported at once */
         bool in_job_spec =
             check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template));
         bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template));

@@ -148,7 +148,7 @@ def a_watch_prints_rows_as_they_change():
         check(row in rows, "row %s" % row)
     check_in("later pods", "pod/f-b-main-0\n", names.output())
     done = jobflow("get", "jf", "-w", code=0)
-    check_in("nobody", "Nobody is at work in .jobflow", done.stderr)
+    check_in("nobody", "No process runs in .jobflow", done.stderr)
 
 
 def words_of_states_have_colours_on_a_terminal():

@@ -4,7 +4,7 @@
 
 struct resource_case {
     const char *words; /* separated by blanks */
-    const char *want;  /* what each means, separated by blanks; NULL: refused */
+    const char *want;  /* expected results, separated by blanks; NULL: refused */
     const char *message;
 };
 

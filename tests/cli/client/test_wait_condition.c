@@ -59,7 +59,7 @@ static void paths_give_what_they_lead_to(void **state)
     "\"status\":\"False\"}]}}"
 
 struct condition_case {
-    const char *for_, *object; /* NULL: gone */
+    const char *for_, *object; /* NULL: deleted */
     enum condition_verdict want;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What Volcano's command line prints.
+ * Output of the vcctl verbs.
  */
 #include "tests/unit.h"
 
@@ -49,7 +49,7 @@ static void objects_are_described_as_go_writes_them(void **state)
         "\"f\",\"namespace\":\"default\",\"managedFields\":[{}]}}";
     static const struct {
         const struct kind *kind;
-        const char *format, *want; /* NULL: no such format */
+        const char *format, *want; /* NULL: the format is refused */
     } cases[] = {
         {&kind_job_flow, "yaml",
          "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata:\n  name: f\n  namespace: "

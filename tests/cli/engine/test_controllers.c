@@ -1,5 +1,5 @@
 /*
- * Which controllers a list switches on.
+ * The list of --controllers determines the controllers that run.
  */
 #include "tests/unit.h"
 

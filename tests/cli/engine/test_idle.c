@@ -14,16 +14,16 @@ static void who_is_asked_again_and_again_does_not_rest(void **state)
 {
     struct clock *clock;
     struct loop *loop = quiet_loop(&clock);
-    struct at_rest rest;
+    struct idle_timer rest;
 
-    at_rest_start(&rest, loop);
+    idle_timer_start(&rest, loop);
     assert_false(timer_armed(&rest.timer));
     for (int i = 0; i < 10; i++) {
-        at_rest_note(&rest);
+        idle_timer_note(&rest);
         loop_advance(loop, SHORT_MS);
         assert_true(timer_armed(&rest.timer));
     }
-    at_rest_stop(&rest);
+    idle_timer_stop(&rest);
     loop_free(loop);
     clock_free(clock);
 }
@@ -32,16 +32,16 @@ static void nothing_wakes_who_rests(void **state)
 {
     struct clock *clock;
     struct loop *loop = quiet_loop(&clock);
-    struct at_rest rest;
+    struct idle_timer rest;
 
-    at_rest_start(&rest, loop);
+    idle_timer_start(&rest, loop);
     for (int i = 0; i < 2; i++) {
-        at_rest_note(&rest);
+        idle_timer_note(&rest);
         loop_advance(loop, LONG_MS);
         assert_false(timer_armed(&rest.timer));
     }
-    at_rest_stop(&rest);
-    at_rest_stop(&(struct at_rest){0});
+    idle_timer_stop(&rest);
+    idle_timer_stop(&(struct idle_timer){0});
     loop_free(loop);
     clock_free(clock);
 }

@@ -1,9 +1,9 @@
 /*
- * Statuses that somebody else has written: with something missing, or of another shape.
+ * Fuzzes the status of objects: fields are missing or have another type.
  *
- * The whole engine is at work on a flow when the status of one of its objects is replaced by a
- * mutant, through the API's way of doing so, and the controllers go on from there. Whatever comes
- * of it is refused with findings or lived with; the engine goes on to work.
+ * The whole engine runs a flow when the status of one of its objects is replaced by a mutant
+ * through the API. The API refuses the mutant with findings, or the controllers cope with it;
+ * either way the engine keeps running.
  *
  * covers: reliability.md FZ-15; see kube-api.md 101
  */
@@ -58,14 +58,12 @@ static const struct subject {
 };
 
 struct statuses {
-    struct mutants mutants; /* of the whole object, as it was at first */
+    struct mutants mutants; /* mutants of the whole object in its first state */
     const struct subject *subject;
     char *name;
     struct engine *engine;
     size_t tried, taken;
 };
-
-/* ---- an engine in the middle of a flow ---- */
 
 static void create_all(struct registry *registry)
 {
@@ -119,9 +117,8 @@ static const struct object *find(const struct engine *engine, const struct subje
     return first;
 }
 
-/* ---- one mutant ---- */
-
-/* The object may have gone by what the last one did: then the flow begins anew. */
+/* Returns the object. The previous mutant may have caused its deletion; then the flow is started
+ * again. */
 static const struct object *current(struct statuses *s)
 {
     const struct object *object = find(s->engine, s->subject, s->name);
@@ -155,8 +152,6 @@ static void try_status(struct mutants *mutants, const char *what)
     s->taken += ok;
     loop_advance(engine_loop(s->engine), AFTER_MS);
 }
-
-/* ---- all of one object ---- */
 
 static void mutate_status(const struct subject *subject)
 {

@@ -1,10 +1,10 @@
 /*
- * Objects deleted and made again with the same name, while the whole engine is at work.
+ * Deletes objects and creates them again with the same name while the whole engine runs.
  *
- * A flow of two steps, beside it a job of its own, runs in the simulation. One object of it, the
- * subject, is deleted at the n-th turn of the loop, for n = 0, 1, 2, … until all is over, and as
- * soon as it is gone somebody makes it again: the user, or who made it before. At the end all must
- * have come to their ends, as if nothing had happened, and nothing may be left of the old ones.
+ * A flow of two steps and a separate job run in the simulation. One object, the subject, is deleted
+ * at the n-th turn of the loop, for n = 0, 1, 2, … until all work is done. It is created again as
+ * soon as it is gone, by the user or by its controller. At the end everything must have completed
+ * as if nothing had happened, and nothing of the deleted objects may be left.
  */
 #include "tests/unit.h"
 
@@ -34,7 +34,7 @@ struct subject {
     const char *what;
     const struct kind *kind;
     const char *name;
-    const char *manifest; /* NULL: a controller makes it again */
+    const char *manifest; /* NULL: its controller creates it again */
 };
 
 static const struct subject subjects[] = {
@@ -48,12 +48,12 @@ struct scene {
     struct engine *engine;
     struct registry *registry;
     struct loop *loop;
-    int at, times; /* from this turn on, so often */
-    bool held;     /* a finalizer keeps the deleted one for a while */
+    int at, times; /* first turn with a deletion; number of deletions */
+    bool held;     /* a finalizer delays the deletion */
     int turn, deletions;
-    char uid[64]; /* of the one deleted last */
+    char uid[64]; /* uid of the object deleted last */
     struct turn_hook hook;
-    struct timer timer; /* the next look at the subject */
+    struct timer timer; /* polls the subject */
 };
 
 static json_t *document(const char *text)
@@ -120,7 +120,7 @@ static void delete (struct scene *scene, const struct object *object)
     check_done("delete", ok, &errors);
 }
 
-/* One look at the subject: what it needs next, and when to look again. */
+/* Checks the subject's state, does the next action and schedules the next check. */
 static void look(struct timer *timer)
 {
     struct scene *scene = container_of(timer, struct scene, timer);
@@ -138,7 +138,7 @@ static void look(struct timer *timer)
             return;
         }
     } else if (object && !is_old) {
-        return; /* it was made again for the last time */
+        return; /* the last re-creation is done */
     }
     timer_start(scene->loop, timer, PAUSE_MS);
 }
@@ -150,8 +150,6 @@ static void on_turn(struct turn_hook *hook)
     if (scene->turn++ == scene->at)
         timer_start(scene->loop, &scene->timer, 0);
 }
-
-/* ---- what must hold at the end ---- */
 
 static void check_owners(void *arg, const struct object *object)
 {
@@ -188,7 +186,7 @@ static void check_end(const struct scene *scene)
     }
 }
 
-/* Whether the subject was there to be deleted. */
+/* Returns whether the subject existed and was deleted. */
 static bool play(const struct subject *subject, int at, int times, bool held, int *out_turns)
 {
     const struct engine_options options = {.sim = true, .controllers = true, .max_pods = 8};
@@ -214,7 +212,8 @@ static bool play(const struct subject *subject, int at, int times, bool held, in
     return scene.deletions > 0;
 }
 
-/* Sanitizers look at the memory of some runs; which turn it is counts nothing for them. */
+/* Returns the distance between tested turns. Under sanitizers only some turns are tested, because
+ * they are slow and a memory error does not depend on the exact turn. */
 static int turns_apart(void)
 {
     const char *mode = getenv("JOBFLOW_MODE");

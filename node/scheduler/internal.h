@@ -128,8 +128,8 @@ void group_waits(struct group *group);
 /** Timer `refusal`: writes the reasons of groups that have waited long enough. */
 void scheduler_refusal_due(struct timer *timer);
 
-/** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its claim. Returns
- * false and evicts none if too few pods may be evicted. */
+/** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its
+ * claim. Returns false and evicts none if too few pods may be evicted. */
 bool scheduler_evict_for(struct scheduler *scheduler, struct group *group, struct amount need);
 /** Timer `cooled`: lets groups search for victims again. */
 void scheduler_cooled(struct timer *timer);

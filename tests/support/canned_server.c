@@ -1,5 +1,6 @@
 /*
- * Accepts connections with libuv, records what they send and writes the fixed answer.
+ * A server with one fixed answer: accepts connections with libuv, records what they send and writes
+ * the answer.
  */
 #include "tests/support/canned_server.h"
 

@@ -1,5 +1,5 @@
 /*
- * splitmix64.
+ * A pseudo-random generator: splitmix64.
  */
 #include "tests/support/dice.h"
 

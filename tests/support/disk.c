@@ -10,7 +10,7 @@
 
 static atomic_int current, operations, countdown, planned;
 
-/* A file of ours: the methods, then the real file. */
+/* An open file: the methods first, as SQLite requires, then the real file. */
 struct disk_file {
     sqlite3_file base;
     sqlite3_file *real;
@@ -106,7 +106,7 @@ static int disk_traits(sqlite3_file *file)
     return real(file)->pMethods->xDeviceCharacteristics(real(file));
 }
 
-/* Version 1 has no shared memory: stores lock exclusively and do without. */
+/* Version 1 has no shared memory. Stores lock exclusively, so they do not need it. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = disk_close,

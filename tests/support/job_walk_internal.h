@@ -109,8 +109,8 @@ bool walk_gang_admitted(struct walk *walk);
 /* Functions of job_walk_annotations.c, which checks what the job records of its slots. */
 /** Adds successes whose pods are gone to the counters. */
 void walk_count_kept(const struct sight *sight, struct rule_counts *counts);
-/** Returns the failures that count towards maxRetry: the restarts of the job as a whole, plus the
- * most restarts of one slot. */
+/** walk_failures returns the restarts charged to the job as a whole; walk_worst returns that number
+ * or the most restarts of one slot, whichever is larger. */
 int walk_failures(const struct walk *walk);
 int walk_worst(const struct walk *walk);
 /** Handles a stored restart of targets, or a new epoch. At the call the walk has the new version

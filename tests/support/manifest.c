@@ -1,5 +1,5 @@
 /*
- * Manifests of tests.
+ * Reads objects for tests from YAML manifests.
  */
 #include "tests/support/manifest.h"
 #include "tests/unit.h"

@@ -1,11 +1,12 @@
 #pragma once
 /*
- * Objects for tests from manifests in YAML, as text or admitted.
+ * Reads objects for tests from YAML manifests, with or without admission.
  */
 #include "api/types/object.h"
 
-/** The object as written: no defaults, no checks; owned. Fails the test when it cannot be read. */
+/** Returns the object as written, without defaults or checks; owned. Fails the test when the
+ * manifest cannot be read. */
 struct object *manifest_raw(const char *yaml);
-/** The same through admission in a cluster with the queue "default"; owned. Uid and times are given
- * where the manifest has none. */
+/** Returns the object after admission in a cluster with the queue "default"; owned. Uid and times
+ * are set where the manifest has none. */
 struct object *manifest_admitted(const char *yaml);

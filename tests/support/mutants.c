@@ -1,5 +1,6 @@
 /*
- * One value after the other is exchanged, tried and put back.
+ * Generates malformed variants of a JSON document: replaces one value at a time, calls the test and
+ * restores the value.
  */
 #include "tests/support/mutants.h"
 
@@ -12,7 +13,7 @@ static const char *const shapes[] = {
     "null", "{}", "[]", "\"\"", "\"x\"", "-1", "[{}]", "[{}, {}]", "[null]", "[\"\"]", "{\"\": {}}",
 };
 
-/* Everything that can stand in the place of one value; `set` puts it there. */
+/* Replaces one value with values of every other type; `set` stores the replacement. */
 static void mutate_place(struct mutants *m, const char *name, json_t *holder, size_t index,
                          void (*set)(json_t *holder, const char *name, size_t index, json_t *value))
 {

@@ -1,17 +1,17 @@
 #pragma once
 /*
- * Documents with something missing, or of another shape than it should be: each member and each
- * entry of a list is taken away, and put in the place of everything else that JSON has.
+ * Generates malformed variants of a JSON document: each member and each list element is removed,
+ * and is replaced with a value of every other JSON type.
  */
 #include <jansson.h>
 #include <stdbool.h>
 
 struct mutants {
-    json_t *whole; /* borrowed; mutated in place, and as it was in the end */
-    /** Try what `whole` is now; `what` names the member that was mutated. */
+    json_t *whole; /* borrowed; mutated in place and restored at the end */
+    /** Called for each variant, which is in `whole`; `what` names the member that was changed. */
     void (*try_it)(struct mutants *mutants, const char *what);
 };
 
-/** All mutants of what lies in `at`, a part of the whole or itself. Its kind and apiVersion stay.
+/** Generates all variants of `at`, which is `whole` or a part of it. Its kind and apiVersion stay.
  */
 void mutants_walk(struct mutants *mutants, json_t *at);

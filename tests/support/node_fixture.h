@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A cluster in memory on a virtual clock, with as much of a node as a test asks for, and a runtime
- * that does what the test says.
+ * A cluster in memory on a virtual clock with the parts of a node that a test asks for (scheduler,
+ * kubelet), and a runtime that does what the test says.
  */
 #include "api/cluster_embedded.h"
 #include "node/kubelet/kubelet.h"
@@ -13,30 +13,30 @@
 
 enum { NODE_FIXTURE_PODS_MAX = 64 };
 
-/* A pod the scripted runtime was given. */
+/* A pod that the kubelet started in the scripted runtime. */
 struct scripted_pod {
     char uid[64], name[64];
-    int starts;   /* in all lives: never more than 1 */
+    int starts;   /* number of starts, restarts of the node included: never more than 1 */
     bool running; /* started, no final report yet */
     bool released, purged;
     int stops;
-    int64_t grace_ms; /* of the last stop */
-    char hosts[2048]; /* last hosts file */
+    int64_t grace_ms; /* grace period of the last stop request */
+    char hosts[2048]; /* content of the last hosts file */
     char ip[64], hostname[64];
-    char ports[64];    /* at which Services expect it */
-    char env[1024];    /* "A=1;B=2;" of the first container */
-    char argv[512];    /* words joined by blanks */
+    char ports[64];    /* the ports at which Services reach it */
+    char env[1024];    /* variables of the first container: "A=1;B=2;" */
+    char argv[512];    /* the command, words separated by spaces */
     char files[1024];  /* "volume:path=content;" */
     char volumes[512]; /* "name:kind:host path;" */
-    uint64_t exec_id;  /* of the program asked for last; 0: it was answered */
+    uint64_t exec_id;  /* id of the last exec request; 0: it was answered */
     int execs;
     char exec_argv[128];
-    int kills; /* of its container */
+    int kills; /* number of requests to kill its container */
     char kill_why[256];
-    char renewed[512];   /* "container words of command and variables;" */
-    int64_t deadline_ms; /* set while it ran */
-    int passed;          /* startup probes of sidecars that were told */
-    int restarts;        /* told with the next report */
+    char renewed[512];   /* the last update: "container words of command and variables;" */
+    int64_t deadline_ms; /* the deadline, when it was set while the pod ran */
+    int passed;          /* number of sidecars whose startup probe was reported as passed */
+    int restarts;        /* restart count that the next report contains */
 };
 
 struct node_fixture {
@@ -51,21 +51,21 @@ struct node_fixture {
     struct plain_groups *plain_groups;
     struct kubelet *kubelet;
     struct node *node;
-    struct runtime *runtime; /* scripted */
+    struct runtime *runtime; /* the scripted runtime */
     struct runtime_capabilities capabilities;
-    struct scripted_pod pods[NODE_FIXTURE_PODS_MAX]; /* in the order of their start */
+    struct scripted_pod pods[NODE_FIXTURE_PODS_MAX]; /* in the order started */
     size_t n_pods, running, peak;
-    const char *found[NODE_FIXTURE_PODS_MAX]; /* adopt finds these */
+    const char *found[NODE_FIXTURE_PODS_MAX]; /* uids of the pods that the runtime's adopt finds */
     size_t n_found;
 };
 
 struct node_fixture *node_fixture_new(void);
 void node_fixture_free(struct node_fixture *fixture);
-/** Another life of the daemon: scheduler and kubelet end and start again. */
+/** Stop and start scheduler and kubelet, as a restart of the daemon does. */
 void node_fixture_start_scheduler(struct node_fixture *fixture, struct amount capacity);
 void node_fixture_start_scheduler_on(struct node_fixture *fixture,
                                      const struct scheduler_options *options);
-/** A fixture with the scheduler of one node: 4 CPUs, 8 GiB, room for `pods` pods. */
+/** Creates a fixture with the scheduler of one node: 4 CPUs, 8 GiB, at most `pods` pods. */
 struct node_fixture *node_fixture_with_scheduler(int64_t pods);
 void node_fixture_start_kubelet(struct node_fixture *fixture,
                                 const struct kubelet_options *options);
@@ -74,12 +74,13 @@ void node_fixture_stop(struct node_fixture *fixture);
 void node_fixture_settle(struct node_fixture *fixture);
 void node_fixture_advance(struct node_fixture *fixture, int64_t ms);
 
-/** Create from JSON with ' in place of ", %-formatted. Fails the test when refused. */
+/** Creates an object from JSON with ' in place of ", formatted like printf. Fails the test when the
+ * object is refused. */
 void node_fixture_create(struct node_fixture *fixture, const char *format, ...) PRINTF_LIKE(2, 3);
-/** Replace the status likewise. */
+/** Replaces the status with formatted JSON, as node_fixture_create takes it. */
 void node_fixture_set_status(struct node_fixture *fixture, const struct kind *kind,
                              const char *name, const char *format, ...) PRINTF_LIKE(4, 5);
-/** Change a member of the spec by a merge patch, likewise. */
+/** Changes the spec with a merge patch in formatted JSON, as node_fixture_create takes it. */
 void node_fixture_patch(struct node_fixture *fixture, const struct kind *kind, const char *name,
                         const char *format, ...) PRINTF_LIKE(4, 5);
 void node_fixture_delete(struct node_fixture *fixture, const struct kind *kind, const char *name,
@@ -87,37 +88,41 @@ void node_fixture_delete(struct node_fixture *fixture, const struct kind *kind, 
 
 const struct object *node_fixture_get(struct node_fixture *fixture, const struct kind *kind,
                                       const char *name);
-/** The object's status as JSON text, "" without one; owned by the fixture until the next call. */
+/** Returns the object's status as JSON text, "" without one; owned by the fixture until the next
+ * call. */
 const char *node_fixture_status(struct node_fixture *fixture, const struct kind *kind,
                                 const char *name);
 enum pod_phase node_fixture_pod_phase(struct node_fixture *fixture, const char *name);
-/** Has somebody been told? `text` is a part of the message. */
+/** Returns whether an event with this reason exists; `text` is a part of its message. */
 bool node_fixture_has_event(struct node_fixture *fixture, const char *reason, const char *text);
 bool node_fixture_bound(struct node_fixture *fixture, const char *name);
 const char *node_fixture_group_phase(struct node_fixture *fixture, const char *name);
-/** How many pods of the namespace have a node. */
+/** Returns how many pods of the namespace have a node. */
 size_t node_fixture_count_bound(struct node_fixture *fixture);
 
-/** A group and pods as the job controller makes them: `pods` of them named GROUP-0 … */
+/** Create a PodGroup and its pods as the job controller does; the pods are named GROUP-<from> to
+ * GROUP-<to - 1>. */
 void node_fixture_group(struct node_fixture *fixture, const char *name, int min_member,
                         const char *more_spec);
 void node_fixture_pods(struct node_fixture *fixture, const char *group, int from, int to,
                        const char *more_spec);
-/** What their specification says to ask for so much of a CPU. */
+/** Members of a pod's spec that request this amount of CPU. */
 #define NODE_FIXTURE_CPU(amount)                                                                   \
     ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
     "'" amount "'}}}]"
-/** A pod's phase, as a kubelet would write it, and what comes of it. */
+/** Stores a pod's phase, as a kubelet does, and settles the loop. */
 void node_fixture_set_phase(struct node_fixture *fixture, const char *pod, const char *phase);
 
 struct scripted_pod *node_fixture_started(struct node_fixture *fixture,
-                                          const char *name); /* NULL = not started */
-/** The scripted runtime tells: the pod runs; it ended with `exit_code`. */
+                                          const char *name); /* returns NULL if the pod was not
+                                                              * started */
+/** These functions make the scripted runtime report that the pod runs, or ended with `exit_code`.
+ */
 void node_fixture_report_sidecar(struct node_fixture *fixture,
-                                 const char *name); /* the init container runs */
+                                 const char *name); /* reports that the init container runs */
 void node_fixture_report_running(struct node_fixture *fixture, const char *name);
 void node_fixture_report_ended(struct node_fixture *fixture, const char *name, int exit_code);
-/** Answer the program that was asked for last. */
+/** Answers the last exec request with this exit code. */
 void node_fixture_answer_exec(struct node_fixture *fixture, const char *name, int code);
-/** End whatever runs, again and again, until nothing is left that could start. */
+/** Ends every running pod, again and again, until no pod is left that could start. */
 void node_fixture_run_all(struct node_fixture *fixture);

@@ -1,5 +1,5 @@
 /*
- * Nodes that are killed and started again. See node_restarts.h.
+ * Runs nodes in child processes, and kills and restarts them and their shims.
  */
 #include "tests/support/node_restarts.h"
 

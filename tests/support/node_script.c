@@ -1,6 +1,6 @@
 /*
- * The runtime of a test's node: it writes down what it is asked, and pods live and end as the test
- * says.
+ * The scripted runtime of node_fixture.h: it records every request, and its pods run and end when
+ * the test says so.
  */
 #include "tests/support/node_script.h"
 #include "tests/unit.h"
@@ -81,7 +81,7 @@ static void script_start(struct runtime *rt, const struct runtime_pod *start)
         snprintf(pod->uid, sizeof pod->uid, "%s", start->uid);
         snprintf(pod->name, sizeof pod->name, "%s", start->name);
     }
-    check_int(start->name, ++pod->starts, 1); /* INV-N1 */
+    check_int(start->name, ++pod->starts, 1); /* INV-N1: a pod is started once */
     pod->running = true;
     if (++fixture->running > fixture->peak)
         fixture->peak = fixture->running;
@@ -257,7 +257,7 @@ struct runtime *node_script_new(struct node_fixture *fixture)
     return &script->base;
 }
 
-/* ---- what the test says of pods ---- */
+/* Reports the state of a pod to the kubelet. */
 
 static void tell(struct node_fixture *fixture, struct scripted_pod *pod, enum container_state state,
                  int exit_code)

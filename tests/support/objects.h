@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Objects for tests, made from a few words. Members left out get the obvious value: kind Job,
- * namespace "default", an empty body, no status; the uid is "uid-NAME".
+ * Builds objects for tests from a few values. Members left out get a default: kind Job, namespace
+ * "default", an empty body, no status; the uid is "uid-NAME".
  */
 #include "api/types/object.h"
 
@@ -15,8 +15,8 @@ struct sample {
     const char *finalizer;
 };
 
-struct object *sample_build(const struct sample *sample); /* owned */
+struct object *sample_build(const struct sample *sample); /* Returns a new object; owned. */
 #define sample_object(...) sample_build(&(const struct sample){__VA_ARGS__})
 
-/** The object with another status; owned. */
+/** Returns a copy of the object with another status; owned. */
 struct object *sample_with_status(const struct object *object, const char *status);

@@ -1,11 +1,11 @@
 #pragma once
 /*
- * Addresses no other process of this machine has: all their ports are free.
+ * A loopback address that no other process of this machine uses, so all its ports are free.
  */
 #include <netinet/in.h>
 
-/** That of this process, with a port in host order. */
+/** Returns the address of this process with a port in host order. */
 struct sockaddr_in own_address(uint16_t port);
-/** A socket (SOCK_STREAM, which may be listened at again, or SOCK_DGRAM) bound to it, at a port
- * that is another one each time. */
+/** Returns a socket (SOCK_DGRAM, or SOCK_STREAM with SO_REUSEADDR) bound to that address, at a
+ * different port in each call. */
 int own_socket(int type, uint16_t *out_port);

@@ -1,5 +1,5 @@
 /*
- * Pods with real processes for tests. See pods.h.
+ * Runs pods with real processes for tests, and waits for their reports.
  */
 #include "tests/support/pods.h"
 #include "tests/unit.h"
@@ -35,10 +35,10 @@ struct pods_fixture {
     struct task adopted;
     struct timer limit;
     bool late, ready;
-    const char *waits_for;  /* uid */
-    bool waits_final, came; /* the report that is waited for, and whether it has come */
+    const char *waits_for;  /* uid of the pod that is waited for */
+    bool waits_final, came; /* a final report is waited for; it has come */
     enum pod_phase waits_phase;
-    int executed; /* code */
+    int executed; /* exit code of the last exec */
     char *executed_text;
 };
 

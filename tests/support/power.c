@@ -12,17 +12,17 @@
 enum { FILES_MAX = 8, KEPT_MAX = 2, SECTOR = 512 };
 
 struct image {
-    uint8_t *bytes; /* [room] */
+    uint8_t *bytes; /* [capacity] */
     size_t len, room;
 };
 
 struct entry {
-    char *path; /* NULL: this place is free */
+    char *path; /* NULL: this entry is unused */
     struct image synced, now;
-    bool *dirty; /* [room / SECTOR] of `now` */
+    bool *dirty; /* [capacity / SECTOR]: which sectors of `now` are unsynced */
 };
 
-/* A file of ours: the methods, then its entry. */
+/* An open file as SQLite sees it: the methods first, then its entry. */
 struct power_file {
     sqlite3_file base;
     struct entry *entry;
@@ -35,7 +35,7 @@ static atomic_bool off;
 static sqlite3_vfs *system_vfs;
 static sqlite3_vfs our_vfs;
 
-/* ---- images ---- */
+/* Grows the buffer of a file's content. */
 
 static void image_reserve(struct image *image, size_t len)
 {
@@ -105,8 +105,6 @@ static struct entry *make(struct entry *entries, const char *path)
     return NULL;
 }
 
-/* ---- power ---- */
-
 static bool has_power(void)
 {
     atomic_fetch_add(&operations, 1);
@@ -161,7 +159,7 @@ void power_return(void)
     release_all(kept[--n_kept]);
 }
 
-/* One of the files that it may be. */
+/* Chooses one of the possible contents of a file after a power failure. */
 static void settle(struct entry *entry, const struct entry *from, struct dice *dice)
 {
     bool longer = dice_chance(dice, 50);
@@ -198,8 +196,6 @@ void power_release(void)
     atomic_store(&off, false);
 }
 
-/* ---- a file ---- */
-
 static struct entry *entry_of(sqlite3_file *file)
 {
     return ((struct power_file *)file)->entry;
@@ -232,7 +228,7 @@ static int power_write(sqlite3_file *file, const void *bytes, int len, sqlite3_i
     size_t from = (size_t)at, to = from + (size_t)len;
     bool done = has_power();
 
-    /* The write that the power goes at may have been under way. */
+    /* the write at which the power fails may be executed in part */
     if (!done && atomic_load(&countdown) < 0)
         return SQLITE_IOERR_WRITE;
     entry_reserve(entry, to);
@@ -303,7 +299,7 @@ static int power_traits(sqlite3_file *file)
     return 0;
 }
 
-/* Version 1 has no shared memory: stores lock exclusively and do without. */
+/* Version 1 has no shared memory. Stores lock exclusively, so they do not need it. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = power_close,
@@ -320,15 +316,13 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = power_traits,
 };
 
-/* ---- the file system ---- */
-
 static int power_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                       int *out_flags)
 {
     struct power_file *ours = (struct power_file *)file;
 
     memset(ours, 0, sizeof *ours);
-    if (!name) /* a file for passing use */
+    if (!name) /* a temporary file */
         return SQLITE_CANTOPEN;
     ours->entry = find(live, name);
     if (!ours->entry && power_is_off())

@@ -1,25 +1,28 @@
 #pragma once
 /*
- * A disk that loses its power: files in memory, under SQLite as its default VFS.
+ * Simulates power failures: a SQLite VFS with its files in memory, which becomes the default VFS.
  *
- * A file is what was synced and, sector by sector, what was written since. At the n-th operation
- * the power goes: that operation and all after it fail. When it comes back, each sector that was
- * not synced has its old bytes or its new ones, as a seed says, and a file whose length was not
- * synced has the old length or the new one. Ref: reliability.md SIM-02.
+ * A file has its synced content and the unsynced writes since, sector by sector. The power fails at
+ * the n-th operation: that operation and all after it return errors. After the power returns, each
+ * unsynced sector has either its old or its new bytes, and a file with an unsynced length has its
+ * old or its new length, both determined by a seed. Ref: reliability.md SIM-02.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
-void power_install(void); /* once per process */
-void power_release(void); /* every file goes */
+void power_install(void); /* Installs the VFS; call it once per process. */
+void power_release(void); /* Deletes all files. */
 
-/** Everything from the n-th write, sync, truncation or deletion from now on fails; 0: nothing. */
+/** Makes the n-th write, sync, truncation or deletion from now on fail, and all after it; 0: no
+ * failure. */
 void power_cut_after(int n);
 bool power_is_off(void);
-int power_operations(void); /* since the last of these calls with power */
+int power_operations(void); /* returns the number of operations since power_cut_after or power_on
+                             * was called */
 
-/** Keep what the disk may look like now; then any number of times: it looks so. Kept twice, for
- * power that goes again: power_return goes back to the first. */
+/** power_keep saves the present state of the disk, including unsynced writes; power_return restores
+ * it any number of times. After a second power_keep, for a second power failure, power_return
+ * restores the first state. */
 void power_keep(void);
 void power_return(void);
 void power_on(uint64_t seed);

@@ -1,5 +1,5 @@
 /*
- * See probe_fixture.h.
+ * Runs attempts of probes on a loop with the real clock and waits for their outcome.
  */
 #include "tests/support/probe_fixture.h"
 #include "tests/unit.h"

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* ---- history ---- */
+/* Appends each durable change to the history. */
 
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
@@ -29,8 +29,6 @@ static void watch_all(struct registry_fixture *fixture)
         fixture->watches[id] = store_watch_open(fixture->store, &options, NULL);
     }
 }
-
-/* ---- life ---- */
 
 static void start(struct registry_fixture *fixture)
 {
@@ -91,8 +89,6 @@ void registry_fixture_settle(struct registry_fixture *fixture)
 {
     loop_settle(fixture->loop);
 }
-
-/* ---- words ---- */
 
 json_t *registry_fixture_json(const char *json)
 {

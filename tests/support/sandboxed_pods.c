@@ -1,6 +1,5 @@
 /*
- * Levels of isolation, starts of the node, and helpers for tests of sandboxed pods. See
- * sandboxed_pods.h.
+ * Runs tests of sandboxed pods at each level of isolation, and starts and ends their node.
  */
 #include "tests/support/sandboxed_pods.h"
 

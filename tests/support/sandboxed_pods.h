@@ -1,8 +1,9 @@
 #pragma once
 /*
- * Sandboxed pods with real processes, at every level of isolation that works for this user.
+ * Tests of sandboxed pods with real processes, at every level of isolation that works for this
+ * user.
  *
- * One set of tests runs once for each level, in a data directory of its own, and ends by checking
+ * The set of tests runs once for each level, in a data directory of its own. Its last test checks
  * that nothing is left behind. The test program is also its own shim, and the program of its pods.
  */
 #include "tests/support/pods.h"
@@ -10,18 +11,19 @@
 
 enum { LIMIT_MS = 60000 };
 
-extern const char *level; /* at which the tests run now */
+extern const char *level; /* the level of the current run of the tests */
 extern struct pods_fixture *fixture;
 extern char *data_dir;
 
-/* The test program as program of a pod: argv[1] is the name, `run` gets the other arguments. */
+/* A function that a pod runs with the test program: argv[1] is the name, `run` gets the other
+ * arguments. */
 struct pod_program {
     const char *name;
     int (*run)(char **args);
 };
 
 /** The whole main function: runs as a shim, as one of `programs` (ended by a zeroed row; or NULL),
- * or runs `tests` at each level. */
+ * or runs `tests` at each level. Returns the exit code. */
 int sandboxed_pods_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
                         const struct pod_program *programs);
 /** Start and end the node on the data directory of the level; for tests that restart it. */
@@ -35,13 +37,14 @@ enum { TEST_VOLUMES = 4 };
     .hosts = "127.0.0.1 localhost\n127.10.4.2 j-0.j.default j-0\n", .hostname = "j-0",             \
     .ip = "127.10.4.2"
 
-bool is_plain(void); /* the level has no private mounts or names */
-/** Run a pod to its end: the exit code of its first container, -1 when there is none. */
+bool is_plain(void); /* Returns whether the level has no private mounts and names. */
+/** Runs a pod to its end. Returns the exit code of its first container, -1 when there is none. */
 int run(struct test_pod *pod, char **out_log);
 void release(const char *uid);
-/** Wait for a number that the pod prints ("name=5"); -1 when it does not come. */
+/** Waits for a number that the pod prints ("name=5"). Returns -1 when it does not print one in
+ * time. */
 long number_in_log(const char *uid, const char *name);
-/** A directory of the host that pods may write to, whatever their user is; owned. */
+/** Creates a directory of the host that pods may write to as any user. Returns its path; owned. */
 char *shared_new(void);
 void shared_free(char *dir);
 SCOPED_DEFINE_PTR(shared, char *, shared_free)

@@ -1,7 +1,8 @@
 #pragma once
 /*
- * An API server scripted by a test: each exchange is passed to the test's function, which answers
- * it, keeps it open for events, or lets it fail. It has no sockets, so it works in virtual time.
+ * An API server for tests of the client: each request is passed to a function of the test, which
+ * answers it, keeps it open for events, or lets it fail. It has no sockets and works in virtual
+ * time.
  */
 #include "api/client/exchange.h"
 #include "base/buf.h"
@@ -9,16 +10,16 @@
 
 struct scripted_server;
 
-/* One exchange as the server sees it; the function fills in the answer. */
+/* One request and its response; the function fills in the response. */
 struct scripted_exchange {
     const char *method, *target, *body; /* body "" if there is none */
     int64_t at_ms;                      /* since the server was created */
-    /* the answer */
+    /* the members from here on are the response */
     int status; /* 0: the connection fails */
     int retry_after_s;
-    bool sent;       /* the server had received an exchange that fails */
-    bool stays_open; /* a watch: scripted_send and scripted_end follow */
-    bool silent;     /* never answered */
+    bool sent;       /* for a connection that fails: the server had received the request before */
+    bool stays_open; /* a watch: the test continues it with scripted_send and scripted_end */
+    bool silent;     /* the request is never answered */
     struct buf text;
 };
 
@@ -31,13 +32,13 @@ struct transport *scripted_transport(struct scripted_server *scripted);
 /** Sets whether the client can get other credentials after a 401; default: no. */
 void scripted_renews(struct scripted_server *scripted, bool renews);
 
-/** Sends more on the one open exchange. */
+/** Sends more bytes on the one open watch. */
 void scripted_send(struct scripted_server *scripted, const char *text);
 void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len);
 enum scripted_end { SCRIPTED_COMPLETE, SCRIPTED_BROKEN };
 void scripted_end(struct scripted_server *scripted, enum scripted_end how);
 bool scripted_has_open(const struct scripted_server *scripted);
 
-/** All requests so far, one per line: "1200 GET /path?query", with the milliseconds since the
- * start. */
+/** Returns all requests so far, one per line: "1200 GET /path?query", with the milliseconds since
+ * the server was created. */
 const char *scripted_requests(const struct scripted_server *scripted);

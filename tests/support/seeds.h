@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Random walks by the thousand, each a function of its seed.
+ * Runs a random test with thousands of seeds; each run depends on its seed only. Environment:
  *
- *   JOBFLOW_SEEDS=20000      so many, instead of what the test asks for
- *   JOBFLOW_FROM=5001        from that one on
- *   JOBFLOW_SEED=4711        that one alone, told step by step
+ *   JOBFLOW_SEEDS=20000      number of seeds, instead of the test's own
+ *   JOBFLOW_FROM=5001        the first seed
+ *   JOBFLOW_SEED=4711        runs this seed only and prints each step
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,16 +12,16 @@
 
 enum { SEEDS_TEXT = 1024 };
 
-/** One walk: false with what is wrong in `violation`. `trace`: tell what happens. */
+/** Runs one seed; returns false with a description in `violation`. `trace`: print each step. */
 typedef bool (*seeds_walk_fn)(uint64_t seed, bool trace, char violation[SEEDS_TEXT]);
 
 struct seeds {
-    uint64_t count;          /* unless the environment says otherwise */
-    const uint64_t *finders; /* walks that once found something: taken first */
+    uint64_t count;          /* number of seeds, unless the environment sets another */
+    const uint64_t *finders; /* seeds that once found a defect; they run first */
     size_t n_finders;
     seeds_walk_fn walk;
 };
 
-/** Take them all; the first violation is a failure of the test. Sanitizers make walks slow: under
- * them there are fewer. */
+/** Runs all seeds; the first violation fails the test. Builds with sanitizers run fewer seeds,
+ * because they are slow. */
 void seeds_run(const struct seeds *seeds);

@@ -1,5 +1,5 @@
 /*
- * Opening, closing, and SQLite beside the store.
+ * Opens and closes a store on disk, and runs SQL on its file.
  */
 #include "tests/support/store_fixture.h"
 #include "tests/unit.h"

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h> /* wants the four before itself */
+#include <cmocka.h> /* requires the four headers above */
 /* clang-format on */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/** Fail with a printed reason. */
+/** Fails the test with a printf-formatted reason. */
 #define check_fail(...)                                                                            \
     do {                                                                                           \
         print_error(__VA_ARGS__);                                                                  \
@@ -49,7 +49,7 @@
             check_fail("%s: %s is %" PRId64 ", not %" PRId64, (name), #got, got_, want_);          \
     } while (0)
 
-/* NULL equals NULL only. */
+/* Compares strings; NULL equals only NULL. */
 #define check_str(name, got, want)                                                                 \
     do {                                                                                           \
         const char *got_ = (got), *want_ = (want);                                                 \
@@ -66,14 +66,15 @@
                        text_ ? text_ : "(null)", part_);                                           \
     } while (0)
 
-/** The call succeeded; else its error is printed. `err` is the struct error it was given. */
+/** Checks that a call succeeded, and prints its error otherwise. `err` is the struct error passed
+ * to it. */
 #define check_ok(name, call, err)                                                                  \
     do {                                                                                           \
         if (!(call))                                                                               \
             check_fail("%s: %s failed: %s: %s", (name), #call, (err).field, (err).message);        \
     } while (0)
 
-/** The call failed with this code. */
+/** Checks that a call failed with this error code. */
 #define check_error(name, call, err, want_code)                                                    \
     do {                                                                                           \
         if (call)                                                                                  \
@@ -83,7 +84,7 @@
                        (err).message);                                                             \
     } while (0)
 
-/** A fresh path below this test's own directory: "TMPDIR/name", owned. */
+/** Returns a new path below the test's own directory: "TMPDIR/name"; owned. */
 static inline UNUSED char *test_path(const char *name)
 {
     const char *dir = getenv("TMPDIR");
@@ -91,7 +92,7 @@ static inline UNUSED char *test_path(const char *name)
     return mem_printf("%s/%s", dir ? dir : "/tmp", name);
 }
 
-/** A path below the source tree, owned. */
+/** Returns a path below the source tree; owned. */
 static inline UNUSED char *source_path(const char *name)
 {
     const char *dir = getenv("JOBFLOW_SOURCE");

@@ -6,23 +6,24 @@
 
 enum { RULES_MAX = 16 };
 
-/* A write on its way: what `perform` needs to carry it out. */
+/* A write that is not executed or not answered yet. */
 struct write {
-    struct write *next; /* of faulty.writes */
+    struct write *next; /* next in faulty.writes */
     struct faulty *faulty;
     enum faulty_op op;
-    struct cluster_call *call; /* the asker's; may be NULL */
+    struct cluster_call *call; /* the caller's call; may be NULL */
 
-    struct object *object; /* owned: draft, new version, or whose status */
+    struct object *object; /* owned: the new object or version, or the object whose status is
+                            * written */
     struct blob *status;   /* owned */
     const struct kind *kind;
-    char *ns, *name, *uid; /* owned: a removal's */
+    char *ns, *name, *uid; /* owned; names the object to delete */
     struct cluster_removal how;
 
-    enum error_code code;    /* the answer, whatever happened */
-    struct cluster_call own; /* takes the answer when it is to be lost */
-    struct task task;        /* answers a refusal */
-    struct timer timer;      /* performs a delayed one */
+    enum error_code code;    /* the response of a refused or lost write */
+    struct cluster_call own; /* receives the real response when it is to be lost */
+    struct task task;        /* reports a refusal in a later turn */
+    struct timer timer;      /* executes a delayed write */
 };
 
 struct faulty {
@@ -33,7 +34,7 @@ struct faulty {
         int seen, hit;
     } rules[RULES_MAX];
     size_t n_rules;
-    struct write *writes; /* not answered or performed yet */
+    struct write *writes; /* the writes that are not executed or answered yet */
     int n_writes, n_hits;
 };
 
@@ -41,8 +42,6 @@ static struct faulty *faulty_of(const struct cluster *c)
 {
     return container_of((struct cluster *)(uintptr_t)c, struct faulty, cluster);
 }
-
-/* ---- a write ---- */
 
 static void write_free(struct write *write)
 {
@@ -62,7 +61,7 @@ static void write_free(struct write *write)
     mem_free(write);
 }
 
-/* Hand it to the real cluster; what it owns is consumed there. */
+/* Passes the write to the real cluster, which consumes what the write owns. */
 static void perform(struct write *write, struct cluster_call *call)
 {
     struct cluster *inner = write->faulty->inner;
@@ -114,7 +113,7 @@ static void on_delay_over(struct timer *timer)
     write_free(write);
 }
 
-/* ---- rules ---- */
+/* Returns the rule that applies to the write, or NULL. */
 
 static const struct faulty_rule *rule_for(struct faulty *faulty, const struct write *write)
 {
@@ -134,7 +133,7 @@ static const struct faulty_rule *rule_for(struct faulty *faulty, const struct wr
     return NULL;
 }
 
-/* `draft` describes the write and owns what it names. */
+/* Handles a write according to the rules. `draft` describes the write and owns its members. */
 static void submit(struct cluster *c, const struct write *draft)
 {
     struct faulty *faulty = faulty_of(c);
@@ -205,7 +204,7 @@ static void faulty_remove(struct cluster *c, struct cluster_call *call, const st
     submit(c, &write);
 }
 
-/* ---- what passes through ---- */
+/* Reads pass through unchanged. */
 
 static const struct object *faulty_get(struct cluster *c, const struct kind *kind, const char *ns,
                                        const char *name)
@@ -249,8 +248,6 @@ static void faulty_hurry(struct cluster *c)
 {
     cluster_hurry(faulty_of(c)->inner);
 }
-
-/* ---- life ---- */
 
 static const struct cluster_ops ops = {
     .get = faulty_get,

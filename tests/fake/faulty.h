@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Any cluster, with writes that go wrong when told: refused, delayed, or carried out with the
- * answer lost. Reads and changes pass through.
+ * A cluster that wraps another one and injects faults into writes: refused, delayed, or executed
+ * with the response lost. Reads and watch events pass through.
  */
 #include "api/cluster.h"
 
@@ -13,32 +13,33 @@ enum faulty_op {
 /* clang-format on */
 
 enum faulty_way {
-    FAULTY_REFUSE, /* nothing happens; the answer is `code` */
-    FAULTY_LOSE,   /* it happens; the answer is `code` all the same */
-    FAULTY_DELAY,  /* it happens `delay_ms` later, behind writes made meanwhile */
+    FAULTY_REFUSE, /* the write is not executed; the response is `code` */
+    FAULTY_LOSE,   /* the write is executed; the response is `code` nevertheless */
+    FAULTY_DELAY,  /* the write is executed `delay_ms` later, after writes made meanwhile */
 };
 
 struct faulty_rule {
-    unsigned ops;            /* enum faulty_op, or'ed */
+    unsigned ops;            /* bits of enum faulty_op */
     const struct kind *kind; /* NULL = any */
-    const struct kind *but;  /* never of this kind */
-    int skip;                /* that many matching writes pass first */
-    int times;               /* then that many go wrong; 0 = all */
+    const struct kind *but;  /* the rule does not apply to this kind */
+    int skip;                /* number of matching writes that pass first */
+    int times;               /* number of writes that then fail; 0 = all */
     enum faulty_way way;
-    enum error_code code; /* NONE = CONFLICT */
+    enum error_code code; /* ERR_NONE: a conflict */
     int64_t delay_ms;
 };
 
-/** Wraps `inner` (borrowed). */
+/** Wraps `inner` (borrowed). Returns the new cluster; owned. */
 struct cluster *faulty_new(struct cluster *inner);
-/** Writes still delayed are dropped. NULL is fine. */
+/** Frees the wrapper; delayed writes are dropped. NULL is fine. */
 void faulty_free(struct cluster *faulty);
 
-/** From now on, and until `times` have gone wrong. Rules apply in order; the first that fits a
- * write takes it. At most 16. */
+/** Adds a rule, which applies until `times` writes have failed. Rules are checked in order, and the
+ * first that matches a write applies. At most 16 rules. */
 void faulty_plan(struct cluster *faulty, const struct faulty_rule *rule);
 #define faulty_expect(faulty, ...) faulty_plan((faulty), &(const struct faulty_rule){__VA_ARGS__})
-void faulty_clear(struct cluster *faulty); /* all rules; delayed writes still come */
+void faulty_clear(struct cluster *faulty); /* removes all rules; delayed writes are still
+                                            * executed */
 
-int faulty_writes(const struct cluster *faulty); /* made, well or not */
-int faulty_hits(const struct cluster *faulty);   /* gone wrong */
+int faulty_writes(const struct cluster *faulty); /* number of writes made, with or without fault */
+int faulty_hits(const struct cluster *faulty);   /* number of writes with a fault */

@@ -1,10 +1,10 @@
 /*
- * FZ-15: checks requests against a simple model. Each line of the input is one request,
- * `WORD TARGET BODY`; the words are in the table below. The requests exercise decoding, defaulting,
+ * FZ-15: checks requests against a simple model. Each line of the input is one request, `WORD
+ * TARGET BODY`; the words are in the table below. The requests exercise decoding, defaulting,
  * admission, patching, managed fields, deletion and garbage collection.
  *
- * The model is the knowledge of a client. It lists every kind before and after a request:
- *   - a request that failed, only read or ran dry has changed nothing (P-02);
+ * The model is what a client can observe. It lists every kind before and after a request:
+ *   - a request that failed, only read or was a dry run has changed nothing (P-02);
  *   - a changed object has a revision higher than all before (P-03), keeps its identity as long as
  *     its uid is the same, and stays marked for deletion once it is marked (INV-S9);
  *   - the response to a write shows the stored object, unless that has changed since;
@@ -56,7 +56,7 @@ struct run {
     struct api_fixture_options options;
     struct api_capture watches[KIND_N];
     struct everything now;
-    int64_t newest; /* no object of `now` is newer */
+    int64_t newest; /* the highest resourceVersion of the objects in `now` */
 };
 
 static char *collection(const struct kind *kind, const char *query)
@@ -100,7 +100,7 @@ static bool is_same_state(const struct everything *a, const struct everything *b
     return true;
 }
 
-/* The objects of one kind by their uid (owned). */
+/* Returns the objects of one kind by their uid (owned). */
 static json_t *by_uid(const char *items)
 {
     scoped_str text = mem_printf("{%s", items);
@@ -194,8 +194,8 @@ static void check_refusal(const struct api_capture *capture)
     assert(json_integer_value(json_object_get(status, "code")) == capture->status);
 }
 
-/* The present version of the object with this uid (owned); NULL when there is none of this kind (a
- * Scale has the uid of its job). */
+/* Returns the present version of the object with this uid (owned); NULL when there is none of this
+ * kind (a Scale has the uid of its job). */
 static json_t *listed(const struct run *run, const struct kind *kind, const json_t *shown)
 {
     const char *uid = json_string_value(meta_of(shown, "uid")),
@@ -246,7 +246,7 @@ static void end(struct run *run)
     api_fixture_stop(&run->fixture);
 }
 
-/* The objects that result from all events of the watch of a kind. */
+/* Returns the objects that result from all events of the watch of a kind (owned). */
 static json_t *told(const struct api_capture *watch)
 {
     json_t *objects = json_object();
@@ -321,7 +321,7 @@ static void send_request(struct run *run, const struct word *word, const char *t
 
     api_send(&run->fixture, &capture, word->method, target, .body = body,
              .content_type = word->content_type, .user_agent = "fuzz/1");
-    if (!capture.status && waits) { /* it waits for a revision */
+    if (!capture.status && waits) { /* the request waits for a revision that does not exist yet */
         loop_advance(run->fixture.loop, PATIENCE_MS);
         after = read_everything(run);
         accept_state(run, &after);

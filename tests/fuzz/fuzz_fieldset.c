@@ -1,6 +1,6 @@
 /*
- * Sets of fields of whatever documents: [live, config, set]. The laws of sets hold, what is applied
- * is there afterwards, and what is taken out is gone.
+ * Sets of fields of arbitrary documents: the input is [live, config, set]. The set operations obey
+ * their laws; applied fields exist afterwards, and removed fields do not.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ static void check_laws(const json_t *a, const json_t *b)
     fieldset_each(both, ignore_path, NULL);
 }
 
-/* What is written of a new document is what comparing it with nothing finds. */
+/* The fields that the owner of a new document gets equal the difference to an empty document. */
 static void check_written(const struct schema_at *at, const json_t *doc)
 {
     scoped(json) json_t *nothing = json_object(), *written = NULL;

@@ -1,6 +1,6 @@
 /*
- * FZ-01: our reader of JSON and jansson's, which share nothing but the tree they build, take the
- * same texts for the same documents. Bounds are kept, and what is refused is said why.
+ * FZ-01: compares our JSON parser with jansson's. Both accept the same texts and build the same
+ * documents. Limits are respected, and every refusal has a message.
  */
 /* covers: reliability.md FZ-01 */
 #include <assert.h>
@@ -20,7 +20,7 @@ static void check_bounds(const char *text, size_t size)
     assert(doc || (err.code == ERR_BAD_REQUEST && err.message[0]));
 }
 
-/* What is printed is read as the same. */
+/* Checks that a printed document is parsed as the same document. */
 static void check_printed(const json_t *doc)
 {
     static const struct json_limits wide = {1 << 20, 128, 1 << 20};
@@ -34,7 +34,8 @@ static void check_printed(const json_t *doc)
     assert(text.len == second.len && memcmp(text.data, second.data, text.len) == 0);
 }
 
-/* Of members given twice the last holds, as jansson has it; where none is, `strict` is the same. */
+/* Checks the mode that accepts duplicate members: the last one counts, as in jansson. Without
+ * duplicates the result equals `strict`. */
 static void check_lenient(const char *text, size_t size, const struct json_limits *limits,
                           const json_t *strict)
 {
@@ -59,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (ours && theirs)
         assert(json_equal(ours, theirs));
-    else /* jansson passes over a NUL that follows a number */
+    else /* jansson accepts a NUL after a number */
         assert(!ours && (!theirs || strstr(err.message, "nested deeper") || memchr(text, 0, size)));
     check_bounds(text, size);
     check_lenient(text, size, &wide, ours);

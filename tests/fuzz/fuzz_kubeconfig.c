@@ -1,6 +1,6 @@
 /*
- * FZ-11: kubeconfig files. What can be read can be written, and reads back as the same; no program
- * is started, and nothing is kept of what cannot be used.
+ * FZ-11: kubeconfig files. A file that can be read can be written, and reads back as the same. No
+ * program is started, and a refused file leaves no memory behind.
  */
 /* covers: reliability.md FZ-11 */
 #include <assert.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file of its own in memory, so that names in it lead to nothing beside it. */
+/* Reads the bytes as a file in memory (memfd), so that relative file names in it find nothing. */
 static bool read_bytes(const void *bytes, size_t len, struct kubeconfig *out, struct error *err)
 {
     int fd = memfd_create("kubeconfig", MFD_CLOEXEC);
@@ -38,7 +38,8 @@ static bool same_bytes(const struct buf *a, const struct buf *b)
     return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Names of files lead outside: a fuzzer would read what is there. */
+/* Returns whether the text names files. Such inputs are skipped, because the fuzzer would read
+ * files of the machine. */
 static bool names_files(const char *text)
 {
     static const char *const members[] = {"certificate-authority", "client-certificate",
@@ -69,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     assert(config.server);
-    if (!config.token || !config.user) /* what is written is a way in by token */
+    if (!config.token || !config.user) /* only configurations with a token can be written */
         return 0;
     kubeconfig_write(&config, &text);
     assert(read_bytes(text.data, text.len, &back, &err));

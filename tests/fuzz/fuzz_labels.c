@@ -1,5 +1,5 @@
 /*
- * FZ-07: label and field selectors. What parses prints as text that parses to the same.
+ * FZ-07: label and field selectors. A selector that parses prints as text that parses to the same.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static void check_label_selector(const char *text)
     assert(selector_matches(selector, &meta) == selector_matches(again, &meta));
 }
 
-/* As it comes in the query of a list. */
+/* Checks a field selector as it appears in the query of a list. */
 static void check_field_selector(const char *text)
 {
     scoped(arena) struct arena *arena = arena_new(0);

@@ -1,6 +1,6 @@
 /*
- * FZ-01, FZ-13: bytes as a JSON object, and as metadata read from the store. What is read is
- * written and read back the same.
+ * FZ-01, FZ-13: parses bytes as a JSON object, and as metadata read from the store. A parsed object
+ * can be written and reads back the same.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * FZ-05: two documents, the second a patch of each type for the first. The result is a document no
- * deeper than documents may be, or an error; neither input changes.
+ * FZ-05: the input has two documents; the second is applied to the first as a patch of each type.
+ * The result is a document within the depth limit, or an error; neither input changes.
  */
 #include <assert.h>
 #include <stdint.h>

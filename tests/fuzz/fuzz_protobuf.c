@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         assert(json_is_string(json_object_get(doc, "kind")));
         json_text(doc, &text);
-        assert(text.len <= 64 + 40 * size); /* names of members are longer than their numbers */
+        assert(text.len <= 64 + 40 * size); /* member names in JSON are longer than field numbers */
     } else {
         assert(err.code != ERR_NONE && err.message[0]);
     }

@@ -1,6 +1,6 @@
 /*
- * FZ-08: quantities, names, durations, times and plain YAML scalars are total, and a printed
- * quantity has the same value.
+ * FZ-08: quantities, names, durations, times and plain YAML scalars. Every input yields a value or
+ * an error, and a printed quantity has the same value.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
  * FZ-01, FZ-03: a document of any kind through schema check, defaulting, admission and decoding.
- * Defaulting twice is as once; what was admitted can be written and is admitted again as it is.
+ * Defaulting is idempotent. An admitted document can be written, and is admitted again unchanged.
  */
 #include <assert.h>
 #include <stdint.h>

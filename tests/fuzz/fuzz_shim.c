@@ -1,8 +1,8 @@
 /*
- * FZ-14: any bytes on the socket of a shim, in its record file or in a log are read without harm. A
- * message that is accepted can be written and read again with the same result.
+ * FZ-14: any bytes on the socket of a shim, in its record file or in a log are read without memory
+ * errors. A message that is accepted can be written and reads back the same.
  *
- * The first byte chooses: frames, a record file, a log header.
+ * The first byte selects the format: frames, a record file, or a log header.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * Times and durations: a value or an error for any text, and what is read prints and reads back the
+ * Times and durations: every text yields a value or an error, and a value prints and reads back the
  * same.
  */
 /* covers: reliability.md FZ-08 */
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err = (struct error){0};
     if (time_parse(text, &value, &err)) {
         time_format(value, printed);
-        require(time_parse(printed, &again, NULL)); /* whole seconds */
+        require(time_parse(printed, &again, NULL)); /* times are printed in whole seconds */
         require(again > value - 1000 && again <= value);
     } else {
         require(err.code == ERR_INVALID && err.message[0]);

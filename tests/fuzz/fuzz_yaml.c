@@ -1,6 +1,6 @@
 /*
- * FZ-02: YAML streams. What is read stays within the limits, has a line for each path asked about,
- * and reads back the same after it was written.
+ * FZ-02: YAML streams. A parsed document stays within the limits, has a line number for each path
+ * that is queried, and reads back the same after it was written.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static void check_round_trip(const json_t *doc)
         yaml_parse(yaml.data, yaml.len, &yaml_limits_default, &err);
 
     assert(again);
-    if (!yaml_count(again)) { /* an empty document is no document */
+    if (!yaml_count(again)) { /* an empty document in the output is not counted */
         assert(json_is_null(doc));
         return;
     }

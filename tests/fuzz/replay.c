@@ -1,6 +1,6 @@
 /*
- * The main of a fuzz target outside preset fuzz: runs every file of the folders and files named,
- * each once.
+ * The main function of fuzz targets outside the fuzz preset: runs each file of the given files and
+ * folders once.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static unsigned replay_file(const char *path)
     printf("%s\n", path);
     fflush(stdout); /* the last line names the input that crashed */
 
-    /* A copy of the exact size, so that a read past the end is seen by the address sanitizer. */
+    /* a copy of the exact size lets AddressSanitizer detect reads past the end */
     uint8_t *exact = mem_alloc(bytes.len ? bytes.len : 1);
 
     if (bytes.len)

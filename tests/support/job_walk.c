@@ -1,7 +1,7 @@
 /*
- * Things that happen to the job, one a step. There is one job named j at a time; what it does is
- * collected by watchers of our own, and the state in between is read from the store, as anybody
- * could.
+ * Executes one random event per step and checks its result. There is one job named j at a time.
+ * Watchers of the test record what it does, and the state between the steps is read from the store,
+ * as any client could.
  */
 #include "tests/unit.h"
 
@@ -10,12 +10,10 @@
 #include "tests/support/job_walk_internal.h"
 
 enum { STEPS = 22 };
-/* Of seven walks one is through the lives of crowds, one through those of mourners. */
+/* Of seven tests one uses jobs of gen_job_crowd, one those of gen_job_mourn. */
 enum { KINDS = 7, CROWDS_AT = 2, MOURNERS_AT = 4 };
 
-/* ---- things that happen ---- */
-
-/* A pod that satisfies `wanted`, or -1. */
+/* Returns the index of a random pod that satisfies `wanted`, or -1. */
 static int pick_pod(struct walk *walk, bool (*wanted)(const struct rule_pod *pod))
 {
     int from = walk->sight.count > 0 ? dice_roll(&walk->dice, walk->sight.count) : 0;
@@ -144,13 +142,14 @@ static void pod_is_deleted(struct walk *walk)
         return;
     pod = &walk->sight.pods[at];
     keeps = walk->spec.keep_succeeded && pod->phase == POD_SUCCEEDED && !pod->marked;
-    if (keeps && !walk_active(walk->phase)) /* a finished job has no record */
+    if (keeps && !walk_active(walk->phase)) /* a finished job keeps no record of its slots */
         return;
     walk_tell(walk, "deleted: %s", object_name(walk->sight.objects[at]));
     walk->kept[pod->task][pod->index] = keeps && pod->index < walk->spec.tasks[pod->task].replicas;
     if (keeps)
         walk->expected = (struct expectation){.what = EXPECT_SYNC};
-    else if (!walk->slow || has_ended(&walk->sight.pods[at])) /* no grace for what runs no more */
+    else if (!walk->slow || has_ended(&walk->sight.pods[at])) /* an ended pod is deleted without
+                                                               * a grace period */
         expect_eviction(walk, &walk->sight.pods[at], true);
     walk->meddled |= !walk_active(walk->phase);
     job_fixture_delete(walk->fixture, &kind_pod, object_name(walk->sight.objects[at]));
@@ -167,7 +166,7 @@ static void pod_goes(struct walk *walk)
     job_fixture_let_one_go(walk->fixture, object_name(walk->sight.objects[at]));
 }
 
-/* A pod that was told to end, and does: still one eviction, when it is gone (O-16). */
+/* A pod under deletion ends: this counts as one eviction, when the pod is gone (O-16). */
 static void pod_ends_on_its_way_out(struct walk *walk)
 {
     int at = pick_pod(walk, is_going);
@@ -250,7 +249,8 @@ static bool all_succeeded(const struct walk *walk)
     return false;
 }
 
-/* In pieces shorter than any timeout, so that one answer is not the cause of the next unseen. */
+/* Advances the time in pieces shorter than any timeout, so that the cause and the effect of an
+ * answer are seen one after the other. */
 static void time_passes(struct walk *walk)
 {
     int pieces = 1 + dice_roll(&walk->dice, 9);
@@ -267,16 +267,16 @@ static void time_passes(struct walk *walk)
     }
 }
 
-/* Also with a change that happens while no controller runs. */
+/* Restarts the controller, sometimes with a change while none runs. */
 static void controller_restarts(struct walk *walk)
 {
     walk_tell(walk, "the controller restarts");
-    walk_gather_causes(walk); /* deadlines follow from the records now */
+    walk_gather_causes(walk); /* the new process computes deadlines from what is stored */
     job_fixture_stop_controller(walk->fixture);
     if (dice_chance(&walk->dice, 50))
         pod_fails(walk);
     job_fixture_start_controller(walk->fixture);
-    /* A task that was completed by scaling is seen to be complete now. */
+    /* a task that is complete because it was scaled down is seen as complete now */
     if (all_succeeded(walk))
         walk->expected.what = EXPECT_ANY;
 }
@@ -290,7 +290,7 @@ static void job_is_made(struct walk *walk)
         gen_job_crowd(&walk->spec, &walk->dice);
     if (walk->mourning)
         gen_job_mourn(&walk->spec, &walk->dice);
-    walk->spec.keep_succeeded &= walk->strict; /* a lost write may be a lost success */
+    walk->spec.keep_succeeded &= walk->strict; /* a lost write may lose a success */
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
     job_fixture_apply(walk->fixture, manifest.data);
@@ -308,7 +308,7 @@ static void job_is_deleted(struct walk *walk)
     walk->user_deletes = false;
 }
 
-/* ---- a walk ---- */
+/* The events and how often they occur. */
 
 static const struct {
     int weight;
@@ -375,7 +375,7 @@ static void take_step(struct walk *walk)
     walk_end_step(walk);
 }
 
-/* The faults are over: everything comes to an end of its own, and then all must hold. */
+/* Ends the faults and waits until nothing changes any more; then every invariant must hold. */
 static void come_to_rest(struct walk *walk)
 {
     faulty_clear(walk->fixture->cluster);
@@ -387,7 +387,7 @@ static void come_to_rest(struct walk *walk)
     walk_check_state(walk);
 }
 
-/* A job at rest is left alone, by a new process, too (O-31). */
+/* The controller, also after a restart, does not change a finished job (O-31). */
 static void check_quiet(struct walk *walk)
 {
     unsigned writes;

@@ -1,7 +1,7 @@
 /*
- * What a job remembers of single slots: successes whose pods are gone (O-61), and restarts that
- * slots answer for themselves (O-77). The walk keeps its own account of the former and compares;
- * of the latter it watches that every restart is counted once, at the slots of one task.
+ * Checks what a job records of single slots: successes whose pods are gone (O-61), and restarts
+ * that are counted per slot (O-77). The test keeps its own record of the successes and compares. Of
+ * the restarts it checks that each is counted once, at the slots of one task.
  */
 #include "tests/unit.h"
 
@@ -9,9 +9,8 @@
 
 #include "tests/support/job_walk_internal.h"
 
-/* ---- reading what the status says ---- */
-
-/* A number behind `sign` (0: none is asked for), if there is one; `*text` moves behind it. */
+/* Reads a number after the character `sign` (0: no such character); `*text` moves past it. Returns
+ * false if there is none. */
 static bool read_number(const char **text, char sign, int *out)
 {
     const char *begin = *text + (sign != 0);
@@ -28,7 +27,7 @@ static bool read_number(const char **text, char sign, int *out)
     return true;
 }
 
-/* "0-2,5" or "0:2,5-7:1", a number for each slot. */
+/* Parses "0-2,5" or "0:2,5-7:1" into one number per slot. */
 static void read_list(const char *text, int out[GEN_REPLICAS + 1])
 {
     int from, to, number;
@@ -62,8 +61,6 @@ static void read_task(const struct job_status *status, const char *prefix, int t
     read_list(note_of(status, key), out);
 }
 
-/* ---- successes ---- */
-
 static bool has_pod(const struct sight *sight, int task, int index)
 {
     for (int i = 0; i < sight->count; i++)
@@ -86,8 +83,8 @@ void walk_count_kept(const struct sight *sight, struct rule_counts *counts)
             }
 }
 
-/* An epoch that runs everything again forgets; one that ends the job, resumes it, or may not be,
- * does not. */
+/* Forgets recorded successes when an epoch runs everything again. An epoch that ends or resumes the
+ * job keeps them, and so does a job whose restart is refused. */
 static void forget_kept(struct walk *walk, const struct job_status *now, bool new_epoch)
 {
     bool again =
@@ -101,8 +98,6 @@ static void forget_kept(struct walk *walk, const struct job_status *now, bool ne
             walk->kept[t][i] &= new_epoch ? !again : still[i] > 0;
     }
 }
-
-/* ---- restarts ---- */
 
 static void count_restarts(struct walk *walk, const struct job_status *now, bool new_epoch)
 {
@@ -130,12 +125,10 @@ static void count_restarts(struct walk *walk, const struct job_status *now, bool
         }
         tasks += any;
     }
-    /* With faults, the slot may have been scaled away before its restart is decided. */
+    /* with faults, the slot may have been scaled away before its restart is decided */
     if (tasks > !new_epoch || (walk->strict && tasks < !new_epoch))
         walk_violated(walk, "O-77: a restart was counted at slots of %d tasks", tasks);
 }
-
-/* ---- both ---- */
 
 int walk_failures(const struct walk *walk)
 {

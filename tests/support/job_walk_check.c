@@ -1,14 +1,13 @@
 /*
- * What a step should bring about, and whether it did; what must hold between steps.
+ * Predicts the result of each step, compares it with the actual one, and checks what must hold
+ * between steps.
  */
 #include "tests/unit.h"
 
 #include "api/types/kinds/pod/pod.h"
 #include "tests/support/job_walk_internal.h"
 
-/* ---- what delayed policies may answer ---- */
-
-/* `until_ms`: the latest time it may have come about; 0 = it may be void. */
+/* Adds a possible cause. `until_ms`: the latest time of its answer; 0 = an answer is optional. */
 static void add_cause(struct walk *walk, enum job_event event, int task, int code, int64_t since_ms,
                       int64_t until_ms)
 {
@@ -36,7 +35,7 @@ static int exit_code_of(const struct object *pod)
     return status->containers.count > 0 ? status->containers.items[0].exit_code : 0;
 }
 
-/* Is the slot wanted, and without a pod that runs or has succeeded? */
+/* Returns whether the slot should have a pod and has none that runs or has succeeded. */
 static bool slot_waits(const struct walk *walk, int task, int index)
 {
     for (int i = 0; i < walk->sight.count; i++) {
@@ -49,7 +48,7 @@ static bool slot_waits(const struct walk *walk, int task, int index)
     return index < walk->spec.tasks[task].replicas && !walk->kept[task][index];
 }
 
-/* From the pods as they were seen last. */
+/* Collects the causes from the last snapshot of the pods. */
 void walk_gather_causes(struct walk *walk)
 {
     walk->n_causes = 0;
@@ -80,8 +79,6 @@ void walk_gather_causes(struct walk *walk)
         }
 }
 
-/* ---- predictions ---- */
-
 static bool is_target(const struct walk *walk, enum job_action action, int task, int index,
                       const struct rule_pod *pod)
 {
@@ -94,7 +91,7 @@ static bool is_target(const struct walk *walk, enum job_action action, int task,
     return action != ACT_RESTART_POD || pod->index == index;
 }
 
-/* Pods a targeted action would find. */
+/* Returns how many pods a targeted action would affect. */
 static int targets_of(const struct walk *walk, enum job_action action, int task, int index)
 {
     int found = 0;
@@ -105,7 +102,8 @@ static int targets_of(const struct walk *walk, enum job_action action, int task,
     return found;
 }
 
-/* `task` -1: nothing to aim at. `but_one`: a target that is gone already. */
+/* Predicts the result of an action. `task` -1: the action has no target. `but_one`: one pod of the
+ * snapshot no longer exists. */
 void walk_expect_action(struct walk *walk, enum job_action action, const char *reason, int task,
                         int index, bool but_one)
 {
@@ -119,7 +117,8 @@ void walk_expect_action(struct walk *walk, enum job_action action, const char *r
     walk->expected = (struct expectation){EXPECT_ACTION, action, reason, task, index};
 }
 
-/* One policy on both: the next pod's waiting moves the deadline that the eviction set (O-22). */
+/* Returns whether one policy answers both events: then the pending successor pod replaces the
+ * deadline that the eviction set (O-22). */
 static bool waiting_moves_it(const struct walk *walk, int task, const struct rule_answer *answer)
 {
     struct rule_answer waiting;
@@ -136,8 +135,7 @@ void walk_expect_event(struct walk *walk, enum job_event event, int task, int in
     walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (version < walk->version || !rule_match(&walk->spec, event, task, exit_code, &answer))
         return;
-    if (walk_at_rest(
-            walk->phase)) { /* whether it is still looked at depends on what is left of it */
+    if (walk_at_rest(walk->phase)) { /* whether the pod is still considered depends on its state */
         walk->expected.what = EXPECT_ANY;
         return;
     }
@@ -154,8 +152,6 @@ void walk_expect_event(struct walk *walk, enum job_event event, int task, int in
     }
     walk_expect_action(walk, answer.action, job_event_text(event), task, index, gone);
 }
-
-/* ---- after a step ---- */
 
 static bool is_kill(enum job_phase to)
 {
@@ -176,8 +172,8 @@ static const struct cause *delay_that_explains(const struct walk *walk, const st
     return NULL;
 }
 
-/* A task was restarted: what else would restart it later is done (7.1, clean-up). Evictions are
- * counted anew from the restart on (note_restarts). */
+/* A restart of a task cancels its other delayed actions (7.1, clean-up). Evictions are counted anew
+ * from the restart on (note_restarts). */
 static void task_was_restarted(struct walk *walk, int task)
 {
     struct rule_answer answer;
@@ -197,7 +193,7 @@ static void task_was_restarted(struct walk *walk, int task)
     walk->n_causes = kept;
 }
 
-/* INV-J6, and the answers of policies. */
+/* Checks INV-J6 and which policies applied. */
 static void check_moves(struct walk *walk)
 {
     const struct expectation *expected = &walk->expected;
@@ -227,7 +223,7 @@ static void check_moves(struct walk *walk)
                       expected->reason);
 }
 
-/* What had succeeded and is restarted with the others runs again. */
+/* Checks that a restart of all pods also runs those again that had succeeded. */
 static void check_kept(struct walk *walk)
 {
     const struct expectation *expected = &walk->expected;
@@ -243,7 +239,7 @@ static void check_kept(struct walk *walk)
         }
 }
 
-/* A targeted restart takes its target and nothing else. */
+/* Checks that a targeted restart affects its target only. */
 static void check_target(struct walk *walk)
 {
     const struct expectation *expected = &walk->expected;
@@ -285,7 +281,7 @@ static void check_delays(struct walk *walk)
     }
 }
 
-/* INV-J10. */
+/* Checks the counters of the status (INV-J10). */
 static void check_status(struct walk *walk, const struct job_status *status,
                          const struct rule_counts *counts)
 {
@@ -357,7 +353,7 @@ static void check_pods(struct walk *walk, const struct rule_counts *counts)
                           counts->known_of[t], walk->spec.tasks[t].replicas);
 }
 
-/* Everything that must hold when nothing is on its way. */
+/* Checks everything that must hold when nothing is in flight. */
 void walk_check_state(struct walk *walk)
 {
     const struct object *job = walk_job_of(walk);
@@ -366,7 +362,7 @@ void walk_check_state(struct walk *walk)
     enum job_phase verdict;
 
     walk_look(walk, &walk->sight, &counts);
-    if (!job) { /* INV-J8 */
+    if (!job) { /* INV-J8: a deleted job leaves no objects */
         if (walk->sight.count > 0 || job_fixture_count(walk->fixture, &kind_pod_group) > 0 ||
             job_fixture_count(walk->fixture, &kind_service) > 0)
             if (!walk->slow)
@@ -392,8 +388,6 @@ void walk_check_state(struct walk *walk)
                       job_phase_text(status->phase));
 }
 
-/* ---- a step ---- */
-
 void walk_begin_step(struct walk *walk)
 {
     walk->expected = (struct expectation){.what = EXPECT_SYNC};
@@ -403,8 +397,8 @@ void walk_begin_step(struct walk *walk)
     walk_gather_causes(walk);
 }
 
-/* After a restart of pods of a task the ladder may be armed for any of its slots (O-28), and
- * evictions may have been answered for. */
+/* Handles a restart of pods of a task: the delay of the ladder may be armed for any of its slots
+ * (O-28), and evictions may have been answered. */
 static void note_restarts(struct walk *walk)
 {
     if (walk->n_kills > 0)
@@ -421,7 +415,8 @@ void walk_end_step(struct walk *walk)
 {
     if (!walk->strict)
         return;
-    for (int known = 0; known != walk->n_moves;) { /* the counters follow a little later */
+    for (int known = 0; known != walk->n_moves;) { /* the controller stores the counters a little
+                                                    * later */
         known = walk->n_moves;
         job_fixture_settle(walk->fixture);
     }

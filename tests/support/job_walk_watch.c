@@ -1,5 +1,5 @@
 /*
- * The history of the job as watchers see it, and what must hold of every single change.
+ * Records the history of the job as watchers see it, and checks what must hold of every change.
  */
 #include "tests/unit.h"
 
@@ -51,8 +51,6 @@ bool walk_at_rest(enum job_phase phase)
 {
     return phase == JOB_ABORTED || job_phase_finished(phase);
 }
-
-/* ---- the pods ---- */
 
 static int annotation_int(const struct object *object, const char *key)
 {
@@ -114,8 +112,6 @@ const struct object *walk_job_of(const struct walk *walk)
     return job && strcmp(object_uid(job), walk->uid) == 0 ? job : NULL;
 }
 
-/* ---- what watchers see ---- */
-
 static bool enters_by_full_kill(const struct walk *walk, enum job_phase from, enum job_phase to)
 {
     if (to == JOB_ABORTING || to == JOB_TERMINATING || to == JOB_COMPLETING)
@@ -125,7 +121,7 @@ static bool enters_by_full_kill(const struct walk *walk, enum job_phase from, en
     return to == JOB_RESTARTING && (from == JOB_ABORTING || from == JOB_ABORTED);
 }
 
-/* The end of a job, by the numbers it was stored with (8.1, 8.3). */
+/* Checks the end of a job against the counters stored with it (8.1, 8.3). */
 static void ended(struct walk *walk, const struct job_status *now)
 {
     int failures = walk_worst(walk);
@@ -136,7 +132,7 @@ static void ended(struct walk *walk, const struct job_status *now)
             now->task_counts.items[i].by_phase[POD_SUCCEEDED];
     if (walk->phase == JOB_RESTARTING && failures < walk->spec.max_retry)
         walk_violated(walk, "8.1: Failed after %d of %d failures", failures, walk->spec.max_retry);
-    /* Pods beyond the replicas count again once the job has ended. */
+    /* pods beyond the replicas count again once the job has ended */
     if (walk->phase == JOB_RUNNING &&
         now->succeeded + now->failed <= gen_job_replicas(&walk->spec) &&
         rule_verdict(&walk->spec, &counts, JOB_RUNNING, 0, 0) != now->phase)
@@ -144,7 +140,8 @@ static void ended(struct walk *walk, const struct job_status *now)
                       now->succeeded, now->failed);
 }
 
-/* INV-J2, INV-J3, INV-J4: edges, versions and retries, whatever other writers do. */
+/* INV-J2, INV-J3, INV-J4: allowed changes of phase, versions and retries, with any other writers.
+ */
 static void phase_moved(struct walk *walk, const struct job_status *now)
 {
     bool restarting = now->phase == JOB_RESTARTING;
@@ -273,7 +270,7 @@ static void pod_appeared(struct walk *walk, const struct object *pod)
         walk_violated(walk, "J5: pod %s made before what its task depends on", object_name(pod));
 }
 
-/* Pods that ended stay when the job ends: marking one breaks 10.1. */
+/* Checks deletions of pods: ended pods stay when the job ends (10.1). */
 static void pod_marked(struct walk *walk, const struct object *pod)
 {
     struct rule_pod facts;
@@ -299,7 +296,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
         walk_tell(walk, "  - %s", object_name(pod));
 }
 
-/* INV-J7: made once, and again only after a rest that took them away. */
+/* INV-J7: the Service is created once, and again only after a phase that removes it. */
 static void service_changed(struct cluster_watcher *watcher, enum cluster_change change,
                             const struct object *old, const struct object *service)
 {

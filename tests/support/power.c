@@ -13,7 +13,7 @@ enum { FILES_MAX = 8, KEPT_MAX = 2, SECTOR = 512 };
 
 struct image {
     uint8_t *bytes; /* [capacity] */
-    size_t len, room;
+    size_t len, capacity;
 };
 
 struct entry {
@@ -39,21 +39,21 @@ static sqlite3_vfs our_vfs;
 
 static void image_reserve(struct image *image, size_t len)
 {
-    size_t room = image->room ? image->room : (size_t)SECTOR * 16;
+    size_t capacity = image->capacity ? image->capacity : (size_t)SECTOR * 16;
 
-    while (room < len)
-        room *= 2;
-    if (room == image->room)
+    while (capacity < len)
+        capacity *= 2;
+    if (capacity == image->capacity)
         return;
-    image->bytes = mem_resize(image->bytes, room);
-    memset(image->bytes + image->room, 0, room - image->room);
-    image->room = room;
+    image->bytes = mem_resize(image->bytes, capacity);
+    memset(image->bytes + image->capacity, 0, capacity - image->capacity);
+    image->capacity = capacity;
 }
 
 static void image_copy(struct image *to, const struct image *from)
 {
     image_reserve(to, from->len);
-    memset(to->bytes, 0, to->room);
+    memset(to->bytes, 0, to->capacity);
     if (from->len)
         memcpy(to->bytes, from->bytes, from->len);
     to->len = from->len;
@@ -70,19 +70,20 @@ static void entry_release(struct entry *entry)
 
 static void entry_reserve(struct entry *entry, size_t len)
 {
-    size_t before = entry->now.room / SECTOR;
+    size_t before = entry->now.capacity / SECTOR;
 
     image_reserve(&entry->now, len);
-    if (entry->now.room / SECTOR == before)
+    if (entry->now.capacity / SECTOR == before)
         return;
-    entry->dirty = mem_resize(entry->dirty, entry->now.room / SECTOR * sizeof *entry->dirty);
-    memset(entry->dirty + before, 0, (entry->now.room / SECTOR - before) * sizeof *entry->dirty);
+    entry->dirty = mem_resize(entry->dirty, entry->now.capacity / SECTOR * sizeof *entry->dirty);
+    memset(entry->dirty + before, 0,
+           (entry->now.capacity / SECTOR - before) * sizeof *entry->dirty);
 }
 
 static void entry_sync(struct entry *entry)
 {
     image_copy(&entry->synced, &entry->now);
-    memset(entry->dirty, 0, entry->now.room / SECTOR * sizeof *entry->dirty);
+    memset(entry->dirty, 0, entry->now.capacity / SECTOR * sizeof *entry->dirty);
 }
 
 static struct entry *find(struct entry *entries, const char *path)
@@ -132,9 +133,9 @@ int power_operations(void)
 static void copy_entry(struct entry *to, const struct entry *from)
 {
     image_copy(&to->synced, &from->synced);
-    entry_reserve(to, from->now.room);
+    entry_reserve(to, from->now.capacity);
     image_copy(&to->now, &from->now);
-    memcpy(to->dirty, from->dirty, from->now.room / SECTOR * sizeof *from->dirty);
+    memcpy(to->dirty, from->dirty, from->now.capacity / SECTOR * sizeof *from->dirty);
 }
 
 static void release_all(struct entry *entries)
@@ -165,12 +166,12 @@ static void settle(struct entry *entry, const struct entry *from, struct dice *d
     bool longer = dice_chance(dice, 50);
 
     copy_entry(entry, from);
-    image_reserve(&entry->synced, entry->now.room);
-    for (size_t s = 0; s < from->now.room / SECTOR; s++)
+    image_reserve(&entry->synced, entry->now.capacity);
+    for (size_t s = 0; s < from->now.capacity / SECTOR; s++)
         if (entry->dirty[s] && dice_chance(dice, 50))
             memcpy(entry->now.bytes + s * SECTOR, entry->synced.bytes + s * SECTOR, SECTOR);
     entry->now.len = longer ? from->now.len : from->synced.len;
-    memset(entry->now.bytes + entry->now.len, 0, entry->now.room - entry->now.len);
+    memset(entry->now.bytes + entry->now.len, 0, entry->now.capacity - entry->now.len);
     entry_sync(entry);
 }
 

@@ -119,8 +119,8 @@ void nothing_is_left_of_pods_that_were_released(void **state)
     check_str("directories and mounts", left, "");
 }
 
-/* Under ThreadSanitizer the shim is this program and has a thread of the sanitizer. A process with
- * two threads cannot enter a user namespace, so there is nothing to test at that level. */
+/* Returns whether tests can run at the level. Under ThreadSanitizer the shim has a second thread,
+ * and a process with two threads cannot enter a user namespace. */
 static bool can_have_level(const char *name)
 {
 #ifdef __SANITIZE_THREAD__

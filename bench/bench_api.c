@@ -1,12 +1,12 @@
 /*
- * What a create costs the loop: the API in one process, on a store in memory, without sockets,
+ * Measures the loop time of a create: the API in one process on a store in memory, without sockets,
  * controllers and disk.
  *
  *   bench_api TARGET BODY-FILE [requests [in-flight]]       prints one JSON line
  *
- * In the body "@N@" becomes the number of the request. Requests that are in flight together share a
- * turn of the loop, as those of many clients do. Under `perf record` or callgrind it shows where
- * the time of a create goes.
+ * In the body "@N@" is replaced with the number of the request. Requests that are in flight
+ * together share a turn of the loop, like requests of many clients. Run it under `perf record` or
+ * callgrind to see where the time of a create goes.
  */
 #include <stdio.h>
 #include <stdlib.h>

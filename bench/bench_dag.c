@@ -1,13 +1,14 @@
 /*
- * A graph checked and put in order, against igraph on the same edges (T13). Prints two JSON lines:
- * the steps listed layer by layer, and the same flow with its steps in no order at all.
+ * Compares validation and ordering of a graph with igraph on the same edges (T13). Prints two JSON
+ * lines: for the steps listed layer by layer, and for the same flow with its steps in random order.
  *
- * bench_dag [STEPS [TARGETS]]: layers of the square root of STEPS, each step behind TARGETS random
- * ones of the layer before; a million with three. `order` is what igraph does, too: build the
- * graph, find out whether it has a cycle, sort it. `validate` is what admission does: names,
- * duplicates, targets by name, cycles; each target is a text of its own, as in a flow that was
- * read. Best of ROUNDS, taking turns; milliseconds of
- * CPU time.
+ *   bench_dag [STEPS [TARGETS]]
+ *
+ * The graph has layers of the square root of STEPS steps; each step depends on TARGETS random steps
+ * of the layer before. Default: a million steps with three targets. `order` is the part that igraph
+ * does as well: build the graph, detect cycles, sort it. `validate` is the check of admission:
+ * names, duplicates, targets by name, cycles; each target is a string of its own, as in a parsed
+ * flow. The results are the best of ROUNDS alternating runs, in milliseconds of CPU time.
  */
 #include <igraph/igraph.h>
 #include <math.h>
@@ -33,7 +34,7 @@ struct bench {
     struct jobflow_spec spec;
 };
 
-/* CPU time of this thread: the machine may have other work. */
+/* CPU time of this thread: the machine may run other processes. */
 static int64_t cpu_ns(void)
 {
     struct timespec time;
@@ -49,7 +50,8 @@ static double ms_since(int64_t began_ns)
 
 static void make_edges(struct bench *bench, uint32_t targets)
 {
-    struct clock *clock = clock_virtual_new(0, 1); /* its randomness repeats */
+    struct clock *clock = clock_virtual_new(0, 1); /* a fixed seed, so that the graph is the same
+                                                    * in each run */
     uint32_t width = (uint32_t)sqrt(bench->steps);
 
     bench->edges = mem_array((size_t)bench->steps * targets, sizeof *bench->edges);
@@ -67,7 +69,7 @@ static int by_end(const void *a, const void *b)
     return left->to < right->to ? -1 : left->to > right->to;
 }
 
-/* Give every step another place in the list. */
+/* Moves every step to a random position of the list. */
 static void shuffle(struct bench *bench)
 {
     struct clock *clock = clock_virtual_new(0, 2);

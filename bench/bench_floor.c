@@ -1,18 +1,19 @@
 /*
- * What the kernel alone takes to start /bin/echo, from a plain process to one with the namespaces
- * and mounts of a pod: a floor for bench_spawn, which pods.py asks in turns with it.
+ * Measures the time that the kernel alone takes to start /bin/echo, from a plain process to one
+ * with the namespaces and mounts of a pod. This is the lower bound for bench_spawn; pods.py runs
+ * both alternately.
  *
  *   bench_floor WAY [pods [flight]]       prints one JSON line
  *
- *   spawn     posix_spawn and waitid, what is printed goes nowhere
- *   logged    the same with a log file each
- *   logs      the same with a directory and two log files each: output and errors
- *   spaces    a clone with mount, pid, uts and ipc namespaces (an ordinary user's: and a user
+ *   spawn     posix_spawn and waitid; the output is discarded
+ *   logged    the same with a log file for each process
+ *   logs      the same with a directory and two log files each: stdout and stderr
+ *   spaces    a clone with mount, pid, uts and ipc namespaces (for an ordinary user also a user
  *             namespace), then the program; a log file each
- *   mounts    the same with what four volumes take at least: private mounts, a file system in
- *             memory, four mounts from it, /proc
+ *   mounts    the same with the minimum for four volumes: private mounts, a tmpfs, four bind mounts
+ *             from it, /proc
  *
- * `flight` are on their way at a time.
+ * At most `flight` processes are started and not yet reaped at a time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +90,7 @@ static void map_ids(uid_t uid, gid_t gid)
     write_map("/proc/self/gid_map", groups);
 }
 
-/* Over directories that are there: making others is no part of the floor. */
+/* Mounts on existing directories, because creating directories is not part of the lower bound. */
 static void make_mounts(const char *dir)
 {
     static const char *const over[VOLUMES] = {"/mnt", "/media", "/srv", "/opt"};

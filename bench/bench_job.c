@@ -1,12 +1,11 @@
 /*
- * The job controller alone, on a store in memory: one job of so many replicas is created, its pods
- * run, the job is restarted, its pods run again and succeed. Scheduler and kubelet are played here.
+ * Measures the job controller alone, on a store in memory: one job is created, its pods run, the
+ * job is restarted, its pods run again and succeed. The benchmark plays scheduler and kubelet.
  *
- *   bench_job [replicas]        prints one JSON line for each of replicas/100, replicas/10,
- * replicas
+ *   bench_job [replicas]        prints one JSON line each for replicas/100, replicas/10 and replicas
  *
- * Times are CPU, of the whole process: store, registry and controller. `event_us` is the cost of
- * one more change of one pod of the job at its full size, so it must not grow with the size.
+ * Times are CPU time of the whole process: store, registry and controller. `event_us` is the cost
+ * of one more change of one pod of the job at its full size; it must not grow with the size.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +97,7 @@ static void expect(struct bench *bench, const char *what, int got, int want)
     abort();
 }
 
-/* Settle, and let the counters be written. Returns the milliseconds it took. */
+/* Runs the loop until the counters of the status are stored. Returns the milliseconds it took. */
 static double settle(struct bench *bench, double from)
 {
     loop_advance(bench->loop, 100);
@@ -115,7 +114,8 @@ static const struct object *pod_at(struct bench *bench, int index)
 
 enum { EVENTS = 2000 };
 
-/* Pods turn ready and unready again, one by one: each is a change of its own. */
+/* Makes pods ready and unready again one by one, so that each is a separate change. Returns the
+ * microseconds per change. */
 static double event_us(struct bench *bench, int replicas)
 {
     double from = cpu_ms();

@@ -1,19 +1,21 @@
 /*
- * Load for an HTTP/1.1 server: connections that each ask, wait for the whole answer and ask again;
- * with --watchers, connections that only listen, while the others write changes at a given rate.
+ * Generates load for an HTTP/1.1 server. Each connection sends a request, waits for the whole
+ * response and repeats. With --watchers some connections only watch, while the others write changes
+ * at a given rate.
  *
  *   bench_load --unix PATH | --tcp PORT [--tls] [--connections N] [--seconds S | --requests N]
  *              [--method M] [--target T] [--header H]… [--body FILE] [--first N]
  *              [--watchers N --watch T] [--rate R]
  *
- * In target and body "@N@" becomes the number of the request. A watcher that finds `"t":"<number>"`
- * in what it reads takes it for the event of that request, which took its time
+ * In target and body "@N@" is replaced with the number of the request. A watcher that reads
+ * `"t":"<number>"` treats it as the event of that request and records the time since each of the
+ * first three moments:
  *
  *   due ──(a connection is free)──► sent ──(commit)──► acknowledged ──► seen by the watcher
  *
- * since each of the first three. One thread, so that a server has the other core. Prints one JSON
- * line: requests per second, percentiles of what an answer (an event) took, CPU of this program,
- * statuses that were no 2xx.
+ * The program has one thread, so the server has the other core. It prints one JSON line: requests
+ * per second, percentiles of the latency of responses (and events), CPU time of this program, and
+ * the number of responses with a status other than 2xx.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,12 +39,13 @@
 
 enum {
     READ_BYTES = 256 << 10,
-    TAIL_BYTES = 64, /* of a stream, kept so that a mark cut in two is found */
+    TAIL_BYTES = 64, /* bytes kept from the last read, so that a mark split between two reads is
+                      * found */
     HEADERS_MAX = 8,
     EVENTS_MAX = 256,
 };
 
-/* Of a change that watchers are told. */
+/* The times of a change that watchers will see. */
 struct moments {
     int64_t due_us, sent_us, acknowledged_us; /* 0 = not yet */
 };
@@ -54,12 +57,12 @@ struct link {
     struct buf out;
     size_t sent;
     int64_t due_us;
-    long asked; /* which request of this run it is about, from 0 */
-    /* the answer */
+    long asked; /* index of the request within this run, from 0 */
+    /* head of the response */
     struct buf head;
     bool has_head, chunked;
-    size_t left;           /* of a body whose length is known */
-    char tail[TAIL_BYTES]; /* the last bytes */
+    size_t left;           /* bytes left of a body with a known length */
+    char tail[TAIL_BYTES]; /* the last bytes read */
     size_t tail_len;
 };
 
@@ -79,13 +82,14 @@ struct load {
     int last_refusal;
     uint64_t bytes;
     struct times took;
-    struct times since_due, since_sent, since_acknowledged; /* of events */
-    long first;                                             /* number of the run's first request */
+    struct times since_due, since_sent, since_acknowledged; /* latencies of events */
+    long first;                                             /* number of the first request of the
+                                                             * run */
     struct moments *changes;                                /* [cap] by request of this run */
     size_t cap;
 };
 
-/* What is read, with room before it for the end of what was read before. */
+/* The read buffer, with space in front for the last bytes of the read before. */
 static char scratch[TAIL_BYTES + READ_BYTES];
 
 static int64_t now_us(void)
@@ -101,8 +105,6 @@ static void die(const char *what)
     fprintf(stderr, "bench_load: %s: %s\n", what, strerrordesc_np(errno));
     exit(1); /* NOLINT(concurrency-mt-unsafe): one thread, here and below */
 }
-
-/* ---- sockets ---- */
 
 static int open_socket(const struct load *load)
 {
@@ -121,7 +123,8 @@ static int open_socket(const struct load *load)
     return fd;
 }
 
-/* Handshakes are done one after the other, before the clock starts. */
+/* Opens a connection. TLS handshakes are done one after the other, before the measurement starts.
+ */
 static void open_link(struct load *load, struct link *link)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = link};
@@ -169,7 +172,7 @@ static void link_flush(const struct load *load, struct link *link)
     epoll_ctl(load->poll, EPOLL_CTL_MOD, link->fd, &event);
 }
 
-/* ---- asking ---- */
+/* Appends the text with each "@N@" replaced with the number of the request. */
 
 static void add_with_marks(const struct load *load, const char *text, size_t len, struct buf *out)
 {
@@ -223,7 +226,7 @@ static struct moments *change_of(struct load *load, long asked)
     return &load->changes[asked];
 }
 
-/* The next request, if there is one and it is due. */
+/* Sends the next request, if there is one and it is due. */
 static void ask_next(struct load *load, struct link *link)
 {
     int64_t now = now_us();
@@ -241,7 +244,7 @@ static void ask_next(struct load *load, struct link *link)
     ask(load, link, load->method, load->target, &load->body);
 }
 
-/* ---- answers ---- */
+/* Handles the end of a response. */
 
 static void take_end(struct load *load, struct link *link)
 {
@@ -283,7 +286,8 @@ static bool take_head(struct link *link, const char **bytes, size_t *len)
     return true;
 }
 
-/* The stream's last bytes, and these after them, which lie in `scratch`; where the former begin. */
+/* Copies the stream's last bytes in front of `bytes`, which lie in `scratch`, and returns where
+ * they begin. */
 static const char *with_tail(const struct link *link, const char *bytes)
 {
     char *from = scratch + (bytes - scratch) - link->tail_len;
@@ -300,14 +304,15 @@ static void keep_tail(struct link *link, const char *from, const char *end)
     memcpy(link->tail, end - link->tail_len, link->tail_len);
 }
 
-/* An event may well be read before the answer of its change: it then took no time since that. */
+/* Records an event. It may be read before the response to its request; the latency since the
+ * response is then 0. */
 static void take_event(struct load *load, long number, int64_t now)
 {
     const struct moments *change;
 
     number -= load->first;
     if (number < 1 || number > load->asked)
-        return; /* of the time before */
+        return; /* the event belongs to an earlier run */
     change = &load->changes[number - 1];
     times_add(&load->since_due, now - change->due_us);
     times_add(&load->since_sent, now - change->sent_us);
@@ -370,7 +375,7 @@ static void on_ready(struct load *load, struct link *link, uint32_t events)
     }
 }
 
-/* ---- the whole ---- */
+/* Waits for readable and writable connections, and handles them. */
 
 static void poll_once(struct load *load)
 {
@@ -412,7 +417,7 @@ static void run(struct load *load)
         poll_once(load);
     }
     load->end_us = now_us();
-    /* what is still on its way to the watchers */
+    /* wait for events that have not reached all watchers */
     while (load->watchers &&
            load->since_due.n < (uint64_t)load->answered * (uint64_t)load->watchers &&
            now_us() < load->end_us + 5000000)

@@ -1,6 +1,6 @@
 /*
- * The loop alone: posted tasks, timers set and fired, turns, mail between threads. Prints one JSON
- * line.
+ * Measures the event loop alone: posted tasks, timers started and fired, turns, and messages
+ * between threads. Prints one JSON line.
  */
 #include <stdio.h>
 

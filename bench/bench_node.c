@@ -1,7 +1,7 @@
 /*
- * The node alone: scheduler and kubelet with the simulated runtime, on a store in memory. A pod
- * group and a pod per step, both gone when the pod has ended, as the job controller does it;
- * `width` steps are on their way at a time.
+ * Measures the node alone: scheduler and kubelet with the simulated runtime, on a store in memory.
+ * Each step creates a pod group and a pod, and deletes both when the pod has ended, as the job
+ * controller does. `width` steps are in flight at a time.
  *
  *   bench_node [steps [width [max-pods]]]       prints one JSON line
  */

@@ -1,11 +1,11 @@
 /*
- * The scheduler alone: mixed gangs on a simulated set of nodes, on a store in memory. Whoever is
- * bound runs and ends at once; a group that is over goes with its pods, and the next one comes.
+ * Measures the scheduler alone: mixed gangs on simulated nodes, on a store in memory. A bound pod
+ * runs and ends at once. A finished group is deleted with its pods, and the next group is created.
  *
  *   bench_scheduler [groups [nodes [waiting]]]      prints one JSON line
  *
- * Gangs are of 1, 2, 4, … 64 pods, one or two processors each, in four queues of different weight;
- * every eighth group is of a higher class. `waiting` groups stand in line at a time.
+ * Gangs have 1, 2, 4, … 64 pods with one or two CPUs each, in four queues of different weight.
+ * Every eighth group has a higher priority class. `waiting` groups are pending at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +117,7 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
     }
 }
 
-/* Bound: it has run. */
+/* Ends each pod as soon as it is bound. */
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
                         const struct object *old, const struct object *pod)
 {

@@ -1,17 +1,17 @@
 /*
- * What rewriting socket addresses costs a program, by both methods: BPF programs on its control
+ * Measures the cost of rewriting socket addresses, by both methods: BPF programs on the control
  * group (node/sandbox/sockaddr_bpf.h) and seccomp notification (node/sandbox/sockaddr_notify.h).
  *
  *   bench_sockaddr [rounds]       prints one JSON line for each call
  *
- * Each round runs every call without rewriting, with BPF and with seccomp in turn, each in a child
- * of its own; the line has the median microseconds of the call with the socket it is made on. Needs
- * root and control groups. The calls:
+ * Each round runs every call without rewriting, with BPF and with seccomp in turn, each in a new
+ * child process. The line has the median microseconds of the call together with the creation of its
+ * socket. Needs root and control groups. The calls:
  *
  *   bind        any address and a declared port: becomes the pod's address
  *   connect     a declared port of the loopback address: becomes the pod's address
- *   connect_pod another pod's address: the socket is bound to the pod's address before
- *   untouched   connect to an address that no rule is about
+ *   connect_pod another pod's address: the socket is first bound to the pod's address
+ *   untouched   connect to an address that no rule matches
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -52,7 +52,7 @@ static const struct call calls[] = {
 
 static const int repeats[METHODS] = {20000, 20000, 2000};
 
-/* Make the call on a new datagram socket, again and again: nanoseconds of each. */
+/* Repeats the call, each time on a new datagram socket. Returns the nanoseconds per call. */
 static int64_t measure(const struct call *call, int repeat)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(call->port)};
@@ -70,7 +70,7 @@ static int64_t measure(const struct call *call, int repeat)
     return (clock_mono_ns(clock_real()) - begin_ns) / repeat;
 }
 
-/* Answer the child's notifications until it has ended, as a shim does. */
+/* Answers the child's seccomp notifications until it has ended, as a shim does. */
 static void answer(int socket_fd, const struct sockaddr_rules *rules)
 {
     struct port_failures failures = {0};
@@ -123,7 +123,7 @@ static int64_t run(const struct call *call, enum method method, const struct cgr
         answer(ends[0], rules);
     close(ends[0]);
     while (pid > 0 && wait(NULL) > 0)
-        ; /* the child, and the children that connected in its place */
+        ; /* reaps the child, and the helper processes that connected in its place */
     each_ns = *result;
     munmap(result, sizeof *result);
     return each_ns;

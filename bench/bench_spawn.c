@@ -1,13 +1,13 @@
 /*
- * What a pod costs from the runtime's start to its last report, by ways and levels. pods.py asks it
- * in turns with bench_floor, for only ratios of one moment are to be believed.
+ * Measures a pod from its start in the runtime to its last report, by level of isolation. pods.py
+ * runs it alternately with bench_floor, because only ratios measured at the same time are reliable.
  *
  *   bench_spawn LEVEL [volumes [pods [flight]]]       prints one JSON line
  *
- * LEVEL is bare (nothing asked for: the shared supervisor), plain, mounts, user or full (a pod of
- * its own supervisor with names and an address), or private: the best level with the private
- * network. `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. What is started
- * is /bin/echo, so each pod has a log, `flight` at a time.
+ * LEVEL is bare (no isolation requested: the shared supervisor), plain, mounts, user or full (a pod
+ * with its own supervisor, host names and an address), or private: the best level with the private
+ * network. `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. Each pod runs
+ * /bin/echo, so each has a log; `flight` pods are in flight at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void start_one(struct bench *bench)
     container.mounts.items = mounts;
     container.mounts.count = bench->volumes;
     clock_uuid(clock_real(), uid);
-    /* of the private network, where each has its own; elsewhere any address will do */
+    /* each pod has its own address of the private network; at other levels any address will do */
     snprintf(ip, sizeof ip, "10.127.%d.%d", 4 + bench->serial / 250 % 250, 1 + bench->serial % 250);
     bench->serial++;
     bench->started++;
@@ -128,7 +128,7 @@ static bool open_runtime(struct bench *bench, const char *dir, const char *level
     bench->rt->ops->adopt(bench->rt, on_found, &bench->adopted);
     while (!bench->ready)
         loop_run(bench->loop);
-    run_pods(bench, 1); /* the supervisor is up */
+    run_pods(bench, 1); /* starts the supervisor before the measurement */
     return true;
 }
 

@@ -1,7 +1,7 @@
 /*
- * The store alone, under the writes of a flow: each step makes a job, a pod group and a pod, binds
- * the pod, starts it, ends it, and completes the job: 8 row changes, two of which (start and end)
- * wait until they are durable. `width` steps are on their way at a time.
+ * Measures the store alone, under the writes of a flow: each step creates a job, a pod group and a
+ * pod, binds the pod, starts it, ends it, and completes the job. These are 8 row changes; two of
+ * them (start and end) wait until they are durable. `width` steps are in flight at a time.
  *
  *   bench_store [steps [width [directory]]]       prints one JSON line
  */
@@ -27,7 +27,7 @@ struct step {
 struct bench {
     struct loop *loop;
     struct store *store;
-    struct blob *bodies[4]; /* job, pod group, pod, pod bound */
+    struct blob *bodies[4]; /* bodies of a job, a pod group, a pod and a bound pod */
     struct step *steps;
     long started, finished, wanted;
 };

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * How many of something took how long. Times are kept to one part in 64, so that a million of them
- * a second are counted in a table that stays in the processor's first cache.
+ * A histogram of durations with a precision of one part in 64. The table is small enough for the L1
+ * cache, so a million values per second can be recorded.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static inline void times_add(struct times *times, int64_t us)
     times->n++;
 }
 
-/* The time that `part` of them did not pass. */
+/* Returns the quantile in milliseconds: the duration that `part` of the values do not exceed. */
 static inline double times_ms(const struct times *times, double part)
 {
     uint64_t wanted = (uint64_t)((double)times->n * part), sum = 0;

@@ -66,7 +66,8 @@ static void many_small_ones_cost_little_more_than_their_sum(void **state)
         close_by += at > before && at - before <= 64;
         before = at;
     }
-    assert_in_range(close_by, 99900, 100000); /* all but the first of each chunk */
+    assert_in_range(close_by, 99900, 100000); /* all allocations but the first of each chunk lie
+                                               * close to the one before */
     arena_free(NULL);
 }
 

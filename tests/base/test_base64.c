@@ -1,5 +1,5 @@
 /*
- * base/base64
+ * Tests of base/base64: encoding, and decoding of valid and malformed text.
  */
 #include "tests/unit.h"
 
@@ -8,7 +8,7 @@
 #include "base/base64.h"
 
 struct base64_case {
-    const char *name, *text, *bytes; /* bytes NULL: refused */
+    const char *name, *text, *bytes; /* bytes NULL: the decoder refuses the text */
 };
 
 static const struct base64_case cases[] = {

@@ -1,4 +1,6 @@
-/* base/dag. covers: jobflow.md 14 15 16 17 18 19 20 26 27 */
+/*
+ * Tests of base/dag: order, cycles and cost. covers: jobflow.md 14 15 16 17 18 19 20 26 27
+ */
 #include "tests/unit.h"
 
 #include "base/buf.h"
@@ -11,12 +13,13 @@ enum { EDGES_MAX = 16, RANDOM_GRAPHS = 20000, RANDOM_VERTICES = 12, RANDOM_EDGES
 struct graph_case {
     const char *name;
     uint32_t vertices;
-    struct dag_edge edges[EDGES_MAX]; /* ends with {0, 0} unless that is an edge: see count */
+    struct dag_edge edges[EDGES_MAX]; /* ends with {0, 0}, unless `count` says that {0, 0} is an
+                                       * edge */
     size_t count;
-    const char *want; /* the order, or "cycle: …" */
+    const char *want; /* the expected order, or "cycle: …" */
 };
 
-/* Vertices are written from 0; the specification's examples from 1. */
+/* Vertices are numbered from 0 here, and from 1 in the examples of the specification. */
 /* clang-format off */
 static const struct graph_case cases[] = {
     {"nothing",                             0, {{0}}, 0, ""},
@@ -71,7 +74,7 @@ static void orders_and_cycles(void **state)
     }
 }
 
-/* Whether v is reached from u, by looking at every way: the graphs are small. */
+/* Returns whether v is reachable from u, by an exhaustive search: the graphs are small. */
 static bool reaches(const struct dag *dag, uint32_t u, uint32_t v, uint32_t *seen)
 {
     for (uint32_t e = dag->first[u]; e < dag->first[u + 1]; e++) {
@@ -154,7 +157,7 @@ static int64_t ms_of(struct dag *dag, uint32_t *out, size_t *length)
     return (cpu_us() - start) / 1000;
 }
 
-/* Sanitizers may take their time. */
+/* The limit is generous because sanitizers are slow. */
 enum { PATIENCE_MS = 500 };
 
 static void a_cycle_of_ten_thousand_is_found_at_once(void **state)
@@ -176,7 +179,8 @@ static void a_cycle_of_ten_thousand_is_found_at_once(void **state)
     mem_free(out);
 }
 
-/* Upstream walks every path of this one: 2^40. */
+/* A graph with 2^40 paths, on which the upstream algorithm, which walks every path, does not end.
+ */
 static void forty_layers_of_two_are_linear(void **state)
 {
     enum { LAYERS = 40 };

@@ -66,7 +66,7 @@ static void long_text_is_cut_between_characters(void **state)
     for (size_t shift = 0; shift < 4; shift++) {
         memset(text, 'a', shift);
         for (size_t i = shift; i + 4 < sizeof text; i += 3)
-            memcpy(text + i, "\u20ac", 4); /* three bytes and the end */
+            memcpy(text + i, "\u20ac", 4); /* three bytes and the terminating NUL */
         error_set(&err, ERR_INVALID, text, "%s", text);
 
         size_t len = strlen(err.message), field_len = strlen(err.field);

@@ -38,7 +38,7 @@ static int count_entries(const char *name)
 {
     scoped_str path = test_path(name);
     DIR *dir = opendir(path);
-    int count = -2; /* . and .. */
+    int count = -2; /* starts at -2, because . and .. are listed, too */
 
     assert_non_null(dir);
     while (readdir(dir))
@@ -93,7 +93,8 @@ static void reading_keeps_to_its_bounds(void **state)
 
 static void a_failed_write_leaves_the_old_file_and_no_litter(void **state)
 {
-    scoped_str inner = test_path("target/x"); /* a directory: no file can replace it */
+    scoped_str inner = test_path("target/x"); /* makes target a directory, which a file cannot
+                                               * replace */
     scoped_str missing = test_path("no/such/file");
     scoped_str slash = test_path("target/");
     struct error err = {0};
@@ -114,7 +115,7 @@ static void missing_parents_are_made(void **state)
     scoped_str below = test_path("plain/x");
     struct error err = {0};
     struct stat info;
-    mode_t mask = umask(022); /* whatever the caller's is */
+    mode_t mask = umask(022); /* the result must not depend on the caller's umask */
 
     check_ok("new", file_mkdirs(path, 0750, &err), err);
     check_ok("again", file_mkdirs(path, 0750, &err), err);
@@ -156,7 +157,7 @@ static void a_tree_is_removed_and_links_are_not_followed(void **state)
     assert_true(exists(canary));
     check_ok("absent", file_remove_tree(dir_fd, "tree", &err), err);
 
-    /* The name itself may be a link or a file. */
+    /* The name of the tree itself may be a link or a file. */
     assert_int_equal(symlink(outside, tree), 0);
     check_ok("link", file_remove_tree(dir_fd, "tree", &err), err);
     assert_false(exists(tree));

@@ -35,7 +35,7 @@ static void a_table_finds_what_was_put(void **state)
 
     HASH_ITER(hh, table, found, next)
     {
-        assert_int_equal(found->value, seen++); /* in the order added */
+        assert_int_equal(found->value, seen++); /* iteration returns entries in the order added */
         HASH_DEL(table, found);
         mem_free(found);
     }
@@ -44,7 +44,8 @@ static void a_table_finds_what_was_put(void **state)
 
 static void a_stable_hash_never_changes(void **state)
 {
-    /* The published XXH3 value of the empty input; the others are pinned. */
+    /* The published XXH3 value of the empty input. The other values were recorded from this
+     * implementation, because stored hashes must not change. */
     assert_int_equal(hash_stable("", 0), 0x2d06800538d394c2);
     assert_int_equal(hash_stable("jobflow", 7), hash_stable("jobflow", 7));
     assert_int_not_equal(hash_stable("jobflow", 7), hash_stable("jobflow", 6));

@@ -1,5 +1,5 @@
 /*
- * The heap: order, removal and moving of any item.
+ * Tests of base/heap: order, and removal and repositioning of any item.
  */
 #include "tests/unit.h"
 

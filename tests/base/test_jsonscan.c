@@ -1,5 +1,6 @@
 /*
- * Finding one's way in JSON text: members, elements and ends, in compact text and in what is none.
+ * Tests of base/jsonscan: finds members, elements and ends of values in valid and malformed JSON
+ * text.
  */
 #include "tests/unit.h"
 

@@ -7,7 +7,7 @@
 
 static const int64_t NOON_MS = 1767355200000;
 
-/* What happened, in order: one letter each. */
+/* Records what happened, in order: one letter per event. */
 struct trace {
     char text[256];
     size_t len;
@@ -43,7 +43,7 @@ static void tear_down(struct setup *setup)
     clock_free(setup->clock);
 }
 
-/* A task and a timer that note their letter and may do one thing more. */
+/* A task and a timer that record their letter and may post, cancel or start another one. */
 struct actor {
     struct task task;
     struct timer timer;
@@ -51,7 +51,7 @@ struct actor {
     struct setup *setup;
     struct actor *post, *start, *cancel, *stop;
     int64_t delay_ms;
-    int times; /* post or start only that often */
+    int times; /* maximum number of posts or starts */
     char letter;
     bool stop_loop;
     int64_t ran_at_ms;
@@ -109,7 +109,7 @@ static void tasks_run_in_the_order_posted(void **state)
 
     loop_post(s.loop, &b.task);
     loop_post(s.loop, &a.task);
-    loop_post(s.loop, &b.task); /* already posted */
+    loop_post(s.loop, &b.task); /* has no effect: the task is posted already */
     loop_post(s.loop, &c.task);
     assert_true(a.task.posted);
     loop_settle(s.loop);
@@ -143,7 +143,8 @@ static void a_cancelled_task_does_not_run(void **state)
     loop_post(s.loop, &b.task);
     loop_post(s.loop, &c.task);
     a.cancel = &b;
-    loop_cancel(s.loop, &c.task); /* the last: what follows must still be found */
+    loop_cancel(s.loop, &c.task); /* c is the last of the list; tasks posted later must still be
+                                   * appended to it */
     loop_cancel(s.loop, &c.task);
     loop_post(s.loop, &d.task);
     loop_settle(s.loop);
@@ -213,8 +214,8 @@ static void timers_fire_in_the_order_of_their_times(void **state)
 
     timer_start(s.loop, &c.timer, 3000);
     timer_start(s.loop, &a.timer, 1000);
-    timer_start(s.loop, &d.timer, 1000); /* the same instant: in the order armed */
-    timer_start(s.loop, &b.timer, -5);   /* at once, but not inside this call */
+    timer_start(s.loop, &d.timer, 1000); /* timers of the same instant fire in the order started */
+    timer_start(s.loop, &b.timer, -5);   /* due at once, but it does not fire inside this call */
     assert_string_equal(s.trace.text, "");
     assert_true(loop_drain(s.loop, INT64_C(3600) * 1000));
     assert_string_equal(s.trace.text, "badc");
@@ -271,7 +272,7 @@ static void a_timer_can_be_moved_and_stopped(void **state)
     timer_start(s.loop, &b.timer, 2000);
     timer_start(s.loop, &c.timer, 2000);
     timer_start(s.loop, &a.timer, 3000);
-    b.stop = &c; /* due at the same instant, and yet not fired */
+    b.stop = &c; /* c is due at the same instant, but a stopped timer does not fire */
     assert_true(timer_armed(&a.timer));
     loop_advance(s.loop, 2500);
     assert_string_equal(s.trace.text, "b");
@@ -367,7 +368,7 @@ static void virtual_hours_pass_in_no_time(void **state)
     tear_down(&s);
 }
 
-/* Work on the pool. */
+/* Work that runs on the thread pool. */
 
 struct slow_work {
     struct pool_work work;
@@ -466,9 +467,9 @@ static void freeing_the_loop_waits_for_work_in_flight(void **state)
     assert_string_equal(s.trace.text, "w");
 }
 
-/* Mail from threads. */
+/* Threads that send messages to the loop. */
 
-struct postman {
+struct mail_sender {
     struct setup *setup;
     struct task task;
     struct loop_mail *mail;
@@ -478,46 +479,48 @@ struct postman {
     bool released;
 };
 
-enum { LETTERS = 1000 };
+enum { MESSAGES = 1000 };
 
-static void postman_thread(void *arg)
+static void send_messages(void *arg)
 {
-    struct postman *postman = arg;
+    struct mail_sender *mail_sender = arg;
 
-    for (int i = 0; i < LETTERS; i++) {
-        postman->sent++;
-        loop_mail_send(postman->mail);
+    for (int i = 0; i < MESSAGES; i++) {
+        mail_sender->sent++;
+        loop_mail_send(mail_sender->mail);
     }
 }
 
-static void postman_received(struct task *task)
+static void message_received(struct task *task)
 {
-    struct postman *postman = container_of(task, struct postman, task);
+    struct mail_sender *mail_sender = container_of(task, struct mail_sender, task);
 
-    postman->seen++;
-    postman->last = postman->sent;
-    if (postman->last == LETTERS && !postman->released) { /* counted before it was sent */
-        postman->released = true;
-        loop_unhold(postman->setup->loop);
+    mail_sender->seen++;
+    mail_sender->last = mail_sender->sent;
+    if (mail_sender->last == MESSAGES &&
+        !mail_sender->released) { /* the counter was increased before the
+                                                           * message was sent */
+        mail_sender->released = true;
+        loop_unhold(mail_sender->setup->loop);
     }
 }
 
 static void mail_from_a_thread_wakes_the_loop(void **state)
 {
     struct setup s = virtual_setup();
-    struct postman postman = {.setup = &s};
+    struct mail_sender mail_sender = {.setup = &s};
     struct actor a = actor(&s, 'a');
 
     loop_hold(s.loop);
     timer_start(s.loop, &a.timer, 1000);
-    postman.mail = loop_mail_new(s.loop, postman_received, &postman.task);
-    assert_int_equal(uv_thread_create(&postman.thread, postman_thread, &postman), 0);
+    mail_sender.mail = loop_mail_new(s.loop, message_received, &mail_sender.task);
+    assert_int_equal(uv_thread_create(&mail_sender.thread, send_messages, &mail_sender), 0);
     assert_true(loop_drain(s.loop, 10000));
-    assert_int_equal(postman.last, LETTERS);
-    assert_in_range(postman.seen, 1, LETTERS);
+    assert_int_equal(mail_sender.last, MESSAGES);
+    assert_in_range(mail_sender.seen, 1, MESSAGES);
     assert_string_equal(s.trace.text, "a");
-    uv_thread_join(&postman.thread);
-    loop_mail_close(postman.mail);
+    uv_thread_join(&mail_sender.thread);
+    loop_mail_close(mail_sender.mail);
     loop_mail_close(NULL);
     tear_down(&s);
 }
@@ -525,17 +528,17 @@ static void mail_from_a_thread_wakes_the_loop(void **state)
 static void closed_mail_delivers_nothing(void **state)
 {
     struct setup s = virtual_setup();
-    struct postman postman = {.setup = &s};
+    struct mail_sender mail_sender = {.setup = &s};
 
-    postman.mail = loop_mail_new(s.loop, postman_received, &postman.task);
-    loop_mail_send(postman.mail);
-    loop_mail_close(postman.mail);
+    mail_sender.mail = loop_mail_new(s.loop, message_received, &mail_sender.task);
+    loop_mail_send(mail_sender.mail);
+    loop_mail_close(mail_sender.mail);
     loop_settle(s.loop);
-    assert_int_equal(postman.seen, 0);
+    assert_int_equal(mail_sender.seen, 0);
     tear_down(&s);
 }
 
-/* The real clock. */
+/* With the real clock, timers do not fire before their time. */
 
 static void real_timers_never_fire_early(void **state)
 {
@@ -587,7 +590,7 @@ static void a_busy_loop_still_looks_at_its_timers(void **state)
     timer_start(s.loop, &end.timer, 30);
     loop_on_turn_end(s.loop, &h.hook);
     loop_post(s.loop, &spin.task);
-    loop_run(s.loop); /* returns, although a task is always posted */
+    loop_run(s.loop); /* loop_run returns although a task is always posted */
     assert_true(spin.task.posted);
     loop_cancel(s.loop, &spin.task);
     loop_off_turn_end(s.loop, &h.hook);
@@ -608,7 +611,7 @@ static void stop_before_the_run_ends_it_after_one_turn(void **state)
     tear_down(&s);
 }
 
-/* A pipe: what libuv calls back belongs to the turn that follows. */
+/* A pipe: callbacks of libuv belong to the turn that follows. */
 
 struct piped {
     uv_poll_t poll;
@@ -640,7 +643,7 @@ static void settling_sees_what_is_readable(void **state)
     uv_poll_start(&piped.poll, UV_READABLE, piped_readable);
     timer_start(s.loop, &timer.timer, 1);
     assert_int_equal(write(fds[1], "x", 1), 1);
-    assert_true(loop_drain(s.loop, 10)); /* bytes before time */
+    assert_true(loop_drain(s.loop, 10)); /* bytes are read before the virtual time advances */
     assert_string_equal(s.trace.text, "x!t");
     assert_int_equal(write(fds[1], "yz", 2), 2);
     loop_settle(s.loop);

@@ -44,7 +44,7 @@ static void running_out_of_memory_ends_the_process(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         int status = status_of(cases[i]);
 
-        /* A sanitizer's allocator may end the process by itself. */
+        /* the allocator of a sanitizer may exit instead of aborting */
         assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "base/rss.h"
 
-/* KiB of pages that are as files have them; -1 where the kernel does not say. */
+/* Returns the resident KiB that are mapped from files; -1 when the kernel does not report them. */
 static long file_pages(void)
 {
     FILE *status = fopen("/proc/self/status", "r");

@@ -42,7 +42,8 @@ static void items_are_found_by_their_key(void **state)
     table_release(&table);
 }
 
-/* All of one hash, and hashes that wrap around the end: the gap closes, nobody is lost. */
+/* Entries with the same hash, and with hashes that wrap around the end of the table, stay reachable
+ * when one of them is removed. */
 static void removal_leaves_the_others_reachable(void **state)
 {
     static const uint64_t homes[] = {14, 14, 15, 14, 0, 15, 1, 30};

@@ -6,7 +6,7 @@ struct counted {
     struct work work;
     int handled;
     int64_t last_ms;
-    int fail_times; /* back off that often, then forget */
+    int fail_times; /* the first so many attempts fail and back off; then one succeeds */
 };
 
 static void count(struct work *work)
@@ -114,7 +114,7 @@ static void failures_back_off_to_a_minute(void **state)
         assert_int_equal(a.handled, i + 2);
         assert_int_equal(a.last_ms, want_ms);
     }
-    assert_int_equal(a.work.failures, 0); /* the last one succeeded */
+    assert_int_equal(a.work.failures, 0); /* the last attempt succeeded */
     a.fail_times = 1;
     work_add(&a.work);
     assert_true(loop_drain(s.loop, 60000));

@@ -1,13 +1,15 @@
 /*
- * Preloaded into the program by tests: system calls that are interrupted or move less than was
- * asked for, as any may; and a process that is killed right before a chosen one.
+ * A preloaded library that injects faults into system calls of the program: calls that are
+ * interrupted or transfer fewer bytes than requested, as the kernel may do, and a SIGKILL before a
+ * chosen call.
  *
- *   SYSCALLS_SHORT=P     P of 100 calls are cut short or interrupted; shims, too
- *   SYSCALLS_KILL_AT=N   SIGKILL before the N-th call that writes to a file or syncs it; in the
- *                        process itself alone
- *   SYSCALLS_SEED=S      which ones; the process id by default
+ *   SYSCALLS_SHORT=P     P percent of the calls are shortened or interrupted, also in shims
+ *   SYSCALLS_KILL_AT=N   SIGKILL before the N-th call that writes to a file or syncs it, in the
+ *                        process itself only
+ *   SYSCALLS_SEED=S      seed of the random choices; default: the process id
  *
- * Cut short is only what the kernel cuts short: files, streams, what is read from pipes.
+ * Only calls that the kernel may shorten are shortened: those on files and streams, and reads of
+ * pipes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +48,7 @@ __attribute__((constructor)) static void begin(void)
         unsetenv("LD_PRELOAD");
 }
 
-/* SplitMix64. */
+/* A pseudo-random generator: SplitMix64. */
 static uint64_t chance(void)
 {
     uint64_t z = atomic_fetch_add(&state, UINT64_C(0x9e3779b97f4a7c15));
@@ -75,7 +77,7 @@ static bool is_cut(int fd, bool writing)
     return cut;
 }
 
-/* How much of `len` is moved; -1: interrupted. */
+/* Returns how many of `len` bytes are transferred; -1: the call is interrupted. */
 static ssize_t part_of(int fd, size_t len, bool writing)
 {
     if (len == 0 || !struck() || !is_cut(fd, writing))
@@ -101,7 +103,7 @@ static bool interrupted(void)
     return true;
 }
 
-/* The function behind ours, of the same type. */
+/* The original function that ours replaces, with the same type. */
 #define BEHIND(name)                                                                               \
     static __typeof__(name) *behind;                                                               \
     if (!behind)                                                                                   \

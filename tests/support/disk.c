@@ -142,7 +142,7 @@ void disk_install(void)
 {
     if (system_vfs)
         return;
-    system_vfs = vfs_put_before(&our_vfs, "disk", sizeof(struct disk_file));
+    system_vfs = vfs_install(&our_vfs, "disk", sizeof(struct disk_file));
     our_vfs.xOpen = disk_open;
 }
 

@@ -21,10 +21,10 @@ static void remove_strangers(struct flow_walk *w)
 /* LIV-1: the flow ends once no fault occurs any more. */
 static void run_out(struct flow_walk *w)
 {
-    walk_breathe(w);
+    walk_settle_writes(w);
     remove_strangers(w);
     if (w->no_template)
-        walk_template_goes(w);
+        walk_toggle_template(w);
     if (w->suspended)
         walk_suspend(w);
     for (int i = 0; i < QUIET_ROUNDS && !*w->violation; i++) {
@@ -33,9 +33,9 @@ static void run_out(struct flow_walk *w)
             return;
         if (walk_some_job(w, true))
             walk_end_a_job(w);
-        else if (!walk_take_up_all(w))
+        else if (!walk_resume_all(w))
             walk_did(w, "time passes", ""), flow_fixture_advance(w->fixture, CALM_MS);
-        walk_obey(w);
+        walk_execute_commands(w);
     }
     walk_violated(w, "LIV-1: the flow does not end: %s",
                   flow_fixture_at(w->fixture, "f", "conditions"));
@@ -125,7 +125,7 @@ bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
     if (begin(&w, seed, fixture)) {
         walk_tell_flow(&w);
         for (int i = 0; i < EVENTS && !*violation && w.exists; i++)
-            walk_happen(&w);
+            walk_random_event(&w);
         if (!*violation)
             run_out(&w);
         if (!*violation)

@@ -65,7 +65,7 @@ void walk_take_up_a_job(struct flow_walk *w)
     }
 }
 
-bool walk_take_up_all(struct flow_walk *w)
+bool walk_resume_all(struct flow_walk *w)
 {
     bool some = false;
 
@@ -86,7 +86,7 @@ void walk_suspend_all(struct flow_walk *w)
     if (w->suspended == was)
         return;
     if (was) {
-        walk_take_up_all(w);
+        walk_resume_all(w);
         return;
     }
     for (uint32_t i = 0; i < w->n_seen; i++) {

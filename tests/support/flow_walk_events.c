@@ -130,7 +130,7 @@ static void roll_end(struct flow_walk *w, struct seen_job *job)
 }
 
 /* Executes Commands, as the job controller does. */
-void walk_obey(struct flow_walk *w)
+void walk_execute_commands(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[i];
@@ -152,7 +152,7 @@ static bool is_at_work(struct flow_walk *w, const struct seen_job *job)
     return pod && !job_phase_finished(job->phase) && pod_status_of(pod)->phase == POD_RUNNING;
 }
 
-void walk_calm(struct flow_walk *w)
+void walk_clear_faults(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
     w->faults = false;
@@ -160,12 +160,12 @@ void walk_calm(struct flow_walk *w)
     for (uint32_t i = 0; i < w->n_seen; i++) /* a TCP probe may have tried its port meanwhile */
         if (walk_fact(w, &w->seen[i])->passed == RULE_YES && is_at_work(w, &w->seen[i]))
             walk_fact(w, &w->seen[i])->polled = RULE_YES;
-    walk_obey(w);
+    walk_execute_commands(w);
     flow_fixture_advance(w->fixture, SHORT_MS);
 }
 
 /* Waits until the writes in flight have ended. */
-void walk_breathe(struct flow_walk *w)
+void walk_settle_writes(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
     w->faults = false;
@@ -263,7 +263,7 @@ static void job_is_deleted(struct flow_walk *w)
 {
     struct seen_job *job;
 
-    walk_breathe(w);
+    walk_settle_writes(w);
     job = walk_some_job(w, dice_chance(&w->dice, 50));
     if (!job)
         return;
@@ -279,7 +279,7 @@ void walk_suspend(struct flow_walk *w)
     if (flow_phase_finished(w->phase))
         return;
     if (!w->suspended) { /* wait for jobs that are being created */
-        walk_breathe(w);
+        walk_settle_writes(w);
         if (flow_phase_finished(w->phase))
             return;
     }
@@ -292,21 +292,21 @@ static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    walk_breathe(w); /* jobs that end meanwhile count as ended before the edit */
+    walk_settle_writes(w); /* jobs that end meanwhile count as ended before the edit */
     if (!w->exists || w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
     walk_did(w, "is retried:", value);
     w->retry_asked = w->disturbed = true;
     flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY, value);
-    walk_breathe(w);
+    walk_settle_writes(w);
 }
 
 static void flow_is_aborted(struct flow_walk *w)
 {
     if (flow_phase_finished(w->phase) || !dice_chance(&w->dice, 30))
         return;
-    walk_breathe(w);
+    walk_settle_writes(w);
     if (flow_phase_finished(w->phase))
         return;
     walk_did(w, "is aborted:", "f");
@@ -333,7 +333,7 @@ static void flow_is_edited(struct flow_walk *w)
     uint32_t last = w->flow.count - 1;
     bool removes = dice_chance(&w->dice, 40), accepted, finished;
 
-    walk_breathe(w);
+    walk_settle_writes(w);
     finished = flow_phase_finished(w->phase);
     if (!w->exists || w->rules.ending || w->retry_asked)
         return;
@@ -362,7 +362,7 @@ static void flow_is_edited(struct flow_walk *w)
     flow_fixture_settle(w->fixture);
 }
 
-void walk_template_goes(struct flow_walk *w)
+void walk_toggle_template(struct flow_walk *w)
 {
     walk_did(w, w->no_template ? "the template is back" : "the template is deleted", "");
     if (!w->no_template)
@@ -391,7 +391,7 @@ static void flow_is_deleted(struct flow_walk *w)
 
     if (!dice_chance(&w->dice, 30))
         return;
-    walk_breathe(w);
+    walk_settle_writes(w);
     if (!w->exists)
         return;
     walk_did(w, "the flow is deleted", how == REGISTRY_ORPHAN ? "without its jobs" : "");
@@ -422,7 +422,7 @@ static const struct {
     {4, flow_is_retried},
     {2, flow_is_aborted},
     {3, flow_is_edited},
-    {2, walk_template_goes},
+    {2, walk_toggle_template},
     {4, template_changes},
     {2, flow_is_deleted},
     {3, walk_abort_a_job},
@@ -431,7 +431,7 @@ static const struct {
     {4, NULL},
 };
 
-void walk_happen(struct flow_walk *w)
+void walk_random_event(struct flow_walk *w)
 {
     int total = 0, at;
 
@@ -446,11 +446,11 @@ void walk_happen(struct flow_walk *w)
             happenings[i].happens(w);
         } else {
             walk_did(w, "nothing happens for a while", "");
-            walk_calm(w);
+            walk_clear_faults(w);
             walk_check_calm(w);
         }
         break;
     }
-    walk_obey(w);
+    walk_execute_commands(w);
     walk_judge(w);
 }

@@ -108,7 +108,7 @@ void walk_take_up_a_job(struct flow_walk *w);
 /** Does what suspend --jobs or resume --jobs do. */
 void walk_suspend_all(struct flow_walk *w);
 /** Resumes every aborted job that needs it; returns false when there is none. */
-bool walk_take_up_all(struct flow_walk *w);
+bool walk_resume_all(struct flow_walk *w);
 
 /* Functions of flow_walk_events.c, which has the events: of the controller, the user, or random. */
 void walk_stop(struct flow_walk *w);
@@ -116,15 +116,15 @@ void walk_start(struct flow_walk *w);
 void walk_restart(struct flow_walk *w);
 /** Creates or replaces the flow; returns false when it was refused. */
 bool walk_apply(struct flow_walk *w, bool suspend);
-void walk_obey(struct flow_walk *w);    /* executes Commands as the job controller does */
-void walk_calm(struct flow_walk *w);    /* ends the write faults and waits until the writes in
+void walk_execute_commands(struct flow_walk *w); /* executes Commands as the job controller does */
+void walk_clear_faults(struct flow_walk *w);  /* ends the write faults and waits until the writes in
                                          * flight have ended */
-void walk_breathe(struct flow_walk *w); /* waits until the writes in flight have ended */
+void walk_settle_writes(struct flow_walk *w); /* waits until the writes in flight have ended */
 struct seen_job *walk_some_job(struct flow_walk *w,
                                bool unfinished); /* returns a random job, or NULL */
 void walk_end_a_job(struct flow_walk *w);
-void walk_suspend(struct flow_walk *w);       /* suspends or resumes the flow */
-void walk_template_goes(struct flow_walk *w); /* deletes the template or creates it again */
+void walk_suspend(struct flow_walk *w);         /* suspends or resumes the flow */
+void walk_toggle_template(struct flow_walk *w); /* deletes the template or creates it again */
 void walk_write_template(struct flow_walk *w, bool other);
 void walk_tell_flow(const struct flow_walk *w);
-void walk_happen(struct flow_walk *w); /* executes one random event */
+void walk_random_event(struct flow_walk *w); /* executes one random event */

@@ -118,7 +118,7 @@ void gen_job_roll(struct gen_job *job, struct dice *dice)
     job->slot_budget = dice_chance(dice, 20);
 }
 
-void gen_job_crowd(struct gen_job *job, struct dice *dice)
+void gen_job_group_restarts(struct gen_job *job, struct dice *dice)
 {
     for (int t = 0; t < job->n_tasks; t++) {
         struct gen_task *task = &job->tasks[t];
@@ -136,7 +136,7 @@ void gen_job_crowd(struct gen_job *job, struct dice *dice)
     job->max_retry = 5;
 }
 
-void gen_job_mourn(struct gen_job *job, struct dice *dice)
+void gen_job_lost_pods(struct gen_job *job, struct dice *dice)
 {
     for (int t = 0; t < job->n_tasks; t++)
         job->tasks[t].policies = (struct gen_policies){

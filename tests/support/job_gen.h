@@ -45,10 +45,10 @@ struct gen_job {
 void gen_job_roll(struct gen_job *job, struct dice *dice);
 /** Generates a job whose tasks have several pods, and each pod that fails asks for a restart of all
  * of them after a delay. Many delayed actions are then pending, and one of them answers all. */
-void gen_job_crowd(struct gen_job *job, struct dice *dice);
+void gen_job_group_restarts(struct gen_job *job, struct dice *dice);
 /** Generates a job whose tasks restart with a delay after a pod was lost, unless the pod was
  * replaced before. */
-void gen_job_mourn(struct gen_job *job, struct dice *dice);
+void gen_job_lost_pods(struct gen_job *job, struct dice *dice);
 /** Changes replicas and minimums of tasks without partitions at random. */
 void gen_job_rescale(struct gen_job *job, struct dice *dice);
 int gen_job_replicas(const struct gen_job *job);

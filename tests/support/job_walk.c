@@ -10,8 +10,8 @@
 #include "tests/support/job_walk_internal.h"
 
 enum { STEPS = 22 };
-/* Of seven tests one uses jobs of gen_job_crowd, one those of gen_job_mourn. */
-enum { KINDS = 7, CROWDS_AT = 2, MOURNERS_AT = 4 };
+/* Of seven tests one uses jobs of gen_job_group_restarts, one those of gen_job_lost_pods. */
+enum { KINDS = 7, GROUP_RESTARTS_AT = 2, LOST_PODS_AT = 4 };
 
 /* Returns the index of a random pod that satisfies `wanted`, or -1. */
 static int pick_pod(struct walk *walk, bool (*wanted)(const struct rule_pod *pod))
@@ -57,7 +57,7 @@ static void pods_run(struct walk *walk)
 {
     for (int i = 0; i < walk->sight.count; i++)
         if (is_pending(&walk->sight.pods[i]) &&
-            dice_chance(&walk->dice, walk->mourning ? 40 : 80)) {
+            dice_chance(&walk->dice, walk->lost_pods ? 40 : 80)) {
             walk->evicted_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk->failed_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk_tell(walk, "runs: %s", object_name(walk->sight.objects[i]));
@@ -151,7 +151,7 @@ static void pod_is_deleted(struct walk *walk)
     else if (!walk->slow || has_ended(&walk->sight.pods[at])) /* an ended pod is deleted without
                                                                * a grace period */
         expect_eviction(walk, &walk->sight.pods[at], true);
-    walk->meddled |= !walk_active(walk->phase);
+    walk->pods_deleted_at_end |= !walk_active(walk->phase);
     job_fixture_delete(walk->fixture, &kind_pod, object_name(walk->sight.objects[at]));
 }
 
@@ -261,7 +261,7 @@ static void time_passes(struct walk *walk)
         if (i + 1 < pieces) {
             walk_end_step(walk);
             walk_begin_step(walk);
-            if (walk->mourning && dice_chance(&walk->dice, 30) && !all_succeeded(walk))
+            if (walk->lost_pods && dice_chance(&walk->dice, 30) && !all_succeeded(walk))
                 job_fixture_restart(walk->fixture);
         }
     }
@@ -286,10 +286,10 @@ static void job_is_made(struct walk *walk)
     scoped(buf) struct buf manifest = {0};
 
     gen_job_roll(&walk->spec, &walk->dice);
-    if (walk->crowded)
-        gen_job_crowd(&walk->spec, &walk->dice);
-    if (walk->mourning)
-        gen_job_mourn(&walk->spec, &walk->dice);
+    if (walk->group_restarts)
+        gen_job_group_restarts(&walk->spec, &walk->dice);
+    if (walk->lost_pods)
+        gen_job_lost_pods(&walk->spec, &walk->dice);
     walk->spec.keep_succeeded &= walk->strict; /* a lost write may lose a success */
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
@@ -409,8 +409,8 @@ bool walk_job(uint64_t seed, const struct walk_options *options, char violation[
     struct walk walk = {.dice = {seed * 7919 + 1},
                         .violation = violation,
                         .trace = options->trace,
-                        .crowded = seed % KINDS == CROWDS_AT,
-                        .mourning = seed % KINDS == MOURNERS_AT};
+                        .group_restarts = seed % KINDS == GROUP_RESTARTS_AT,
+                        .lost_pods = seed % KINDS == LOST_PODS_AT};
     struct job_fixture_options how;
 
     violation[0] = '\0';

@@ -301,7 +301,7 @@ static void check_status(struct walk *walk, const struct job_status *status,
                                            : NULL;
     int of_tasks = 0;
 
-    if (walk->meddled)
+    if (walk->pods_deleted_at_end)
         return;
     for (size_t i = 0; i < countof(rows); i++)
         if (rows[i].got != rows[i].want)

@@ -170,7 +170,7 @@ static void phase_moved(struct walk *walk, const struct job_status *now)
         memset(walk->failed_ms, 0, sizeof walk->failed_ms);
     }
     walk->rests += walk_at_rest(now->phase);
-    walk->meddled &= !walk_active(now->phase);
+    walk->pods_deleted_at_end &= !walk_active(now->phase);
     if (job_phase_finished(now->phase))
         walk->finished_ms = walk->strict ? walk_now_ms(walk) : now->transition_ms;
     if (walk->n_moves < MOVES_MAX) {
@@ -202,7 +202,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
         walk->version = walk->retries = walk->resumes = 0;
         walk->rests = walk->services_made = 0;
         walk_notes_clear(walk);
-        walk->resumed = walk->meddled = false;
+        walk->resumed = walk->pods_deleted_at_end = false;
         memset(walk->evicted_ms, 0, sizeof walk->evicted_ms);
         memset(walk->failed_ms, 0, sizeof walk->failed_ms);
         return;

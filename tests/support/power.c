@@ -358,7 +358,7 @@ void power_install(void)
 {
     if (system_vfs)
         return;
-    system_vfs = vfs_put_before(&our_vfs, "power", sizeof(struct power_file));
+    system_vfs = vfs_install(&our_vfs, "power", sizeof(struct power_file));
     our_vfs.xOpen = power_open;
     our_vfs.xDelete = power_delete;
     our_vfs.xAccess = power_access;

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-sqlite3_vfs *vfs_put_before(sqlite3_vfs *ours, const char *name, size_t file_size)
+sqlite3_vfs *vfs_install(sqlite3_vfs *ours, const char *name, size_t file_size)
 {
     sqlite3_vfs *system = sqlite3_vfs_find(NULL);
 

@@ -6,7 +6,7 @@
 
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "node/scheduler/scheduler.h"
-#include "tests/support/figures.h"
+#include "tests/support/metric_checks.h"
 #include "tests/support/node_fixture.h"
 
 enum { GIB = 1 << 30 };
@@ -357,7 +357,7 @@ static void full_queue_is_retried_when_a_cooldown_ends(void **state)
     check_int("one would not do", left_of(fixture, "a", 1) + left_of(fixture, "b", 1), 2);
     node_fixture_advance(fixture, 11000);
     check_int("both together", left_of(fixture, "a", 1) + left_of(fixture, "b", 1), 0);
-    check_figure(fixture->loop,
+    check_metric(fixture->loop,
                  "jobflow_scheduler_evictions_total{queue=\"small\",reason=\"Preempted\"} 2");
     node_fixture_free(fixture);
 }
@@ -369,19 +369,19 @@ static void waiting_time_is_measured_by_queue(void **state)
     running(fixture, "first", 2, 2, TWO_CPU, false);
     node_fixture_group(fixture, "second", 2, TWO_CPU);
     node_fixture_advance(fixture, 20000);
-    check_figure(fixture->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 1");
-    check_figure(fixture->loop, "volcano_queue_pod_group_running_count{queue_name=\"default\"} 1");
+    check_metric(fixture->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 1");
+    check_metric(fixture->loop, "volcano_queue_pod_group_running_count{queue_name=\"default\"} 1");
     node_fixture_delete(fixture, &kind_pod, "first-0", 0);
     node_fixture_delete(fixture, &kind_pod, "first-1", 0);
     node_fixture_delete(fixture, &kind_pod_group, "first", 0);
     node_fixture_settle(fixture);
-    check_figure(fixture->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 0");
-    check_figure(fixture->loop, "volcano_queue_pod_group_inqueue_count{queue_name=\"default\"} 1");
-    check_figure(fixture->loop,
+    check_metric(fixture->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 0");
+    check_metric(fixture->loop, "volcano_queue_pod_group_inqueue_count{queue_name=\"default\"} 1");
+    check_metric(fixture->loop,
                  "jobflow_scheduler_queue_wait_seconds_bucket{queue=\"default\",le=\"10\"} 1");
-    check_figure(fixture->loop,
+    check_metric(fixture->loop,
                  "jobflow_scheduler_queue_wait_seconds_bucket{queue=\"default\",le=\"30\"} 2");
-    check_figure(fixture->loop, "jobflow_scheduler_gangs_admitted_total{queue=\"default\"} 2");
+    check_metric(fixture->loop, "jobflow_scheduler_gangs_admitted_total{queue=\"default\"} 2");
     node_fixture_free(fixture);
 }
 

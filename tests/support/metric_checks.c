@@ -1,11 +1,11 @@
-#include "tests/support/figures.h"
+#include "tests/support/metric_checks.h"
 #include "tests/unit.h"
 
 #include <string.h>
 
 #include "base/metrics.h"
 
-void check_figure(struct loop *loop, const char *line)
+void check_metric(struct loop *loop, const char *line)
 {
     scoped(buf) struct buf text = {0};
     scoped_str whole = mem_printf("\n%s\n", line);
@@ -15,7 +15,7 @@ void check_figure(struct loop *loop, const char *line)
         check_fail("no figure %s among\n%s", line, text.data ? text.data : "nothing");
 }
 
-void check_no_figure(struct loop *loop, const char *begin)
+void check_no_metric(struct loop *loop, const char *begin)
 {
     scoped(buf) struct buf text = {0};
     scoped_str start = mem_printf("\n%s", begin);

@@ -5,6 +5,6 @@
 #include "base/loop.h"
 
 /** Checks that /metrics contains this line, for example "name{label=\"value\"} 1". */
-void check_figure(struct loop *loop, const char *line);
+void check_metric(struct loop *loop, const char *line);
 /** Checks that no line of /metrics begins with this text. */
-void check_no_figure(struct loop *loop, const char *begin);
+void check_no_metric(struct loop *loop, const char *begin);

@@ -130,7 +130,7 @@ static struct client *open_server(const struct client_place *place, struct error
 
 /* Used when the default data directory does not exist: opens the server of $KUBECONFIG, else the
  * user's daemon. */
-static struct client *open_elsewhere(enum client_access access, struct error *err)
+static struct client *open_default_server(enum client_access access, struct error *err)
 {
     const struct client_place usual = CLIENT_PLACE_USUAL;
     scoped_str daemon_dir = access_default_dir();
@@ -145,7 +145,7 @@ static struct client *open_elsewhere(enum client_access access, struct error *er
 
 /* Tunes malloc for large answers, which pass through several forms in turn: memory freed by one
  * form is reused for the next instead of being returned to the system, and large pages back it. */
-static void keep_memory(void)
+static void tune_malloc(void)
 {
     enum { LARGE = 1 << 30, AHEAD = 128 << 20, HUGE_PAGE = 2 << 20 };
     uintptr_t room, from;
@@ -154,8 +154,8 @@ static void keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, LARGE);
     room = (uintptr_t)malloc(AHEAD);
     from = (room + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-    madvise((void *)from, room + AHEAD - from,
-            MADV_HUGEPAGE); /* maps address space only; no page is used yet */
+    /* Reserves address space only: no page is used yet. */
+    madvise((void *)from, room + AHEAD - from, MADV_HUGEPAGE);
     mem_free((void *)room);
 }
 
@@ -166,7 +166,7 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
 
     if (!client && why.code == ERR_NOT_FOUND && strcmp(data_dir, CLIENT_USUAL_DIR) == 0) {
         nothing_here = why;
-        client = open_elsewhere(access, &why);
+        client = open_default_server(access, &why);
         if (!client && why.code == ERR_NOT_FOUND)
             why = nothing_here;
     }
@@ -209,7 +209,7 @@ struct client *client_open_at(const struct client_place *place, enum client_acce
 {
     const char *flag = server_flag(place);
 
-    keep_memory();
+    tune_malloc();
     if (!flag)
         return client_open(place->data_dir, access, err);
     if (strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0)

@@ -35,9 +35,9 @@ struct client_place {
     const char *server;                   /* URL; NULL: the kubeconfig's server */
     const char *context, *cluster, *user; /* names in the kubeconfig; NULL: the current ones */
     const char *token_file;               /* NULL: the user's credentials from the kubeconfig */
-    const char *exec_plugin;              /* the only exec plugin that may be started for
-                                           * credentials */
-    bool insecure;                        /* do not verify the server's certificate */
+    /* The only exec plugin that may be started for credentials. */
+    const char *exec_plugin;
+    bool insecure; /* do not verify the server's certificate */
 };
 #define CLIENT_PLACE_USUAL                                                                         \
     {                                                                                              \
@@ -100,10 +100,8 @@ struct client_call {
     int status;      /* HTTP status; 0: no answer, see `err` */
     struct buf text; /* the body; when `data` is set, only the body of a failure */
     struct error err;
-    void (*data)(struct client_call *call, const char *bytes,
-                 size_t len);               /* receives the body in pieces;
-                                                                            * NULL: the body is gathered in
-                                                                            * `text` */
+    /* Receives the body in pieces; NULL: the body is gathered in `text`. */
+    void (*data)(struct client_call *call, const char *bytes, size_t len);
     void (*done)(struct client_call *call); /* may be NULL */
     /* private */
     struct client *client;

@@ -157,8 +157,8 @@ static void on_limit(struct timer *timer)
 static enum client_ran run_until(struct http *http, const struct limit *limit, bool without_calls)
 {
     for (;;) {
-        while (http->ended) { /* run every callback, even after one of them has called
-                               * client_stop */
+        /* Run every callback, even after one of them has called client_stop. */
+        while (http->ended) {
             struct pending *pending = http->ended;
 
             leave_ended(http, pending);
@@ -179,8 +179,9 @@ static enum client_ran run_for(struct http *http, int64_t timeout_ms, bool witho
     struct limit limit = {.timer.fire = on_limit, .loop = http->loop};
     enum client_ran ran;
 
-    if (timeout_ms == 0) /* With a timeout of 0 the timer would fire before the loop polls its
-                          * sockets, so poll them once here. */
+    /* With a timeout of 0 the timer would fire before the loop polls its sockets, so poll them
+     * once here. */
+    if (timeout_ms == 0)
         uv_run(loop_uv(http->loop), UV_RUN_NOWAIT);
     if (timeout_ms >= 0)
         timer_start(http->loop, &limit.timer, timeout_ms);

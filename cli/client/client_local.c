@@ -314,7 +314,7 @@ static bool read_log(void *ctx, const struct object *pod, const struct log_query
 /* SQLite lets one process at a time open the file, and processes that open it at once may block
  * each other. They wait here for a lock while the store is loaded. Returns the lock's descriptor,
  * which the caller closes. */
-static int queue_up(const char *data_dir)
+static int load_lock(const char *data_dir)
 {
     int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -332,7 +332,7 @@ static bool open_side(struct local *local, struct side *side, const struct engin
         .few_only = part->few_only,
         .name_only = part->name_only,
     };
-    int queue = queue_up(local->base.data_dir);
+    int queue = load_lock(local->base.data_dir);
 
     side->engine = engine_start(&options, err);
     if (queue >= 0)
@@ -359,9 +359,9 @@ static void take_newest(void *arg, const struct object *object)
         *newest_ms = ended_ms;
 }
 
-/* A simulation runs on its own clock. Ages in its store are computed from the time of its newest
- * object instead of the wall clock. */
-static void look_from_its_end(const struct store *store)
+/* The virtual clock of a simulation may run ahead of the wall clock. Moves the clock of this process
+ * forward to the newest time in the store, so that no age is negative. */
+static void advance_clock_to_store(const struct store *store)
 {
     static const struct kind *const kinds[] = {&kind_job_flow, &kind_event};
     int64_t newest_ms = 0, ahead_ms;
@@ -385,7 +385,7 @@ struct client *client_local_open(const char *data_dir, enum client_access access
     ok = local->changes ? open_side(local, &local->all, &whole, err)
                         : open_side(local, &local->few, &few, err);
     if (ok) {
-        look_from_its_end(engine_store((local->changes ? local->all : local->few).engine));
+        advance_clock_to_store(engine_store((local->changes ? local->all : local->few).engine));
         return &local->base;
     }
     mem_free(local->base.data_dir);

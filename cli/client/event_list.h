@@ -23,8 +23,8 @@ SCOPED_DEFINE(eventlist, struct eventlist, eventlist_release)
  * namespaces). Returns false with `err` set on failure. */
 bool eventlist_get(struct client *client, const char *ns, const char *fields, struct eventlist *out,
                    struct error *err);
-void event_from_json(const json_t *doc, struct event *out); /* fills `out`, whose strings are
-                                                             * owned */
+/** Fills `out`, whose strings are owned. */
+void event_from_json(const json_t *doc, struct event *out);
 void event_release(struct event *event);
 
 /** Returns the age column: "12s", or "12s (x3 over 2m)" for a repeated event. Owned. */

@@ -11,11 +11,11 @@ struct client_ops {
     void (*start)(struct client *client, struct client_call *call);
     void (*cancel)(struct client_call *call);
     enum client_ran (*run)(struct client *client, int64_t timeout_ms);
-    void (*pass)(struct client *client, int64_t timeout_ms); /* NULL for a transport that has
-                                                              * `remote` */
-    struct remote *(*remote)(struct client *client);         /* NULL for a transport without a
-                                                              * remote server */
-    void (*close)(struct client *client);                    /* frees the transport's struct */
+    /* NULL for a transport that has `remote`. */
+    void (*pass)(struct client *client, int64_t timeout_ms);
+    /* NULL for a transport without a remote server. */
+    struct remote *(*remote)(struct client *client);
+    void (*close)(struct client *client); /* frees the transport's struct */
 };
 
 /* The common part of a client, embedded first in each transport's struct. */
@@ -43,6 +43,6 @@ struct client *client_local_open(const char *data_dir, enum client_access access
 
 /* Called by a transport with bytes of the body; and at the end of the answer. */
 void client_take_data(struct client_call *call, const char *bytes, size_t len);
-void client_take_warning(const char *text, size_t len); /* `text` is the value of a Warning
-                                                         * header */
+/** `text` is the value of a Warning header. */
+void client_take_warning(const char *text, size_t len);
 void client_take_end(struct client_call *call);

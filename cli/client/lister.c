@@ -11,8 +11,8 @@
 #include "cli/client/resource.h"
 
 #define PAGE_LIMIT "500"
-static const size_t event_bytes_max = (size_t)1 << 30; /* one event may be a large flow with its
-                                                        * status (DC-05) */
+/* One event may be a large flow with its status (DC-05). */
+static const size_t event_bytes_max = (size_t)1 << 30;
 
 char *list_target(const struct list_query *query)
 {

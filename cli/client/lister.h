@@ -11,8 +11,8 @@ struct list_query {
     const char *ns;   /* NULL = all namespaces */
     const char *name; /* NULL = all; otherwise the list has one object or none */
     const char *labels, *fields;
-    const char *accept;         /* NULL = JSON, pages are Lists; or the media type of a Table,
-                                 * pages are Tables */
+    /* NULL = JSON, pages are Lists; or the media type of a Table, pages are Tables. */
+    const char *accept;
     const char *include_object; /* for Tables: "Object" or "None"; NULL: Metadata */
 };
 

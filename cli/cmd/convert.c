@@ -140,8 +140,8 @@ static int convert_files(struct conversion *c, int n, char **files)
     return EXIT_OK;
 }
 
-/* Reads the template of a stored job from the server, which knows the template the job was created
- * from. */
+/* Lets the server convert a stored job (subresource `template`), because only the server knows the
+ * template that the job was created from. Owned; NULL when the server cannot convert. */
 static json_t *template_of(struct conversion *c, struct client *client, const char *job_path)
 {
     scoped_str path = mem_printf("%s/template", job_path);

@@ -218,7 +218,7 @@ static void print_line(const char *key, const char *text)
 
 struct chain {
     struct answer *answer;
-    bool *told; /* [n_steps] already printed */
+    bool *printed; /* [n_steps] already printed */
     int lines;
 };
 
@@ -232,10 +232,10 @@ static void print_chain(struct chain *chain, uint32_t i, int depth)
         const struct flow_view_step *target = &view->steps[at];
         scoped(buf) struct buf why = {0};
 
-        if (chain->told[at] || chain->lines == CHAIN_MAX || depth == CHAIN_MAX ||
+        if (chain->printed[at] || chain->lines == CHAIN_MAX || depth == CHAIN_MAX ||
             target->state == VIEW_COMPLETED)
             continue;
-        chain->told[at] = true;
+        chain->printed[at] = true;
         chain->lines++;
         explain_step(&chain->answer->about, at, &why);
         printf("%*s%s is %s%s%s\n", 11 + 2 * depth, "", target->name, flow_view_step_state(target),
@@ -300,7 +300,7 @@ static void explain_one(struct answer *answer, uint32_t i)
 {
     const struct flow_view *view = answer->about.view;
     const struct flow_view_step *step = &view->steps[i];
-    struct chain chain = {.answer = answer, .told = mem_array(view->n_steps, sizeof(bool))};
+    struct chain chain = {.answer = answer, .printed = mem_array(view->n_steps, sizeof(bool))};
     scoped(buf) struct buf why = {0}, when = {0}, marks = {0};
 
     flow_view_link(answer->about.view, NULL);
@@ -315,7 +315,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     explain_step(&answer->about, i, &why);
     print_line("Why", why.data);
     print_chain(&chain, i, 0);
-    mem_free(chain.told);
+    mem_free(chain.printed);
     if (!flow_view_step_over(step) && !flow_view_step_active(step) &&
         step->expected_start_ms > answer->about.now_ms) {
         buf_str(&when, "begins ");

@@ -41,12 +41,12 @@ static const char *const held[] = {"Aborted", "Aborting", NULL};
 
 /* What one command does to a job and to a flow. */
 struct control {
-    const char *done;             /* past participle for messages: "suspended" */
-    const char *action;           /* action of the Command object for a job */
-    const char *const *only_jobs; /* job phases in which the command applies; NULL = every
-                                   * unfinished phase */
-    const char *const *not_jobs;  /* job phases in which it does not apply; NULL = none */
-    const char *patch_spec;       /* patch of a flow's spec; NULL: sets ANNOTATION_FLOW_ABORT */
+    const char *done;   /* past participle for messages: "suspended" */
+    const char *action; /* action of the Command object for a job */
+    /* Job phases in which the command applies; NULL = every unfinished phase. */
+    const char *const *only_jobs;
+    const char *const *not_jobs; /* job phases in which it does not apply; NULL = none */
+    const char *patch_spec;      /* patch of a flow's spec; NULL: sets ANNOTATION_FLOW_ABORT */
 };
 
 /* clang-format off */

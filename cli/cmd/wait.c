@@ -16,8 +16,8 @@
 
 enum {
     DEFAULT_TIMEOUT_MS = 30000, /* with --for, as in kubectl */
-    GRACE_MS = 2000,            /* time for a run that has just been started to create its
-                                 * objects */
+    /* Time for a run that has just been started to create its objects. */
+    GRACE_MS = 2000,
     POLL_MS = 200,
 };
 
@@ -83,7 +83,7 @@ static bool may_still_come(const struct wait *wait)
     return in_grace(wait) && wait->options->timeout_ms >= 0 && !client_is_live(wait->client);
 }
 
-static void pause_a_little(void)
+static void poll_pause(void)
 {
     const struct timespec time = {.tv_nsec = POLL_MS * 1000000L};
 
@@ -120,8 +120,8 @@ static bool look(void *ctx, json_t *page)
     struct wait *wait = ctx;
     json_t *object = json_array_get(json_object_get(page, "items"), 0);
 
-    if (object && !json_object_get(object, "kind")) /* items in lists of built-in kinds have no
-                                                     * "kind" */
+    /* Items in lists of built-in kinds have no "kind". */
+    if (object && !json_object_get(object, "kind"))
         json_object_set_new(object, "kind", json_string(wait->resource->kind->name));
     judge(wait, object);
     return false;
@@ -218,7 +218,7 @@ static int wait_for(struct wait *wait, const struct resource *resource)
             break;
         wait->err = (struct error){0};
         client_close(take(wait->client)); /* another process may answer the next read */
-        pause_a_little();
+        poll_pause();
     }
     return report(wait);
 }

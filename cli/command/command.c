@@ -115,7 +115,7 @@ static void begin_list(const struct flag *flag, bool *begun, char *options)
 }
 
 /* Reports an invalid flag; `word` is the flag as typed. */
-static void say_bad_flag(const struct command *command, const char *word, bool lacks_value)
+static void report_bad_flag(const struct command *command, const char *word, bool lacks_value)
 {
     scoped_str name = mem_printf("%.*s", (int)strcspn(word, "="), word);
     struct suggest near = {0};
@@ -150,7 +150,7 @@ static int parse_flags(const struct command *command, const struct getopt_table 
             return EXIT_OK;
         }
         if (letter == '?' || letter == ':') {
-            say_bad_flag(command, argv[optind - 1], letter == ':');
+            report_bad_flag(command, argv[optind - 1], letter == ':');
             return usage_hint(command);
         }
         for (size_t i = 0; i < table->n_flags && !flag; i++)

@@ -79,8 +79,8 @@ int command_run(const struct command *command, int argc, char **argv);
  * Texts live in `arena`. Returns false with `err` set when the file has an error. */
 bool command_options_again(void *options, struct arena *arena, struct error *err);
 
-void command_help(const struct command *command, FILE *out); /* command NULL: the overview of all
-                                                              * commands */
+/** Prints the help of a command; NULL: the overview of all commands. */
+void command_help(const struct command *command, FILE *out);
 /** Prints the completion script for bash, zsh or fish. Returns false for any other shell. */
 bool command_completion(const char *shell, FILE *out);
 void command_reference(FILE *out); /* prints the API reference as Markdown */

@@ -100,8 +100,8 @@ static bool is_change(const struct request_record *record)
     case API_PUT:
     case API_PATCH:
     case API_DELETE:
-        return strstr(record->target, "/selfsubject") == NULL; /* a permission query, which
-                                                                * changes nothing */
+        /* A permission query, which changes nothing. */
+        return strstr(record->target, "/selfsubject") == NULL;
     case API_GET:
     case API_HEAD:
     case API_OPTIONS:

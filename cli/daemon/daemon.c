@@ -284,8 +284,8 @@ static void watch_tokens(struct daemon *daemon)
 
     uv_fs_event_init(loop_uv(engine_loop(daemon->engine)), &daemon->tokens);
     daemon->tokens.data = daemon;
-    file_mkdirs(path, 0700, NULL); /* the directory must exist to be watched; the first token may
-                                    * be created later */
+    /* The directory must exist to be watched; the first token may be created later. */
+    file_mkdirs(path, 0700, NULL);
     if (uv_fs_event_start(&daemon->tokens, on_tokens_changed, path, 0) < 0)
         log_warn("revoked tokens end with their next request", kv_str("unwatched", path));
 }

@@ -16,11 +16,11 @@ struct engine_options {
     bool sim;                                        /* virtual clock, nothing executed */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
-    bool strict_plugin_arguments;                    /* refuse arguments that a plugin would
-                                                      * ignore */
-    bool gc_aborted;            /* ttlSecondsAfterFinished applies to aborted jobs too */
-    bool cluster_objects;       /* create what clients expect: kube-system, default service
-                                 * accounts */
+    /* Refuse arguments that a plugin would ignore. */
+    bool strict_plugin_arguments;
+    bool gc_aborted; /* ttlSecondsAfterFinished applies to aborted jobs too */
+    /* Create what clients expect: kube-system, default service accounts. */
+    bool cluster_objects;
     bool no_key_arguments;      /* refuse private keys in arguments (SEC-29) */
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */

@@ -17,7 +17,7 @@
 
 enum { NAMED_MAX = 20 };
 
-static bool is_supervisor(const char *pid)
+static bool is_shim(const char *pid)
 {
     scoped_str path = mem_printf("/proc/%s/cmdline", pid);
     char name[32] = "";
@@ -30,7 +30,7 @@ static bool is_supervisor(const char *pid)
 }
 
 /* Matches "DIR/node/shims/…/log (deleted)". */
-static bool has_lost(const char *pid, const char *data_dir)
+static bool data_dir_deleted(const char *pid, const char *data_dir)
 {
     static const char deleted[] = " (deleted)";
     scoped_str path = mem_printf("/proc/%s/fd/2", pid);
@@ -55,7 +55,7 @@ size_t orphans_warn(const char *data_dir)
     while (absolute && processes && (entry = readdir(processes))) {
         const char *pid = entry->d_name;
 
-        if (*pid < '1' || *pid > '9' || !is_supervisor(pid) || !has_lost(pid, absolute))
+        if (*pid < '1' || *pid > '9' || !is_shim(pid) || !data_dir_deleted(pid, absolute))
             continue;
         if (count++ < NAMED_MAX)
             buf_printf(&pids, "%s%s", count == 1 ? "process " : ", ", pid);

@@ -20,8 +20,8 @@ struct test_task {
 };
 
 struct test_mock_body {
-    struct test_outcome outcome; /* outcome of every container that the fields below do not
-                                  * override */
+    /* Outcome of every container that the fields below do not override. */
+    struct test_outcome outcome;
     struct {
         struct test_outcome *items;
         size_t count;

@@ -49,8 +49,8 @@ static const struct test_mock *mock_of(const struct running *run, const struct o
     for (size_t i = 0; step && i < run->test->mocks.count; i++) {
         const struct test_mock *mock = &run->test->mocks.items[i];
 
-        if (strcmp(mock->key, object_name(job) + prefix) == 0) /* matches a step's job or the job
-                                                                * of one iteration of a loop */
+        /* Matches a step's job or the job of one iteration of a loop. */
+        if (strcmp(mock->key, object_name(job) + prefix) == 0)
             return mock;
         if (strcmp(mock->key, step) == 0)
             found = mock;
@@ -137,7 +137,7 @@ static struct flowtest_run_iteration *find_iteration(const struct flowtest_run *
 }
 
 /* Returns true when the step is seen running for the first time. */
-static bool begins(struct running *run, const struct flow_view_step *step)
+static bool first_start(struct running *run, const struct flow_view_step *step)
 {
     struct flowtest_run_iteration *iteration;
     size_t len = strlen(step->name);
@@ -164,7 +164,7 @@ static void on_step(void *ctx, const struct flow_view_step *step, enum view_stat
     if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 ||
         step->state == VIEW_STOPPED)
         return;
-    if (begins(run, step))
+    if (first_start(run, step))
         json_array_append_new(run->out->order, json_string(step->name));
     if (asks_for_job(run, step->name))
         keep_job(run, step);

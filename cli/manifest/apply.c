@@ -40,7 +40,7 @@ static json_t *replacement(json_t *wanted, json_t *stored)
 /* Returns true for kinds whose file defines the whole spec: a field missing there is removed. For
  * others, such as a bound claim, the cluster also writes the spec, so fields missing in the file
  * are kept. */
-static bool file_says_all(const struct kind *kind)
+static bool file_owns_spec(const struct kind *kind)
 {
     return kind == &kind_job_template || kind == &kind_job_flow || kind == &kind_config_map ||
            kind == &kind_secret || kind == &kind_queue;
@@ -50,7 +50,7 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
                     const struct object *stored, const struct registry_write *how,
                     const struct object **out, struct error_list *errors)
 {
-    bool says_all = file_says_all(stored->kind);
+    bool says_all = file_owns_spec(stored->kind);
 
     if (says_all && (manifest->unchanged || registry_unchanged(registry, manifest->doc, stored))) {
         *out = stored;
@@ -69,7 +69,7 @@ json_t *apply_patch(const struct manifest *manifest, const json_t *stored)
 {
     static const char *const not_body[] = {"apiVersion", "kind", "metadata", "status"};
     scoped(json) json_t *body =
-        file_says_all(manifest->kind) ? json_copy((json_t *)(size_t)stored) : NULL;
+        file_owns_spec(manifest->kind) ? json_copy((json_t *)(size_t)stored) : NULL;
     json_t *patch;
 
     for (size_t i = 0; i < countof(not_body); i++)

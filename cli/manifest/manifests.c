@@ -95,7 +95,7 @@ static bool ends_with(const char *text, const char *end)
 
 /* Appends a hint for writing a value of the wrong type correctly, when the intended value is clear.
  */
-static void write_way_out(const char *type, const json_t *value, const char *field, struct buf *out)
+static void write_hint(const char *type, const json_t *value, const char *field, struct buf *out)
 {
     bool is_scalar = value && !json_is_object(value) && !json_is_array(value);
 
@@ -148,7 +148,7 @@ static void write_message(const struct manifest *manifest, const struct error *e
         }
         buf_printf(out, OF_TYPE "%s", wanted);
         if (!is_secret(manifest, err->field))
-            write_way_out(wanted, value, err->field, out);
+            write_hint(wanted, value, err->field, out);
         return;
     }
     buf_add(out, message, (size_t)(place - again.len - message));

@@ -157,9 +157,9 @@ static void step_found(void *ctx, const struct error *err)
         found->run->result->errors++;
 }
 
-/* Returns whether the stored flow continues instead of starting again. Steps of such a flow whose
- * templates are unchanged were checked when it started and are not checked again. */
-static bool goes_on(const struct preflight_run *run, const struct object *flow)
+/* Returns whether the run continues a stored, unfinished flow with an unchanged manifest. Its steps
+ * with unchanged templates were checked when it started and are not checked again. */
+static bool flow_continues(const struct preflight_run *run, const struct object *flow)
 {
     const struct manifest *manifest = preflight_manifest_of(run, flow);
     const struct object *stored =
@@ -216,7 +216,7 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
         .found = step_found,
         .made = run->options->look ? step_made : NULL,
         .doubted = run->options->warn_of_room ? step_doubted : NULL,
-        .known = goes_on(run, flow) ? template_known_before : NULL,
+        .known = flow_continues(run, flow) ? template_known_before : NULL,
         .ctx = &found,
     };
 

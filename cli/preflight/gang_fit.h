@@ -9,10 +9,10 @@
 
 struct gangfit {
     const struct jobflow_spec *spec;
-    const struct amount *needs; /* [steps] resources that each step's job needs at once; 0:
-                                 * unknown */
-    int max_pods;               /* of -j; 0: no limit */
-    bool sim;                   /* simulation: only the number of pods is limited */
+    /* [steps] resources that each step's job needs at once; 0: unknown. */
+    const struct amount *needs;
+    int max_pods; /* of -j; 0: no limit */
+    bool sim;     /* simulation: only the number of pods is limited */
 };
 
 /** Reports each gang of an admitted flow that can never start, with its field, figures and a

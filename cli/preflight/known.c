@@ -66,7 +66,7 @@ void preflight_forget_version(json_t *doc)
 
 /* Returns whether the object is a pinned copy of a flow that starts again. Such a flow pins its
  * templates anew. */
-static bool is_copy_of_old(const struct preflight_run *run, const struct object *object)
+static bool is_stale_pin(const struct preflight_run *run, const struct object *object)
 {
     const struct owner_ref *owner = object->kind == &kind_job_template && jobflow_pin_origin(object)
                                         ? meta_controller(object->meta)
@@ -85,7 +85,7 @@ static void copy_object(void *arg, const struct object *object)
     struct preflight_run *run = arg;
     struct store *store = engine_store(run->scratch);
 
-    if (!is_copy_of_old(run, object) &&
+    if (!is_stale_pin(run, object) &&
         !store_get(store, object->kind, object_namespace(object), object_name(object)))
         store_put(store, object_with_meta(object, meta_ref(object->meta)));
 }

@@ -260,8 +260,8 @@ static json_t *known_objects(struct client *client)
         size_t from = json_array_size(known);
 
         list_pages(client, &query, keep_page, known, NULL, NULL);
-        for (size_t i = from; i < json_array_size(known); i++) { /* items of a list have no
-                                                                  * apiVersion and kind */
+        /* Items of a list have no apiVersion and kind. */
+        for (size_t i = from; i < json_array_size(known); i++) {
             json_object_set_new(json_array_get(known, i), "apiVersion",
                                 json_string(kind_api_version(kinds[k])));
             json_object_set_new(json_array_get(known, i), "kind", json_string(kinds[k]->name));

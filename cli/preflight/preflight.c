@@ -110,8 +110,9 @@ static void check_job(struct preflight_run *run, const struct object *object,
 
     if (manifest->kind != &kind_job || !run->options->max_pods)
         return;
-    if (owner) { /* The garbage collector would delete a dependent at once, because its owner has
-                  * a new uid here. */
+    /* The garbage collector would delete a dependent at once, because its owner has a new uid
+     * here. */
+    if (owner) {
         error_set(&err, ERR_INVALID, "metadata.ownerReferences",
                   "the job belongs to %s %s, which makes its jobs itself; leave it out, or delete "
                   "the reference to run it alone",

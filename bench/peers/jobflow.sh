@@ -1,16 +1,16 @@
 #!/bin/sh
-# jobflow as one more peer of a benchmark runner. usage: jobflow.sh prep|run|check DIR
-#   prep   an empty data directory (untimed)
-#   run    DIR/jobtemplates.yaml and DIR/jobflow.yaml to their end, durable (timed)
-#   check  every job of the flow is Completed in the store, read back after the run
-# JOBS is the number of pods at once, JOBFLOW the program, JOBFLOW_FLAGS further flags of `run`.
+# Runs jobflow as a peer of a benchmark runner. usage: jobflow.sh prep|run|check DIR
+#   prep   makes an empty data directory (untimed)
+#   run    runs DIR/jobtemplates.yaml and DIR/jobflow.yaml to completion with durable writes (timed)
+#   check  checks in the store, after the run, that every job of the flow is Completed
+# JOBS is the number of parallel pods, JOBFLOW the program, JOBFLOW_FLAGS further flags of `run`.
 set -e
 program=${JOBFLOW:-$(dirname "$0")/../../build/release/jobflow}
 program=$(readlink -f "$program")
 cd "$2"
 case $1 in
 prep) rm -rf jobflow-data ;;
-# shellcheck disable=SC2086 # flags are words
+# shellcheck disable=SC2086 # JOBFLOW_FLAGS is split into words
 run) exec "$program" run -j "${JOBS:-2}" --output quiet --data-dir jobflow-data ${JOBFLOW_FLAGS:-} jobtemplates.yaml jobflow.yaml ;;
 check)
     completed=$("$program" get vcjob --data-dir jobflow-data --no-headers | grep -c ' Completed ')

@@ -18,7 +18,7 @@ from lib_serve import *  # noqa: E402,F403
 FILLS = int(os.environ.get("JOBFLOW_FILLS", "8"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 SIZE = 64 << 20
-SMALL = 15 << 20 # less than the store's reserve
+SMALL = 15 << 20  # less than the store's reserve
 
 
 @contextlib.contextmanager

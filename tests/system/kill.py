@@ -25,7 +25,7 @@ BODY = """echo start $STEP >> log; %s echo end $STEP >> log; exit %d"""
 
 def body_of(name, pause, code):
     body = template(name, BODY % ("sleep %s;" % pause if pause else "", code))
-    if code: # an exit code that the policy of the task maps to success
+    if code:  # an exit code that the policy of the task maps to success
         body["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
     return body
 
@@ -160,7 +160,7 @@ def everything(rng):
         if i % 12 == 3:
             entry["for"] = {"range": {"end": 5}, "parallelism": 2}
             entry["patch"] = about(name + "-$(index)")
-        if i % 12 == 7: # in one gang with the previous step
+        if i % 12 == 7:  # in one gang with the previous step
             gangs.append({"name": "g%d" % i, "flows": [layer[-1], name]})
         if attempts[kind] > 1:
             entry["retry"] = {"maxRetry": 3, "backoffSeconds": i % 2}
@@ -205,7 +205,7 @@ def running_pods_outlive_the_daemon():
     for i, code in enumerate(codes):
         gate = "" if i % 3 == 0 else "while [ ! -e gate%d ]; do sleep 0.02; done; " % (i % 3)
         body = template("t%d" % i, "echo start s%d >> log; %secho end s%d >> log; exit %d" % (i, gate, i, code))
-        if i % 5 == 0: # these have a supervisor and a mount of their own
+        if i % 5 == 0:  # these have a supervisor and a mount of their own
             pod = body["spec"]["tasks"][0]["template"]["spec"]
             pod["volumes"] = [{"name": "v", "emptyDir": {}}]
             pod["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": os.path.join(TMP, "mounted-%d" % i)}]

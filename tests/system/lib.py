@@ -80,7 +80,7 @@ def wait_until(what, condition, seconds=None):
         if value:
             return value
         if late:
-            raise Failure("waited in vain: %s%s" % (what, "".join(b.last_words() for b in Background.all)))
+            raise Failure("waited in vain: %s%s" % (what, "".join(b.failure_output() for b in Background.all)))
         time.sleep(0.005)
 
 
@@ -227,7 +227,7 @@ class Background:
             raise Failure("still running after %s s\n%s%s"
                           % (seconds or DEADLINE, self.output()[-2000:], self.errors()[-2000:])) from None
 
-    def last_words(self):
+    def failure_output(self):
         """The output of the program if it has failed."""
         return "" if self.process.poll() in (None, 0) else "\nexit code %d\n%s%s" % (self.process.returncode, self.output()[-2000:], self.errors()[-4000:])
 
@@ -248,7 +248,7 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
                                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(slave)
     seen, end = b"", time.monotonic() + DEADLINE * 2
-    while True: # read until no process has the terminal open: the last output may arrive after the program has ended
+    while True:  # read until no process has the terminal open: the last output may arrive after the program has ended
         ready, _, _ = select.select([master], [], [], 0.02)
         if ready:
             try:

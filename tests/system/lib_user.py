@@ -38,7 +38,7 @@ def with_a_shell():
     return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', path]
 
 
-def place():
+def user_dir():
     """Prepares a directory owned by nobody with the program, the tests and the examples; returns its environment."""
     os.chmod(TMP, stat.S_IMODE(os.stat(TMP).st_mode) | 0o011)
     path = os.getcwd()
@@ -73,7 +73,7 @@ def interpreter(prefix):
 
 def run_there(prefix, script, *cases):
     """Runs some cases of another script under `prefix`; returns its output, skipped cases included."""
-    python, env = interpreter(prefix), place()
+    python, env = interpreter(prefix), user_dir()
     done = subprocess.run(prefix + [python, "-B", os.path.join(env["JOBFLOW_SOURCE"], "tests/system", script)] + list(cases),
                           env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False,
                           timeout=DEADLINE * 9)  # a little less than the timeout of ctest

@@ -100,10 +100,10 @@ def terminated(status):
 class Case:
     """A pod, the action applied to it, and the expected status and log."""
 
-    def __init__(self, name, command, phase, code, says, act=None, log="", need=None, deadline=False, needs_a_box=False, **spec):
+    def __init__(self, name, command, phase, code, says, act=None, log="", need=None, deadline=False, needs_sandbox=False, **spec):
         self.name, self.phase, self.code, self.says, self.act, self.log, self.need = name, phase, code, says, act, log, need
         self.deadline = deadline
-        self.needs_a_box = needs_a_box  # at level plain mounts are links, and a volume medium is a directory
+        self.needs_sandbox = needs_sandbox  # at level plain mounts are links, and a volume medium is a directory
         self.pod = make(name, command, **spec)
 
 
@@ -149,7 +149,7 @@ CASES = [
     Case("fills-a-disk-of-no-limit", shell("while :; do head -c 1M /dev/zero >> $VC_MOUNT_ROOT/fill/x; sleep 0.01; done"), "Failed", 137,
          "EmptyDir volume \"v\" exceeds the limit of 16777216 bytes", **disk(None)),
     Case("fills-its-memory", shell("head -c 20M /dev/zero > $VC_MOUNT_ROOT/fill/x || exit 8"), "Failed", 8, "Error", log="No space left",
-         needs_a_box=True, **disk("10Mi", medium="Memory")),
+         needs_sandbox=True, **disk("10Mi", medium="Memory")),
     Case("closes-its-output", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before"),
     Case("closes-its-output-in-a-box", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before", **disk("1Gi")),
     Case("prints-without-end", shell("while yes 0123456789abcdef0123456789abcdef | head -c %d; [ ! -e printed ]; do :; done; echo the end" % BIG), "Succeeded", 0, "Completed",
@@ -165,7 +165,7 @@ CASES = [
     Case("digs-deep", ["python3", "-c", DEEP], "Succeeded", 0, "Completed", log="deep", **disk("1Gi")),
     Case("makes-many-files", ["python3", "-c", CROWDED], "Succeeded", 0, "Completed", log="group_restarts", **disk("1Gi")),
     Case("makes-odd-files", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", **disk("1Gi")),
-    Case("makes-odd-files-in-memory", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", needs_a_box=True, **disk("64Mi", medium="Memory")),
+    Case("makes-odd-files-in-memory", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", needs_sandbox=True, **disk("64Mi", medium="Memory")),
     Case("removes-its-volume", shell("cd $VC_MOUNT_ROOT/fill && touch x && rm -rf ../fill ./* 2> /dev/null; echo removed"), "Succeeded", 0, "Completed",
          log="removed", **disk("1Gi")),
 ]
@@ -241,7 +241,7 @@ def walk(cases, *flags):
 def whatever_a_pod_does_nothing_is_left_and_others_go_on():
     """Runs all cases at the default level of isolation."""
     at_plain = level() == "plain"
-    walk([c for c in CASES if not (at_plain and c.needs_a_box)])
+    walk([c for c in CASES if not (at_plain and c.needs_sandbox)])
 
 
 def levels():
@@ -268,7 +268,7 @@ def so_it_is_at_every_level_of_isolation():
     walked = 0
     for name in levels():
         print("  level %s" % name, flush=True)
-        walk([c for c in CASES if c.name not in LARGE and not (name == "plain" and c.needs_a_box)], "--isolation", name)
+        walk([c for c in CASES if c.name not in LARGE and not (name == "plain" and c.needs_sandbox)], "--isolation", name)
         shutil.rmtree("data")
         walked += 1
     check(walked, "a level works")

@@ -62,7 +62,7 @@ def ranks_of_an_ordinary_user_meet_in_a_network_of_their_own():
     """Uses port 22 without any privilege and with a single user id."""
     need_one_thread()
     need_mpi()
-    env = place()
+    env = user_dir()
     if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "name", "br0", "type", "bridge"]):
         raise Skip("an ordinary user cannot have a network of his own here")
     run_mpi("--network", "private", prefix=as_user(), env=env)

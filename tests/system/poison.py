@@ -84,7 +84,7 @@ def copy_store(source, to):
     os.mkdir(to, 0o700)
     for name in os.listdir(source):
         if name.startswith("store.db"):
-            shutil.copy(os.path.join(source, name), to) # keeps the file mode
+            shutil.copy(os.path.join(source, name), to)  # keeps the file mode
 
 
 def store_path():

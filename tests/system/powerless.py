@@ -23,7 +23,7 @@ def without_user_namespaces_runs_go_on():
 
 def without_user_namespaces_examples_run():
     """Runs all examples except those that need host names or addresses per pod."""
-    env = place()
+    env = user_dir()
     prefix = as_user() + POWERLESS
     if not can(prefix + ["true"]):
         raise Skip("no user namespace here to forbid others in: the other tests run without them")
@@ -35,7 +35,7 @@ def without_user_namespaces_examples_run():
 
 
 def without_user_namespaces_a_failure_names_the_reason():
-    env = place()
+    env = user_dir()
     prefix = as_user() + POWERLESS
     if not can(prefix + ["true"]):
         raise Skip("no user namespace here to forbid others in")

@@ -115,7 +115,7 @@ def a_service_hands_its_port_on_to_the_pods():
 def an_ordinary_user_has_them_too():
     """An ordinary user may not listen on port 80 itself."""
     need_one_thread()
-    env = place()
+    env = user_dir()
     if os.geteuid() == 0 and not can(as_user() + ["unshare", "--user", "--map-root-user", "true"]):
         raise Skip("an ordinary user has no pods with names here")
     for made in (objects(), datagram_objects()):

@@ -53,6 +53,7 @@ json_t *decoded_root(const struct blob *blob);
  * Admission uses this, because it has the document already. One loan at a time.
  */
 void decoded_lend(const struct blob *blob, const json_t *document);
+/** Ends the loan of decoded_lend. */
 void decoded_return(void);
 
 /** Attaches a form made elsewhere to the blob: `value` and everything it points to is in `arena`,

@@ -104,6 +104,7 @@ struct column {
 KINDS(KIND_DECLARE)
 #undef KIND_DECLARE
 
+/** Returns the kind with this number, NULL if there is none. */
 const struct kind *kind_by_id(enum kind_id id);
 const struct kind *kind_by_gvk(const char *api_version, const char *kind); /* NULL if unknown */
 /** Finds a kind by the word a user types: plural, singular, short name or kind, with or without

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/jsonw.h"
 
+/** Set operations on two sets. Each returns a new set (owned). */
 json_t *fieldset_union(const json_t *a, const json_t *b);
 json_t *fieldset_intersection(const json_t *a, const json_t *b);
 json_t *fieldset_difference(const json_t *a, const json_t *b);
@@ -34,6 +35,7 @@ json_t *fieldset_of(const struct schema_at *at, const json_t *doc);
 /** Adds a finding (UNDECLARED, no field) for each member of `doc` that the tables do not declare
  * and for list entries with equal keys. */
 void fieldset_check(const struct schema_at *at, const json_t *doc, struct error_list *findings);
+/** The fields that differ between two documents. */
 struct fieldset_changes {
     json_t *changed; /* only in the new document, or different from the old one */
     json_t *gone;    /* only in the old document */

@@ -62,8 +62,7 @@ enum field_type {
     FIELD_STR_LIST,     /* struct str_list */
     FIELD_STR_MAP,      /* struct str_map */
     FIELD_QUANTITY_MAP, /* struct str_map; resource lists */
-    FIELD_STR_LIST_MAP, /* FIELD_LIST-like: struct { struct str_list_pair *items; size_t count; }
-                           (plugins) */
+    FIELD_STR_LIST_MAP, /* struct { struct str_list_pair *items; size_t count; } (plugins) */
     FIELD_OBJECT,       /* pointer to a struct of `.of`, NULL when absent */
     FIELD_INLINE,       /* struct of `.of` embedded at offset; absent = zeroed */
     FIELD_LIST,         /* struct { T *items; size_t count; } of objects */
@@ -92,8 +91,8 @@ struct field {
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
     const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
-    bool as_json;       /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
-                           the document: for parts our code hands on instead of reading */
+    /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document. */
+    bool as_json;
     bool immutable_doc; /* for the documentation: may not change after create */
     const char *doc;    /* one sentence for the reference documentation */
 };

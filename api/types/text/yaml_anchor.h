@@ -20,6 +20,7 @@ struct yaml_anchors {
 
 /** Begins a node with an anchor and returns the anchor's index, which yaml_anchor_close takes. */
 size_t yaml_anchor_open(struct yaml_anchors *anchors, const char *name);
+/** Ends the node: from now on aliases to the anchor resolve to `value` (a reference is taken). */
 void yaml_anchor_close(struct yaml_anchors *anchors, size_t index, json_t *value, size_t height,
                        size_t weight);
 /** Returns the latest anchor with this name, or NULL. */

@@ -25,4 +25,5 @@ struct yaml_scalar {
     double real;
 };
 
+/** Returns the type of a plain scalar of `len` bytes, with its value if it is not text. */
 struct yaml_scalar yaml_resolve(const char *text, size_t len);

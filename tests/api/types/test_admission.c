@@ -88,7 +88,7 @@ static struct object *admit(const char *name, const char *body, const struct obj
     return admission_admit_object(&adm, draft_of(name, body), old, errors);
 }
 
-static void an_equal_body_is_judged_once(void **state)
+static void equal_body_is_validated_once(void **state)
 {
     struct error_list errors = {0};
     scoped(object) struct object *first = admit("a", "{\"spec\":{\"name\":\"x\"}}", NULL, &errors);
@@ -113,7 +113,7 @@ static void an_equal_body_is_judged_once(void **state)
     error_list_release(&errors);
 }
 
-static void warnings_are_given_each_time(void **state)
+static void warnings_are_given_on_each_write(void **state)
 {
     struct error_list errors = {0}, warnings = {0};
 
@@ -128,7 +128,7 @@ static void warnings_are_given_each_time(void **state)
     error_list_release(&warnings);
 }
 
-static void an_update_is_not_mutated_and_an_unchanged_body_not_judged(void **state)
+static void update_does_not_mutate_and_unchanged_body_is_not_validated(void **state)
 {
     struct error_list errors = {0};
     scoped(object) struct object *old = admit("a", "{\"spec\":{}}", NULL, &errors);
@@ -147,7 +147,7 @@ static void an_update_is_not_mutated_and_an_unchanged_body_not_judged(void **sta
     error_list_release(&errors);
 }
 
-static void findings_of_body_and_metadata_come_together(void **state)
+static void errors_of_body_and_metadata_are_reported_together(void **state)
 {
     struct error_list errors = {0};
 
@@ -232,7 +232,7 @@ static json_t *document(const char *kind, const char *metadata)
     return doc;
 }
 
-static void metadata_is_judged_for_every_kind(void **state)
+static void metadata_is_validated_for_every_kind(void **state)
 {
     for (size_t i = 0; i < countof(metas); i++) {
         scoped(json) json_t *doc = document(metas[i].kind, metas[i].metadata);
@@ -302,7 +302,7 @@ static void labels_are_bounded(void **state)
     error_list_release(&errors);
 }
 
-static void a_revision_in_the_document_is_kept_as_precondition(void **state)
+static void resource_version_is_kept_as_precondition(void **state)
 {
     scoped(json) json_t *doc =
         document("ConfigMap", "'name':'a','namespace':'ns','resourceVersion':'17'");
@@ -316,14 +316,14 @@ static void a_revision_in_the_document_is_kept_as_precondition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_equal_body_is_judged_once, set_up),
-        cmocka_unit_test_setup(warnings_are_given_each_time, set_up),
-        cmocka_unit_test_setup(an_update_is_not_mutated_and_an_unchanged_body_not_judged, set_up),
-        cmocka_unit_test_setup(findings_of_body_and_metadata_come_together, set_up),
-        cmocka_unit_test(metadata_is_judged_for_every_kind),
+        cmocka_unit_test_setup(equal_body_is_validated_once, set_up),
+        cmocka_unit_test_setup(warnings_are_given_on_each_write, set_up),
+        cmocka_unit_test_setup(update_does_not_mutate_and_unchanged_body_is_not_validated, set_up),
+        cmocka_unit_test_setup(errors_of_body_and_metadata_are_reported_together, set_up),
+        cmocka_unit_test(metadata_is_validated_for_every_kind),
         cmocka_unit_test(annotations_are_bounded),
         cmocka_unit_test(labels_are_bounded),
-        cmocka_unit_test(a_revision_in_the_document_is_kept_as_precondition),
+        cmocka_unit_test(resource_version_is_kept_as_precondition),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

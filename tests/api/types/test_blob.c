@@ -29,7 +29,7 @@ static void equal_texts_are_one_blob(void **state)
     blob_unref(again);
 }
 
-static void plain_blobs_stay_apart(void **state)
+static void blobs_not_interned_are_separate(void **state)
 {
     struct blob *a = blob_new("x", 1), *b = blob_new("x", 1);
 
@@ -59,7 +59,7 @@ static void count_free(void *decoded)
     freed += *(int *)decoded;
 }
 
-static void the_facet_goes_with_the_last_reference(void **state)
+static void facet_is_freed_with_the_last_reference(void **state)
 {
     static const struct facet_type type = {"test", count_free}, other = {"other", count_free};
     static int value = 7;
@@ -75,7 +75,7 @@ static void the_facet_goes_with_the_last_reference(void **state)
     assert_int_equal(freed, 7);
 }
 
-static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
+static void admission_output_is_remembered_while_it_exists(void **state)
 {
     const struct kind *job = &kind_job, *pod = &kind_pod;
     struct blob *input = blob_intern("in", 2), *output = blob_intern("out", 3);
@@ -100,7 +100,7 @@ static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
     blob_unref(same);
 }
 
-static void a_leading_string_is_read_from_text_of_that_form_only(void **state)
+static void leading_string_needs_its_prefix(void **state)
 {
     static const struct {
         const char *name, *text, *want;
@@ -130,11 +130,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_texts_are_one_blob),
-        cmocka_unit_test(plain_blobs_stay_apart),
+        cmocka_unit_test(blobs_not_interned_are_separate),
         cmocka_unit_test(a_buffer_is_emptied_into_the_blob),
-        cmocka_unit_test(the_facet_goes_with_the_last_reference),
-        cmocka_unit_test(a_leading_string_is_read_from_text_of_that_form_only),
-        cmocka_unit_test(the_outcome_of_admission_is_remembered_while_it_lives),
+        cmocka_unit_test(facet_is_freed_with_the_last_reference),
+        cmocka_unit_test(leading_string_needs_its_prefix),
+        cmocka_unit_test(admission_output_is_remembered_while_it_exists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static const struct thing *thing_of(const struct blob *blob, const struct decode
     return decoded_of(blob, type);
 }
 
-static void a_form_is_made_once(void **state)
+static void blob_is_decoded_once_per_type(void **state)
 {
     scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
     const struct thing *thing = thing_of(blob, &thing_type);
@@ -54,7 +54,7 @@ static void a_form_is_made_once(void **state)
     assert_ptr_equal(thing, thing_of(blob, &thing_type));
 }
 
-static void damaged_text_decodes_like_nothing(void **state)
+static void damaged_text_decodes_as_empty_object(void **state)
 {
     scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":\"many\"}}");
     scoped(blob) struct blob *broken = blob_of("{\"spec\":");
@@ -64,7 +64,7 @@ static void damaged_text_decodes_like_nothing(void **state)
     assert_null(decoded_document(broken, &thing_type));
 }
 
-static void a_document_is_there_when_asked_for(void **state)
+static void document_is_parsed_on_first_use(void **state)
 {
     scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
     const json_t *document;
@@ -76,7 +76,7 @@ static void a_document_is_there_when_asked_for(void **state)
 }
 
 /* The lent document says 4 and the text does not, so the result shows which of them was decoded. */
-static void a_lent_document_spares_the_parsing(void **state)
+static void lent_document_avoids_parsing(void **state)
 {
     scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
     scoped(json) json_t *lent = json_pack("{s:{s:i}}", "spec", "size", 4);
@@ -88,7 +88,7 @@ static void a_lent_document_spares_the_parsing(void **state)
     assert_ptr_not_equal(decoded_document(blob, &thing_type), json_object_get(lent, "spec"));
 }
 
-static void what_borrows_does_not_borrow_from_a_loan(void **state)
+static void borrowing_form_does_not_borrow_from_lent_document(void **state)
 {
     static const struct decoded_type *const types[] = {&thing_type, &keeping_type};
 
@@ -111,7 +111,7 @@ static bool is_large(const void *decoded)
     return ((const struct thing *)decoded)->size > 5;
 }
 
-static void of_what_passes_only_the_newest_stay(void **state)
+static void trim_keeps_only_the_newest_ended_forms(void **state)
 {
     static const struct decoded_type status = {.schema = &thing_schema, .ended = is_large};
     struct blob *blobs[4];
@@ -147,12 +147,12 @@ static void of_what_passes_only_the_newest_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_form_is_made_once),
-        cmocka_unit_test(damaged_text_decodes_like_nothing),
-        cmocka_unit_test(a_document_is_there_when_asked_for),
-        cmocka_unit_test(a_lent_document_spares_the_parsing),
-        cmocka_unit_test(what_borrows_does_not_borrow_from_a_loan),
-        cmocka_unit_test(of_what_passes_only_the_newest_stay),
+        cmocka_unit_test(blob_is_decoded_once_per_type),
+        cmocka_unit_test(damaged_text_decodes_as_empty_object),
+        cmocka_unit_test(document_is_parsed_on_first_use),
+        cmocka_unit_test(lent_document_avoids_parsing),
+        cmocka_unit_test(borrowing_form_does_not_borrow_from_lent_document),
+        cmocka_unit_test(trim_keeps_only_the_newest_ended_forms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

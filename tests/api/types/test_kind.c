@@ -32,7 +32,7 @@ static const struct {
     {".", NULL},
 };
 
-static void words_people_type_find_their_kind(void **state)
+static void typed_words_find_their_kind(void **state)
 {
     for (size_t i = 0; i < countof(words); i++)
         if (kind_by_word(words[i].word) != words[i].kind)
@@ -71,7 +71,7 @@ static const struct {
     {"", NULL},
 };
 
-static void a_mistyped_kind_finds_its_nearest(void **state)
+static void mistyped_kind_gets_a_suggestion(void **state)
 {
     for (size_t i = 0; i < countof(near); i++)
         if (kind_nearest(near[i].typed) != near[i].kind)
@@ -106,9 +106,9 @@ static void distances_count_edits_and_swaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_people_type_find_their_kind),
+        cmocka_unit_test(typed_words_find_their_kind),
         cmocka_unit_test(every_kind_is_found_by_each_of_its_names),
-        cmocka_unit_test(a_mistyped_kind_finds_its_nearest),
+        cmocka_unit_test(mistyped_kind_gets_a_suggestion),
         cmocka_unit_test(distances_count_edits_and_swaps),
     };
 

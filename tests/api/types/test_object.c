@@ -41,7 +41,7 @@ static struct object *object_of(const char *text)
     return object;
 }
 
-static void what_is_read_is_written_back(void **state)
+static void objects_survive_parsing_and_writing(void **state)
 {
     scoped(object) struct object *object = object_of(full);
     scoped(buf) struct buf text = {0};
@@ -147,7 +147,7 @@ static void metadata_of_older_stores_is_read(void **state)
     assert_memory_equal(meta_stored(meta, &len), stored, sizeof stored - 1);
 }
 
-static void what_is_said_twice_is_there_once(void **state)
+static void equal_strings_are_stored_once(void **state)
 {
     const struct kv annotations[] = {
         {"volcano.sh/job-name", "a-long-name"}, {"mine", "a-long-name"}, {"other", "j"}};
@@ -196,7 +196,7 @@ static void many_strings_are_kept(void **state)
     assert_string_equal(meta->name, "");
 }
 
-static void references_to_nothing_are_damage(void **state)
+static void invalid_string_references_are_an_error(void **state)
 {
     static const struct {
         const char *name, *code; /* code of the namespace, the first string */
@@ -279,7 +279,7 @@ static const struct {
      "must be of type object"},
 };
 
-static void broken_envelopes_are_refused_with_a_place(void **state)
+static void malformed_objects_are_refused_with_a_path(void **state)
 {
     for (size_t i = 0; i < countof(refused); i++) {
         scoped(json) json_t *doc = json_loads(refused[i].text, 0, NULL);
@@ -296,16 +296,16 @@ static void broken_envelopes_are_refused_with_a_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_read_is_written_back),
+        cmocka_unit_test(objects_survive_parsing_and_writing),
         cmocka_unit_test(a_bare_object_is_small),
         cmocka_unit_test(versions_share_their_parts),
         cmocka_unit_test(metadata_survives_the_store),
         cmocka_unit_test(metadata_of_older_stores_is_read),
-        cmocka_unit_test(what_is_said_twice_is_there_once),
+        cmocka_unit_test(equal_strings_are_stored_once),
         cmocka_unit_test(many_strings_are_kept),
-        cmocka_unit_test(references_to_nothing_are_damage),
+        cmocka_unit_test(invalid_string_references_are_an_error),
         cmocka_unit_test(damaged_metadata_is_an_error),
-        cmocka_unit_test(broken_envelopes_are_refused_with_a_place),
+        cmocka_unit_test(malformed_objects_are_refused_with_a_path),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

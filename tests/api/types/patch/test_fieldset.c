@@ -39,7 +39,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void sets_follow_the_laws_of_sets(void **state)
+static void set_operations_follow_the_laws_of_sets(void **state)
 {
     for (size_t i = 0; i < countof(algebra); i++) {
         scoped(json) json_t *a = doc(algebra[i].a), *b = doc(algebra[i].b);
@@ -65,7 +65,7 @@ static const struct {
     {"a list", "[]", false},
 };
 
-static void what_is_no_set_is_told_apart(void **state)
+static void invalid_sets_are_rejected(void **state)
 {
     for (size_t i = 0; i < countof(texts); i++) {
         scoped(json) json_t *value = doc(texts[i].text);
@@ -79,7 +79,7 @@ static void collect(void *ctx, const char *path)
     buf_printf(ctx, "%s\n", path);
 }
 
-static void paths_read_as_in_conflicts(void **state)
+static void paths_are_written_as_in_conflict_messages(void **state)
 {
     scoped(json) json_t *set =
         doc("{'f:spec':{'f:containers':{'k:{\\'name\\':\\'c\\'}':{'.':{},'f:ports':{"
@@ -122,7 +122,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void configurations_merge_into_what_is_live(void **state)
+static void configurations_merge_into_the_live_object(void **state)
 {
     const struct schema_at at = schema_at_root(kind_pod.schema, false);
 
@@ -140,7 +140,7 @@ static void configurations_merge_into_what_is_live(void **state)
     }
 }
 
-static void what_is_new_is_written_as_it_would_be_compared(void **state)
+static void set_of_new_object_equals_compared_set(void **state)
 {
     const struct schema_at at = schema_at_root(kind_pod.schema, false);
     scoped(json) json_t *nothing = json_object();
@@ -187,7 +187,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void fields_are_taken_out_unless_others_hold_them(void **state)
+static void fields_are_removed_unless_others_own_them(void **state)
 {
     const struct schema_at at = schema_at_root(kind_pod.schema, false);
 
@@ -203,12 +203,12 @@ static void fields_are_taken_out_unless_others_hold_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets_follow_the_laws_of_sets),
-        cmocka_unit_test(what_is_no_set_is_told_apart),
-        cmocka_unit_test(paths_read_as_in_conflicts),
-        cmocka_unit_test(configurations_merge_into_what_is_live),
-        cmocka_unit_test(what_is_new_is_written_as_it_would_be_compared),
-        cmocka_unit_test(fields_are_taken_out_unless_others_hold_them),
+        cmocka_unit_test(set_operations_follow_the_laws_of_sets),
+        cmocka_unit_test(invalid_sets_are_rejected),
+        cmocka_unit_test(paths_are_written_as_in_conflict_messages),
+        cmocka_unit_test(configurations_merge_into_the_live_object),
+        cmocka_unit_test(set_of_new_object_equals_compared_set),
+        cmocka_unit_test(fields_are_removed_unless_others_own_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

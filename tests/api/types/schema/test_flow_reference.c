@@ -66,7 +66,7 @@ static void references_are_found(void **unused)
 
 /* Each character is read a bounded number of times; with quadratic time the test would run for
  * hours. */
-static void a_hostile_text_is_read_in_a_moment(void **unused)
+static void hostile_text_is_read_in_linear_time(void **unused)
 {
     enum { TIMES = 1 << 20 };
     static const char *const pieces[] = {"$(", "$(steps.a.outputs", "$(params.", "$$("};
@@ -93,7 +93,7 @@ static bool as_upper(void *ctx, const struct flow_ref *ref, struct buf *out, boo
     return true;
 }
 
-static void values_take_their_place(void **unused)
+static void references_are_replaced_by_values(void **unused)
 {
     static const struct {
         const char *name, *text, *becomes; /* becomes NULL: an error */
@@ -124,7 +124,7 @@ static bool a_kilobyte(void *ctx, const struct flow_ref *ref, struct buf *out, b
 }
 
 /* Many references to a long value fail before the text is built. covers: see reliability.md L-11 */
-static void what_references_stand_for_has_a_limit(void **unused)
+static void replaced_text_has_a_size_limit(void **unused)
 {
     static const struct {
         const char *name;
@@ -156,9 +156,9 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_are_found),
-        cmocka_unit_test(a_hostile_text_is_read_in_a_moment),
-        cmocka_unit_test(values_take_their_place),
-        cmocka_unit_test(what_references_stand_for_has_a_limit),
+        cmocka_unit_test(hostile_text_is_read_in_linear_time),
+        cmocka_unit_test(references_are_replaced_by_values),
+        cmocka_unit_test(replaced_text_has_a_size_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

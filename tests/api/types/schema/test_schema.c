@@ -190,7 +190,7 @@ static char *json_of(const char *quoted)
     return text;
 }
 
-static void each_rule_reports_place_and_reason(void **state)
+static void each_rule_reports_path_and_reason(void **state)
 {
     static const struct schema_options strict = {UNKNOWN_ERROR, .defaults = true,
                                                  .drop_null = true};
@@ -251,7 +251,7 @@ static void documents_are_pruned_and_defaulted_in_place(void **state)
     error_list_release(&pruned);
 }
 
-static void a_patch_needs_nothing_and_gets_nothing(void **state)
+static void partial_schema_requires_and_defaults_nothing(void **state)
 {
     const struct schema_options all = {UNKNOWN_ERROR, .defaults = true, .drop_null = true};
 
@@ -262,7 +262,7 @@ static void a_patch_needs_nothing_and_gets_nothing(void **state)
                  "{'first':{'$retainKeys':[]},'kept':[{'$patch':'delete'}]}", &all);
 }
 
-static void structs_hold_what_the_rows_say(void **state)
+static void structs_hold_the_decoded_fields(void **state)
 {
     scoped_str text = json_of(
         "{'name':'a','count':-2,'limit':0,'size':9007199254740993,'grace':5,'on':true,'maybe':"
@@ -373,10 +373,10 @@ static void rows_are_found_by_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_reports_place_and_reason),
+        cmocka_unit_test(each_rule_reports_path_and_reason),
         cmocka_unit_test(documents_are_pruned_and_defaulted_in_place),
-        cmocka_unit_test(a_patch_needs_nothing_and_gets_nothing),
-        cmocka_unit_test(structs_hold_what_the_rows_say),
+        cmocka_unit_test(partial_schema_requires_and_defaults_nothing),
+        cmocka_unit_test(structs_hold_the_decoded_fields),
         cmocka_unit_test(absent_members_have_their_absent_form),
         cmocka_unit_test(unchecked_documents_fail_to_decode_instead_of_crashing),
         cmocka_unit_test(rows_are_found_by_path),

@@ -52,7 +52,7 @@ static void check_json(const char *name, const struct schema *schema, const char
     "{'oneOf':[{'type':'integer'},{'type':'string'}],'format':'int-or-string','x-kubernetes-int-"  \
     "or-string':true}"
 
-static void a_table_becomes_a_schema(void **state)
+static void field_table_becomes_openapi_schema(void **state)
 {
     check_json(
         "part", &part_schema,
@@ -81,7 +81,7 @@ static void a_table_becomes_a_schema(void **state)
         "'required':['name'],'x-kubernetes-preserve-unknown-fields':true}");
 }
 
-static void a_partial_table_demands_nothing(void **state)
+static void partial_table_requires_nothing(void **state)
 {
     scoped(json) json_t *schema = schema_openapi(&patch_schema);
     scoped(buf) struct buf text = {0};
@@ -92,7 +92,7 @@ static void a_partial_table_demands_nothing(void **state)
     assert_null(strstr(text.data, "minItems"));
 }
 
-static void a_table_becomes_a_reference(void **state)
+static void field_table_becomes_markdown(void **state)
 {
     scoped(buf) struct buf text = {0};
 
@@ -154,9 +154,9 @@ static void every_kind_has_a_schema_and_a_reference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_becomes_a_schema),
-        cmocka_unit_test(a_partial_table_demands_nothing),
-        cmocka_unit_test(a_table_becomes_a_reference),
+        cmocka_unit_test(field_table_becomes_openapi_schema),
+        cmocka_unit_test(partial_table_requires_nothing),
+        cmocka_unit_test(field_table_becomes_markdown),
         cmocka_unit_test(every_kind_has_a_schema_and_a_reference),
     };
 

@@ -55,7 +55,7 @@ static const struct {
     {"[1,\n2,", NULL, ERR_BAD_REQUEST, "line 2, column 3: the text ends too early"},
 };
 
-static void text_is_read_within_bounds_and_printed_short(void **state)
+static void json_is_read_within_limits_and_printed_compactly(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         struct error err = {0};
@@ -80,7 +80,7 @@ static void text_is_read_within_bounds_and_printed_short(void **state)
     }
 }
 
-static void too_long_text_is_not_looked_at(void **state)
+static void too_long_text_is_not_parsed(void **state)
 {
     scoped_str text = mem_alloc(2001);
     struct error err = {0};
@@ -98,8 +98,8 @@ static void too_long_text_is_not_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_read_within_bounds_and_printed_short),
-        cmocka_unit_test(too_long_text_is_not_looked_at),
+        cmocka_unit_test(json_is_read_within_limits_and_printed_compactly),
+        cmocka_unit_test(too_long_text_is_not_parsed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static const struct {
     {"just text", "\"just text\"\n"},
 };
 
-static void documents_mean_what_kubectl_reads(void **state)
+static void documents_parse_as_in_kubectl(void **state)
 {
     for (size_t i = 0; i < countof(good); i++) {
         struct error err = {0};
@@ -123,7 +123,7 @@ static const struct {
     {"%YAML 3.0\n---\na: 1\n", "this %YAML version is not supported"},
 };
 
-static void broken_text_is_explained_with_its_place(void **state)
+static void syntax_errors_have_a_hint_and_a_position(void **state)
 {
     for (size_t i = 0; i < countof(bad); i++) {
         struct error err = {0};
@@ -227,7 +227,7 @@ static const struct {
     {"bytes", "", "aaaaa", "", 20, {100, 9, 9, 9, 9, 999, 9}, "the limit is 100"},
 };
 
-static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
+static void limits_hold_at_plus_one_and_times_ten(void **state)
 {
     scoped(buf) struct buf text = {0};
 
@@ -250,7 +250,7 @@ static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
 }
 
 /* Beyond the limit libyaml would run for hours. The test ends, so libyaml is not called. */
-static void directives_are_few(void **state)
+static void tag_directives_are_limited(void **state)
 {
     static const struct {
         const char *name, *line_break;
@@ -279,7 +279,7 @@ static void directives_are_few(void **state)
     }
 }
 
-static void no_text_has_no_document(void **state)
+static void empty_text_has_no_document(void **state)
 {
     scoped(yaml_reader) struct yaml_reader *reader = yaml_reader_new(NULL, 0, &yaml_limits_default);
     scoped(json) json_t *doc = NULL;
@@ -289,7 +289,7 @@ static void no_text_has_no_document(void **state)
     check("nothing", !doc);
 }
 
-static void bombs_stay_small(void **state)
+static void alias_expansion_is_limited(void **state)
 {
     static const char laughs[] =
         "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
@@ -331,7 +331,7 @@ static void aliases_are_copies(void **state)
     assert_int_equal(json_array_size(json_object_get(json_object_get(doc, "b"), "k")), 1);
 }
 
-static void a_reader_gives_one_document_after_the_other(void **state)
+static void reader_returns_documents_in_order(void **state)
 {
     static const char text[] = "a: ä\n---\nb: 2\n---\nc: [\n";
     scoped(yaml_reader) struct yaml_reader *reader =
@@ -348,23 +348,23 @@ static void a_reader_gives_one_document_after_the_other(void **state)
     assert_false(yaml_reader_next(reader, &doc, &err));
     assert_null(doc);
     check_has("error", err.message, "line ");
-    assert_true(yaml_reader_next(reader, &doc, &err)); /* repeated calls after the end give no
-                                                        * document */
+    /* Calls after the end give no document. */
+    assert_true(yaml_reader_next(reader, &doc, &err));
     assert_null(doc);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documents_mean_what_kubectl_reads),
-        cmocka_unit_test(broken_text_is_explained_with_its_place),
+        cmocka_unit_test(documents_parse_as_in_kubectl),
+        cmocka_unit_test(syntax_errors_have_a_hint_and_a_position),
         cmocka_unit_test(paths_have_lines),
-        cmocka_unit_test(bounds_hold_at_one_beyond_and_ten_times_beyond),
-        cmocka_unit_test(directives_are_few),
-        cmocka_unit_test(no_text_has_no_document),
-        cmocka_unit_test(bombs_stay_small),
+        cmocka_unit_test(limits_hold_at_plus_one_and_times_ten),
+        cmocka_unit_test(tag_directives_are_limited),
+        cmocka_unit_test(empty_text_has_no_document),
+        cmocka_unit_test(alias_expansion_is_limited),
         cmocka_unit_test(aliases_are_copies),
-        cmocka_unit_test(a_reader_gives_one_document_after_the_other),
+        cmocka_unit_test(reader_returns_documents_in_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static const struct {
     {"{}", "{}\n"},
 };
 
-static void documents_look_as_kubectl_prints_them(void **state)
+static void documents_print_as_in_kubectl(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(json) json_t *doc = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
@@ -71,7 +71,7 @@ static void check_round_trip(const json_t *doc)
     check(yaml.data, json_equal(yaml_document(stream, 0), doc));
 }
 
-static void what_is_written_reads_back(void **state)
+static void written_yaml_reads_back(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(json) json_t *doc = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
@@ -93,7 +93,7 @@ static void what_is_written_reads_back(void **state)
     }
 }
 
-static void long_keys_have_a_mark(void **state)
+static void long_keys_use_the_question_mark_form(void **state)
 {
     scoped_str key = mem_alloc(2001);
     scoped(json) json_t *doc = NULL;
@@ -106,9 +106,9 @@ static void long_keys_have_a_mark(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documents_look_as_kubectl_prints_them),
-        cmocka_unit_test(what_is_written_reads_back),
-        cmocka_unit_test(long_keys_have_a_mark),
+        cmocka_unit_test(documents_print_as_in_kubectl),
+        cmocka_unit_test(written_yaml_reads_back),
+        cmocka_unit_test(long_keys_use_the_question_mark_form),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

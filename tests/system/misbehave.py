@@ -48,7 +48,7 @@ import os
 os.chdir(os.environ.get("VC_MOUNT_ROOT", "") + "/fill")
 for n in range(20000):
     os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))
-print("group_restarts")
+print("many files")
 """
 ODD = """
 import contextlib, os, socket, stat, subprocess
@@ -163,7 +163,7 @@ CASES = [
     Case("leaves-daemons-of-another-name", shell("(env -i setsid setsid sleep 600 > /dev/null 2>&1 &); echo left"),
          "Succeeded", 0, "Completed", log="left"),
     Case("digs-deep", ["python3", "-c", DEEP], "Succeeded", 0, "Completed", log="deep", **disk("1Gi")),
-    Case("makes-many-files", ["python3", "-c", CROWDED], "Succeeded", 0, "Completed", log="group_restarts", **disk("1Gi")),
+    Case("makes-many-files", ["python3", "-c", CROWDED], "Succeeded", 0, "Completed", log="many files", **disk("1Gi")),
     Case("makes-odd-files", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", **disk("1Gi")),
     Case("makes-odd-files-in-memory", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", needs_sandbox=True, **disk("64Mi", medium="Memory")),
     Case("removes-its-volume", shell("cd $VC_MOUNT_ROOT/fill && touch x && rm -rf ../fill ./* 2> /dev/null; echo removed"), "Succeeded", 0, "Completed",

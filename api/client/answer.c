@@ -1,5 +1,5 @@
 /*
- * Reads the body of a failed answer: a metav1.Status where there is one, else the HTTP status and
+ * Reads the body of a failed response: a metav1.Status if there is one, else the HTTP status and
  * the beginning of the text.
  */
 #include "api/client/answer.h"
@@ -13,7 +13,8 @@ static json_t *document(const struct buf *text)
     return json_loadb(text->data ? text->data : "", text->len, 0, NULL);
 }
 
-/* By the reason; without one we know (a proxy answered, a server of another make) by the number. */
+/* Maps the reason to an error code. A response without a known reason, such as that of a proxy, is
+ * mapped by its HTTP status. */
 static enum error_code code_of(const char *reason, int status)
 {
     for (int code = ERR_NONE + 1; reason && code < ERROR_CODE_N; code++)

@@ -1,13 +1,13 @@
 #pragma once
 /*
- * What an API server's answer says of a failure: its Status, as errors.
+ * Reads the errors in a response of an API server.
  */
 #include "base/buf.h"
 #include "base/error.h"
 
-/** Whether an answer with this HTTP status is a success; else `err` is what the Status in `text`
- * says: its code by reason, its message. */
+/** Returns whether a response with this HTTP status is a success. Otherwise `err` gets the code and
+ * the message of the Status in `text`. */
 bool answer_ok(int status, const struct buf *text, struct error *err);
 
-/** What the Status says, finding by finding. */
+/** Adds the causes of the Status in `text` to `errors`. */
 void answer_findings(int status, const struct buf *text, struct error_list *errors);

@@ -1,6 +1,6 @@
 /*
- * The wait doubles with each failure and is then lengthened at random; after a quiet time it starts
- * small again.
+ * Exponential backoff with jitter. After a period without failures it starts again with the first
+ * delay.
  */
 #include "api/client/backoff.h"
 
@@ -16,6 +16,7 @@ int64_t backoff_next_ms(struct backoff *backoff, struct clock *clock)
         wait_ms *= 2;
     backoff->failures++;
     backoff->last_ns = now_ns;
-    wait_ms += (int64_t)(clock_random(clock) % (uint64_t)(wait_ms + 1)); /* up to twice as long */
+    wait_ms +=
+        (int64_t)(clock_random(clock) % (uint64_t)(wait_ms + 1)); /* jitter: up to twice as long */
     return wait_ms < backoff->most_ms ? wait_ms : backoff->most_ms;
 }

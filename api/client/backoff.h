@@ -1,15 +1,15 @@
 #pragma once
 /*
- * How long to wait after the n-th failure in a row: twice as long each time, with chance, so that
- * many clients do not come back together; from the start again after a while without failure.
+ * The delay after the n-th failure in a row: it doubles each time, with jitter so that many clients
+ * do not retry together. After a period without failures it starts again with the first delay.
  *
  * Ref: k8s.io/client-go reflector.go, backoffManager (800 ms, 30 s, 2 min).
  */
 #include "base/clock.h"
 
 struct backoff {
-    int64_t first_ms, most_ms; /* no wait is longer than the second, chance included */
-    int64_t calm_ms;           /* so long without failure: begin again */
+    int64_t first_ms, most_ms; /* most_ms: the longest delay, including jitter */
+    int64_t calm_ms;           /* time without failure after which the delay is reset */
     unsigned failures;         /* private */
     int64_t last_ns;           /* private: the last failure, monotonic */
 };
@@ -19,5 +19,5 @@ struct backoff {
         .first_ms = 800, .most_ms = 30000, .calm_ms = 120000                                       \
     }
 
-/** One more failure; the wait before the next try. */
+/** Counts a failure and returns the delay before the next attempt. */
 int64_t backoff_next_ms(struct backoff *backoff, struct clock *clock);

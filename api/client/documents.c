@@ -1,6 +1,6 @@
 /*
- * A scanner of one character at a time that knows only strings, escapes and the depth of braces, so
- * it can stop and resume anywhere.
+ * Splits a stream into JSON objects byte by byte. It tracks only strings, escapes and the depth of
+ * braces, so it can stop and resume at any byte.
  */
 #include "api/client/documents.h"
 
@@ -16,7 +16,7 @@ void documents_reset(struct documents *documents)
     documents->in_string = documents->escaped = false;
 }
 
-/* One byte inside of an object; true when it ends the object. */
+/* Processes one byte within an object. True when it ends the object. */
 static bool step(struct documents *d, char c)
 {
     if (d->in_string) {
@@ -42,7 +42,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* The object whose last piece is [from, end); the whole when it began here. */
+/* Passes on the object whose last piece is [from, end). It may have begun in an earlier piece. */
 static bool hand_over(struct documents *d, const char *from, const char *end,
                       bool (*each)(void *ctx, const char *text, size_t len), void *ctx)
 {

@@ -1,6 +1,7 @@
 /*
- * One call at a time: read the lease, and write it when it is ours, nobody's, or has run out.
- * Writes name the revision they saw, so that of two candidates one fails.
+ * Leader election with one call at a time: read the lease, then write it when this candidate holds
+ * it, when it is free, or when it has expired. Each write names the revision it read, so that only
+ * one of two candidates succeeds.
  */
 #include "api/client/elector.h"
 
@@ -26,8 +27,6 @@ static int64_t now_ns(const struct elector *e)
 
 static void read_lease(struct elector *e);
 
-/* ---- leading ---- */
-
 static void stop_leading(struct elector *e, const char *why)
 {
     if (!e->leading)
@@ -51,7 +50,7 @@ static void lead(struct elector *e)
 
     e->leads_until_ns = e->sent_ns + e->deadline_ms * NS_PER_MS;
     left_ns = e->leads_until_ns - now_ns(e);
-    if (left_ns <= 0) { /* the answer took too long */
+    if (left_ns <= 0) { /* the answer came too late */
         stop_leading(e, "the lease could not be renewed in time");
         return;
     }
@@ -61,8 +60,6 @@ static void lead(struct elector *e)
     if (begins)
         e->leads(e);
 }
-
-/* ---- the next try ---- */
 
 static void write_lease(struct elector *e);
 
@@ -76,7 +73,8 @@ static void on_timer(struct timer *timer)
         read_lease(e);
 }
 
-/* Those who wait spread out, so that they do not all come when the lease runs out. */
+/* Schedules the next attempt, with jitter so that candidates do not all write when the lease
+ * expires. */
 static void try_later(struct elector *e)
 {
     int64_t most = e->leading ? 0 : e->retry_ms * JITTER_PERCENT / 100;
@@ -88,8 +86,6 @@ static void try_later(struct elector *e)
     e->timer.fire = on_timer;
     timer_start(loop_of(e), &e->timer, e->retry_ms + jitter);
 }
-
-/* ---- what the lease says ---- */
 
 static const char *text_of(const json_t *spec, const char *key)
 {
@@ -109,7 +105,7 @@ static const json_t *spec_of(const struct elector *e)
     return json_object_get(e->lease, "spec");
 }
 
-/* Remember when what it says was first seen. */
+/* Records the time at which the lease was first seen with its current content. */
 static void observe(struct elector *e)
 {
     const json_t *spec = spec_of(e);
@@ -139,8 +135,6 @@ static bool is_held_by_another(const struct elector *e)
            (now_ns(e) - e->observed_ns) / NS_PER_MS < seconds * 1000;
 }
 
-/* ---- calls ---- */
-
 static void ask(struct elector *e, const char *method, bool of_collection,
                 void (*done)(struct remote_call *call))
 {
@@ -162,7 +156,7 @@ static void take_lease(struct elector *e)
     e->lease = json_loadb(e->call.text.data ? e->call.text.data : "", e->call.text.len, 0, NULL);
     if (e->lease && json_is_object(spec_of(e)))
         observe(e);
-    else if (json_is_object(e->lease)) /* made by hand, without a holder */
+    else if (json_is_object(e->lease)) /* the lease exists without a holder */
         json_object_set_new(e->lease, "spec", json_object());
     else
         forget(e);
@@ -177,7 +171,7 @@ static void on_written(struct remote_call *call)
         take_lease(e);
         lead(e);
     } else {
-        forget(e); /* whatever it was: look again first */
+        forget(e); /* the outcome is unknown: read the lease again */
     }
     try_later(e);
 }
@@ -246,8 +240,6 @@ static void read_lease(struct elector *e)
     buf_clear(&e->body);
     ask(e, "GET", false, on_read);
 }
-
-/* ---- life ---- */
 
 void elector_start(struct elector *e)
 {

@@ -1,14 +1,14 @@
 #pragma once
 /*
- * Leader election: of several processes that could do the same work, one does, as long as it renews
- * a Lease (coordination.k8s.io) on the API server.
+ * Leader election: of several processes that could do the same work, one is the leader as long as
+ * it renews a Lease (coordination.k8s.io) on the API server.
  *
- * Clocks of others are not believed: a lease counts as held for its duration since it was last seen
- * to change here. The leader stops before that time can have passed for the others: at the end of
- * the renew deadline, counted from when it sent the last renewal that succeeded.
+ * Clocks of other machines are not trusted: a lease counts as held for its duration, starting when
+ * this process last saw it change. The leader stops before the lease can expire for the others: at
+ * the renew deadline, counted from the start of its last successful renewal.
  *
- * For controllers at a server that others may work at, too. No command runs such controllers today
- * (docs/deviations.md), so only tests use this.
+ * It is meant for controllers on a server that has other controllers too. No command runs such
+ * controllers today (docs/deviations.md); only tests use it.
  *
  * Ref: spec/kube-api.md 16.6; k8s.io/client-go tools/leaderelection.
  */
@@ -23,26 +23,28 @@ struct elector {
     const char *identity;                    /* of this candidate: host_uuid */
     int64_t lease_ms, deadline_ms, retry_ms; /* lease > deadline > 1.2 × retry; 0: 15, 10, 2 s */
     void (*leads)(struct elector *elector);
-    /** Stop at once: somebody else may lead soon. Tries go on by themselves. */
+    /** The leader must stop at once: another process may become leader soon. Attempts continue. */
     void (*lost)(struct elector *elector, const char *why);
-    void (*released)(struct elector *elector); /* the answer to elector_release */
+    void (*released)(struct elector *elector); /* reports the end of elector_release */
     /* private */
     struct remote_call call;
-    struct timer timer;    /* the next try */
-    struct timer deadline; /* of the leader */
+    struct timer timer;    /* the next attempt */
+    struct timer deadline; /* the leader's renew deadline */
     struct buf path, body;
-    json_t *lease;       /* as the server has it; NULL: to be read */
-    char *record;        /* of the lease when it was last seen to change */
-    int64_t observed_ns; /* when that was */
-    int64_t sent_ns;     /* the write under way */
+    json_t *lease;       /* as on the server; NULL: to be read */
+    char *record;        /* content of the lease when it last changed */
+    int64_t observed_ns; /* time of that observation */
+    int64_t sent_ns;     /* start of the current write */
     int64_t leads_until_ns;
     bool started, leading;
 };
 
 void elector_start(struct elector *elector);
-/** Whether this process may act as leader right now: to be asked before each batch of writes. */
+/** Returns whether this process is the leader now. The caller checks it before each batch of
+ * writes. */
 bool elector_leads(const struct elector *elector);
-/** Give the lease to whoever wants it, as far as the server can be told; `released` when it was. */
+/** Releases the lease so that another candidate can take it at once. Calls `released` at the end,
+ * also when the server could not be reached. */
 void elector_release(struct elector *elector);
-/** No callback follows. The lease runs out by itself. */
+/** Stops without further callbacks. The lease expires by itself. */
 void elector_stop(struct elector *elector);

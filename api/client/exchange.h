@@ -1,45 +1,45 @@
 #pragma once
 /*
- * One HTTP exchange with an API server, and what carries it there: libcurl (client_curl), or the
- * script of a test.
+ * One HTTP exchange with an API server, and the transport that carries it: libcurl
+ * (transport_http), or the script of a test.
  *
- * A transport knows who the server is and what it is shown; it tries once. What an answer means,
- * and whether to ask again, is for those above (remote).
+ * A transport knows the server and the credentials, and tries once. The caller (remote) interprets
+ * the answer and decides on retries.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
-/* A struct inside the asker's struct. Callbacks come on the loop, never inside `start`. */
+/* Part of the caller's struct. Callbacks run on the loop, never inside `start`. */
 struct exchange {
-    /* the request; borrowed until `done` */
+    /* The request; borrowed until `done`. */
     const char *method;                /* "GET", … */
     const char *target;                /* path and query */
     const char *accept, *content_type; /* NULL: JSON */
     const void *body;                  /* NULL: none */
     size_t body_len;
-    int64_t limit_ms; /* until the answer is complete; 0: none */
-    bool gathered;    /* taken as a whole: it may come compressed */
-    /* the answer */
-    int status;        /* of HTTP; 0 until its head has come */
-    int retry_after_s; /* 0: it does not say */
-    bool sent;         /* the server may have seen something of the request */
-    void (*warning)(struct exchange *exchange, const char *text, size_t len); /* of its headers */
+    int64_t limit_ms; /* time limit of the whole exchange; 0: none */
+    bool gathered;    /* the body is used as a whole and may be compressed */
+    /* The answer. */
+    int status;        /* HTTP status; 0 before the response head */
+    int retry_after_s; /* 0: not given */
+    bool sent;         /* the server may have received part of the request */
+    void (*warning)(struct exchange *exchange, const char *text, size_t len); /* a Warning header */
     void (*data)(struct exchange *exchange, const char *bytes, size_t len);
-    /** The end; `err` NULL when the answer is complete. */
+    /** Ends the exchange. `err` is NULL when the answer is complete. */
     void (*done)(struct exchange *exchange, const struct error *err);
-    void *carrier; /* private to the transport; NULL: not under way */
+    void *carrier; /* private to the transport; NULL: not in progress */
 };
 
 struct transport;
 
 struct transport_ops {
     void (*start)(struct transport *transport, struct exchange *exchange);
-    /** No callback follows; also from one. */
+    /** No callback runs after it. May be called from a callback. */
     void (*cancel)(struct transport *transport, struct exchange *exchange);
-    /** The server does not take the credentials it was shown (401): whether the next exchange may
-     * have others. */
+    /** Reports that the server rejected the credentials (401). Returns whether the next exchange
+     * may have new ones. */
     bool (*refused)(struct transport *transport);
 };
 

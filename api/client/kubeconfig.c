@@ -1,6 +1,5 @@
 /*
- * A kubeconfig that has been read: its life, what it points to, and writing one for a new daemon.
- * Reading is in kubeconfig_read.c.
+ * Frees a kubeconfig, and writes one for a new daemon. Reading is in kubeconfig_read.c.
  */
 #include "api/client/kubeconfig.h"
 
@@ -61,7 +60,7 @@ char *kubeconfig_server(const char *url)
     return mem_printf("%.*s", (int)len, url);
 }
 
-/* A list of one named thing: [{name, <what>: {…}}]. */
+/* Returns a list of one named entry: [{name, <what>: {…}}]. */
 static json_t *one(const char *what, const char *name, json_t *value)
 {
     return json_pack("[{s:s,s:o}]", "name", name, what, value);

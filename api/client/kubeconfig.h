@@ -1,6 +1,6 @@
 #pragma once
 /*
- * kubeconfig files: how kubectl and other clients find a server and what they show it.
+ * kubeconfig files: the server address and the credentials that kubectl and other clients use.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,57 +13,58 @@ struct kubeconfig_plugin;
 
 struct kubeconfig {
     char *server;                /* https://127.0.0.1:6480 */
-    char *server_name;           /* the name its certificate has, when another; NULL */
+    char *server_name;           /* name in its certificate when it differs from the address;
+                                  * NULL */
     char *proxy;                 /* NULL: none */
-    bool insecure;               /* its certificate is not looked at */
-    bool uncompressed;           /* answers come as they are */
+    bool insecure;               /* the certificate is not verified */
+    bool uncompressed;           /* responses are not compressed */
     struct buf ca;               /* PEM */
-    char *user;                  /* its name; for people */
+    char *user;                  /* name of the user entry; for messages */
     char *token;                 /* NULL without */
-    char *token_file;            /* to be read for every request, for it may change; NULL */
+    char *token_file;            /* read for every request, because it may change; NULL */
     char *basic;                 /* "user:password"; NULL */
     struct buf certificate, key; /* PEM; empty without */
     char *namespace;             /* NULL: default */
-    char **headers;              /* [n_headers]: Impersonate-…: whom to act for */
+    char **headers;              /* [n_headers]: Impersonate-… headers */
     size_t n_headers;
-    struct kubeconfig_plugin *plugin; /* a program that gives credentials; NULL */
+    struct kubeconfig_plugin *plugin; /* credential plugin; NULL */
 };
-void kubeconfig_release(struct kubeconfig *config); /* wipes what is secret */
+void kubeconfig_release(struct kubeconfig *config); /* erases secrets */
 SCOPED_DEFINE(kubeconfig, struct kubeconfig, kubeconfig_release)
 
 struct kubeconfig_options {
-    const char *context;        /* instead of the files' current one; NULL */
-    const char *cluster, *user; /* instead of the context's; NULL */
-    const char *allowed_plugin; /* the one program that may be started for credentials: an absolute
-                                   path (SEC-34); NULL: none */
-    bool insecure;              /* insecure-skip-tls-verify is accepted */
+    const char *context;        /* overrides the current context of the files; NULL */
+    const char *cluster, *user; /* override those of the context; NULL */
+    const char *allowed_plugin; /* the only credential plugin that may run: an absolute path
+                                 * (SEC-34); NULL: none */
+    bool insecure;              /* accept insecure-skip-tls-verify */
 };
 
-/** A context of a file, or of several with ':' between them, as kubectl merges them. NOT_FOUND when
- * there is none of them, INVALID when it cannot be used. `options` NULL: all defaults. */
+/** Reads a context from a file, or from several separated by ':' and merged as kubectl merges them.
+ * NOT_FOUND when none of them exists, INVALID when it cannot be used. `options` NULL: all
+ * defaults. */
 bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options,
                      struct kubeconfig *out, struct error *err);
 
-/** What a pod of a cluster is given: address from the environment, account in a directory.
- * NOT_FOUND outside of one. */
+/** Reads the configuration of a pod: the address from the environment, the service account from
+ * `directory`. NOT_FOUND outside of a pod. */
 bool kubeconfig_in_cluster(const char *host, const char *port, const char *directory,
                            struct kubeconfig *out, struct error *err);
 #define KUBECONFIG_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* ---- credentials that change ---- */
-
-/** Whether what a program gave still holds at `now_ms`; true without such a program. */
+/** Returns whether the plugin's credentials are valid at `now_ms`; true without a plugin. */
 bool kubeconfig_is_fresh(const struct kubeconfig *config, int64_t now_ms);
-/** Ask the program. Takes up to a minute; nobody else may look at the config meanwhile. */
+/** Runs the credential plugin. It takes up to a minute; no other thread may use the config
+ * meanwhile. */
 bool kubeconfig_ask(struct kubeconfig *config, struct error *err);
-/** Read the token's file again, if it comes from one. */
+/** Reads the token file again, if there is one. */
 bool kubeconfig_read_token(struct kubeconfig *config, struct error *err);
 
-/** A token from this file, instead of whatever the user has. */
+/** Uses the token in this file instead of the user's credentials. */
 void kubeconfig_use_token_file(struct kubeconfig *config, const char *path);
 
-/** An address as it stands before paths: without slashes at its end; owned. */
+/** Returns a server address without trailing slashes; owned. */
 char *kubeconfig_server(const char *url);
 
-/** The YAML of a file with this one cluster, user and context. */
+/** Appends a kubeconfig with this single cluster, user and context as YAML. */
 void kubeconfig_write(const struct kubeconfig *config, struct buf *out);

@@ -1,5 +1,6 @@
 /*
- * The program is spawned with two pipes, and read until both end, for at most a minute.
+ * Runs a credential plugin with a pipe for each output, and reads both until they end, for at most
+ * a minute.
  */
 #include "api/client/kubeconfig_plugin.h"
 
@@ -22,10 +23,10 @@ enum { PLUGIN_MS = 60000, OUTPUT_BYTES_MAX = 1 << 20, STEP_BYTES = 4096 };
 
 struct kubeconfig_plugin {
     char *command, *version, *hint;
-    char **arguments; /* [n_arguments], the command first; ended by NULL */
+    char **arguments; /* [n_arguments], the command first; terminated by NULL */
     size_t n_arguments;
     json_t *environment; /* [{name, value}] */
-    json_t *cluster;     /* what it is told of it; NULL */
+    json_t *cluster;     /* cluster information for the plugin; NULL */
     bool wants_cluster;
     bool has_run;
     int64_t expires_ms; /* 0: never */
@@ -37,8 +38,6 @@ static const char *text_at(const json_t *object, const char *key)
 
     return text && *text ? text : NULL;
 }
-
-/* ---- what the file says ---- */
 
 static bool check_version(const char *version, struct error *err)
 {
@@ -123,10 +122,8 @@ bool kubeconfig_plugin_is_fresh(const struct kubeconfig_plugin *plugin, int64_t 
     return plugin->has_run && (!plugin->expires_ms || now_ms < plugin->expires_ms);
 }
 
-/* ---- running it ---- */
-
-/* Ours, then what the file adds, then what it is asked. Owned, as are its texts from `*out_own` on.
- */
+/* Returns the plugin's environment: that of this process, the variables of the file, and the
+ * request. The array is owned, and its strings from `*out_own` on. */
 static char **environment_of(const struct kubeconfig_plugin *plugin, size_t *out_own)
 {
     scoped(json) json_t *asked =
@@ -182,7 +179,7 @@ static bool start(const struct kubeconfig_plugin *plugin, int out, int errors, p
                      plugin->hint ? plugin->hint : "");
 }
 
-/* What is there now; whether more may come. */
+/* Reads available bytes. True when more may follow. */
 static bool read_some(int fd, struct buf *out)
 {
     char bytes[STEP_BYTES];
@@ -194,7 +191,7 @@ static bool read_some(int fd, struct buf *out)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Until both pipes have ended; false when that takes too long. */
+/* Reads both pipes to the end. False on timeout. */
 static bool read_both(int out_fd, int err_fd, struct buf *out, struct buf *errors)
 {
     struct pollfd fds[2] = {{out_fd, POLLIN, 0}, {err_fd, POLLIN, 0}};
@@ -252,8 +249,6 @@ static bool run(const struct kubeconfig_plugin *plugin, struct buf *out, struct 
         ;
     return check_end(plugin, in_time, status, &errors, err);
 }
-
-/* ---- what it says ---- */
 
 static void put_text(struct buf *out, const char *text)
 {

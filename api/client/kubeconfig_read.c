@@ -1,8 +1,8 @@
 /*
- * Reading kubeconfig files: a context of one file, or of several as kubectl merges them: the first
- * that has a name counts, paths are relative to the file they stand in.
+ * Reads a context from one kubeconfig file, or from several merged as kubectl merges them: the
+ * first entry with a name counts, and paths are relative to the file they are in.
  *
- * Nothing is fetched, and a program is started for credentials only when it was named before
+ * Reading connects to nothing. A credential plugin may run only when the caller allows it by name
  * (SEC-34).
  */
 #include <string.h>
@@ -40,9 +40,8 @@ static const char *text_at(const json_t *object, const char *key)
     return text && *text ? text : NULL;
 }
 
-/* ---- the files ---- */
-
-/* Whoever may write it decides which program is started and whom we trust (SEC-34). */
+/* Requires that only the owner can write the file, because it chooses the program that runs and the
+ * server that is trusted (SEC-34). */
 static bool is_owners_alone(const char *path, struct error *err)
 {
     struct stat info;
@@ -62,7 +61,7 @@ static bool open_file(struct reading *reading, const char *path, size_t len, str
     file->path = mem_printf("%.*s", (int)len, path);
     reading->n++;
     if (!file_read(file->path, FILE_BYTES_MAX, &text, err))
-        return err->code == ERR_NOT_FOUND; /* one of several may be missing */
+        return err->code == ERR_NOT_FOUND; /* one of several files may be missing */
     if (!is_owners_alone(file->path, err))
         return false;
     file->stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, err);
@@ -95,7 +94,8 @@ static void release(struct reading *reading)
     }
 }
 
-/* The member `what` of the entry with that name in the lists of all files; its file to `out`. */
+/* Finds the entry with that name in the lists of all files. Returns its member `what`, and its file
+ * in `out`. */
 static const json_t *entry(const struct reading *reading, const char *list, const char *what,
                            const char *name, const struct file **out)
 {
@@ -119,9 +119,7 @@ static const json_t *entry(const struct reading *reading, const char *list, cons
     return NULL;
 }
 
-/* ---- what stands in them, or in files they name ---- */
-
-/* A path of a kubeconfig; owned. */
+/* Resolves a path of a kubeconfig; owned. */
 static char *path_beside(const struct file *file, const char *path)
 {
     const char *slash = path && *path != '/' ? strrchr(file->path, '/') : NULL;
@@ -131,7 +129,8 @@ static char *path_beside(const struct file *file, const char *path)
     return mem_printf("%.*s%s", (int)(slash - file->path + 1), file->path, path);
 }
 
-/* KEY-data in base64, or the content of the file KEY names, beside the kubeconfig. */
+/* Reads KEY-data in base64, or the content of the file that KEY names, relative to the kubeconfig.
+ */
 static bool read_data(const json_t *object, const char *key, const struct file *file,
                       struct buf *out, struct error *err)
 {
@@ -148,7 +147,8 @@ static bool read_data(const json_t *object, const char *key, const struct file *
     return file_read(beside, FILE_BYTES_MAX, out, err);
 }
 
-/* Who may stand between us and the server is not decided by a file alone (SEC-34). */
+/* Rejects insecure-skip-tls-verify unless the caller allows it: a file alone must not permit
+ * interception (SEC-34). */
 static bool read_insecure(const json_t *cluster, const struct kubeconfig_options *options,
                           struct kubeconfig *out, struct error *err)
 {
@@ -183,15 +183,13 @@ static bool read_cluster(const json_t *cluster, const struct file *file,
            read_data(cluster, "certificate-authority", file, &out->ca, err);
 }
 
-/* ---- users ---- */
-
 static void add_header(struct kubeconfig *out, char *header)
 {
     out->headers = mem_resize(out->headers, (out->n_headers + 1) * sizeof *out->headers);
     out->headers[out->n_headers++] = header;
 }
 
-/* Whom to act for. */
+/* Adds the impersonation headers of the user. */
 static void read_impersonation(const json_t *user, struct kubeconfig *out)
 {
     const char *as = text_at(user, "as"), *uid = text_at(user, "as-uid"), *key;
@@ -249,8 +247,6 @@ static bool read_user(const json_t *user, const struct file *file, struct kubeco
            read_data(user, "client-key", file, &out->key, err);
 }
 
-/* ---- the whole ---- */
-
 static const char *current_context(const struct reading *reading)
 {
     const char *name = NULL;
@@ -261,7 +257,8 @@ static const char *current_context(const struct reading *reading)
     return name;
 }
 
-/* The entry that was asked for, or the one its referrer names. False: the first is not there. */
+/* Finds the requested entry, or the one that its referrer names. False when a requested one does
+ * not exist. */
 static bool choose(const struct reading *reading, const char *list, const char *what,
                    const char *wanted, const char *named, const struct file **file,
                    const json_t **out, struct error *err)
@@ -293,7 +290,7 @@ static bool read_context(const struct reading *reading, const struct kubeconfig_
     if (!read_cluster(cluster, cluster_file, options, out, err))
         return false;
     if (!user)
-        return true; /* the server is asked by nobody in particular */
+        return true; /* a context without a user is anonymous */
     exec = json_object_get(user, "exec");
     return read_user(user, user_file, out, err) &&
            (!exec || read_plugin(exec, user_file, cluster, options, out, err));
@@ -337,8 +334,6 @@ bool kubeconfig_in_cluster(const char *host, const char *port, const char *direc
             mem_printf("%.*s", (int)strcspn(text.data ? text.data : "", "\r\n"), text.data);
     return file_read(ca, FILE_BYTES_MAX, &out->ca, err);
 }
-
-/* ---- credentials that change ---- */
 
 bool kubeconfig_read_token(struct kubeconfig *config, struct error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Objects by namespace and name. Each carries the number of the list it was last seen in; when a
- * list is complete, those of an earlier one have gone.
+ * Objects by namespace and name. Each has the number of the list that last contained it; when a
+ * list is complete, objects of earlier lists are removed.
  */
 #include "api/client/mirror.h"
 
@@ -41,7 +41,7 @@ static struct mirror_entry *add(struct mirror *mirror, const struct object *obje
     return entry;
 }
 
-/* Out of the table first: the owner may look while it is told. */
+/* Removes the entry first, because the owner may read the mirror in its callback. */
 static void drop(struct mirror *mirror, struct mirror_entry *entry, const struct object *last)
 {
     scoped(object) struct object *known = entry->object;
@@ -52,8 +52,8 @@ static void drop(struct mirror *mirror, struct mirror_entry *entry, const struct
     mirror->changed(mirror, MIRROR_DELETED, known, last ? last : known);
 }
 
-/* Items of built-in kinds do not say what they are. Owned; NULL with a word in the log: what a
- * server of another version has stored may be beyond us. */
+/* Decodes an item, which may lack kind and apiVersion. Owned; NULL, with a log message, for an
+ * object that this version cannot decode. */
 static struct object *read_object(const struct mirror *mirror, json_t *doc)
 {
     struct error_list errors = {0};
@@ -74,8 +74,6 @@ static struct object *read_object(const struct mirror *mirror, json_t *doc)
     object_unref(object);
     return NULL;
 }
-
-/* ---- what the reflector says ---- */
 
 static void on_begun(struct reflector *reflector)
 {
@@ -147,8 +145,6 @@ static void on_failed(struct reflector *reflector, const struct error *err)
 }
 
 static const struct reflector_ops ops = {on_begun, on_present, on_vanished, on_listed, on_failed};
-
-/* ---- life ---- */
 
 void mirror_start(struct mirror *mirror, struct remote *remote)
 {

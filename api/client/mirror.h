@@ -1,11 +1,10 @@
 #pragma once
 /*
- * A kind's objects on an API server of somebody else, kept here as they were last seen, and what
- * has changed.
+ * A copy of a kind's objects on a remote API server, with change callbacks.
  *
- * A reflector feeds it. An object that vanished while nobody looked (the server had forgotten what
- * happened since) is told as deleted in its last known state; one that was made anew meanwhile as
- * deleted and added. A version that is known already is not told again.
+ * A reflector feeds it. An object deleted while no watch ran is reported as deleted with its last
+ * known state; one that was deleted and created again, as deleted and added. A known version is not
+ * reported again.
  */
 #include "api/client/reflector.h"
 #include "api/types/object.h"
@@ -28,12 +27,12 @@ struct mirror {
     /* private */
     struct reflector reflector;
     struct mirror_entry *entries; /* by key */
-    unsigned round;               /* of lists */
+    unsigned round;               /* number of the current list */
 };
 
 void mirror_start(struct mirror *mirror, struct remote *remote);
-/** No callback follows; what is kept is dropped without a word. */
+/** Stops without further callbacks and frees the objects. */
 void mirror_stop(struct mirror *mirror);
 
-/** Whether the whole has been seen once. */
+/** Returns whether a list was completed. */
 bool mirror_is_synced(const struct mirror *mirror);

@@ -1,9 +1,8 @@
 /*
- * List, watch, and what to do when either ends.
+ * Lists and watches a collection, and recovers when either ends.
  *
- * One call is under way at a time, or the timer until the next one. A list that fails and a watch
- * that cannot be gone on with wait longer each time; a watch that ended as watches do goes on at
- * once.
+ * Either one call is in progress or the timer until the next one runs. A failed list, and a watch
+ * that cannot be resumed, wait longer each time. A watch that ended normally is resumed at once.
  */
 #include "api/client/reflector.h"
 
@@ -17,9 +16,11 @@
 #define PAGE_LIMIT "500"
 
 enum {
-    WATCH_MIN_S = 300, /* and up to twice as long, by chance: watches of many do not end together */
-    WATCH_SILENCE_MS = 30000,    /* beyond its own time: the peer is dead */
-    WATCH_SHORT_NS = 1000000000, /* a watch that says nothing and ends sooner did not work */
+    WATCH_MIN_S = 300,        /* plus up to as much again at random, so that many watches do not end
+                        * together */
+    WATCH_SILENCE_MS = 30000, /* time after the watch's timeout at which the peer counts as
+                                  * dead */
+    WATCH_SHORT_NS = 1000000000, /* a watch without events that ends sooner counts as failed */
 };
 static const int64_t internal_errors_ns = 60 * INT64_C(1000000000);
 
@@ -47,8 +48,6 @@ static void call(struct reflector *r, struct buf *target,
     remote_start(r->remote, &r->call);
 }
 
-/* ---- again ---- */
-
 static void on_timer(struct timer *timer)
 {
     struct reflector *r = container_of(timer, struct reflector, timer);
@@ -70,7 +69,7 @@ static int64_t longer_each_time(struct reflector *r)
     return backoff_next_ms(&r->backoff, loop_clock(remote_loop(r->remote)));
 }
 
-/* The first time at once: to have fallen behind is no fault. */
+/* Returns the delay of the next list: none the first time, since a lagging watch is no error. */
 static int64_t soon(struct reflector *r)
 {
     int64_t wait_ms = longer_each_time(r);
@@ -78,7 +77,7 @@ static int64_t soon(struct reflector *r)
     return r->backoff.failures == 1 ? 0 : wait_ms;
 }
 
-/* Tell the owner, who may stop us; whether to go on. */
+/* Reports an error to the owner, which may stop the reflector. Returns whether to continue. */
 static bool tell(struct reflector *r, const struct error *err)
 {
     if (r->ops->failed)
@@ -92,8 +91,6 @@ static void begin_list(struct reflector *r)
     set(&r->page, NULL);
 }
 
-/* ---- lists ---- */
-
 static const char *member(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(json_object_get(object, "metadata"), key));
@@ -102,7 +99,7 @@ static const char *member(const json_t *object, const char *key)
 static void list_failed(struct reflector *r, const struct error *err)
 {
     bool paging = r->page != NULL, gone = err->code == ERR_GONE;
-    /* Ahead of what this server has seen, or the list began too long ago. */
+    /* The revision is ahead of this server, or the list started too long ago. */
     bool unknown = gone || err->code == ERR_TIMEOUT;
     int64_t wait_ms = err->code == ERR_NOT_FOUND ? REFLECTOR_NOT_INSTALLED_MS
                       : gone                     ? soon(r)
@@ -173,7 +170,7 @@ static void on_page(struct remote_call *done)
     list(r);
 }
 
-/* The first list may be of any state, a later one not of an older state than was seen. */
+/* Starts a list. The first may return any state, a later one none older than was seen. */
 static void list(struct reflector *r)
 {
     const char *revision = r->newest ? "" : r->revision ? r->revision : "0";
@@ -186,8 +183,6 @@ static void list(struct reflector *r)
     resource_write_query("resourceVersion", r->page ? NULL : revision, &target);
     call(r, &target, NULL, on_page, REMOTE_LIMIT_MS);
 }
-
-/* ---- watches ---- */
 
 enum { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED, EVENT_BOOKMARK, EVENT_ERROR, EVENT_N };
 
@@ -213,7 +208,7 @@ static void take_refusal(struct reflector *r, const json_t *status)
               "", "%s", message ? message : "the watch failed");
 }
 
-/* One event; false when the watch is over. */
+/* Handles one event. False when the watch has ended. */
 static bool take_event(void *ctx, const char *text, size_t len)
 {
     struct reflector *r = ctx;
@@ -240,7 +235,7 @@ static bool take_event(void *ctx, const char *text, size_t len)
     return true;
 }
 
-/* How the next call finds out what the last watch did not tell. */
+/* Decides how to continue after a failed watch: resume it, or list again. */
 static void watch_failed(struct reflector *r, const struct error *err)
 {
     int64_t now_ns = loop_mono_ns(remote_loop(r->remote)), wait_ms;
@@ -269,7 +264,7 @@ static void on_watch_done(struct remote_call *done)
         err = r->refusal;
     else
         remote_ok(done, &err);
-    if (err.code == ERR_TIMEOUT && !done->status) /* the peer is dead: ask another */
+    if (err.code == ERR_TIMEOUT && !done->status) /* the peer is dead: use a new connection */
         err.code = ERR_UNAVAILABLE;
     if (err.code != ERR_NONE) {
         watch_failed(r, &err);
@@ -309,8 +304,6 @@ static void watch(struct reflector *r)
     r->watch_began_ns = loop_mono_ns(loop);
     call(r, &target, on_events, on_watch_done, (int64_t)seconds * 1000 + WATCH_SILENCE_MS);
 }
-
-/* ---- life ---- */
 
 void reflector_start(struct reflector *r)
 {

@@ -1,6 +1,6 @@
 /*
- * One call at a time through its states: tried, told to wait, asked for other credentials,
- * finished.
+ * Runs calls to an API server. A call is tried, waits before a retry, waits for new credentials,
+ * and is finished.
  */
 #include "api/client/remote.h"
 
@@ -10,13 +10,13 @@
 #include "base/mem.h"
 
 enum { NS_PER_S = 1000000000, FAILURE_BYTES_MAX = 1 << 20 };
-static const size_t answer_bytes_max = (size_t)1 << 30; /* of a server that does not end */
+static const size_t answer_bytes_max = (size_t)1 << 30; /* guards against endless responses */
 
 struct remote {
     struct loop *loop;
     struct transport *transport;
     struct remote_options options;
-    int64_t next_ns; /* when the next call may begin, were there no burst */
+    int64_t next_ns; /* earliest start of the next call, burst not counted */
 };
 
 struct remote *remote_new(struct loop *loop, struct transport *transport,
@@ -40,8 +40,6 @@ struct loop *remote_loop(const struct remote *remote)
 {
     return remote->loop;
 }
-
-/* ---- one try ---- */
 
 static struct remote_call *call_of(struct exchange *exchange)
 {
@@ -96,28 +94,26 @@ static void try_now(struct timer *timer)
     call->remote->transport->ops->start(call->remote->transport, exchange);
 }
 
-/* ---- once more ---- */
-
 static bool is_busy(const struct exchange *exchange)
 {
     return (exchange->status == 429 || exchange->status >= 500) && exchange->retry_after_s > 0 &&
            exchange->retry_after_s <= REMOTE_RETRY_AFTER_MAX_S;
 }
 
-/* Asking twice does the same as asking once. */
+/* Returns whether the request can be repeated without side effects. */
 static bool is_harmless(const struct exchange *exchange)
 {
     return strcmp(exchange->method, "GET") == 0 || !exchange->sent;
 }
 
-/* How long until it is asked again; -1: this was the last word. */
+/* Returns the delay before the next attempt; -1: no further attempt. */
 static int64_t wait_before_next(struct remote_call *call, bool lost)
 {
     const struct exchange *exchange = &call->exchange;
     struct transport *transport = call->remote->transport;
 
     if (lost) {
-        bool told = call->data && exchange->status; /* its owner has a part already */
+        bool told = call->data && exchange->status; /* the owner already has part of the body */
 
         if (call->lost_tries >= call->patience || told || !is_harmless(exchange))
             return -1;
@@ -150,10 +146,8 @@ static void on_done(struct exchange *exchange, const struct error *err)
     finish(call);
 }
 
-/* ---- calls ---- */
-
-/* A bucket that holds `burst` and is filled `per_second`: how long until there is one more in it.
- */
+/* Rate limit: a token bucket of `burst` tokens, refilled `per_second`. Returns the time until a
+ * token is available. */
 static int64_t wait_for_turn_ns(struct remote *remote)
 {
     int64_t each_ns, now_ns = loop_mono_ns(remote->loop), wait_ns;

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * An API server of somebody else, asked patiently.
+ * Calls to a remote API server, with retries.
  *
- * A call is a request with its answer. In between the server may be busy and say when to come back
- * (429 and 5xx with Retry-After), want other credentials (401), or not be reached: what can be
- * asked again without harm is, within bounds. A refusal is an answer like any other.
+ * A call is a request with its answer. The server may be overloaded and say when to retry (429, and
+ * 5xx with Retry-After), reject the credentials (401), or be unreachable. Requests that are safe to
+ * repeat are retried, within limits. Any other answer, such as a refusal, ends the call.
  *
  * Ref: spec/kube-api.md 16.3; k8s.io/client-go rest/with_retry.go.
  */
@@ -16,10 +16,10 @@
 struct remote;
 
 struct remote_options {
-    int per_second, burst; /* calls begun, at most; 0: as they come */
+    int per_second, burst; /* limits of calls started; 0: no limit */
 };
 
-/** Borrows loop and transport. `options` NULL: no bound on the rate. */
+/** Creates a client. Borrows loop and transport. `options` NULL: no rate limit. */
 struct remote *remote_new(struct loop *loop, struct transport *transport,
                           const struct remote_options *options);
 void remote_free(struct remote *remote); /* after its last call; NULL is fine */
@@ -27,40 +27,43 @@ struct loop *remote_loop(const struct remote *remote);
 
 enum { REMOTE_LIMIT_MS = 60000, REMOTE_TRIES_MAX = 10, REMOTE_RETRY_AFTER_MAX_S = 600 };
 
-/* A struct inside the asker's struct. */
+/* Part of the caller's struct. */
 struct remote_call {
-    /* the request; borrowed until `done` */
+    /* The request; borrowed until `done`. */
     const char *method;                /* NULL: GET */
     const char *target;                /* path and query */
     const char *accept, *content_type; /* NULL: JSON */
     const void *body;
     size_t body_len;
-    int64_t limit_ms; /* for each try; 0: none */
-    /* How often it is tried again when the server is not reached: a GET, or whatever the server
-     * cannot have seen. */
+    int64_t limit_ms; /* for each attempt; 0: none */
+    /* Number of retries when the server is unreachable: for a GET, or when the server cannot have
+     * received the request. */
     unsigned patience;
-    /* the answer */
-    int status;       /* of HTTP; 0: none came, see `err` */
-    struct buf text;  /* the body, or with `data` that of a failure */
-    struct error err; /* why no answer came */
-    void (*data)(struct remote_call *call, const char *bytes, size_t len);   /* NULL: gathered */
+    /* The answer. */
+    int status;       /* HTTP status; 0: no answer, the reason is in `err` */
+    struct buf text;  /* the body; with `data`, only that of a failure */
+    struct error err; /* why there is no answer */
+    void (*data)(struct remote_call *call, const char *bytes,
+                 size_t len); /* receives the body in pieces;
+                                                                              * NULL: it is collected in
+                                                                              * `text` */
     void (*warning)(struct remote_call *call, const char *text, size_t len); /* may be NULL */
     void (*done)(struct remote_call *call);
     /* private */
     struct remote *remote;
     struct exchange exchange;
-    struct timer timer; /* until the next try */
+    struct timer timer; /* until the next attempt */
     struct backoff backoff;
     unsigned busy_tries, lost_tries;
     bool renewed, under_way;
 };
 
 void remote_start(struct remote *remote, struct remote_call *call);
-/** No callback follows; also from one, and for a call that is not under way. */
+/** No callback runs after it. May be called from a callback, and for a call not in progress. */
 void remote_cancel(struct remote_call *call);
-/** Cancel, and free what the answer holds. */
+/** Cancels the call and frees the answer. */
 void remote_call_release(struct remote_call *call);
 
-/** Whether the complete answer is a success; else why not: that none came, or what its Status says.
- */
+/** Returns whether the answer is a success. Otherwise `err` says why there is none, or has the
+ * error of its Status. */
 bool remote_ok(const struct remote_call *call, struct error *err);

@@ -1,11 +1,11 @@
 /*
- * HTTP by libcurl on the loop.
+ * HTTP with libcurl on the loop.
  *
  *   start ─► waiting ─► curl ─► done
  *
- * An exchange waits when libcurl is on the stack (it must not be called from its own callbacks),
- * and while a program is asked for credentials, which happens on the pool: nothing is started
- * meanwhile, so that nobody reads what it writes.
+ * An exchange waits while libcurl is on the stack, because libcurl must not be called from its own
+ * callbacks. It also waits while a credential plugin runs on the thread pool: no exchange starts
+ * meanwhile, so that none reads credentials while they are written.
  */
 #include "api/client/transport_http.h"
 
@@ -24,19 +24,19 @@ struct http_transport {
     struct http_multi *multi;
     struct kubeconfig config;
     char *socket;                  /* NULL: the config's server */
-    char *shown;                   /* in messages */
-    struct curl_slist *connect_to; /* the server, when its certificate has another name */
+    char *shown;                   /* name of the server in messages */
+    struct curl_slist *connect_to; /* address to connect to when the certificate has another name */
     struct carrier *waiting, **w_end;
-    struct carrier *cancelled; /* while libcurl was on the stack */
-    struct task task;          /* goes on with both */
-    bool inside;               /* libcurl is calling us */
-    /* credentials */
+    struct carrier *cancelled; /* cancelled while libcurl was on the stack */
+    struct task task;          /* starts waiting exchanges, frees cancelled ones */
+    bool inside;               /* libcurl is on the stack */
+    /* runs the credential plugin */
     struct pool_work work;
     bool asking, asked, stale, closing;
-    struct error why; /* the last asking failed */
+    struct error why; /* error of the last plugin run */
 };
 
-/* One exchange at work. */
+/* The transport's state of one exchange. */
 struct carrier {
     struct carrier *next;
     struct http_transport *http;
@@ -44,7 +44,7 @@ struct carrier {
     struct http_transfer transfer;
     struct curl_slist *headers;
     size_t header_bytes;
-    bool added; /* to libcurl */
+    bool added; /* added to libcurl */
 };
 
 static struct http_transport *of(struct transport *transport)
@@ -61,9 +61,7 @@ static void carrier_free(struct carrier *carrier)
     mem_free(carrier);
 }
 
-/* ---- what comes ---- */
-
-/* Whole seconds; 0 for a date, or anything else. */
+/* Parses a number of seconds; 0 for a date or anything else. */
 static int seconds_of(const char *text, size_t len)
 {
     int seconds = 0;
@@ -126,7 +124,7 @@ static void on_done(struct http_transfer *transfer, CURLcode result)
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent);
     carrier->added = false;
     if (!exchange)
-        return; /* it is among the cancelled */
+        return; /* the exchange is in the list of cancelled ones */
     exchange->status = (int)status;
     exchange->sent = sent > 0;
     exchange->carrier = NULL;
@@ -139,8 +137,6 @@ static void on_done(struct http_transfer *transfer, CURLcode result)
     exchange->done(exchange, result == CURLE_OK ? NULL : &err);
 }
 
-/* ---- what goes ---- */
-
 static void add_header(struct carrier *carrier, const char *name, const char *value)
 {
     scoped_str line = mem_printf("%s: %s", name, value);
@@ -148,7 +144,7 @@ static void add_header(struct carrier *carrier, const char *name, const char *va
     carrier->headers = curl_slist_append(carrier->headers, line);
 }
 
-/* Copied: a program may give others while this one is under way. */
+/* Copies the data, because a plugin may replace it during the exchange. */
 static void set_blob(CURL *easy, CURLoption option, const struct buf *text)
 {
     struct curl_blob blob = {text->data, text->len, CURL_BLOB_COPY};
@@ -177,7 +173,7 @@ static void set_server(const struct http_transport *http, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_S);
     if (http->connect_to)
         curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->connect_to);
-    if (strncmp(config->server, "https:", 6) != 0) /* nothing secret in the clear */
+    if (strncmp(config->server, "https:", 6) != 0) /* no credentials over plain HTTP */
         return;
     if (config->token) {
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
@@ -237,8 +233,6 @@ static void set_up(struct carrier *carrier)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, carrier);
 }
 
-/* ---- credentials ---- */
-
 static void run_program(struct pool_work *work)
 {
     struct http_transport *http = container_of(work, struct http_transport, work);
@@ -261,7 +255,7 @@ static void program_ended(struct pool_work *work)
         loop_post(http->loop, &http->task);
 }
 
-/* Whether exchanges can start; else they wait for a program that has been asked. */
+/* Returns whether exchanges can start. False while the credential plugin runs. */
 static bool has_credentials(struct http_transport *http)
 {
     if (http->asking)
@@ -283,8 +277,6 @@ static bool refused(struct transport *transport)
         http->stale = true;
     return http->config.plugin || http->config.token_file;
 }
-
-/* ---- starting, cancelling ---- */
 
 static void begin(struct carrier *carrier)
 {
@@ -309,7 +301,8 @@ static void go_on(struct task *task)
 {
     struct http_transport *http = container_of(task, struct http_transport, task);
     struct error why = http->why;
-    bool asked = http->asked; /* what it gave is shown, even if it says that it has run out */
+    bool asked = http->asked; /* use the plugin's credentials once even if they say that they
+                               * have expired */
     struct carrier *carrier;
 
     while ((carrier = http->cancelled)) {
@@ -329,7 +322,7 @@ static void go_on(struct task *task)
         else
             give_up(carrier, &why);
     }
-    if (!http->asking) { /* who comes next asks anew */
+    if (!http->asking) { /* the next exchange runs the plugin again */
         http->asked = false;
         http->why = (struct error){0};
     }
@@ -379,9 +372,7 @@ static void cancel(struct transport *transport, struct exchange *exchange)
 
 static const struct transport_ops ops = {start, cancel, refused};
 
-/* ---- life ---- */
-
-/* The address stays, the name asked for and checked is another. */
+/* Keeps the address but requests and verifies another server name. */
 static bool rename_server(struct http_transport *http, struct error *err)
 {
     struct kubeconfig *config = &http->config;

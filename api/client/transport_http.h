@@ -1,16 +1,17 @@
 #pragma once
 /*
- * Exchanges over HTTP: with the server a kubeconfig names (TLS, tokens, client certificates, a
- * program that gives credentials), or with whoever listens on a socket of this machine.
+ * HTTP exchanges with the server of a kubeconfig (TLS, tokens, client certificates, credential
+ * plugins), or with a process that listens on a local socket.
  */
 #include "api/client/exchange.h"
 #include "api/client/kubeconfig.h"
 #include "base/loop.h"
 
-/** `config` is consumed; it may be empty with `socket`, the path of a unix socket (NULL: the
- * config's server). `shown` is what messages call the other side: an address, or the directory of
- * the socket's process. INVALID for an address that is none. */
+/** Creates the transport. `config` is consumed. `socket` is the path of a unix socket, or NULL for
+ * the config's server; with a socket, the config may be empty. `shown` names the server in
+ * messages. INVALID for a malformed address. */
 struct transport *transport_http_new(struct loop *loop, struct kubeconfig *config,
                                      const char *socket, const char *shown, struct error *err);
-/** After its last exchange. Memory goes with the loop's next passes. NULL is fine. */
+/** Frees the transport after its last exchange; some memory is freed in later passes of the loop.
+ * NULL is fine. */
 void transport_http_free(struct transport *transport);

@@ -1,8 +1,8 @@
 /*
- * Keeping account: managedFields of writes that name their manager.
+ * Maintains metadata.managedFields for writes that name their manager.
  *
- * Only those do: controllers in this process write without account, and what nobody asked to track
- * costs nothing. An object that came to be without account has none until somebody applies to it.
+ * Controllers in this process write without a manager, and an object without managed fields costs
+ * nothing. It gets managed fields with its first server-side apply.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static json_t *tracked(const struct object *object, const char *subresource)
     return managed_tracked(doc, object->kind->has_status, subresource);
 }
 
-/* `[]` and `[{}]` mean: keep no account from now on. */
+/* `[]` and `[{}]` reset managed fields: the object keeps none from now on. */
 static bool is_reset(const json_t *asked)
 {
     return json_is_array(asked) &&
@@ -35,9 +35,8 @@ static json_t *stored_entries(const struct object *current)
     return text ? json_read(text, strlen(text)) : NULL;
 }
 
-/* ---- of an object that is new ---- */
-
-/* The fields of a body whose document is not at hand: it has come before, and will again. */
+/* Adds the fields of the body when its document is not given. They are computed once and cached
+ * with the body. */
 static void add_body_fields(const struct schema_at *at, const struct object *born, struct jsonw *w)
 {
     struct blob *body = born->body;
@@ -108,8 +107,6 @@ char *managed_fields_begin(struct registry *r, const struct object *born, const 
     return buf_take(&text);
 }
 
-/* ---- of one that changes ---- */
-
 char *managed_fields_update(struct registry *r, const struct object *current,
                             const struct object *next, const json_t *asked, const char *subresource,
                             const struct registry_write *how)
@@ -132,7 +129,7 @@ char *managed_fields_update(struct registry *r, const struct object *current,
         entries = managed_parse(asked);
     if (!entries)
         entries = stored_entries(current);
-    if (!entries) /* nobody keeps account of it */
+    if (!entries) /* the object has no managed fields */
         return NULL;
     time_format(loop_wall_ms(r->loop), now);
     before = tracked(current, subresource);

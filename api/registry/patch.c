@@ -1,12 +1,13 @@
 /*
- * Patch: the stored document, patched, goes the way of an update. Ref: spec/kube-api.md 6.6, 10.
+ * Patch: patches the stored document and stores the result as an update does. Ref: spec/kube-api.md
+ * 6.6, 10.
  */
 #include <string.h>
 
 #include "api/registry/internal.h"
 #include "api/types/patch/patch.h"
 
-/* Kinds that a real cluster knows by a CustomResourceDefinition. */
+/* Returns whether a real cluster defines the kind by a CustomResourceDefinition. */
 static bool is_custom(const struct kind *kind)
 {
     static const char suffix[] = "volcano.sh";
@@ -42,7 +43,7 @@ static const char *metadata_text(const json_t *doc, const char *member)
     return text ? text : "";
 }
 
-/* What a patch of the whole leaves out of the object's place and identity is what it was. */
+/* Restores the parts of the object's identity that the patched document leaves out. */
 static bool complete(const struct object *current, json_t *patched, struct error_list *errors)
 {
     const struct {
@@ -63,7 +64,7 @@ static bool complete(const struct object *current, json_t *patched, struct error
     return true;
 }
 
-/* A patch may not turn the object into another one. */
+/* Rejects a patch that changes the identity of the object. */
 static bool still_the_same(const struct object *current, const json_t *patched,
                            struct error_list *errors)
 {

@@ -1,5 +1,5 @@
 /*
- * The registry's life, what admission looks up, and the objects every cluster has.
+ * Creates and frees the registry, and answers the look-ups of admission.
  */
 #include "api/registry/registry.h"
 
@@ -30,7 +30,7 @@ static void look_at_each(void *ctx, const struct kind *kind, const char *ns,
     store_each(((struct registry *)ctx)->store, kind, ns, visit, arg);
 }
 
-/* Statuses of what has ended that are kept decoded: more than one turn deals with. */
+/* Decoded statuses of finished objects that are cached: more than one turn uses. */
 enum { STATUSES_DECODED = 2048 };
 
 static void drop_kept(struct registry *r)
@@ -44,8 +44,6 @@ static void end_turn(struct turn_hook *hook)
     drop_kept(container_of(hook, struct registry, turn_end));
     decoded_trim(STATUSES_DECODED);
 }
-
-/* ---- life ---- */
 
 static void default_limit(size_t *limit, size_t value)
 {
@@ -97,7 +95,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     r->turn_end.end = end_turn;
     loop_on_turn_end(loop, &r->turn_end);
     r->gc = gc_new(r);
-    if (!store_writable(store, NULL)) /* opened for looking */
+    if (!store_writable(store, NULL)) /* read-only store */
         return r;
     r->events = event_ttl_new(r);
     builtins_make(r);

@@ -1,27 +1,27 @@
 #pragma once
 /*
- * API semantics over the store: what create, update, patch and delete mean.
+ * API semantics over the store: the meaning of create, update, patch, apply and delete.
  *
- * Admission, names and uids, generation, resourceVersion preconditions, status as its own
- * subresource, finalizers, deletion marks and pod grace periods, propagation policies and garbage
- * collection by owner uid. Both the API server and the embedded cluster stand on it, so a
- * controller and kubectl meet the same rules.
+ * The registry handles admission, names and uids, generation, resourceVersion preconditions, the
+ * status subresource, finalizers, deletion timestamps and pod grace periods, propagation policies,
+ * and garbage collection by owner uid. Both the API server and the embedded cluster use it, so
+ * controllers and kubectl meet the same rules.
  */
 #include "api/store/store.h"
 #include "api/types/admission.h"
 
 struct registry;
 
-/* L-11, L-20, L-21; 0 = the default, which carries flows of a million steps (DC-05). */
+/* Limits L-11, L-20 and L-21. 0 = the default, which fits flows of a million steps (DC-05). */
 struct registry_limits {
     size_t objects;              /* 4,000,000 */
     size_t objects_in_namespace; /* 3,500,000 */
     size_t kind_in_namespace;    /* 1,100,000 */
     size_t object_bytes;         /* 128 MiB */
-    size_t store_bytes;          /* 8 GiB, of all objects together */
+    size_t store_bytes;          /* 8 GiB, for all objects together */
 };
 
-/* What may be done with flows. With --jobflow-compat=upstream the first two count nothing. */
+/* Options for flows. With --jobflow-compat=upstream the first two have no effect. */
 struct registry_flow_rules {
     bool deletion_protection; /* DC-02; default on */
     bool reject_updates;      /* DC-02; default on */
@@ -33,37 +33,38 @@ struct registry_options {
     bool virtual_runtime; /* --runtime sim */
     struct registry_flow_rules flows;
     struct registry_limits limits;
-    const struct plugin_rules *plugins; /* of jobs; NULL: any */
+    const struct plugin_rules *plugins; /* allowed job plugins; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
     bool no_key_arguments;              /* SEC-29 */
-    bool cluster_objects; /* also what clients look for in a cluster: kube-system, accounts */
+    bool cluster_objects;               /* also create the objects that clients expect of a cluster:
+                           * kube-system, service accounts */
 };
 
-/** Starts the garbage gc; makes the objects every cluster has (namespace default, queues
- * root and default). Borrows the store. */
+/** Creates the registry, starts the garbage collector, and creates the objects that every cluster
+ * has (namespace default, queues root and default). Borrows the store. */
 struct registry *registry_new(struct loop *loop, struct store *store,
                               const struct registry_options *options);
 void registry_free(struct registry *registry);
-/** Other rules from now on. */
+/** Replaces the options for flows. */
 void registry_rule_flows(struct registry *registry, const struct registry_flow_rules *rules);
 struct store *registry_store(const struct registry *registry);
 
 /*
- * Every write is applied to the head at once; `*out` (may be NULL) is borrowed until the caller
- * returns to the loop. False with every finding in `errors`. Findings about the object's content
- * have code INVALID and a field; the others are one error whose message is the whole text of the
- * answer. STORAGE while the disk is full, except for deletes (D-08).
+ * Every write is accepted at once. `*out` (may be NULL) is borrowed until the caller returns to the
+ * loop. A function returns false with every finding in `errors`: findings about the content have
+ * code INVALID and a field; any other failure is one error whose message is the text of the answer.
+ * STORAGE while the disk is full, except for deletes (D-08).
  */
 enum registry_dry_run { REGISTRY_APPLY, REGISTRY_DRY_RUN };
 struct registry_write {
     enum registry_dry_run dry_run;
-    enum schema_unknown unknown; /* for documents from users */
+    enum schema_unknown unknown; /* unknown fields in documents from users */
     struct error_list *warnings; /* may be NULL */
-    const char *manager;         /* whose fields they become; NULL: nobody keeps account */
+    const char *manager;         /* field manager; NULL: managed fields are not maintained */
 };
 
-/** Whether `made`, which another registry of these options created from `doc`, says nothing that
- * `stored` does not say already. */
+/** Returns whether `made` adds nothing to `stored`. Another registry with the same options created
+ * `made` from `doc`. */
 bool registry_says_nothing_new(const struct object *stored, const struct object *made,
                                const json_t *doc);
 
@@ -73,7 +74,8 @@ bool registry_create_object(struct registry *r, struct object *draft, const stru
                             struct error_list *errors);
 
 enum registry_subresource { REGISTRY_MAIN, REGISTRY_STATUS };
-/** Replace from a document: resourceVersion and uid in it are preconditions when present. */
+/** Replaces the object by a document. resourceVersion and uid in it are preconditions when present.
+ */
 bool registry_update(struct registry *r, json_t *doc, enum registry_subresource sub,
                      const struct registry_write *how, const struct object **out,
                      struct error_list *errors);
@@ -82,9 +84,9 @@ bool registry_update_object(struct registry *r, struct object *object, const str
 bool registry_update_status(struct registry *r, const struct object *object, struct blob *status,
                             const struct object **out, struct error_list *errors);
 
-/** True when replacing `stored` by the document would change nothing: its body as admitted is the
- * stored one, its labels and annotations are there. `doc` is borrowed and changed (defaults). A
- * quick way to leave out the merge; false says nothing. */
+/** Returns true when replacing `stored` by the document would change nothing: the body after
+ * admission is the stored one, and labels and annotations are present. `doc` is borrowed and gets
+ * defaults. A fast check before the full update; false proves nothing. */
 bool registry_unchanged(struct registry *r, json_t *doc, const struct object *stored);
 
 enum registry_patch { REGISTRY_PATCH_JSON, REGISTRY_PATCH_MERGE, REGISTRY_PATCH_STRATEGIC };
@@ -94,9 +96,9 @@ bool registry_patch(struct registry *r, const struct kind *kind, const char *ns,
                     struct error_list *errors);
 
 /**
- * Server-side apply: `config` is what `how->manager` wants of the object, and all it wants. It is
- * created when it is not there (*out_created). Fields of others that would change are CONFLICTs,
- * one error for each, unless `force`.
+ * Server-side apply. `config` has all fields that `how->manager` wants to own. The object is
+ * created when it does not exist (*out_created). Each field of another manager that would change is
+ * a CONFLICT error, unless `force`.
  */
 bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
                     json_t *config, enum registry_subresource sub, bool force,
@@ -109,10 +111,11 @@ struct registry_delete {
     int64_t revision; /* precondition; 0 = any */
     int64_t grace_s;  /* -1 = the object's own; 0 also passes deletion protection (--force) */
     enum registry_propagation propagation;
-    bool internal; /* a controller or the collector: no deletion protection */
+    bool internal; /* the caller is a controller or the garbage collector: no deletion protection */
     enum registry_dry_run dry_run;
 };
-/** `*out` is the object with its deletion mark, or NULL when it is gone. */
+/** Deletes an object. `*out` is the object with its deletion timestamp, or NULL when it was
+ * removed. */
 bool registry_delete(struct registry *r, const struct kind *kind, const char *ns, const char *name,
                      const struct registry_delete *how, const struct object **out,
                      struct error_list *errors);

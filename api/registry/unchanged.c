@@ -1,5 +1,5 @@
 /*
- * Whether a document says anything new of an object.
+ * Fast checks whether a document would change a stored object.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool has_all(const struct meta *meta, const struct kv *wanted, size_t n,
     return true;
 }
 
-/* Bodies are interned: equal ones are one. */
+/* Compares bodies by address: equal bodies are interned as one. */
 static bool says_the_same(const struct object *stored, const struct object *draft)
 {
     const struct meta *has = stored->meta, *says = draft->meta;
@@ -27,7 +27,8 @@ static bool says_the_same(const struct object *stored, const struct object *draf
            has_all(has, says->annotations, says->n_annotations, meta_annotation);
 }
 
-/* Preconditions, owners and finalizers are for the full way of an update. */
+/* Returns whether the draft has no preconditions, owners or finalizers. Those need the full update.
+ */
 static bool is_plain(const struct object *draft)
 {
     const struct meta *says = draft->meta;

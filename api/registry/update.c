@@ -1,17 +1,15 @@
 /*
- * Update: of the object but its status, or of the status alone. Ref: spec/kube-api.md 8.2.
+ * Update of the object without its status, or of the status alone. Ref: spec/kube-api.md 8.2.
  *
- *   find current ─ preconditions ─ merge metadata ─ admit ─ nothing changed? ─ generation ─ store
- *                                                                └─ last finalizer gone? ─ remove
+ *   find current ─ preconditions ─ merge metadata ─ admission ─ unchanged? ─ generation ─ store
+ *                                                                   └─ last finalizer gone? ─ remove
  */
 #include <string.h>
 
 #include "api/registry/internal.h"
 #include "base/mem.h"
 
-/* ---- preconditions ---- */
-
-/* The stored object that `wanted` means, or NULL with the reason. */
+/* Returns the stored object that `wanted` identifies, or NULL with the reason. */
 static const struct object *find_current(const struct registry *r, const struct object *wanted,
                                          struct error_list *errors)
 {
@@ -39,9 +37,7 @@ static const struct object *find_current(const struct registry *r, const struct 
     return current;
 }
 
-/* ---- metadata ---- */
-
-/* What the client may set, on top of what the server owns. */
+/* Returns the current metadata with the fields that a client may set taken from `wanted`. */
 static struct meta *merge_meta(const struct meta *current, const struct meta *wanted)
 {
     struct meta merged = *current;
@@ -79,7 +75,7 @@ static json_t *managed_without_time(const char *text)
     return list;
 }
 
-/* Managed fields that differ in their times alone are no change. */
+/* Compares managed fields without their times. */
 static bool same_managed(const char *a, const char *b)
 {
     scoped(json) json_t *x = NULL;
@@ -133,9 +129,8 @@ static bool no_new_finalizers(const struct object *current, const struct object 
     return ok;
 }
 
-/* ---- storing ---- */
-
-/* The last finalizer of a deleted object was taken out, and nobody still ends it gracefully. */
+/* Returns whether a deleted object can be removed: its last finalizer is gone and no grace period
+ * is running. */
 static bool is_done(const struct object *current, const struct object *object)
 {
     return object_deleting(object) && object->kind != &kind_namespace &&
@@ -154,7 +149,7 @@ static struct object *with_generation(struct object *object)
     return counted;
 }
 
-/* `object` (owned here) is the next version of `current`. */
+/* Stores `object` (consumed) as the next version of `current`. */
 static bool store_version(struct registry *r, const struct object *current, struct object *object,
                           enum registry_dry_run dry_run, const struct object **out,
                           struct error_list *errors)
@@ -171,7 +166,8 @@ static bool store_version(struct registry *r, const struct object *current, stru
         return false;
     } else if (dry_run == REGISTRY_APPLY && is_done(current, object)) {
         registry_remove(r, current);
-        stored = registry_put(r, object, REGISTRY_DRY_RUN); /* the answer: nobody holds it up */
+        stored = registry_put(r, object, REGISTRY_DRY_RUN); /* keeps the result until the turn
+                                                             * ends */
     } else {
         if (!body_same && !object->kind->no_generation)
             object = with_generation(object);
@@ -184,9 +180,7 @@ static bool store_version(struct registry *r, const struct object *current, stru
     return true;
 }
 
-/* ---- the whole object ---- */
-
-/* The current metadata itself when nothing is asked of it, so that versions share it. */
+/* Returns the current metadata itself when nothing changes, so that versions share it. */
 static struct meta *next_meta(const struct meta *current, const struct meta *wanted)
 {
     struct meta *merged;
@@ -200,8 +194,8 @@ static struct meta *next_meta(const struct meta *current, const struct meta *wan
     return meta_ref(current);
 }
 
-/* The current body itself when the one asked for has the same members in another order, as what is
- * printed in YAML has. */
+/* Returns the current body itself when the new one differs only in the order of its members, as a
+ * body from YAML output does. */
 static struct blob *next_body(const struct object *current, const struct object *admitted)
 {
     if (admitted->body->len == current->body->len && !same_blob(admitted->body, current->body)) {
@@ -213,7 +207,7 @@ static struct blob *next_body(const struct object *current, const struct object 
     return blob_ref(admitted->body);
 }
 
-/* The next version: what was asked for is in `admitted` (consumed), the rest in `current`. */
+/* Builds the next version from `admitted` (consumed), and from `current` for the rest. */
 static struct object *next_version(const struct object *current, struct object *admitted)
 {
     const struct blob *status = current->kind->has_status ? current->status : admitted->status;
@@ -226,11 +220,11 @@ static struct object *next_version(const struct object *current, struct object *
     return next;
 }
 
-/* A document's write, as its writer keeps account of it. */
+/* The managed fields of a write by document. */
 struct document_write {
     json_t *doc;
     const struct registry_write *how;
-    char *managed; /* owned; NULL: to be worked out */
+    char *managed; /* owned; NULL: to be computed */
 };
 
 static void document_write_release(struct document_write *write)
@@ -259,7 +253,7 @@ static struct object *with_managed_fields(struct registry *r, const struct objec
     return managed_fields_put(next, managed);
 }
 
-/* The status of `doc`, and everything else as it is stored. */
+/* Returns the stored document with the status of `doc`. */
 static json_t *status_document(const struct object *current, const json_t *doc)
 {
     json_t *whole = object_to_json(current);
@@ -268,7 +262,7 @@ static json_t *status_document(const struct object *current, const json_t *doc)
     return whole;
 }
 
-/* The identity a document speaks of; admission of the whole comes later. */
+/* Reads the identity of the object from a document, without admission. */
 static struct object *identify(const json_t *doc, struct error_list *errors)
 {
     scoped(json) json_t *head = json_object();
@@ -346,8 +340,6 @@ bool registry_update_object(struct registry *r, struct object *object, const str
     return admitted &&
            store_version(r, current, next_version(current, admitted), REGISTRY_APPLY, out, errors);
 }
-
-/* ---- status alone ---- */
 
 bool registry_update_status(struct registry *r, const struct object *object, struct blob *status,
                             const struct object **out, struct error_list *errors)

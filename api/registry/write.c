@@ -1,5 +1,5 @@
 /*
- * What every write has in common: room, storing, removing.
+ * Steps that every write shares: checking limits, storing, removing.
  */
 #include "api/registry/internal.h"
 #include "base/mem.h"

@@ -1,5 +1,7 @@
-/* The embedded cluster as a controller sees it, the faulty one, and events.
- * covers: reliability.md L-40 INV-S6; kube-api.md 140 */
+/*
+ * Tests the embedded cluster from a controller's view, the wrapper that injects faults, and events.
+ * covers: reliability.md L-40 INV-S6; kube-api.md 140
+ */
 #include "tests/unit.h"
 
 #include "api/cluster_embedded.h"
@@ -26,8 +28,6 @@ static void fixture_free(struct fixture *fixture)
 }
 
 SCOPED_DEFINE(fixture, struct fixture, fixture_free)
-
-/* ---- a controller's notes ---- */
 
 struct notes {
     char text[8192];
@@ -102,8 +102,6 @@ static void remove_(struct cluster *cluster, struct notes *notes, struct noted_c
                    &(struct cluster_removal){.grace_s = -1});
 }
 
-/* ---- embedded ---- */
-
 static void answers_come_later_and_in_order(void **state)
 {
     scoped(fixture) struct fixture fixture = fixture_new();
@@ -163,7 +161,7 @@ static void a_watcher_hears_everything_once(void **state)
     watch(&fixture, &early);
     watch(&fixture, &quitter);
     check_str("not inside the call", early.text, "");
-    create(fixture.cluster, &late, &calls[1], "b"); /* before the watch is introduced */
+    create(fixture.cluster, &late, &calls[1], "b"); /* before the watch gets the existing objects */
     loop_settle(fixture.fixture->loop);
     check_str("what is there", early.text, "+a +b ");
     check_str("quitter", quitter.text, "+a ");
@@ -177,8 +175,6 @@ static void a_watcher_hears_everything_once(void **state)
     cluster_unwatch(fixture.cluster, &late.watcher);
 }
 
-/* ---- faulty ---- */
-
 static void faults_hit_the_nth_write(void **state)
 {
     scoped(fixture) struct fixture fixture = fixture_new();
@@ -191,7 +187,7 @@ static void faults_hit_the_nth_write(void **state)
                   .code = ERR_INTERNAL);
     faulty_expect(faulty, .ops = FAULTY_REMOVE, .kind = &kind_config_map, .times = 1,
                   .way = FAULTY_DELAY, .delay_ms = 100);
-    create(faulty, &notes, &calls[0], "a"); /* passes both */
+    create(faulty, &notes, &calls[0], "a"); /* both pass */
     create(faulty, &notes, &calls[1], "b"); /* refused */
     create(faulty, &notes, &calls[2], "c"); /* lost */
     create(faulty, &notes, &calls[3], "d");
@@ -210,8 +206,6 @@ static void faults_hit_the_nth_write(void **state)
     faulty_free(faulty);
 }
 
-/* ---- events ---- */
-
 static void count_visit(void *arg, const struct object *event)
 {
     scoped(json) json_t *body = object_body_json(event);
@@ -221,7 +215,7 @@ static void count_visit(void *arg, const struct object *event)
     counts[1] += json_integer_value(json_object_get(body, "count"));
 }
 
-/* Event objects, and how often they say it happened. */
+/* Event objects and their counts. */
 static void check_events(struct fixture *fixture, const char *name, int64_t objects, int64_t times)
 {
     int64_t counts[2] = {0};
@@ -247,7 +241,7 @@ static void equal_events_are_counted(void **state)
     cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made that");
     check_events(&fixture, "three", 3, 4);
 
-    /* another process goes on counting */
+    /* another process continues the count */
     cluster_embedded_free(fixture.cluster);
     fixture.cluster = cluster_embedded_new(fixture.fixture->loop, fixture.fixture->registry);
     cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made it");

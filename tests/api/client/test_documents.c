@@ -1,4 +1,6 @@
-/* Cutting streams of JSON objects. */
+/*
+ * Tests splitting streams of JSON objects.
+ */
 #include "tests/unit.h"
 
 #include "api/client/documents.h"

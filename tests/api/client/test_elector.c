@@ -1,4 +1,6 @@
-/* Electing one of several by a Lease. covers: kube-api.md 136 137 */
+/*
+ * Tests leader election by a Lease. covers: kube-api.md 136 137
+ */
 #include "tests/unit.h"
 
 #include <ctype.h>
@@ -9,14 +11,14 @@
 
 enum { CANDIDATES = 2 };
 
-/* A strict server with one lease; a candidate may be cut off from it. */
+/* A strict server with one lease. It can cut off a candidate. */
 struct fixture;
 struct candidate {
     struct elector elector;
     struct fixture *fixture;
     struct scripted_server *scripted;
     struct remote *remote;
-    bool cut_off, silent; /* its requests fail, or get no answer */
+    bool cut_off, silent; /* requests fail, or get no answer */
     bool leads;
     int64_t lost_at_ms;
     int led, released;
@@ -30,8 +32,6 @@ struct fixture {
     int revision, writes;
 };
 
-/* ---- the server ---- */
-
 static void status(struct scripted_exchange *ask, int code, const char *reason)
 {
     ask->status = code;
@@ -39,7 +39,7 @@ static void status(struct scripted_exchange *ask, int code, const char *reason)
                code, reason);
 }
 
-/* 2026-01-01T00:00:00.123456Z, as kube-apiserver reads it. */
+/* Checks for 2026-01-01T00:00:00.123456Z, the format that kube-apiserver reads. */
 static bool is_micro_time(const char *text)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd.ddddddZ";
@@ -97,8 +97,6 @@ static void serve(void *ctx, struct scripted_exchange *ask)
         store(fixture, ask, doc);
     }
 }
-
-/* ---- the candidates ---- */
 
 static int64_t now_ms(const struct fixture *fixture)
 {
@@ -168,7 +166,7 @@ static void fixture_free(struct fixture *fixture)
     mem_free(fixture);
 }
 
-/* Both at work; the first leads. */
+/* Starts both candidates; the first becomes leader. */
 static struct fixture *fixture_with_leader(void)
 {
     struct fixture *fixture = fixture_new();
@@ -186,8 +184,6 @@ static int64_t transitions(const struct fixture *fixture)
     return json_integer_value(
         json_object_get(json_object_get(fixture->lease, "spec"), "leaseTransitions"));
 }
-
-/* ---- cases ---- */
 
 static void of_two_that_come_together_one_leads(void **state)
 {
@@ -211,7 +207,7 @@ static void when_the_leader_dies_the_other_takes_over_in_time(void **state)
     elector_stop(&fixture->candidates[0].elector);
     while (!fixture->candidates[1].leads && now_ms(fixture) < died_ms + 60000)
         loop_advance(fixture->loop, 10);
-    /* since it last saw a renewal; its own look comes every 2 to 4.4 s */
+    /* counted from the last renewal it saw; it reads the lease every 2 to 4.4 s */
     check("not before the lease has run out", now_ms(fixture) - died_ms >= 13000);
     check("soon afterwards", now_ms(fixture) - died_ms <= 15000 + 4400 + 4400);
     check_int("a transition", transitions(fixture), 1);
@@ -234,7 +230,8 @@ static void a_leader_whose_writes_fail_stops_before_another_begins(void **state)
         fixture->candidates[0].cut_off = ways[i].cut_off;
         fixture->candidates[0].silent = ways[i].silent;
         loop_advance(fixture->loop, 7000);
-        check(ways[i].name, fixture->candidates[0].leads); /* a short trouble is none */
+        check(ways[i].name, fixture->candidates[0].leads); /* a short failure does not end
+                                                            * leadership */
         loop_advance(fixture->loop, 60000);
         check(ways[i].name, !fixture->candidates[0].leads && fixture->candidates[1].leads);
         check(ways[i].name, fixture->candidates[0].lost_at_ms - cut_ms <= 10000);
@@ -280,7 +277,7 @@ static void a_released_lease_is_taken_at_once(void **state)
     fixture_free(fixture);
 }
 
-/* Somebody else's clock is an hour behind ours: his lease holds all the same. */
+/* The clock of the other process is an hour behind; its lease still counts as held. */
 static void clocks_of_others_do_not_count(void **state)
 {
     struct fixture *fixture = fixture_new();
@@ -310,7 +307,7 @@ static void a_lease_taken_away_ends_leadership(void **state)
     json_object_set_new(json_object_get(fixture->lease, "metadata"), "resourceVersion",
                         json_string("999"));
     fixture->revision = 999;
-    loop_advance(fixture->loop, 4100); /* a conflict, and a look */
+    loop_advance(fixture->loop, 4100); /* a conflict, then a read */
     check("stopped", !fixture->candidates[0].leads);
     fixture_free(fixture);
 }

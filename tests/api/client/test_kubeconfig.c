@@ -1,4 +1,6 @@
-/* Reading kubeconfigs. covers: kube-api.md 138 139 */
+/*
+ * Tests reading kubeconfigs. covers: kube-api.md 138 139
+ */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -175,9 +177,7 @@ static void a_pod_finds_its_cluster(void **state)
     check_str("in brackets", v6.server, "https://[fd00::1]:443");
 }
 
-/* ---- a program gives the credentials ---- */
-
-/* Counts its runs; the first token has run out already. */
+/* A plugin that counts its runs; its first token has already expired. */
 #define PLUGIN                                                                                     \
     "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\nn=$(wc -l < runs)\n"                     \
     "[ -n \"$KUBERNETES_EXEC_INFO\" ] && [ \"$GIVEN\" = yes ] && [ \"$1\" = arg ] || exit 9\n"     \

@@ -1,5 +1,7 @@
-/* Following a collection: lists, watches, and what happened while nobody looked. covers:
- * kube-api.md 135 */
+/*
+ * Tests following a collection: lists, watches, and changes missed between them. covers:
+ * kube-api.md 135
+ */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -7,7 +9,7 @@
 #include "api/client/mirror.h"
 #include "tests/support/scripted_server.h"
 
-/* The server: what it lists, how it answers watches, and what its clients hear. */
+/* The server: its objects, its answers to watches, and the requests it got. */
 struct fixture {
     struct clock *clock;
     struct loop *loop;
@@ -18,7 +20,7 @@ struct fixture {
     int revision;         /* of the next list */
     int list_status;      /* 200 */
     int watch_status;     /* 200: it stays open */
-    int pages;            /* of one item each; the second answers `page_status` once */
+    int pages;            /* pages have one item each; the second answers `page_status` once */
     int page_status;
     struct buf told;
     int synced, failed;
@@ -138,7 +140,7 @@ static void fixture_free(struct fixture *fixture)
     mem_free(fixture);
 }
 
-/* What was told since the last look. */
+/* Callbacks since the last check. */
 static void check_told(const char *name, struct fixture *fixture, const char *want)
 {
     check_str(name, fixture->told.data, want);
@@ -179,8 +181,6 @@ static size_t requests(const struct fixture *fixture)
     "\"message\":\"too old resource version: 10 (90)\"}}\n"
 #define BROKEN_INSIDE                                                                              \
     "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":500,\"message\":\"etcd\"}}\n"
-
-/* ---- the usual way ---- */
 
 static void a_list_and_then_what_changes(void **state)
 {
@@ -238,14 +238,12 @@ static void events_come_in_any_pieces(void **state)
     fixture_free(fixture);
 }
 
-/* ---- what vanished while nobody looked ---- */
-
 static void what_vanished_is_told_when_the_server_has_forgotten(void **state)
 {
     struct fixture *fixture = fixture_following();
 
     check_told("list", fixture, "+a@3 +b@5 ");
-    fixture->items[0] = "b ub2 80"; /* a is gone, b was made anew, c is new */
+    fixture->items[0] = "b ub2 80"; /* a is gone, b was created again, c is new */
     fixture->items[1] = "c uc 85";
     fixture->revision = 90;
     scripted_send(fixture->scripted, GONE);
@@ -285,8 +283,6 @@ static void a_server_that_always_forgets_is_not_asked_without_end(void **state)
     fixture_free(fixture);
 }
 
-/* ---- lists ---- */
-
 static void long_lists_come_in_pages(void **state)
 {
     struct fixture *fixture = fixture_new();
@@ -320,7 +316,7 @@ static void a_list_after_the_first_is_not_of_an_older_state(void **state)
 {
     struct fixture *fixture = fixture_following();
 
-    scripted_send(fixture->scripted, "nonsense"); /* the watch cannot be trusted */
+    scripted_send(fixture->scripted, "nonsense"); /* the watch is not reliable */
     loop_advance(fixture->loop, 2000);
     check_has("from what was seen", scripted_requests(fixture->scripted),
               "GET /api/v1/configmaps?resourceVersion=10\n");
@@ -358,8 +354,6 @@ static void what_may_not_be_listed_is_tried_again(void **state)
     fixture_free(fixture);
 }
 
-/* ---- watches that do not work ---- */
-
 static void a_watch_that_ends_at_once_is_no_watch(void **state)
 {
     struct fixture *fixture = fixture_following();
@@ -381,7 +375,7 @@ static void an_internal_error_of_a_watch_is_no_reason_to_list(void **state)
     scripted_send(fixture->scripted, BROKEN_INSIDE);
     loop_advance(fixture->loop, 2000);
     check_has("watches on", last_request(fixture), "watch=true");
-    for (int i = 0; i < 40; i++) { /* but not for ever */
+    for (int i = 0; i < 40; i++) { /* the retries end */
         if (scripted_has_open(fixture->scripted))
             scripted_send(fixture->scripted, BROKEN_INSIDE);
         loop_advance(fixture->loop, 5000);
@@ -398,8 +392,7 @@ static void a_dead_peer_is_noticed(void **state)
 
     loop_advance(fixture->loop, 299000);
     check_int("it may say nothing", requests(fixture), before);
-    loop_advance(fixture->loop,
-                 360000); /* beyond the time the server was given, and a little more */
+    loop_advance(fixture->loop, 360000); /* longer than the watch timeout plus its grace time */
     check("asked again", requests(fixture) > before);
     check_told("no list was needed", fixture, "+a@3 +b@5 ");
     fixture_free(fixture);

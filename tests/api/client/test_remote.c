@@ -1,10 +1,12 @@
-/* Asking a server patiently. covers: kube-api.md 134 */
+/*
+ * Tests calls with retries. covers: kube-api.md 134
+ */
 #include "tests/unit.h"
 
 #include "api/client/remote.h"
 #include "tests/support/scripted_server.h"
 
-/* Answers in order; the last one goes on. */
+/* Scripted answers, in order; the last one repeats. */
 struct line {
     int status, retry_after_s;
     bool sent;
@@ -74,15 +76,13 @@ static size_t count_lines(const char *text)
     return n;
 }
 
-/* ---- what is asked again ---- */
-
 static const struct again_case {
     const char *name, *method;
     unsigned patience;
     bool renews;
     struct line lines[3];
     size_t n;
-    int status; /* the last word; 0: no answer */
+    int status; /* the final status; 0: no answer */
     size_t asked;
 } again_cases[] = {
     {"an answer is an answer", "GET", 0, false, {{200}}, 1, 200, 1},
@@ -135,8 +135,6 @@ static void a_busy_server_is_asked_when_it_says(void **state)
     check_str("only the last answer counts", fixture->call.text.data, "late");
     fixture_free(fixture);
 }
-
-/* ---- waits ---- */
 
 static void waits_grow_and_are_bounded(void **state)
 {
@@ -200,14 +198,12 @@ static void a_cancelled_call_is_silent(void **state)
 
     remote_start(fixture->remote, &fixture->call);
     loop_settle(fixture->loop);
-    remote_cancel(&fixture->call); /* while it waits */
+    remote_cancel(&fixture->call); /* cancelled while it waits */
     loop_drain(fixture->loop, 60000);
     check_int("not told", fixture->ended, 0);
     check_int("not asked again", count_lines(scripted_requests(fixture->scripted)), 1);
     fixture_free(fixture);
 }
-
-/* ---- what an answer says ---- */
 
 static const struct word {
     const char *name;

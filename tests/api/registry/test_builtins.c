@@ -3,7 +3,7 @@
 #include "api/registry/registry.h"
 #include "base/mem.h"
 
-/* What a store begins with. */
+/* Tests the objects that every new store has. */
 
 struct fixture {
     struct clock *clock;

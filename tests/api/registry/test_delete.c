@@ -1,5 +1,7 @@
-/* Deletion: at once or by a mark, owners and dependents, namespaces, protection.
- * covers: kube-api.md 114 116 117 118 119 121; reliability.md INV-S7 INV-S9 L-40 */
+/*
+ * Tests deletion: immediate or by a mark, owners and dependents, namespaces, protection. covers:
+ * kube-api.md 114 116 117 118 119 121; reliability.md INV-S7 INV-S9 L-40
+ */
 #include "tests/unit.h"
 
 #include "base/clock.h"
@@ -8,7 +10,7 @@
 #define HEAD(name) "'metadata':{'name':'" name "','namespace':'default'"
 #define CM(name)   "{'apiVersion':'v1','kind':'ConfigMap'," HEAD(name)
 
-/* A config map that names owners; each a format of its uid. */
+/* Creates a config map with owners; each argument is a format of its uid. */
 static const struct object *dependent(struct registry_fixture *fixture, const char *name,
                                       const struct object *owner, const struct object *owner2,
                                       bool blocks)
@@ -113,8 +115,6 @@ static void a_finalizer_holds_an_object(void **state)
           registry_fixture_patch(fixture, &kind_job, "a", "{'metadata':{'finalizers':null}}"));
     check_str("only DELETED", fixture->history.data, "-Job/a ");
 }
-
-/* ---- owners ---- */
 
 static void check_order(enum registry_propagation policy, const char *order)
 {
@@ -222,7 +222,8 @@ static void a_namesake_is_not_the_owner(void **state)
     check("delete",
           registry_delete(fixture->registry, &kind_config_map, "default", "o",
                           &(struct registry_delete){.grace_s = -1}, NULL, &fixture->errors));
-    registry_fixture_create(fixture, CM("o") "}}"); /* again, before the collector had its turn */
+    registry_fixture_create(fixture, CM("o") "}}"); /* created again before the garbage collector
+                                                     * runs */
     check("new owner", has(fixture, "o"));
     check("old dependent", !has(fixture, "c"));
 }
@@ -276,15 +277,13 @@ static void collection_goes_on_after_a_restart(void **state)
 
     dependent(fixture, "c", owner, NULL, true);
     error_list_release(&fixture->errors);
-    /* the process ends in the turn of the deletion: the dependents are still there */
+    /* the process ends in the turn of the deletion, before the dependents are deleted */
     check("delete",
           registry_delete(fixture->registry, &kind_config_map, "default", "o",
                           &(struct registry_delete){.grace_s = -1}, NULL, &fixture->errors));
     registry_fixture_restart(fixture);
     check("collected", !has(fixture, "c"));
 }
-
-/* ---- pods ---- */
 
 static const struct object *pod(struct registry_fixture *fixture, const char *name,
                                 const char *node)
@@ -336,8 +335,6 @@ static void a_pod_that_does_not_run_goes_at_once(void **state)
     check("gone", !registry_fixture_has(fixture, &kind_pod, "q"));
 }
 
-/* ---- namespaces ---- */
-
 static void a_namespace_takes_its_content_along(void **state)
 {
     scoped(registry_fixture) struct registry_fixture *fixture = registry_fixture_new(NULL, NULL);
@@ -369,8 +366,6 @@ static void a_namespace_takes_its_content_along(void **state)
           !registry_fixture_delete_with(fixture, &kind_namespace, "default", .grace_s = 0));
     registry_fixture_failed(fixture, ERR_FORBIDDEN, "this namespace may not be deleted");
 }
-
-/* ---- protection ---- */
 
 #define TEMPLATE(name)                                                                             \
     "{'apiVersion':'flow.volcano.sh/v1alpha1','kind':'JobTemplate'," HEAD(                         \
@@ -454,9 +449,8 @@ static void protection_is_off_when_told(void **state)
     check("annotation", !registry_fixture_delete_with(fixture, &kind_job_flow, "f", .grace_s = -1));
 }
 
-/* ---- random owners ---- */
-
-/* Whatever is deleted in whatever way: in the end nobody waits, and every owner is alive. */
+/* After random deletions with random policies, no object waits for another and every owner exists.
+ */
 static void check_owner(void *arg, const struct object *object)
 {
     struct registry_fixture *fixture = arg;
@@ -501,8 +495,6 @@ static void any_order_of_deletions_ends_clean(void **state)
         clock_free(chance);
     }
 }
-
-/* ---- events ---- */
 
 #define EVENT(name)                                                                                \
     "{'apiVersion':'v1','kind':'Event'," HEAD(name) "},'involvedObject':{'namespace':'default'}}"

@@ -1,9 +1,9 @@
 /*
- * Objects with something missing, or of another shape than it should be.
+ * Mutates objects: members are removed or get another type.
  *
- * A manifest that uses every field of a flow, and one object of every kind, are mutated. Whatever
- * comes of it, created anew or in the place of the original, is taken or refused with findings; the
- * rules of a kind see what is not there as absent.
+ * The originals are a manifest that uses every field of a flow, and one object of every kind. Each
+ * mutant is created, or replaces its original. It must be accepted or rejected with findings; the
+ * rules of a kind treat a missing member as absent.
  *
  * covers: reliability.md FZ-15
  */
@@ -22,7 +22,7 @@ enum { FILE_MAX = 1 << 20 };
 struct bodies {
     struct mutants mutants;
     struct registry_fixture *fixture;
-    bool stored; /* its original is */
+    bool stored; /* the original is stored */
     size_t tried, taken;
 };
 
@@ -57,7 +57,7 @@ static void try_body(struct mutants *mutants, const char *what)
     error_list_release(&errors);
 }
 
-/* Of one document: how many were tried. */
+/* Number of mutants of one document. */
 static size_t mutants_of(const json_t *doc, const char *what)
 {
     scoped(json) json_t *copy = json_deep_copy(doc), *original = json_deep_copy(doc);

@@ -1,6 +1,8 @@
-/* Create, update, patch: the fields the server owns, preconditions, the split of status.
- * covers: kube-api.md 46 47 48 49 51 52 93 95 96 99 100 101 102; job.md WQ-10;
- * reliability.md L-11 L-20 L-21 INV-S4 INV-S8 P-02 D-08 */
+/*
+ * Tests create, update and patch: the fields the server owns, preconditions, the status
+ * subresource. covers: kube-api.md 46 47 48 49 51 52 93 95 96 99 100 101 102; job.md WQ-10;
+ * reliability.md L-11 L-20 L-21 INV-S4 INV-S8 P-02 D-08
+ */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -119,8 +121,6 @@ static void every_cluster_has_its_namespace_and_queues(void **state)
     registry_fixture_restart(fixture);
     check_int("made once", store_revision(fixture->store), revision);
 }
-
-/* ---- update ---- */
 
 static bool update(struct registry_fixture *fixture, json_t *doc, enum registry_subresource sub,
                    const struct object **out)
@@ -329,7 +329,8 @@ static void a_full_disk_takes_deletes_only(void **state)
 static int install_disk(void **state)
 {
     disk_install();
-    log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR, LOG_TEXT); /* the trouble is ours */
+    log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR,
+           LOG_TEXT); /* the fault is injected */
     return 0;
 }
 

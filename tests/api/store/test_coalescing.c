@@ -1,18 +1,20 @@
-/* api/store/commit: those who hurry together. */
+/*
+ * Tests store_hurry_together of api/store/commit.
+ */
 #include "tests/unit.h"
 
 #include "api/store/store.h"
 #include "tests/support/objects.h"
 
-/* A commit in memory takes as long as the clock is moved while it flies. */
+/* A commit in memory lasts as long as the test advances the clock while it is in flight. */
 struct crowd {
     struct turn_hook hook;
     struct clock *clock;
     struct loop *loop;
     struct store *store;
     int64_t took_ns;
-    int n, come_back; /* how many of those who are answered ask again */
-    bool urgent;      /* … and one of them cannot wait */
+    int n, come_back; /* number of answered clients that send another request */
+    bool urgent;      /* … and one of them is urgent */
 };
 
 struct asker {
@@ -85,7 +87,7 @@ static void those_who_were_answered_are_waited_for_behind_a_slow_commit(void **s
         int64_t took_ns;
         int come_back;
         bool urgent;
-        int64_t at_once, later; /* commits */
+        int64_t at_once, later; /* number of commits */
     } rows[] = {
         {"a quick commit: nobody waits", 100000, 1, false, 2, 2},
         {"both come back", 6000000, 2, false, 2, 2},

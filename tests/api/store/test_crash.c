@@ -1,6 +1,8 @@
-/* kill -9 under load: a child writes and reports what became durable; the parent kills it at a
- * random moment, opens the store and compares.
- * covers: reliability.md P-01 P-02 P-03 INV-S1 INV-S2 INV-S3 */
+/*
+ * Tests kill -9 under load: a child process writes and reports its durable writes; the parent kills
+ * it at a random moment, opens the store and compares. covers: reliability.md P-01 P-02 P-03 INV-S1
+ * INV-S2 INV-S3
+ */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -22,12 +24,10 @@ enum {
     WRITES_UNREPORTED = 10000,
 };
 
-/* What the child tells: up to this revision everything is durable, and the newest it has given. */
+/* A report of the child: the newest durable revision, and the newest assigned one. */
 struct report {
     int64_t durable, newest;
 };
-
-/* ---- the child ---- */
 
 struct child {
     struct loop *loop;
@@ -40,7 +40,7 @@ struct child {
     int64_t count;
 };
 
-/* The status says which write it was, so that a later version cannot pass for an earlier one. */
+/* The status has the number of the write, so that versions differ. */
 static void write_something(struct child *child)
 {
     char name[16], status[64];
@@ -97,9 +97,7 @@ static void run_child(const char *directory, int out, uint64_t seed, int life)
     loop_run(child.loop);
 }
 
-/* ---- the parent ---- */
-
-/* How long a child lives: that many reports, and a moment more. */
+/* The lifetime of a child: a number of reports, and a delay after them. */
 struct life {
     int number;
     uint64_t seed;
@@ -131,7 +129,7 @@ static struct report run_and_kill(const char *directory, const struct life *life
     return last;
 }
 
-/* A number for a whole state: the sum over its objects, so that their order does not matter. */
+/* A checksum of a whole state: the sum over its objects, independent of their order. */
 static void add_object(void *arg, const struct object *object)
 {
     scoped_str text = mem_printf("%s %s %s", object_name(object), object_uid(object),
@@ -149,9 +147,9 @@ static uint64_t state_of(const struct store *store)
 }
 
 /*
- * Replay the child's writes on the model until it equals the store. The store may have lost the
- * last writes, but nothing reported, and no write from the middle: so one of the states from
- * `durable` to `newest` must be it.
+ * Replays the child's writes on the model until it equals the store. The store may have lost the
+ * last writes, but no reported write and none from the middle. So it must equal one of the states
+ * from `durable` to `newest`.
  */
 static void replay(struct store *model, const struct store *store, struct child *child,
                    int64_t durable, int64_t newest)
@@ -188,7 +186,7 @@ static void what_was_reported_durable_survives_kill(void **state)
 
         check_ok("open", store, err);
         check("revisions go on above all given", store_revision(store) >= report.newest);
-        if (report.newest == 0) /* it may have written, but had no time to say so */
+        if (report.newest == 0) /* it may have written without reporting it */
             report = (struct report){before, before + WRITES_UNREPORTED};
         else
             check("also above those of the life before", report.newest > before);

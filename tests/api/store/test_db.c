@@ -1,5 +1,5 @@
 /*
- * api/store/db.c: what the connection allows whoever has prepared the file.
+ * Tests that api/store/db.c resists a file prepared by an attacker.
  */
 #include "tests/unit.h"
 
@@ -65,7 +65,7 @@ static void a_connection_can_do_nothing_dangerous(void **state)
     db_close(db);
 }
 
-/* A trigger that a stranger has put into the file runs no function with effects. */
+/* A trigger that an attacker put into the file runs no function with side effects. */
 static void a_prepared_file_is_not_obeyed(void **state)
 {
     struct db *db = opened(DB_FULL);

@@ -1,4 +1,6 @@
-/* api/store/delta: what is new of a text that has most in common with the one before. */
+/*
+ * Tests api/store/delta: deltas between similar texts.
+ */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -32,7 +34,7 @@ struct pair_case {
 
 #define FILLER "a text that is long enough for blocks: 0123456789abcdefghijklmnopqrstuvwxyz "
 
-/* A frame without anything in it takes some 20 bytes. */
+/* An empty frame takes some 20 bytes. */
 static const struct pair_case pairs[] = {
     {"nothing of nothing", "", "", 20},
     {"something of nothing", "", "new", 20},
@@ -59,7 +61,7 @@ static void a_text_comes_back(void **state)
     }
 }
 
-/* A status of many entries that read nearly alike. */
+/* A status of many similar entries. */
 static void write_steps(const unsigned char *phases, struct buf *out)
 {
     static const char *const texts[] = {"Pending", "Running", "Completed"};

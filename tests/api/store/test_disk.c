@@ -1,5 +1,7 @@
-/* The store on disk: what is read back, who may open it, and what a bad disk does.
- * covers: reliability.md D-01 D-04 D-06 D-07 D-08 P-01 P-03 P-11 INV-S3 FT-02 */
+/*
+ * Tests the store on disk: loading, locking, and failures of the disk. covers: reliability.md D-01
+ * D-04 D-06 D-07 D-08 P-01 P-03 P-11 INV-S3 FT-02
+ */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -98,7 +100,7 @@ static void revisions_are_never_given_twice(void **state)
     store_put(fixture.store, sample_object(.name = "a"));
     accepted = store_revision(fixture.store);
     store_fixture_close(&fixture);
-    /* as a crash leaves it: not closed in order, the mark as it was when it was opened */
+    /* as after a crash: not closed cleanly, the revision mark as it was at opening */
     store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean';"
                                 "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
     check_ok("open", store_fixture_open(&fixture, &(struct error){0}), (struct error){0});
@@ -145,7 +147,7 @@ static void looking_changes_nothing(void **state)
 struct damage {
     const char *name;
     const char *sql;
-    enum error_code code; /* of opening; NONE = opens, without object "bad" but with "good" */
+    enum error_code code; /* error of opening; NONE = opens with object "good", without "bad" */
     const char *message;
 };
 
@@ -240,8 +242,6 @@ static void the_directory_is_private(void **state)
     store_fixture_free(&fixture);
 }
 
-/* ---- a bad disk ---- */
-
 struct failure {
     int calls;
     struct error err;
@@ -326,7 +326,8 @@ static void a_failed_commit_is_the_end(void **state)
     }
 }
 
-/* Fail each single operation of a small history in turn: what was reported durable is there. */
+/* Fails each operation of a small history in turn. Every write reported as durable must be present.
+ */
 static void every_point_of_failure_keeps_what_was_reported(void **state)
 {
     for (int n = 1;; n++) {
@@ -367,7 +368,7 @@ static int set_up(void **state)
 {
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is ours */
+    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is intended */
     disk_install();
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Kinds of which there are few: their rows lie together, below zero, and can be read alone.
+ * Tests kinds with few objects: their rows are together, below zero, and can be loaded alone.
  */
 #include "tests/unit.h"
 
@@ -15,7 +15,7 @@ static const struct object *get_flow(const struct store *store, const char *name
     return store_get(store, &kind_job_flow, "default", name);
 }
 
-/* Text that lies apart from its object. */
+/* Text that is stored apart from its object. */
 static char *long_status(char letter)
 {
     char *text = mem_printf("{\"a\":\"%*s\"}", LONG, "");
@@ -24,7 +24,7 @@ static char *long_status(char letter)
     return text;
 }
 
-/* A flow with two jobs and a long status, and one more flow that came later. */
+/* A flow with two jobs and a long status, and another flow created later. */
 static struct store_fixture store_with_flows(const char *name)
 {
     struct store_fixture fixture = store_fixture_new(name);
@@ -70,8 +70,8 @@ static void they_are_read_alone(void **unused)
     store_fixture_free(&fixture);
 }
 
-/* What has a name is read alone, too: with what hangs on it, and with nothing that is only spelled
- * alike. */
+/* Objects with a name can be loaded alone: with their dependents, without objects of similar names.
+ */
 static void what_has_a_name_is_read_alone(void **unused)
 {
     static const char *const jobs[] = {"f-ab", "f-a-b", "f-a.b", "F-A"};
@@ -117,7 +117,7 @@ static void what_comes_after_a_restart_lies_behind(void **unused)
     store_fixture_free(&fixture);
 }
 
-/* As the second version of the schema had it: rows of all kinds in one sequence. */
+/* Creates a file with schema version 2: rows of all kinds in one sequence. */
 static void move_rows(enum use first)
 {
     struct store_fixture fixture = store_with_flows(first == LOOKED_AT ? "looked-at" : "worked-in");

@@ -1,5 +1,7 @@
-/* The head in memory against a naive list, over a few thousand random changes.
- * covers: reliability.md INV-S8 */
+/*
+ * Compares the in-memory index with a plain list over a few thousand random changes. covers:
+ * reliability.md INV-S8
+ */
 #include "tests/unit.h"
 
 #include "api/store/index.h"
@@ -10,7 +12,7 @@ enum { NAMES = 40, STEPS = 4000 };
 
 static const char *const spaces[] = {"a", "a-b", "a.b", "b"};
 
-/* The model: what should be there. */
+/* The model: the expected objects. */
 static struct object *model[NAMES];
 
 static struct object *make(struct clock *clock, int n, int life)
@@ -74,7 +76,7 @@ static int by_name(const struct object *a, const struct object *b)
     return order ? order : strcmp(object_name(a), object_name(b));
 }
 
-/* Read a kind in pages of three. */
+/* Reads a kind in pages of three. */
 static void compare_pages(struct index *index, const struct kind *kind, const char *ns)
 {
     struct object *page[3];

@@ -1,5 +1,7 @@
-/* Long statuses: what is written of them, and what is read back (api/store/db_status).
- * covers: reliability.md INV-S3 D-08 P-11 */
+/*
+ * Tests writing and reading long statuses (api/store/db_status). covers: reliability.md INV-S3 D-08
+ * P-11
+ */
 #include "tests/unit.h"
 
 #include "tests/support/dice.h"
@@ -9,7 +11,7 @@
 
 enum { ENTRIES = 4000, CHANGES = 300, REOPEN_EVERY = 70 };
 
-/* A status of entries, each with a number of its own that can be changed. */
+/* A status of entries; each has a number that can be changed. */
 static char *status_text(const int *numbers, int entries)
 {
     scoped(buf) struct buf text = {0};

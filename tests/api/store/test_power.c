@@ -1,10 +1,10 @@
 /*
- * Power cuts: the same small history with the power going at its first operation on the disk, its
- * second, and so on; each of these with several of the disks that may be left
- * (tests/support/power). What is read back is the history up to some turn, whole, and not before
- * the last turn that was reported durable.
+ * Tests power cuts. The same small history runs with a power cut at its first disk operation, then
+ * at its second, and so on, each with several possible states of the disk (tests/support/power).
+ * The store must then read back the whole history up to some turn, and at least to the last turn
+ * that was reported as durable.
  *
- *   JOBFLOW_SEEDS=100 test_store_power       so many disks for each point; default 8
+ *   JOBFLOW_SEEDS=100 test_store_power       number of disk states per operation; default 8
  */
 #include "tests/unit.h"
 
@@ -26,10 +26,10 @@ struct life {
     struct store *store;
 };
 
-/* What a run knows of itself. */
+/* The expected states of a run. */
 struct history {
-    char *after[TURNS + 1]; /* the state after so many turns */
-    int reported;           /* so many turns were reported durable */
+    char *after[TURNS + 1]; /* the state after each turn */
+    int reported;           /* number of turns reported as durable */
     int64_t newest;         /* revision */
     enum store_sync sync;
 };
@@ -60,7 +60,7 @@ static void write_one(void *arg, const struct object *object)
                object->body ? object->body->text : "", object->status ? object->status->text : "");
 }
 
-/* All there is, in the order of names. */
+/* All objects, ordered by name. */
 static char *state_of(const struct store *store)
 {
     struct buf out = {0};
@@ -78,7 +78,7 @@ static char *state_of(const struct store *store)
     return buf_take(&out);
 }
 
-/* A long one does not lie in the object's row (api/store/db_status). */
+/* A long status is not stored in the object's row (api/store/db_status). */
 static char *status_text(int turn, int write, bool is_long)
 {
     enum { ENTRIES = 1200 };
@@ -91,7 +91,7 @@ static char *status_text(int turn, int write, bool is_long)
     return buf_take(&text);
 }
 
-/* One turn of the history: some objects made, changed, removed together. */
+/* One turn of the history: creates, changes and removes some objects. */
 static void take_turn(struct life *life, int turn)
 {
     struct dice dice = {(uint64_t)turn};
@@ -146,7 +146,7 @@ static void live_on(struct life *life, struct history *history, int from, int to
     }
 }
 
-/* Two lives: the files are closed and opened in between. */
+/* Runs the history with a close and an open in the middle. */
 static void run_history(struct history *history, const char *directory)
 {
     static const int ends[] = {0, CLOSED_AT, TURNS};
@@ -168,7 +168,7 @@ static void release(struct history *history)
         mem_free(history->after[i]);
 }
 
-/* What the store shows after the power is back: up to which turn, or -1. */
+/* Returns the turn whose state the store has after the power cut, or -1. */
 static int turns_kept(const struct history *history, const struct life *life)
 {
     scoped_str state = state_of(life->store);
@@ -179,8 +179,6 @@ static int turns_kept(const struct history *history, const struct life *life)
     return -1;
 }
 
-/* ---- what may be left ---- */
-
 static uint64_t number_from(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
@@ -188,7 +186,8 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* The store opens, shows the history up to a turn, and gives new revisions. How many turns. */
+/* Checks that the store opens, has the state of a turn, and assigns new revisions. Returns the
+ * turn. */
 static int look(const struct history *history, const char *directory, const char *name)
 {
     struct life life;
@@ -205,7 +204,7 @@ static int look(const struct history *history, const char *directory, const char
     return kept;
 }
 
-/* The power goes once more, at the first operations of the start after it. */
+/* A second power cut, at the first operations of the next start. */
 static void look_again(const struct history *history, const char *directory, const char *name,
                        uint64_t seed)
 {
@@ -256,7 +255,7 @@ static struct sums cut_everywhere(const char *name, enum store_sync sync)
     bool went = true;
 
     history.after[0] = mem_strdup("\n");
-    for (int point = 0; went; point++) { /* 0: it does not go, and everything is written down */
+    for (int point = 0; went; point++) { /* 0: no power cut, everything is written */
         power_release();
         power_cut_after(point);
         run_history(&history, directory);
@@ -281,7 +280,8 @@ static void what_was_reported_survives_every_power_cut(void **state)
     check("there were many points", sums.points > 50);
 }
 
-/* The same test must be able to find a loss: a weaker sync has some, and nothing worse. */
+/* Proves that the test detects losses: a weaker sync must lose writes, and must do no other damage.
+ */
 static void weaker_sync_loses_and_says_so(void **state)
 {
     struct sums sums = cut_everywhere("normal", STORE_SYNC_NORMAL);
@@ -293,7 +293,7 @@ static int set_up(void **state)
 {
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is ours */
+    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is intended */
     power_install();
     return 0;
 }

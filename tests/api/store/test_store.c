@@ -1,5 +1,7 @@
-/* The store in memory: revisions, listeners, durability and watches.
- * covers: reliability.md INV-S3 INV-S5 L-28 P-04; kube-api.md 82 */
+/*
+ * Tests the store in memory: revisions, listeners, durability and watches. covers: reliability.md
+ * INV-S3 INV-S5 L-28 P-04; kube-api.md 82
+ */
 #include "tests/unit.h"
 
 #include "api/store/store.h"
@@ -29,12 +31,12 @@ static void fixture_free(struct fixture *fixture)
     clock_free(fixture->clock);
 }
 
-/* Writes down what it is told: "+name@revision" for added, "~" modified, "-" deleted. */
+/* Records changes: "+name@revision" for added, "~" modified, "-" deleted. */
 struct diary {
     struct store_listener listener;
     struct store *store;
     char text[4096];
-    int end_after; /* a watch ends itself after that many; 0 = never */
+    int end_after; /* the watch ends itself after this number of changes; 0 = never */
     bool write_back;
 };
 
@@ -143,7 +145,7 @@ static void listeners_hear_accepted_changes_in_order(void **state)
 
 struct flag {
     struct task task;
-    int64_t durable; /* when it ran */
+    int64_t durable; /* time at which it ran */
     struct store *store;
     int runs;
 };

@@ -28,9 +28,7 @@ static void a_directory_has_one_owner(void **state)
     store_dir_release(&second);
 }
 
-/* ---- owners that are over, and still hold the lock ---- */
-
-/* Until the process is in that state, as ps shows it. */
+/* Waits until the process is in that state, as ps shows it. */
 static void wait_for_state(pid_t pid, char state)
 {
     scoped_str path = mem_printf("/proc/%d/stat", (int)pid);
@@ -50,11 +48,11 @@ static void wait_for_state(pid_t pid, char state)
 
 struct holder {
     char lock[512];
-    pid_t asker; /* who wants the lock */
+    pid_t asker; /* the process that asks for the lock */
     int ready[2];
 };
 
-/* The asker has come to the lock, found it taken, and waits: then whoever calls this may go. */
+/* Returns when the asking process has found the lock taken and waits. */
 static void until_asked(const struct holder *holder)
 {
     int events = inotify_init1(IN_CLOEXEC);
@@ -72,7 +70,7 @@ static void *go_on_until_asked(void *holder)
     _exit(0);
 }
 
-/* The owner is over; a child of it, not yet at its own program, goes on a little. */
+/* The owner has ended; a child that has not called exec yet keeps the lock a little longer. */
 static void leave_a_child(struct holder *holder)
 {
     if (fork() == 0)
@@ -80,7 +78,8 @@ static void leave_a_child(struct holder *holder)
     _exit(0);
 }
 
-/* The process is over but for a thread, as when it dies and not all of it has yet. */
+/* The main thread has ended and another thread is still running, as during the exit of a process.
+ */
 static void leave_a_thread(struct holder *holder)
 {
     pthread_t thread;
@@ -90,14 +89,14 @@ static void leave_a_thread(struct holder *holder)
     syscall(SYS_exit, 0);
 }
 
-/* It has come to nothing yet. */
+/* Keeps the lock until the process is killed. */
 static void hold_on(struct holder *holder)
 {
     if (write(holder->ready[1], "", 1) == 1)
         pause();
 }
 
-/* A holder that takes the directory and is over soon; when this returns, it waits to be asked. */
+/* Starts a process that takes the lock and ends soon after. Returns when it has the lock. */
 static pid_t holder_of(const char *path, struct holder *holder, void (*leave)(struct holder *))
 {
     pid_t pid;
@@ -125,7 +124,7 @@ static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
     static const struct {
         const char *name;
         void (*leave)(struct holder *);
-        bool reaped; /* before it is asked */
+        bool reaped; /* before another process asks for the lock */
     } cases[] = {
         {"a child that goes on", leave_a_child, true},
         {"a child that goes on, its parent not yet reaped", leave_a_child, false},
@@ -152,7 +151,7 @@ static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
     }
 }
 
-/* Stopped, it holds its files and will not give them up. */
+/* A stopped process keeps its files open and does not release the lock. */
 static void who_is_only_stopped_is_not_waited_for(void **state)
 {
     scoped_str path = test_path("stopped");

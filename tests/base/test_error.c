@@ -10,7 +10,7 @@ static void setting_an_error_returns_false_and_fills_it(void **state)
     assert_int_equal(err.code, ERR_INVALID);
     assert_string_equal(err.field, "spec.tasks[0].name");
     assert_string_equal(err.message, "must be a DNS label");
-    assert_false(error_set(NULL, ERR_INVALID, "", "nobody wants to know"));
+    assert_false(error_set(NULL, ERR_INVALID, "", "no error is requested"));
     error_prefix(NULL, "x");
 }
 

@@ -226,7 +226,7 @@ static void trees_with_what_must_not_be_changed_are_removed_by_root(void **state
     assert_int_equal(mkfifo(fifo, 0600), 0);
     for (size_t i = 0; i < countof(rows); i++)
         if (!set_flag(dir_fd, rows[i].name, rows[i].flag))
-            print_message("%s: nobody may set that flag here\n", rows[i].name);
+            print_message("%s: that flag cannot be set here\n", rows[i].name);
     check_ok("remove", file_remove_tree(dir_fd, "tree", &err), err);
     assert_int_equal(faccessat(dir_fd, "tree", F_OK, AT_SYMLINK_NOFOLLOW), -1);
     close(dir_fd);

@@ -247,7 +247,7 @@ static void end(struct run *run)
 }
 
 /* Returns the objects that result from all events of the watch of a kind (owned). */
-static json_t *told(const struct api_capture *watch)
+static json_t *watched_objects(const struct api_capture *watch)
 {
     json_t *objects = json_object();
     const char *at = watch->body.data, *stop;
@@ -275,7 +275,8 @@ static void check_watches(const struct run *run)
         if (!run->now.items[i])
             continue;
 
-        scoped(json) json_t *seen = told(&run->watches[i]), *there = by_uid(run->now.items[i]);
+        scoped(json) json_t *seen = watched_objects(&run->watches[i]),
+                            *there = by_uid(run->now.items[i]);
         const char *uid;
         json_t *object;
 

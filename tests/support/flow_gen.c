@@ -167,7 +167,7 @@ static uint32_t before(const struct gen_flow *flow, uint32_t at)
     return all & ~(1u << at);
 }
 
-/* Whether the member waits for a probe of another member. */
+/* Returns whether the member waits for a probe of another member. */
 static bool follows(const struct gen_flow *flow, uint32_t member)
 {
     const struct gen_step *step = &flow->steps[member];
@@ -184,7 +184,7 @@ uint32_t gen_gang_least(const struct gen_flow *flow)
     return flow->gang_least && flow->gang_least < together ? flow->gang_least : together;
 }
 
-/* Whether one of two steps can begin only when the other has ended, because of its targets or of a
+/* Returns whether one of two steps can begin only when the other has ended, because of its targets or of a
  * switch that lists it. A step with a probe of the other does not count. */
 static bool never_together(const struct gen_flow *flow, uint32_t first, uint32_t later)
 {

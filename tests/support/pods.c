@@ -115,7 +115,7 @@ int pods_exec(struct pods_fixture *fixture, const char *uid, int64_t limit_ms, c
         loop_run(fixture->loop);
     timer_stop(fixture->loop, &fixture->limit);
     if (fixture->late) {
-        fprintf(stderr, "nobody told how the program ended\n");
+        fprintf(stderr, "the end of the program was not reported\n");
         abort();
     }
     *out_text = fixture->executed_text;

@@ -184,8 +184,8 @@ uint32_t gen_gang_least(const struct gen_flow *flow)
     return flow->gang_least && flow->gang_least < together ? flow->gang_least : together;
 }
 
-/* Returns whether one of two steps can begin only when the other has ended, because of its targets or of a
- * switch that lists it. A step with a probe of the other does not count. */
+/* Returns whether one of two steps can begin only when the other has ended, because of its targets
+ * or of a switch that lists it. A step with a probe of the other does not count. */
 static bool never_together(const struct gen_flow *flow, uint32_t first, uint32_t later)
 {
     const struct gen_step *step = &flow->steps[later];

@@ -111,7 +111,7 @@ static const struct {
     /* clang-format on */
 };
 
-static enum condition_verdict judge_end(const json_t *object)
+static enum condition_verdict evaluate_end(const json_t *object)
 {
     const char *kind = json_string_value(json_object_get(object, "kind"));
     const char *phase = condition_phase(object);
@@ -126,15 +126,16 @@ static enum condition_verdict judge_end(const json_t *object)
  * NOT_YET. */
 static enum condition_verdict not_yet(const json_t *object)
 {
-    return judge_end(object) == CONDITION_NOT_YET ? CONDITION_NOT_YET : CONDITION_NEVER;
+    return evaluate_end(object) == CONDITION_NOT_YET ? CONDITION_NOT_YET : CONDITION_NEVER;
 }
 
-static enum condition_verdict judge_phase(const char *phase, const json_t *object)
+static enum condition_verdict evaluate_phase(const char *phase, const json_t *object)
 {
     return strcasecmp(condition_phase(object), phase) == 0 ? CONDITION_MET : not_yet(object);
 }
 
-static enum condition_verdict judge_status(const struct condition *condition, const json_t *object)
+static enum condition_verdict evaluate_status(const struct condition *condition,
+                                              const json_t *object)
 {
     const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
     const char *wanted = condition->value ? condition->value : "True";
@@ -149,11 +150,11 @@ static enum condition_verdict judge_status(const struct condition *condition, co
         if (type && status && strcasecmp(type, condition->name) == 0)
             return strcasecmp(status, wanted) == 0 ? CONDITION_MET : not_yet(object);
     }
-    return condition->value ? not_yet(object) : judge_phase(condition->name, object);
+    return condition->value ? not_yet(object) : evaluate_phase(condition->name, object);
 }
 
-static enum condition_verdict judge_path(const struct condition *condition, const json_t *object,
-                                         struct error *err)
+static enum condition_verdict evaluate_path(const struct condition *condition, const json_t *object,
+                                            struct error *err)
 {
     scoped(buf) struct buf text = {0};
 
@@ -164,8 +165,8 @@ static enum condition_verdict judge_path(const struct condition *condition, cons
     return CONDITION_NOT_YET;
 }
 
-enum condition_verdict condition_judge(const struct condition *condition, const json_t *object,
-                                       struct error *err)
+enum condition_verdict condition_evaluate(const struct condition *condition, const json_t *object,
+                                          struct error *err)
 {
     if (condition->kind == CONDITION_DELETE)
         return object ? CONDITION_NOT_YET : CONDITION_MET;
@@ -173,14 +174,14 @@ enum condition_verdict condition_judge(const struct condition *condition, const 
         return CONDITION_NOT_YET;
     switch (condition->kind) {
     case CONDITION_STATUS:
-        return judge_status(condition, object);
+        return evaluate_status(condition, object);
     case CONDITION_PHASE:
-        return judge_phase(condition->name, object);
+        return evaluate_phase(condition->name, object);
     case CONDITION_PATH:
-        return judge_path(condition, object, err);
+        return evaluate_path(condition, object, err);
     case CONDITION_END:
     case CONDITION_DELETE:
         break;
     }
-    return judge_end(object);
+    return evaluate_end(object);
 }

@@ -34,8 +34,8 @@ void condition_release(struct condition *condition);
 
 /** Evaluates a condition. `object` is NULL when it has been deleted. An invalid JSONPath sets
  * BAD_REQUEST and returns NOT_YET. */
-enum condition_verdict condition_judge(const struct condition *condition, const json_t *object,
-                                       struct error *err);
+enum condition_verdict condition_evaluate(const struct condition *condition, const json_t *object,
+                                          struct error *err);
 /** Returns status.state.phase, status.phase or status.state of an object, or "" when it has none.
  * Borrowed. */
 const char *condition_phase(const json_t *object);

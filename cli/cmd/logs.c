@@ -150,7 +150,7 @@ static bool has_ended(const json_t *subject)
 {
     const struct condition end = {.kind = CONDITION_END};
 
-    return condition_judge(&end, subject, NULL) != CONDITION_NOT_YET;
+    return condition_evaluate(&end, subject, NULL) != CONDITION_NOT_YET;
 }
 
 static bool on_subject(struct watcher *watcher, enum watch_event event, json_t *subject)

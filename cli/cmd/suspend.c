@@ -98,7 +98,7 @@ static json_t *command_to(const struct control *control, const json_t *job)
     return command;
 }
 
-static bool tell_job(struct controlling *c, const json_t *job, struct error *err)
+static bool request_job(struct controlling *c, const json_t *job, struct error *err)
 {
     scoped(json) json_t *command = command_to(c->control, job);
     const char *ns = doc_text(job, "metadata.namespace");
@@ -135,7 +135,7 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
     if (!may_tell(c, phase_of(job)))
         return error_set(err, ERR_CONFLICT, "", "job \"%s\" is %s: it cannot be %s", name,
                          phase_of(job), c->control->done);
-    if (!tell_job(c, job, err))
+    if (!request_job(c, job, err))
         return false;
     resource_write_name(&kind_job, name, &word);
     printf("%s %s%s\n", word.data, c->control->done,
@@ -143,7 +143,7 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
     return true;
 }
 
-static bool tell_one(void *ctx, json_t *job)
+static bool request_one(void *ctx, json_t *job)
 {
     struct controlling *c = ctx;
     const json_t *owner = json_array_get(doc_at(job, "metadata.ownerReferences"), 0);
@@ -152,19 +152,19 @@ static bool tell_one(void *ctx, json_t *job)
 
     if (!uid || strcmp(uid, c->flow_uid) != 0 || !may_tell(c, phase_of(job)))
         return true;
-    if (tell_job(c, job, &err))
+    if (request_job(c, job, &err))
         c->jobs++;
     else
         cli_error(&err);
     return true;
 }
 
-static bool tell_jobs(struct controlling *c, struct error *err)
+static bool request_jobs(struct controlling *c, struct error *err)
 {
     const struct list_query query = {.kind = &kind_job,
                                      .ns = client_namespace(c->client, c->options->namespace)};
 
-    return list_each(c->client, &query, tell_one, c, NULL, err);
+    return list_each(c->client, &query, request_one, c, NULL, err);
 }
 
 static bool patch_flow(struct controlling *c, const char *path, struct error *err)
@@ -201,7 +201,7 @@ static bool control_flow(struct controlling *c, const char *name, struct error *
                          phase_of(flow), c->control->done);
     c->flow_uid = doc_text(flow, "metadata.uid");
     c->jobs = 0;
-    if (!patch_flow(c, path.data, err) || (c->options->jobs && !tell_jobs(c, err)))
+    if (!patch_flow(c, path.data, err) || (c->options->jobs && !request_jobs(c, err)))
         return false;
     resource_write_name(&kind_job_flow, name, &word);
     printf("%s %s", word.data, c->control->done);

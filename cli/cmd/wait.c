@@ -90,13 +90,13 @@ static void poll_pause(void)
     nanosleep(&time, NULL);
 }
 
-static void judge(struct wait *wait, const json_t *object)
+static void evaluate(struct wait *wait, const json_t *object)
 {
     const json_t *status = json_object_get(object, "status");
     const char *why =
         json_string_value(json_object_get(json_object_get(status, "state"), "message"));
 
-    wait->verdict = condition_judge(&wait->condition, object, &wait->err);
+    wait->verdict = condition_evaluate(&wait->condition, object, &wait->err);
     if (!object)
         return;
     wait->seen = true;
@@ -110,7 +110,7 @@ static bool on_change(struct watcher *watcher, enum watch_event event, json_t *o
 {
     struct wait *wait = container_of(watcher, struct wait, watcher);
 
-    judge(wait, event == WATCH_DELETED ? NULL : object);
+    evaluate(wait, event == WATCH_DELETED ? NULL : object);
     return wait->verdict == CONDITION_NOT_YET && event != WATCH_DELETED &&
            wait->err.code == ERR_NONE;
 }
@@ -123,7 +123,7 @@ static bool look(void *ctx, json_t *page)
     /* Items in lists of built-in kinds have no "kind". */
     if (object && !json_object_get(object, "kind"))
         json_object_set_new(object, "kind", json_string(wait->resource->kind->name));
-    judge(wait, object);
+    evaluate(wait, object);
     return false;
 }
 

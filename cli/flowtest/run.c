@@ -287,7 +287,7 @@ static void record(struct running *run)
         record_reasons(out);
 }
 
-static bool take_up(struct running *run, const struct manifests *set)
+static bool start_flow(struct running *run, const struct manifests *set)
 {
     struct backend *backend = backend_local_new(run->engine);
     const struct resume_request request = {
@@ -343,7 +343,7 @@ void flowtest_run(const struct test_file *file, const struct test_case *test,
     run.engine = engine_start(&options, NULL);
     if (run.engine) {
         run.tracker = flow_tracker_new(engine_loop(run.engine), engine_store(run.engine), &events);
-        if (take_up(&run, set))
+        if (start_flow(&run, set))
             run_loop(&run);
         flow_tracker_free(run.tracker);
         engine_stop(run.engine);

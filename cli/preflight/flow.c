@@ -40,7 +40,7 @@ struct missing {
 };
 
 /* Returns whether stored objects count as known. */
-static bool asks_store(const struct preflight_run *run)
+static bool uses_store(const struct preflight_run *run)
 {
     return run->options->live || run->options->known;
 }
@@ -72,7 +72,7 @@ static void report_template(struct preflight_run *run, const struct manifest *ma
     else
         error_set(&err, ERR_NOT_FOUND, field,
                   "JobTemplate \"%s\" is not defined in these files%s%s%s%s%s", name,
-                  asks_store(run) ? " or in the store" : "", others,
+                  uses_store(run) ? " or in the store" : "", others,
                   near.word ? "; did you mean \""
                             : "; add it, or name an existing one with jobTemplateName",
                   near.word ? near.word : "", near.word ? "\"?" : "");
@@ -129,7 +129,7 @@ struct steps_found {
     size_t count; /* number of findings that are errors */
 };
 
-static void step_doubted(void *ctx, const struct error *err)
+static void on_step_warning(void *ctx, const struct error *err)
 {
     struct steps_found *found = ctx;
     struct error_list one = {0};
@@ -139,7 +139,7 @@ static void step_doubted(void *ctx, const struct error *err)
     error_list_release(&one);
 }
 
-static void step_made(void *ctx, size_t step, const struct object *job)
+static void on_step_job(void *ctx, size_t step, const struct object *job)
 {
     struct steps_found *found = ctx;
     const struct preflight_look *look = found->run->options->look;
@@ -203,7 +203,7 @@ static void check_gangs(struct steps_found *found, const struct amount *needs)
     else if (options->max_pods)
         gangfit_check(&gangs, step_found, found);
     else if (options->warn_of_room)
-        gangfit_check(&gangs, step_doubted, found);
+        gangfit_check(&gangs, on_step_warning, found);
 }
 
 void preflight_check_steps(struct preflight_run *run, const struct object *flow)
@@ -214,8 +214,8 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
         .registry = engine_registry(run->scratch),
         .max_pods = run->options->max_pods,
         .found = step_found,
-        .made = run->options->look ? step_made : NULL,
-        .doubted = run->options->warn_of_room ? step_doubted : NULL,
+        .made = run->options->look ? on_step_job : NULL,
+        .warned = run->options->warn_of_room ? on_step_warning : NULL,
         .known = flow_continues(run, flow) ? template_known_before : NULL,
         .ctx = &found,
     };
@@ -232,5 +232,5 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
     mem_free(needs);
     if (found.count > ERROR_LIST_MAX)
         preflight_errors_dropped(found.manifest, found.count - ERROR_LIST_MAX);
-    reach_check(flow, engine_store(run->scratch), step_doubted, &found);
+    reach_check(flow, engine_store(run->scratch), on_step_warning, &found);
 }

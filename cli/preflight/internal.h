@@ -53,13 +53,13 @@ void preflight_findings_release(struct preflight_run *run);
  * and is read again. */
 void preflight_forget_version(json_t *doc);
 /** Copies objects that the files may refer to from options->live into the scratch store. */
-void preflight_bring_live(struct preflight_run *run);
-/** As preflight_bring_live, from options->known. An object defined in the files takes precedence.
+void preflight_load_live(struct preflight_run *run);
+/** As preflight_load_live, from options->known. An object defined in the files takes precedence.
  */
-void preflight_bring_known(struct preflight_run *run);
+void preflight_load_known(struct preflight_run *run);
 /** Adds the templates that the stored flow of this name has pinned (jobflow/pin.h), owned by the
  * uid that `flow` has in the scratch store. */
-void preflight_bring_pinned(struct preflight_run *run, const struct object *flow);
+void preflight_load_pinned(struct preflight_run *run, const struct object *flow);
 
 /** Reports templates of a flow that exist nowhere. */
 void preflight_check_templates(struct preflight_run *run, const struct object *flow);

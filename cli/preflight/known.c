@@ -35,7 +35,7 @@ static void collect_copy(void *arg, const struct object *template)
 
 /* A flow of the files has a new uid in the scratch store, so the pinned copies of the stored flow
  * are given that uid as owner. */
-void preflight_bring_pinned(struct preflight_run *run, const struct object *flow)
+void preflight_load_pinned(struct preflight_run *run, const struct object *flow)
 {
     struct copies copies = {.run = run, .flow = flow};
 
@@ -90,7 +90,7 @@ static void copy_object(void *arg, const struct object *object)
         store_put(store, object_with_meta(object, meta_ref(object->meta)));
 }
 
-void preflight_bring_live(struct preflight_run *run)
+void preflight_load_live(struct preflight_run *run)
 {
     static const struct kind *const kinds[] = {&kind_namespace, &kind_priority_class, &kind_queue,
                                                &kind_job_template};
@@ -99,7 +99,7 @@ void preflight_bring_live(struct preflight_run *run)
         store_each(run->options->live, kinds[i], NULL, copy_object, run);
 }
 
-void preflight_bring_known(struct preflight_run *run)
+void preflight_load_known(struct preflight_run *run)
 {
     const struct registry_write how = {.unknown = UNKNOWN_PRUNE};
     size_t i;

@@ -90,7 +90,7 @@ static const struct object *look_up(void *ctx, const struct kind *kind, const ch
 
 /* Checks an edit of a stored flow against the rules of DC-02. `run` restarts a flow that has ended,
  * so any edit of it is allowed there. */
-static void judge_edit(struct planning *p, const json_t *known, const struct object *flow,
+static void check_edit(struct planning *p, const json_t *known, const struct object *flow,
                        json_t *entry)
 {
     struct object *old = object_of(known);
@@ -114,7 +114,7 @@ static void judge_edit(struct planning *p, const json_t *known, const struct obj
     object_unref(old);
 }
 
-static void look_at_object(void *ctx, const struct manifest *manifest, const struct object *object)
+static void collect_object(void *ctx, const struct manifest *manifest, const struct object *object)
 {
     struct planning *p = ctx;
     scoped(json) json_t *known =
@@ -137,7 +137,7 @@ static void look_at_object(void *ctx, const struct manifest *manifest, const str
     if (json_array_size(changes))
         json_object_set(entry, "changes", changes);
     if (json_array_size(changes) && object->kind == &kind_job_flow)
-        judge_edit(p, known, object, entry);
+        check_edit(p, known, object, entry);
     json_decref(changes);
     json_array_append_new(p->objects, entry);
 }
@@ -178,7 +178,7 @@ static json_t *flow_entry(struct planning *p, const struct object *flow)
     return entry;
 }
 
-static void look_at_job(void *ctx, const struct object *flow, size_t step, const struct object *job)
+static void collect_job(void *ctx, const struct object *flow, size_t step, const struct object *job)
 {
     struct planning *p = ctx;
     json_t *entry = json_array_get(json_object_get(flow_entry(p, flow), "steps"), step);
@@ -198,7 +198,7 @@ static void look_at_job(void *ctx, const struct object *flow, size_t step, const
         json_object_set_new(entry, "problem", json_string(problem));
 }
 
-static void look_at_gang(void *ctx, const struct object *flow, const struct error *problem)
+static void collect_gang(void *ctx, const struct object *flow, const struct error *problem)
 {
     json_t *entry = flow_entry(ctx, flow), *problems = json_object_get(entry, "problems");
 
@@ -306,7 +306,7 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
     json_array_append_new(out, entry);
 }
 
-static void look_at_pinned(struct planning *p, const json_t *flow)
+static void collect_pinned(struct planning *p, const json_t *flow)
 {
     scoped_str key =
         mem_printf("%s/%s", doc_text(flow, "metadata.namespace"), doc_text(flow, "metadata.name"));
@@ -339,9 +339,9 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
                          .templates = json_object(),
                          .pinned = json_array()};
     scoped(json) json_t *known = known_objects(options->client);
-    const struct preflight_look look = {.object = look_at_object,
-                                        .job = look_at_job,
-                                        .gang = look_at_gang,
+    const struct preflight_look look = {.object = collect_object,
+                                        .job = collect_job,
+                                        .gang = collect_gang,
                                         .max_pods = options->sim ? 0 : options->max_pods,
                                         .ctx = &p};
     const struct preflight_options how = {
@@ -353,7 +353,7 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
     for (size_t i = 0; i < json_array_size(p.flows); i++)
         sort_steps(json_array_get(p.flows, i));
     for (size_t i = 0; ok && i < json_array_size(p.pinned); i++)
-        look_at_pinned(&p, json_array_get(p.pinned, i));
+        collect_pinned(&p, json_array_get(p.pinned, i));
     json_decref(p.by_flow);
     json_decref(p.templates);
     json_decref(p.pinned);

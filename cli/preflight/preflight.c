@@ -144,7 +144,7 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
             APPLY_FAILED) {
             remember(run, object, manifest);
             manifest->unchanged = is_unchanged(run, manifest, object);
-            preflight_bring_pinned(run, object);
+            preflight_load_pinned(run, object);
             check_job(run, object, manifest);
             if (run->options->look)
                 run->options->look->object(run->options->look->ctx, manifest, object);
@@ -183,13 +183,13 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         cli_error(&err);
         result->errors++;
     } else {
-        preflight_bring_live(&run);
+        preflight_load_live(&run);
         for (size_t i = 0; i < set->count; i++) {
             preflight_forget_version(set->items[i].doc);
             set_namespace(&set->items[i], options->namespace);
         }
         apply_namespaces(engine_registry(run.scratch), set);
-        preflight_bring_known(&run);
+        preflight_load_known(&run);
         for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);

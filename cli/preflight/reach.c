@@ -48,7 +48,7 @@ static bool names_phase(const struct flow_term *term, const char *phase)
     return false;
 }
 
-static int judge_phases(const struct reach *reach, const struct flow_term *term, uint32_t target)
+static int analyze_phases(const struct reach *reach, const struct flow_term *term, uint32_t target)
 {
     static const char *const phases[] = {"Completed", "Failed", "Terminated", "Skipped"};
     bool some = false, all = true;
@@ -77,7 +77,7 @@ static bool has_task(const struct reach *reach, uint32_t target, const char *tas
     return false;
 }
 
-static int judge_term(const struct reach *reach, const struct flow_term *term)
+static int analyze_term(const struct reach *reach, const struct flow_term *term)
 {
     uint32_t target = term->target ? flow_graph_find(reach->graph, term->target) : STEP_NONE;
     const char *task = term->task_status ? term->task_status->task
@@ -88,7 +88,7 @@ static int judge_term(const struct reach *reach, const struct flow_term *term)
     if (target == STEP_NONE)
         return TERM_SOMETIMES;
     if (term->phases.count)
-        verdict = judge_phases(reach, term, target);
+        verdict = analyze_phases(reach, term, target);
     else if (reach->never[target] || flow_step_is_switch(step_at(reach, target)) ||
              !has_task(reach, target, task))
         verdict = TERM_NEVER;
@@ -104,7 +104,7 @@ static int term_against(const struct reach *reach, const struct flow_condition *
     int against = -1;
 
     for (size_t i = 0; i < condition->terms.count; i++) {
-        bool never = judge_term(reach, &condition->terms.items[i]) == TERM_NEVER;
+        bool never = analyze_term(reach, &condition->terms.items[i]) == TERM_NEVER;
 
         if (never && against < 0)
             against = (int)i;
@@ -122,7 +122,7 @@ static void tell(const struct reach *reach, const char *field, const char *why)
     reach->found(reach->ctx, &err);
 }
 
-static void judge_condition(struct reach *reach, uint32_t i)
+static void analyze_condition(struct reach *reach, uint32_t i)
 {
     const struct flow_condition *condition = step_at(reach, i)->condition;
     int against = condition ? term_against(reach, condition) : -1;
@@ -140,7 +140,7 @@ static void judge_condition(struct reach *reach, uint32_t i)
     tell(reach, field, why);
 }
 
-static void judge_cases(struct reach *reach, uint32_t i)
+static void analyze_cases(struct reach *reach, uint32_t i)
 {
     const struct flow_switch *choice = step_at(reach, i)->choice;
 
@@ -161,7 +161,7 @@ static void judge_cases(struct reach *reach, uint32_t i)
     }
 }
 
-static void judge_step(struct reach *reach, uint32_t i)
+static void analyze_step(struct reach *reach, uint32_t i)
 {
     const struct flow_depends *depends = step_at(reach, i)->depends;
     size_t n = depends ? depends->targets.count : 0, skip = 0, never = 0;
@@ -173,8 +173,8 @@ static void judge_step(struct reach *reach, uint32_t i)
         never += reach->never[target];
     }
     reach->may_skip[i] = reach->may_skip[i] || step_at(reach, i)->condition || (n && skip == n);
-    judge_condition(reach, i);
-    judge_cases(reach, i);
+    analyze_condition(reach, i);
+    analyze_cases(reach, i);
     if (reach->unchosen[i]) {
         reach->never[i] = true;
     } else if (n && never == n && !reach->never[i]) {
@@ -231,7 +231,7 @@ void reach_check(const struct object *flow, const struct store *store,
             mark_listed(&reach, &choice->default_steps);
     }
     for (size_t k = 0, sorted = dag_sort(&reach.graph->dag, order); k < sorted; k++)
-        judge_step(&reach, order[k]);
+        analyze_step(&reach, order[k]);
     flow_graph_free(reach.graph);
     mem_free(reach.may_skip);
     mem_free(reach.never);

@@ -102,14 +102,14 @@ static json_t *job_document(const struct steps_run *run, size_t i, const struct 
 
 static void tell(struct steps_run *run, size_t i, const char *member, const struct object *job)
 {
-    scoped_str problem = run->check->doubted ? fit_problem(job_spec_of(job), 0) : NULL;
+    scoped_str problem = run->check->warned ? fit_problem(job_spec_of(job), 0) : NULL;
     struct error err = {0};
     char field[96];
 
     if (problem) {
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
         error_set(&err, ERR_INVALID, field, "the job of this step %s", problem);
-        run->check->doubted(run->check->ctx, &err);
+        run->check->warned(run->check->ctx, &err);
     }
     if (run->check->made)
         run->check->made(run->check->ctx, i, job);

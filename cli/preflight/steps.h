@@ -18,7 +18,7 @@ struct preflight_steps {
     void (*made)(void *ctx, size_t step, const struct object *job);
     /** Receives a problem that admission accepts but that keeps a job from ever running; may be
      * NULL. */
-    void (*doubted)(void *ctx, const struct error *err);
+    void (*warned)(void *ctx, const struct error *err);
     /** Returns true when jobs of this template were checked before; then only whether their gangs
      * can start is checked. NULL: none were. */
     bool (*known)(void *ctx, const struct object *template);

@@ -96,7 +96,7 @@ static void conditions_are_met_or_not_or_never(void **state)
         struct error err = {0};
 
         check_ok(name, condition_parse(c->for_, &condition, &err), err);
-        check_int(name, condition_judge(&condition, object, &err), c->want);
+        check_int(name, condition_evaluate(&condition, object, &err), c->want);
         check_int(name, err.code, ERR_NONE);
         condition_release(&condition);
     }

@@ -12,7 +12,7 @@ enum {
 };
 
 /* covers: jobflow.md 141 142 143 */
-static void a_list_says_who_runs(void **state)
+static void a_list_selects_controllers(void **state)
 {
     static const struct {
         const char *list;
@@ -52,7 +52,7 @@ static void a_list_says_who_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_says_who_runs),
+        cmocka_unit_test(a_list_selects_controllers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ static struct loop *quiet_loop(struct clock **out_clock)
     return loop_new(*out_clock);
 }
 
-static void who_is_asked_again_and_again_does_not_rest(void **state)
+static void the_timer_does_not_fire_while_requests_come(void **state)
 {
     struct clock *clock;
     struct loop *loop = quiet_loop(&clock);
@@ -28,7 +28,7 @@ static void who_is_asked_again_and_again_does_not_rest(void **state)
     clock_free(clock);
 }
 
-static void nothing_wakes_who_rests(void **state)
+static void no_timer_runs_while_idle(void **state)
 {
     struct clock *clock;
     struct loop *loop = quiet_loop(&clock);
@@ -49,8 +49,8 @@ static void nothing_wakes_who_rests(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_asked_again_and_again_does_not_rest),
-        cmocka_unit_test(nothing_wakes_who_rests),
+        cmocka_unit_test(the_timer_does_not_fire_while_requests_come),
+        cmocka_unit_test(no_timer_runs_while_idle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

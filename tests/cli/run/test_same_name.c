@@ -222,7 +222,7 @@ static int turns_apart(void)
 }
 
 /* covers: reliability.md FT-24; see INV-S8, INV-F3, INV-J8 */
-static void what_is_made_again_at_any_moment_comes_to_its_end(void **state)
+static void objects_created_again_at_any_turn_complete(void **state)
 {
     for (size_t s = 0; s < countof(subjects); s++)
         for (int held = 0; held < 2; held++)
@@ -238,7 +238,7 @@ static void what_is_made_again_at_any_moment_comes_to_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_made_again_at_any_moment_comes_to_its_end),
+        cmocka_unit_test(objects_created_again_at_any_turn_complete),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * What a Service may say. Ref: Kubernetes pkg/apis/core/validation ValidateService.
+ * Admission of Services. Ref: Kubernetes pkg/apis/core/validation ValidateService.
  */
 #include "tests/unit.h"
 
@@ -35,7 +35,7 @@ static const struct verdict_case services[] = {
 };
 /* clang-format on */
 
-static void what_is_wrong_is_named_with_its_place(void **state)
+static void findings_name_their_field(void **state)
 {
     struct admission_fixture fixture;
 
@@ -48,7 +48,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+        cmocka_unit_test(findings_name_their_field),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

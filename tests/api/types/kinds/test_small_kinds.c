@@ -48,7 +48,7 @@ static const struct verdict_case cases[] = {
 };
 /* clang-format on */
 
-static void verdicts(void **state)
+static void objects_are_accepted_and_refused(void **state)
 {
     check_verdicts(cases, countof(cases));
 }
@@ -104,7 +104,7 @@ static void data_has_a_limit(void **state)
     fixture_release(&fixture);
 }
 
-static void what_is_immutable_stays(void **state)
+static void immutable_data_cannot_change(void **state)
 {
     struct admission_fixture fixture;
     static const struct verdict_case map = {
@@ -290,11 +290,11 @@ static void core_objects_are_admitted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
+        cmocka_unit_test(objects_are_accepted_and_refused),
         cmocka_unit_test(findings_never_show_a_secret),
         cmocka_unit_test(plain_text_becomes_base64_on_every_write),
         cmocka_unit_test(data_has_a_limit),
-        cmocka_unit_test(what_is_immutable_stays),
+        cmocka_unit_test(immutable_data_cannot_change),
         cmocka_unit_test(a_command_is_decoded),
         cmocka_unit_test(kinds_are_what_clients_expect),
         cmocka_unit_test(every_field_has_a_sentence),

@@ -16,7 +16,7 @@ static struct object *with_status(const struct kind *kind, struct blob *status)
     return object_new(kind, meta_new(&draft), blob_intern("{}", 2), status);
 }
 
-/* The object with the writer's copy, and one that has to read the text. */
+/* An object with the writer's struct attached, and one that must parse the text. */
 struct pair {
     struct object *left, *read;
 };
@@ -119,7 +119,7 @@ static void the_phase_of_a_pod_is_read_alone(void **state)
     check("not ended", !pod_phase_ended(POD_RUNNING) && !pod_phase_ended(POD_UNKNOWN));
 }
 
-static void an_empty_job_status_says_nothing(void **state)
+static void an_empty_job_status_writes_no_members(void **state)
 {
     struct job_status status = {.running_duration_ns = -1};
     struct pair pair = pair_of(&kind_job, job_status_blob(&status));
@@ -217,7 +217,7 @@ static void a_pod_status_reads_back(void **state)
     pair_release(&pair);
 }
 
-static void pods_without_a_place_say_why(void **state)
+static void unscheduled_pods_show_the_reason(void **state)
 {
     struct pod_status fresh = {.phase = POD_PENDING};
     struct pod_status stuck = {.phase = POD_PENDING, .unschedulable = "0/1 nodes have room"};
@@ -236,7 +236,7 @@ static void pods_without_a_place_say_why(void **state)
     pair_release(&two);
 }
 
-static void what_is_written_is_valid(void **state)
+static void written_statuses_pass_the_schema(void **state)
 {
     struct container_status container = {
         .name = "c", .state = CONTAINER_TERMINATED, .exit_code = 3};
@@ -255,7 +255,7 @@ static void what_is_written_is_valid(void **state)
     check_str("findings", errors.count ? errors.items[0].message : "", "");
 }
 
-/* Two readings of one text, and text that is none. */
+/* One text decoded as two types, and a text that cannot be decoded. */
 struct one_number {
     int32_t n;
 };
@@ -265,7 +265,7 @@ static const struct decoded_type whole = {.schema = &n_schema};
 static const struct decoded_type inner = {
     .member = "spec", .schema = &n_schema, .keep_document = true};
 
-static void a_text_may_be_read_in_two_ways(void **state)
+static void a_text_has_one_decoded_form_for_each_type(void **state)
 {
     static const char text[] = "{\"n\":1,\"spec\":{\"n\":2}}",
                       broken[] = "{\"n\":", wrong[] = "{\"n\":\"x\"}";
@@ -284,7 +284,7 @@ static void a_text_may_be_read_in_two_ways(void **state)
     check_int("wrong", ((const struct one_number *)decoded_of(no_number, &whole))->n, 0);
 }
 
-static void a_name_means_the_last_position(void **state)
+static void a_name_stands_for_its_last_position(void **state)
 {
     scoped(name_index) struct name_index index = {0};
 
@@ -334,12 +334,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_phase_of_a_pod_is_read_alone),
         cmocka_unit_test(a_job_status_reads_back),
-        cmocka_unit_test(an_empty_job_status_says_nothing),
+        cmocka_unit_test(an_empty_job_status_writes_no_members),
         cmocka_unit_test(a_pod_status_reads_back),
-        cmocka_unit_test(pods_without_a_place_say_why),
-        cmocka_unit_test(what_is_written_is_valid),
-        cmocka_unit_test(a_text_may_be_read_in_two_ways),
-        cmocka_unit_test(a_name_means_the_last_position),
+        cmocka_unit_test(unscheduled_pods_show_the_reason),
+        cmocka_unit_test(written_statuses_pass_the_schema),
+        cmocka_unit_test(a_text_has_one_decoded_form_for_each_type),
+        cmocka_unit_test(a_name_stands_for_its_last_position),
         cmocka_unit_test(equality_is_by_meaning),
     };
 

@@ -1,5 +1,5 @@
 /*
- * Admission of Jobs: defaults and rules of a new one.
+ * Admission of new Jobs: defaults and rules.
  * covers: job.md ADM-01 ADM-02 ADM-03 ADM-04 ADM-05 ADM-06 ADM-07 ADM-08 ADM-09 ADM-10
  * ADM-14 ADM-15 ADM-16 ADM-17 ADM-18 ADM-19 ADM-20 ADM-21 ADM-25
  * ADM-26 ADM-27 ADM-28 ADM-29 ADM-30 ADM-31 ADM-32 ADM-33 ADM-34 ADM-35 ADM-36 ADM-37 ADM-38 ADM-39
@@ -148,7 +148,7 @@ static void add_queues(struct admission_fixture *fixture)
     fixture_add(fixture, QUEUE_YAML("below", "{parent: above}", "Open"));
 }
 
-static void verdicts(void **state)
+static void jobs_are_accepted_and_refused(void **state)
 {
     struct admission_fixture fixture;
 
@@ -225,8 +225,8 @@ static void defaults_are_filled_in(void **state)
     fixture_release(&fixture);
 }
 
-/* 14 */
-static void a_complete_job_is_left_alone(void **state)
+/* ADM-14 */
+static void a_job_without_missing_fields_stays_as_written(void **state)
 {
     struct admission_fixture fixture;
 
@@ -291,7 +291,7 @@ static void a_job_is_decoded_once(void **state)
     fixture_release(&fixture);
 }
 
-static void under_sim_containers_need_no_program(void **state)
+static void simulated_containers_need_no_program(void **state)
 {
     struct admission_fixture fixture;
 
@@ -304,7 +304,7 @@ static void under_sim_containers_need_no_program(void **state)
     fixture_release(&fixture);
 }
 
-static void warnings_name_what_never_acts(void **state)
+static void policies_that_never_act_are_warned_about(void **state)
 {
     struct admission_fixture fixture;
 
@@ -325,7 +325,7 @@ static void warnings_name_what_never_acts(void **state)
     fixture_release(&fixture);
 }
 
-static void all_findings_come_together(void **state)
+static void all_findings_are_reported_at_once(void **state)
 {
     struct admission_fixture fixture;
 
@@ -349,8 +349,8 @@ static void all_findings_come_together(void **state)
     fixture_release(&fixture);
 }
 
-/* What the table refuses does not hide what rules refuse, as long as the struct can be read. */
-static void findings_of_table_and_rules_come_together(void **state)
+/* Findings of the field table do not hide those of the rules, as long as the spec can be decoded. */
+static void findings_of_the_table_and_of_rules_are_reported_at_once(void **state)
 {
     struct admission_fixture fixture;
 
@@ -389,14 +389,14 @@ static void enums_have_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
+        cmocka_unit_test(jobs_are_accepted_and_refused),
         cmocka_unit_test(defaults_are_filled_in),
-        cmocka_unit_test(a_complete_job_is_left_alone),
+        cmocka_unit_test(a_job_without_missing_fields_stays_as_written),
         cmocka_unit_test(a_job_is_decoded_once),
-        cmocka_unit_test(under_sim_containers_need_no_program),
-        cmocka_unit_test(warnings_name_what_never_acts),
-        cmocka_unit_test(all_findings_come_together),
-        cmocka_unit_test(findings_of_table_and_rules_come_together),
+        cmocka_unit_test(simulated_containers_need_no_program),
+        cmocka_unit_test(policies_that_never_act_are_warned_about),
+        cmocka_unit_test(all_findings_are_reported_at_once),
+        cmocka_unit_test(findings_of_the_table_and_of_rules_are_reported_at_once),
         cmocka_unit_test(enums_have_texts),
     };
 

@@ -1,5 +1,5 @@
 /*
- * What an update of a Job may change.
+ * Admission of updates of Jobs: the fields that may change.
  * covers: job.md ADM-56 ADM-57 ADM-58 ADM-59 ADM-60 ADM-61 ADM-62 ADM-63
  */
 #include "api/types/kinds/job/job.h"
@@ -66,7 +66,7 @@ static struct object *stored(const char *yaml)
     return object;
 }
 
-static void verdicts(void **state)
+static void updates_are_accepted_and_refused(void **state)
 {
     struct admission_fixture fixture;
 
@@ -79,8 +79,8 @@ static void verdicts(void **state)
     fixture_release(&fixture);
 }
 
-/* 59: one member changed in the document of a stored job. */
-static void everything_else_is_fixed(void **state)
+/* A copy of a stored job with one member changed. */
+static void no_other_field_may_change(void **state)
 {
     static const struct {
         const char *member, *json, *field;
@@ -111,7 +111,7 @@ static void everything_else_is_fixed(void **state)
     fixture_release(&fixture);
 }
 
-static void each_change_is_named(void **state)
+static void each_changed_field_is_reported(void **state)
 {
     static const char *const fields[] = {"spec.queue", "spec.maxRetry", "spec.tasks[0].maxRetry",
                                          "spec.tasks[1].policies"};
@@ -153,9 +153,9 @@ static void an_image_may_not_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(everything_else_is_fixed),
-        cmocka_unit_test(each_change_is_named),
+        cmocka_unit_test(updates_are_accepted_and_refused),
+        cmocka_unit_test(no_other_field_may_change),
+        cmocka_unit_test(each_changed_field_is_reported),
         cmocka_unit_test(an_image_may_not_change),
     };
 

@@ -1,5 +1,5 @@
 /*
- * Warnings about Jobs: what is allowed and can hardly be meant. Ref: spec/job.md O-13, O-52.
+ * Warnings about Jobs that are valid but probably mistaken. Ref: spec/job.md O-13, O-52.
  */
 #include "tests/api/types/kinds/admission_fixture.h"
 
@@ -24,7 +24,7 @@ static const struct {
      "spec.minSuccess", "there are 2 replicas in all tasks: the job can only fail"},
     {"no pods at all", JOB("tasks: [{name: a, replicas: 0, " TEMPLATE("Never") "}]"), "spec.tasks",
      "stays Running, without a pod, until it is scaled up"},
-    {"an iteration nobody knows",
+    {"an unknown iteration",
      JOB("tasks: [" TASK("a", "") ", " TASK("b", "dependsOn: {name: [a], iteration: some}, ") "]"),
      "spec.tasks[1].dependsOn.iteration", "\"some\" is neither \"any\" nor \"all\" and means all"},
     {"the other name of an iteration",
@@ -77,7 +77,7 @@ static const struct {
 };
 
 /* covers: see job.md O-13 */
-static void what_can_hardly_be_meant_is_told_and_accepted(void **unused)
+static void probable_mistakes_are_accepted_with_a_warning(void **unused)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         struct admission_fixture fixture;
@@ -105,7 +105,7 @@ static void what_can_hardly_be_meant_is_told_and_accepted(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_can_hardly_be_meant_is_told_and_accepted),
+        cmocka_unit_test(probable_mistakes_are_accepted_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

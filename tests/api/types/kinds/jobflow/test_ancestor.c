@@ -1,6 +1,6 @@
 /*
- * Conditions that speak of steps far back: found in any distance, refused only when they do not
- * come before.
+ * Conditions on distant ancestors: they are found at any distance, and only steps that do not come
+ * before are refused.
  * covers: see jobflow.md 13.3
  */
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -36,7 +36,7 @@ static void flow_ask(json_t *flows, size_t step, size_t wanted)
                                            "phases", "Completed"));
 }
 
-/* Step i behind step i - 1. */
+/* Step i waits for step i - 1. */
 static json_t *chain_of(size_t steps)
 {
     json_t *flows = json_array();
@@ -49,7 +49,7 @@ static json_t *chain_of(size_t steps)
     return flows;
 }
 
-/* Takes the steps over. */
+/* Admits a flow of these steps. Consumes `flows`. */
 static bool flow_admit(json_t *flows, struct admission_fixture *fixture)
 {
     scoped(json) json_t *doc = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion",
@@ -63,7 +63,7 @@ static bool flow_admit(json_t *flows, struct admission_fixture *fixture)
     return object != NULL;
 }
 
-static void every_step_of_a_long_chain_may_ask_for_the_first(void **state)
+static void every_step_of_a_long_chain_may_refer_to_the_first(void **state)
 {
     enum { STEPS = 20000 };
     json_t *flows = chain_of(STEPS);
@@ -77,7 +77,7 @@ static void every_step_of_a_long_chain_may_ask_for_the_first(void **state)
     fixture_release(&fixture);
 }
 
-static void a_stranger_far_away_is_told_from_an_ancestor(void **state)
+static void a_distant_step_that_is_no_ancestor_is_refused(void **state)
 {
     enum { STEPS = 5000, ASKING = 200 };
     json_t *flows = chain_of(STEPS);
@@ -85,7 +85,7 @@ static void a_stranger_far_away_is_told_from_an_ancestor(void **state)
 
     fixture_init(&fixture);
     fixture.adm.warnings = NULL;
-    flow_step(flows, STEPS); /* behind nobody, before nobody */
+    flow_step(flows, STEPS); /* a step without edges */
     flow_step(flows, STEPS + 1);
     flow_edge(flows, STEPS - 1, STEPS + 1);
     for (size_t i = 0; i < ASKING; i++)
@@ -105,8 +105,8 @@ static void a_stranger_far_away_is_told_from_an_ancestor(void **state)
     fixture_release(&fixture);
 }
 
-/* The same question answered by bits of all ancestors. */
-static void answers_are_those_of_the_whole_closure(void **state)
+/* Answers the same question from the transitive closure. */
+static void answers_equal_those_of_the_transitive_closure(void **state)
 {
     enum { STEPS = 3000, WORDS = (STEPS + 63) / 64, QUESTIONS = 90 };
     uint64_t(*before)[WORDS] = mem_array(STEPS, sizeof *before);
@@ -142,7 +142,7 @@ static void answers_are_those_of_the_whole_closure(void **state)
     mem_free(before);
 }
 
-static void beyond_the_allowance_the_way_out_is_named(void **state)
+static void the_finding_beyond_the_budget_names_the_alternative(void **state)
 {
     enum { STEPS = 60000, FAR = 30000 };
     json_t *flows = chain_of(STEPS);
@@ -162,10 +162,10 @@ static void beyond_the_allowance_the_way_out_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_of_a_long_chain_may_ask_for_the_first),
-        cmocka_unit_test(a_stranger_far_away_is_told_from_an_ancestor),
-        cmocka_unit_test(answers_are_those_of_the_whole_closure),
-        cmocka_unit_test(beyond_the_allowance_the_way_out_is_named),
+        cmocka_unit_test(every_step_of_a_long_chain_may_refer_to_the_first),
+        cmocka_unit_test(a_distant_step_that_is_no_ancestor_is_refused),
+        cmocka_unit_test(answers_equal_those_of_the_transitive_closure),
+        cmocka_unit_test(the_finding_beyond_the_budget_names_the_alternative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The flow that uses every field at once (tests/system/everything.yaml) really does: the tables of
- * the schema are walked along with it, so that a field that is added to them is missed there.
+ * Checks that tests/system/everything.yaml uses every field of a JobFlow. The test walks the field
+ * tables along with the file, so that it fails for a new field that the file does not use.
  */
 #include "tests/unit.h"
 
@@ -12,8 +12,8 @@
 
 enum { FILE_MAX = 1 << 20, DEPTH_MAX = 16, ROWS_MAX = 300 };
 
-/* A field of a table, which may have several places (conditions have three); used at one of them.
- */
+/* A row of a table. A table may be used at several places (conditions have three); one use is
+ * enough. */
 struct row {
     const struct field *field;
     bool used;
@@ -34,7 +34,7 @@ static struct row *row_of(struct walk *walk, const struct field *field)
     return &walk->rows[walk->count++];
 }
 
-/* All values of a member, those of lists one by one. */
+/* The values of a member in all parents, with lists taken apart. Owned. */
 static json_t *values_of(const json_t *parents, const char *member)
 {
     json_t *all = json_array(), *parent, *element;
@@ -64,7 +64,7 @@ static void walk_schema(struct walk *walk, const struct schema *schema, const js
     }
 }
 
-static void it_uses_every_field(void **state)
+static void the_example_uses_every_field(void **state)
 {
     scoped_str path = source_path("tests/system/everything.yaml");
     scoped(buf) struct buf text = {0};
@@ -90,7 +90,7 @@ static void it_uses_every_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_uses_every_field),
+        cmocka_unit_test(the_example_uses_every_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

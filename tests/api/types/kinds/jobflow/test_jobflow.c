@@ -83,7 +83,7 @@ static const struct verdict_case cases[] = {
     {"13.3 if",                    FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, if: {terms: [{target: a, phases: [Failed]}]}}")},
     {"if on a distant ancestor",   FLOW(STEP("a") "," AFTER("b", "a") ", {name: c, dependsOn: {targets: [b]}, if: {terms: [{target: a, output: {key: k, values: [v]}}]}}")},
     {"if on a stranger",           FLOW(STEP("a") ", {name: b, if: {terms: [{target: a, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "does not wait for it"},
-    {"if on nobody",               FLOW(STEP("a") ", {name: b, if: {terms: [{target: x, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "no step of this flow"},
+    {"if on an unknown step",               FLOW(STEP("a") ", {name: b, if: {terms: [{target: x, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "no step of this flow"},
     {"if on itself",               FLOW("{name: b, if: {terms: [{target: b, phases: [Failed]}]}}"), "spec.flows[0].if.terms[0].target", "does not wait for it, for it is the step itself"},
     {"term of nothing",            IF("{target: a}"), "spec.flows[1].if.terms[0]", "exactly one of"},
     {"term of two",                IF("{target: a, phases: [Failed], output: {key: k, operator: Exists}}"), "spec.flows[1].if.terms[0]", "exactly one of"},
@@ -114,7 +114,7 @@ static const struct verdict_case cases[] = {
     {"another engine's loop",      FLOW("{name: b, withItems: [a]}"), "spec.flows[0].withItems", "write for: {items:"},
     {"another engine's program",   FLOW("{name: b, run: ls}"), "spec.flows[0].run", "JobTemplate"},
     {"another engine's steps",     FLOW(STEP("a")) "  steps: []\n", "spec.steps", "write flows"},
-    {"a word of nobody",           FLOW("{name: b, zzz: 1}"), "spec.flows[0].zzz", "unknown field"},
+    {"an unknown field",           FLOW("{name: b, zzz: 1}"), "spec.flows[0].zzz", "unknown field"},
     {"patch uses none",            FLOW("{name: a, patch: {spec: {queue: \"$(params.q)\"}}}"), "spec.flows[0].patch", "no parameter of that name"},
     {"escaped it is a text",       FLOW("{name: a, patch: {spec: {tasks: [{name: t, template: {spec: {containers: [{name: c, args: [\"$$(params.q) $(HOME)\"]}]}}}]}}}")},
     {"patch uses an output",       FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, patch: {spec: {queue: \"$(steps.a.outputs.q)\"}}}")},
@@ -122,14 +122,14 @@ static const struct verdict_case cases[] = {
     {"items of an output",         FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, for: {itemsFrom: {target: a, key: k}, maxIterations: 9, parallelism: 2}}")},
     {"items without a bound",      FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, for: {itemsFrom: {target: a, key: k}}}"), "spec.flows[1].for.maxIterations", "Required"},
     {"items of a stranger",        FLOW(STEP("a") ", {name: b, for: {itemsFrom: {target: a, key: k}, maxIterations: 9}}"), "spec.flows[1].for.itemsFrom.target", "does not wait for it"},
-    {"items of nobody",            FLOW("{name: b, for: {itemsFrom: {target: zz, key: k}, maxIterations: 9}}"), "spec.flows[0].for.itemsFrom.target", "no step of this flow"},
+    {"items of an unknown step",            FLOW("{name: b, for: {itemsFrom: {target: zz, key: k}, maxIterations: 9}}"), "spec.flows[0].for.itemsFrom.target", "no step of this flow"},
     {"items without key",          FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, for: {itemsFrom: {target: a}, maxIterations: 9}}"), "spec.flows[1].for.itemsFrom.key", "Required"},
     {"items of two sorts",         FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, for: {items: [x], itemsFrom: {target: a, key: k}, maxIterations: 9}}"), "spec.flows[1].for", "exactly one of"},
     {"its last job's name",        FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, for: {itemsFrom: {target: a, key: k}, maxIterations: 9}}, " STEP("b-8")), "spec.flows[2].name", "the same job name"},
     {"13.3 switch",                FLOW("{name: a, switch: {default: [b]}}, " STEP("b"))},
     {"163: listed in two",         FLOW("{name: a, switch: {default: [c]}}, {name: b, switch: {default: [c]}}, " STEP("c")), "spec.flows[1].switch.default[0]", "one switch only"},
     {"163: listed and undefined",  FLOW("{name: a, switch: {default: [c]}}"), "spec.flows[0].switch.default[0]", "no step of this flow"},
-    {"switch that chooses nobody", FLOW("{name: a, switch: {}}"), "spec.flows[0].switch", "name the steps to choose"},
+    {"switch without steps", FLOW("{name: a, switch: {}}"), "spec.flows[0].switch", "name the steps to choose"},
     {"switch in a cycle",          FLOW("{name: a, dependsOn: {targets: [b]}, switch: {default: [b]}}, " STEP("b")), NULL, "a -> b -> a"},
     {"switch has no template",     FLOW("{name: a, jobTemplateName: t, switch: {default: [b]}}, " STEP("b")), "spec.flows[0].jobTemplateName", "makes no job"},
     {"switch has no patch",        FLOW("{name: a, patch: {spec: {queue: q}}, switch: {default: [b]}}, " STEP("b")), "spec.flows[0].patch", "makes no job"},
@@ -184,12 +184,12 @@ static const struct verdict_case cases[] = {
 };
 /* clang-format on */
 
-static void verdicts(void **state)
+static void flows_are_accepted_and_refused(void **state)
 {
     check_verdicts(cases, countof(cases));
 }
 
-static void all_findings_come_together(void **state)
+static void all_findings_are_reported_at_once(void **state)
 {
     struct admission_fixture fixture;
 
@@ -208,8 +208,8 @@ static void all_findings_come_together(void **state)
     fixture_release(&fixture);
 }
 
-/* 9, 10, 28: what --jobflow-compat=upstream takes. */
-static void upstream_takes_duplicates(void **state)
+/* Flows that --jobflow-compat=upstream accepts. */
+static void upstream_compatibility_accepts_duplicate_names(void **state)
 {
     struct admission_fixture fixture;
     static const struct verdict_case upstream[] = {
@@ -228,7 +228,6 @@ static void upstream_takes_duplicates(void **state)
     fixture_release(&fixture);
 }
 
-/* 29 */
 static void a_patch_gets_no_defaults(void **state)
 {
     struct admission_fixture fixture;
@@ -281,7 +280,7 @@ static void a_flow_is_decoded_once(void **state)
     "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: " name              \
     ", namespace: ns}\nspec: {" spec "}\n"
 
-static void warnings_name_what_may_go_wrong(void **state)
+static void probable_mistakes_are_warned_about(void **state)
 {
     struct admission_fixture fixture;
 
@@ -316,7 +315,7 @@ static void warnings_name_what_may_go_wrong(void **state)
     fixture_release(&fixture);
 }
 
-static void what_stays_as_it_is_written_is_a_warning(void **state)
+static void references_that_are_not_replaced_are_warned_about(void **state)
 {
     static const struct {
         const char *step, *text;
@@ -347,7 +346,7 @@ static void what_stays_as_it_is_written_is_a_warning(void **state)
     }
 }
 
-static void a_number_that_is_none_never_holds(void **state)
+static void comparing_with_a_text_that_is_no_number_is_warned_about(void **state)
 {
     struct admission_fixture fixture;
 
@@ -364,7 +363,7 @@ static void a_number_that_is_none_never_holds(void **state)
     fixture_release(&fixture);
 }
 
-static void a_known_template_is_looked_into(void **state)
+static void an_existing_template_is_checked(void **state)
 {
     struct admission_fixture fixture;
     static const struct verdict_case known[] = {
@@ -494,7 +493,7 @@ static void limits_hold(void **state)
     fixture_release(&fixture);
 }
 
-static void a_phase_is_read_from_text_or_left_with_it(void **state)
+static void a_phase_is_parsed_or_attached_to_the_text(void **state)
 {
     struct buf text = {0};
     struct admission_fixture fixture;
@@ -521,19 +520,19 @@ static void a_phase_is_read_from_text_or_left_with_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(all_findings_come_together),
-        cmocka_unit_test(upstream_takes_duplicates),
+        cmocka_unit_test(flows_are_accepted_and_refused),
+        cmocka_unit_test(all_findings_are_reported_at_once),
+        cmocka_unit_test(upstream_compatibility_accepts_duplicate_names),
         cmocka_unit_test(a_patch_gets_no_defaults),
         cmocka_unit_test(a_flow_is_decoded_once),
-        cmocka_unit_test(warnings_name_what_may_go_wrong),
-        cmocka_unit_test(what_stays_as_it_is_written_is_a_warning),
-        cmocka_unit_test(a_number_that_is_none_never_holds),
-        cmocka_unit_test(a_known_template_is_looked_into),
+        cmocka_unit_test(probable_mistakes_are_warned_about),
+        cmocka_unit_test(references_that_are_not_replaced_are_warned_about),
+        cmocka_unit_test(comparing_with_a_text_that_is_no_number_is_warned_about),
+        cmocka_unit_test(an_existing_template_is_checked),
         cmocka_unit_test(updates_follow_the_rules),
         cmocka_unit_test(a_changed_dependency_of_a_started_step_is_a_warning),
         cmocka_unit_test(limits_hold),
-        cmocka_unit_test(a_phase_is_read_from_text_or_left_with_it),
+        cmocka_unit_test(a_phase_is_parsed_or_attached_to_the_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * Admission of JobTemplates: the rules of the Job they become.
+ * Admission of JobTemplates, which obey the rules of Jobs.
  * covers: jobflow.md 36 37 38 39 40 41
  */
 #include "api/types/kinds/job/job.h"
@@ -44,13 +44,13 @@ static const struct verdict_case cases[] = {
 };
 /* clang-format on */
 
-static void verdicts(void **state)
+static void templates_are_accepted_and_refused(void **state)
 {
     check_verdicts(cases, countof(cases));
 }
 
-/* 36 in the other mode */
-static void upstream_checks_nothing(void **state)
+/* With upstream compatibility, templates are not checked. */
+static void upstream_compatibility_checks_no_template(void **state)
 {
     struct admission_fixture fixture;
     static const struct verdict_case twice = {"two tasks of one name",
@@ -62,7 +62,7 @@ static void upstream_checks_nothing(void **state)
     fixture_release(&fixture);
 }
 
-static void what_may_be_right_later_is_a_warning(void **state)
+static void rules_that_may_hold_later_are_warnings(void **state)
 {
     struct admission_fixture fixture;
 
@@ -100,9 +100,9 @@ static void the_stored_template_is_what_was_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(upstream_checks_nothing),
-        cmocka_unit_test(what_may_be_right_later_is_a_warning),
+        cmocka_unit_test(templates_are_accepted_and_refused),
+        cmocka_unit_test(upstream_compatibility_checks_no_template),
+        cmocka_unit_test(rules_that_may_hold_later_are_warnings),
         cmocka_unit_test(the_stored_template_is_what_was_written),
     };
 

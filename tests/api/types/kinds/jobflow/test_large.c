@@ -1,12 +1,12 @@
 /*
- * Admission of large JobFlows: what it costs, and how large they may be.
+ * Admission of large JobFlows: its cost and the limits of size.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/mem.h"
 #include "tests/api/types/kinds/admission_fixture.h"
 #include "tests/support/cpu.h"
 
-/* steps in a line, the first waiting for the last if `closed`. */
+/* A chain of steps. With `closed` the first step waits for the last one. */
 static json_t *line_of(size_t steps, bool closed)
 {
     json_t *flows = json_array();
@@ -25,7 +25,7 @@ static json_t *line_of(size_t steps, bool closed)
                      flows);
 }
 
-/* Sanitizers may take their time; the figure of the specification is 50 ms. */
+/* The specification demands 50 ms. The test allows more, because sanitizers slow it down. */
 enum { PATIENCE_MS = 1000 };
 
 static struct object *timed_admit(struct admission_fixture *fixture, json_t *doc, int64_t *out_ms)
@@ -39,7 +39,7 @@ static struct object *timed_admit(struct admission_fixture *fixture, json_t *doc
     return object;
 }
 
-static void ten_thousand_steps_are_admitted_at_once(void **state)
+static void ten_thousand_steps_are_admitted_in_time(void **state)
 {
     struct admission_fixture fixture;
     scoped(json) json_t *doc = line_of(10000, false);
@@ -55,7 +55,7 @@ static void ten_thousand_steps_are_admitted_at_once(void **state)
 }
 
 /* covers: jobflow.md 27 */
-static void a_cycle_of_ten_thousand_steps_is_named(void **state)
+static void a_cycle_of_ten_thousand_steps_is_reported(void **state)
 {
     struct admission_fixture fixture;
     scoped(json) json_t *doc = line_of(10000, true);
@@ -98,7 +98,7 @@ static void a_join_may_have_thousands_of_targets(void **state)
 }
 
 /* covers: see DC-05 L-17 */
-static void flows_may_be_larger_where_that_is_asked_for(void **state)
+static void an_option_allows_larger_flows(void **state)
 {
     static const struct {
         int64_t asked, steps, edges;
@@ -117,7 +117,7 @@ static void flows_may_be_larger_where_that_is_asked_for(void **state)
     }
 }
 
-/* They are looked up by name, for a patch may refer to them as often as there is room for it. */
+/* Patches may refer to parameters very often, so the look-up must not be linear. */
 static void each_of_many_parameters_is_found(void **state)
 {
     enum { PARAMETERS = 2000, STRIDE = 777 }; /* without a common divisor: every one, in no order */
@@ -150,11 +150,11 @@ static void each_of_many_parameters_is_found(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_thousand_steps_are_admitted_at_once),
-        cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_named),
+        cmocka_unit_test(ten_thousand_steps_are_admitted_in_time),
+        cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_reported),
         cmocka_unit_test(a_join_may_have_thousands_of_targets),
         cmocka_unit_test(each_of_many_parameters_is_found),
-        cmocka_unit_test(flows_may_be_larger_where_that_is_asked_for),
+        cmocka_unit_test(an_option_allows_larger_flows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* api/types/kinds/jobflow/names and nameindex: names of many steps at once, and the graphs they
+/* api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and the graphs they
  * make. covers: jobflow.md 14 15 16 17 */
 #include "tests/unit.h"
 
@@ -10,7 +10,7 @@
 
 enum { STEPS_MAX = 120, TARGETS_MAX = 3, GRAPHS = 3000, NAMES = 1000 };
 
-static void many_names_mean_what_single_ones_do(void **state)
+static void batched_lookups_equal_single_ones(void **state)
 {
     scoped(name_index) struct name_index single = {0}, many = {0};
     struct arena *arena = arena_new(0);
@@ -34,8 +34,6 @@ static void many_names_mean_what_single_ones_do(void **state)
     arena_free(arena);
 }
 
-/* ---- graphs, against a search that looks at everything ---- */
-
 struct graph {
     struct arena *arena;
     struct jobflow_spec spec;
@@ -49,7 +47,8 @@ static const char *name_of(struct graph *graph, int number)
     return arena_printf(graph->arena, "s%d", number);
 }
 
-/* Mostly in order; now and then a target that comes later, is nobody, or a name used twice. */
+/* A random flow, mostly in order. A few targets come later or do not exist, and a few names are
+ * repeated. */
 static void make_graph(struct graph *graph, struct dice *dice)
 {
     int steps = 1 + dice_roll(dice, STEPS_MAX), oddity = dice_roll(dice, 5);
@@ -88,7 +87,8 @@ static bool is_step(const struct graph *graph, int number, int until)
     return false;
 }
 
-/* Take away steps that wait for nobody who is left; what stays is on or behind a cycle. */
+/* Removes steps whose targets have all been removed. The remaining steps are on a cycle or depend on
+ * one. */
 static bool is_good(const struct graph *graph)
 {
     int steps = (int)graph->spec.steps.count;
@@ -118,7 +118,7 @@ static bool is_good(const struct graph *graph)
     return true;
 }
 
-static void a_graph_is_refused_exactly_when_it_cannot_be_run(void **state)
+static void a_graph_is_refused_exactly_when_it_cannot_run(void **state)
 {
     const struct admission adm = {.limits = &limits_hard};
     struct dice dice = {17};
@@ -144,7 +144,7 @@ static void a_graph_is_refused_exactly_when_it_cannot_be_run(void **state)
     check("all sorts were there", in_order > 100 && good > in_order + 20 && good < GRAPHS - 100);
 }
 
-static void a_flow_beyond_its_targets_is_looked_at_no_further(void **state)
+static void a_flow_with_too_many_targets_is_not_checked_further(void **state)
 {
     struct limits limits = limits_hard;
     const struct admission adm = {.limits = &limits};
@@ -164,9 +164,9 @@ static void a_flow_beyond_its_targets_is_looked_at_no_further(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_names_mean_what_single_ones_do),
-        cmocka_unit_test(a_graph_is_refused_exactly_when_it_cannot_be_run),
-        cmocka_unit_test(a_flow_beyond_its_targets_is_looked_at_no_further),
+        cmocka_unit_test(batched_lookups_equal_single_ones),
+        cmocka_unit_test(a_graph_is_refused_exactly_when_it_cannot_run),
+        cmocka_unit_test(a_flow_with_too_many_targets_is_not_checked_further),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

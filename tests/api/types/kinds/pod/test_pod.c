@@ -1,5 +1,5 @@
 /*
- * Admission of pods; their decoded spec.
+ * Admission of pods, and their decoded spec.
  * covers: job.md ADM-72; reliability.md L-35 L-36 SEC-19; see decisions.md DC-10
  */
 #include "api/types/kinds/pod/pod.h"
@@ -95,12 +95,12 @@ static const struct verdict_case cases[] = {
 };
 /* clang-format on */
 
-static void verdicts(void **state)
+static void pods_are_accepted_and_refused(void **state)
 {
     check_verdicts(cases, countof(cases));
 }
 
-static void arguments_fit_into_a_process(void **state)
+static void arguments_beyond_the_limits_are_refused(void **state)
 {
     struct admission_fixture fixture;
     struct limits limits = limits_default;
@@ -256,7 +256,7 @@ static void requests_add_up(void **state)
     fixture_release(&fixture);
 }
 
-static void little_may_change(void **state)
+static void updates_may_change_few_fields(void **state)
 {
     struct admission_fixture fixture;
     static const char *const before =
@@ -307,13 +307,13 @@ static void little_may_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(arguments_fit_into_a_process),
+        cmocka_unit_test(pods_are_accepted_and_refused),
+        cmocka_unit_test(arguments_beyond_the_limits_are_refused),
         cmocka_unit_test(a_pod_gets_the_defaults_of_kubernetes),
         cmocka_unit_test(simulations_take_any_body_of_an_unsupported_volume),
         cmocka_unit_test(a_pod_is_decoded_once),
         cmocka_unit_test(requests_add_up),
-        cmocka_unit_test(little_may_change),
+        cmocka_unit_test(updates_may_change_few_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * What annotations say about a simulated run.
+ * The annotations that script a simulated run.
  */
 #include "tests/unit.h"
 
@@ -33,7 +33,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void mistakes_are_named(void **state)
+static void invalid_annotations_are_refused(void **state)
 {
     for (size_t i = 0; i < countof(checked); i++) {
         struct error_list errors = {0};
@@ -57,7 +57,7 @@ static void a_container_gets_its_own_duration(void **state)
     check_int("nothing said", pod_sim_duration_ns(NULL, "b"), 0);
 }
 
-static void codes_go_by_attempt_and_the_last_one_stays(void **state)
+static void exit_codes_follow_the_runs_and_the_last_one_stays(void **state)
 {
     check_int("first", pod_sim_exit_code("3,1,0", 0), 3);
     check_int("second", pod_sim_exit_code("3,1,0", 1), 1);
@@ -70,9 +70,9 @@ static void codes_go_by_attempt_and_the_last_one_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(invalid_annotations_are_refused),
         cmocka_unit_test(a_container_gets_its_own_duration),
-        cmocka_unit_test(codes_go_by_attempt_and_the_last_one_stays),
+        cmocka_unit_test(exit_codes_follow_the_runs_and_the_last_one_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

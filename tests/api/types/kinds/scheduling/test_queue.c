@@ -1,5 +1,5 @@
 /*
- * Admission of Queues and PodGroups.
+ * Admission of Queues and PodGroups, and the writers of PodGroups.
  * covers: job.md ADM-64 ADM-65 ADM-66 ADM-67 ADM-68 ADM-69 ADM-70 ADM-71
  */
 #include "api/types/kinds/scheduling/queue.h"
@@ -61,7 +61,7 @@ static const struct verdict_case groups[] = {
 };
 /* clang-format on */
 
-static void queue_verdicts(void **state)
+static void queues_are_accepted_and_refused(void **state)
 {
     struct admission_fixture fixture;
 
@@ -80,7 +80,7 @@ static void queue_verdicts(void **state)
     fixture_release(&fixture);
 }
 
-/* 67 */
+/* ADM-67 */
 static void a_queue_gets_defaults(void **state)
 {
     struct admission_fixture fixture;
@@ -100,7 +100,7 @@ static void a_queue_gets_defaults(void **state)
     fixture_release(&fixture);
 }
 
-static void an_old_hierarchy_begins_at_root(void **state)
+static void legacy_hierarchy_annotations_begin_at_root(void **state)
 {
     static const struct {
         const char *name, *yaml, *path, *weights;
@@ -123,8 +123,8 @@ static void an_old_hierarchy_begins_at_root(void **state)
     fixture_release(&fixture);
 }
 
-/* 65, 69, 71 */
-static void all_problems_are_said_at_once(void **state)
+/* ADM-65, ADM-69, ADM-71 */
+static void all_findings_are_reported_at_once(void **state)
 {
     static const struct {
         const char *name, *yaml, *fields[4];
@@ -165,7 +165,7 @@ static void a_queue_is_never_above_itself(void **state)
     fixture_release(&fixture);
 }
 
-/* More than fit any fixed table. */
+/* More queues than any fixed table could hold. */
 static void every_sibling_counts(void **state)
 {
     static const struct verdict_case one_more = {"one more",
@@ -187,7 +187,7 @@ static void every_sibling_counts(void **state)
     fixture_release(&fixture);
 }
 
-static void a_tree_keeps_its_sums_on_update(void **state)
+static void updates_keep_the_sums_of_the_tree(void **state)
 {
     struct admission_fixture fixture;
     const struct object *small, *root;
@@ -212,7 +212,7 @@ static void a_tree_keeps_its_sums_on_update(void **state)
     fixture_release(&fixture);
 }
 
-/* 70 */
+/* ADM-70 */
 static void some_queues_cannot_be_deleted(void **state)
 {
     struct admission_fixture fixture;
@@ -235,7 +235,7 @@ static void some_queues_cannot_be_deleted(void **state)
     fixture_release(&fixture);
 }
 
-static void group_verdicts(void **state)
+static void pod_groups_are_accepted_and_refused(void **state)
 {
     struct admission_fixture fixture;
 
@@ -246,7 +246,7 @@ static void group_verdicts(void **state)
     fixture_release(&fixture);
 }
 
-/* 66 */
+/* ADM-66 */
 static void a_namespace_may_name_the_queue(void **state)
 {
     struct admission_fixture fixture;
@@ -344,15 +344,15 @@ static void a_written_status_reads_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queue_verdicts),
+        cmocka_unit_test(queues_are_accepted_and_refused),
         cmocka_unit_test(a_queue_gets_defaults),
-        cmocka_unit_test(an_old_hierarchy_begins_at_root),
-        cmocka_unit_test(all_problems_are_said_at_once),
+        cmocka_unit_test(legacy_hierarchy_annotations_begin_at_root),
+        cmocka_unit_test(all_findings_are_reported_at_once),
         cmocka_unit_test(a_queue_is_never_above_itself),
         cmocka_unit_test(every_sibling_counts),
-        cmocka_unit_test(a_tree_keeps_its_sums_on_update),
+        cmocka_unit_test(updates_keep_the_sums_of_the_tree),
         cmocka_unit_test(some_queues_cannot_be_deleted),
-        cmocka_unit_test(group_verdicts),
+        cmocka_unit_test(pod_groups_are_accepted_and_refused),
         cmocka_unit_test(a_namespace_may_name_the_queue),
         cmocka_unit_test(a_written_spec_reads_back),
         cmocka_unit_test(a_written_status_reads_back),

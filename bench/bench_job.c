@@ -2,7 +2,7 @@
  * Measures the job controller alone, on a store in memory: one job is created, its pods run, the
  * job is restarted, its pods run again and succeed. The benchmark plays scheduler and kubelet.
  *
- *   bench_job [replicas]        prints one JSON line each for replicas/100, replicas/10 and replicas
+ *   bench_job [replicas]        one JSON line for 1%, 10% and 100% of the replicas
  *
  * Times are CPU time of the whole process: store, registry and controller. `event_us` is the cost
  * of one more change of one pod of the job at its full size; it must not grow with the size.

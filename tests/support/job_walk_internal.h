@@ -63,11 +63,10 @@ struct walk {
     int64_t finished_ms;
     unsigned rests; /* how often the job reached a phase without running pods */
     unsigned services_made;
-    bool resumed; /* the present epoch began with a resume */
-    bool
-        pods_deleted_at_end; /* pods of a finished job were deleted: the counters of its status stay */
-    bool full_kill;          /* an action of this step kills all pods */
-    bool user_deletes;       /* the user deletes the job in this step */
+    bool resumed;             /* the present epoch began with a resume */
+    bool pods_deleted_at_end; /* pods of the finished job were deleted */
+    bool full_kill;           /* an action of this step kills all pods */
+    bool user_deletes;        /* the user deletes the job in this step */
 
     /* the state of the present step */
     struct expectation expected;

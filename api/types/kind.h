@@ -76,11 +76,11 @@ struct kind {
      * admitted as this kind, so it must read neither names nor `old`. Reports every finding. May
      * be NULL. */
     void (*validate)(const struct admission *adm, const struct object *old,
-                     const struct object *new_, struct error_list *errors);
+                     const struct object *object, struct error_list *errors);
     /** Checks that depend on metadata, on `old` (NULL on create) or on other objects. They run even
      * when an equal body was admitted before. May be NULL. */
     void (*validate_in_context)(const struct admission *adm, const struct object *old,
-                                const struct object *new_, struct error_list *errors);
+                                const struct object *object, struct error_list *errors);
     /** Run validate_in_context even after findings of `validate`, to report all errors at once. */
     bool context_always;
     /** Whether a user may delete the object. If not, the error is FORBIDDEN and says what to do

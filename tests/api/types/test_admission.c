@@ -41,9 +41,9 @@ static void thing_mutate(const struct admission *adm, json_t *body, const struct
 }
 
 static void thing_validate(const struct admission *adm, const struct object *old,
-                           const struct object *new_, struct error_list *errors)
+                           const struct object *new, struct error_list *errors)
 {
-    scoped(json) json_t *body = object_body_json(new_);
+    scoped(json) json_t *body = object_body_json(new);
 
     validations++;
     if (json_integer_value(json_object_get(json_object_get(body, "spec"), "count")) == 7)
@@ -53,10 +53,10 @@ static void thing_validate(const struct admission *adm, const struct object *old
 }
 
 static void thing_validate_in_context(const struct admission *adm, const struct object *old,
-                                      const struct object *new_, struct error_list *errors)
+                                      const struct object *new, struct error_list *errors)
 {
     context_checks++;
-    if (strcmp(object_name(new_), "taken") == 0)
+    if (strcmp(object_name(new), "taken") == 0)
         error_list_add(errors, ERR_FORBIDDEN, "", "taken");
 }
 

@@ -62,7 +62,7 @@ static int64_t coalescing_wait_ns(const struct store *store)
     return coalescing->until_ns - loop_mono_ns(store->loop);
 }
 
-static void launch(struct store *store)
+static void send_batch(struct store *store)
 {
     store->waiting_for_space = false;
     loop_hold(store->loop);
@@ -115,7 +115,7 @@ static void end_turn(struct turn_hook *hook)
         return;
     }
     seal(store);
-    launch(store);
+    send_batch(store);
 }
 
 static void delay_over(struct timer *timer)
@@ -192,7 +192,7 @@ static void retry_full(struct timer *timer)
     struct store *store = container_of(timer, struct store, retry);
 
     if (store->waiting_for_space) {
-        launch(store);
+        send_batch(store);
         return;
     }
     if (!store_dir_take_reserve(&store->dir)) {
@@ -263,12 +263,12 @@ void store_commit_start(struct store *store)
 }
 
 /* Waits for the batch in flight without running the loop. Used on close. */
-static bool land(struct store *store)
+static bool wait_for_batch(struct store *store)
 {
     struct committer_report report = {.outcome = DB_OK};
 
     if (store->waiting_for_space)
-        launch(store);
+        send_batch(store);
     loop_unhold(store->loop);
     if (store->committer)
         committer_wait(store->committer, &report);
@@ -287,12 +287,12 @@ bool store_commit_stop(struct store *store)
     timer_stop(store->loop, &store->delay);
     timer_stop(store->loop, &store->retry);
     if (ok && store->committing)
-        ok = land(store);
+        ok = wait_for_batch(store);
     if (ok && !nothing_gathered(store)) {
         batch_clear(&store->in_flight);
         seal(store);
-        launch(store);
-        ok = land(store);
+        send_batch(store);
+        ok = wait_for_batch(store);
     }
     loop_cancel(store->loop, &store->instant);
     committer_stop(store->committer);

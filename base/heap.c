@@ -13,83 +13,88 @@ static size_t parent_of(size_t row)
     return (row - 2) / WAYS + 1;
 }
 
-static void put(struct heap *heap, size_t row, struct heap_item *item)
+static bool row_before(const struct heap *heap, const struct heap_row *a, const struct heap_row *b)
 {
-    heap->items[row] = item;
-    item->position = row;
+    return a->key != b->key ? a->key < b->key : heap->before(a->item, b->item);
 }
 
-static void sift_up(struct heap *heap, size_t row, struct heap_item *item)
+static void put(struct heap *heap, size_t at, struct heap_row row)
 {
-    for (; row > 1 && heap->before(item, heap->items[parent_of(row)]); row = parent_of(row))
-        put(heap, row, heap->items[parent_of(row)]);
-    put(heap, row, item);
+    heap->rows[at] = row;
+    row.item->position = at;
+}
+
+static void sift_up(struct heap *heap, size_t at, struct heap_row row)
+{
+    for (; at > 1 && row_before(heap, &row, &heap->rows[parent_of(at)]); at = parent_of(at))
+        put(heap, at, heap->rows[parent_of(at)]);
+    put(heap, at, row);
 }
 
 /* The child of a row that comes before the others; 0 when the row has none. */
-static size_t first_child(const struct heap *heap, size_t row)
+static size_t first_child(const struct heap *heap, size_t at)
 {
-    size_t from = (row - 1) * WAYS + 2, first = from;
+    size_t from = (at - 1) * WAYS + 2, first = from;
 
     if (from > heap->count)
         return 0;
     for (size_t child = from + 1; child < from + WAYS && child <= heap->count; child++)
-        if (heap->before(heap->items[child], heap->items[first]))
+        if (row_before(heap, &heap->rows[child], &heap->rows[first]))
             first = child;
     return first;
 }
 
-static void sift_down(struct heap *heap, size_t row, struct heap_item *item)
+static void sift_down(struct heap *heap, size_t at, struct heap_row row)
 {
-    for (size_t child; (child = first_child(heap, row)); row = child) {
-        if (!heap->before(heap->items[child], item))
+    for (size_t child; (child = first_child(heap, at)); at = child) {
+        if (!row_before(heap, &heap->rows[child], &row))
             break;
-        put(heap, row, heap->items[child]);
+        put(heap, at, heap->rows[child]);
     }
-    put(heap, row, item);
+    put(heap, at, row);
 }
 
-/* Put an item where it belongs, beginning at `row`, which is free. */
-static void sift(struct heap *heap, size_t row, struct heap_item *item)
+/* Puts a row where it belongs, beginning at `at`, which is free. */
+static void sift(struct heap *heap, size_t at, struct heap_row row)
 {
-    if (row > 1 && heap->before(item, heap->items[parent_of(row)]))
-        sift_up(heap, row, item);
+    if (at > 1 && row_before(heap, &row, &heap->rows[parent_of(at)]))
+        sift_up(heap, at, row);
     else
-        sift_down(heap, row, item);
+        sift_down(heap, at, row);
 }
 
 void heap_release(struct heap *heap)
 {
-    mem_free(heap->items);
-    heap->items = NULL;
+    mem_free(heap->rows);
+    heap->rows = NULL;
     heap->count = heap->cap = 0;
 }
 
-void heap_add(struct heap *heap, struct heap_item *item)
+void heap_add(struct heap *heap, struct heap_item *item, int64_t key)
 {
     if (heap->count + 2 > heap->cap) {
         heap->cap = heap->cap ? heap->cap * 2 : FIRST_CAP;
-        heap->items = mem_resize(heap->items, heap->cap * sizeof(struct heap_item *));
+        heap->rows = mem_resize(heap->rows, heap->cap * sizeof *heap->rows);
     }
-    sift_up(heap, ++heap->count, item);
+    sift_up(heap, ++heap->count, (struct heap_row){key, item});
 }
 
 void heap_remove(struct heap *heap, struct heap_item *item)
 {
-    size_t row = item->position;
+    size_t at = item->position;
 
-    if (!row)
+    if (!at)
         return;
 
-    struct heap_item *last = heap->items[heap->count--];
+    struct heap_row last = heap->rows[heap->count--];
 
     item->position = 0;
-    if (last != item)
-        sift(heap, row, last);
+    if (last.item != item)
+        sift(heap, at, last);
 }
 
 void heap_moved(struct heap *heap, struct heap_item *item)
 {
     if (item->position)
-        sift(heap, item->position, item);
+        sift(heap, item->position, heap->rows[item->position]);
 }

@@ -3,29 +3,38 @@
  * A heap of structs that know their position in it, so that any of them can be removed or moved in
  * O(log n).
  *
- * An item is a member of its owner's struct; `before` compares two items. Each row has four
- * children: the heap is flatter than a binary one, and the children of a row are neighbours in
- * memory. Used for the timers of the loop and of the shims and for the waiting lines of the
- * scheduler.
+ * An item is a member of its owner's struct. Items are ordered by a key, which lies in the heap
+ * itself, so that most comparisons read no item. `before` compares two items with equal keys; a heap
+ * whose order is no single number gives every item the key 0. Each row has four children: the heap
+ * is flatter than a binary one, and the children of a row are neighbours in memory. Used for the
+ * timers of the loop and of the shims and for the waiting lines of the scheduler.
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct heap_item {
     size_t position; /* private; 0 = in no heap */
 };
 
+struct heap_row {
+    int64_t key;
+    struct heap_item *item;
+};
+
 struct heap {
-    /** Whether `a` comes before `b`. Set by the owner before the first item is added. */
+    /** Whether `a` comes before `b`, which has the same key. Set by the owner before the first item
+     * is added. */
     bool (*before)(const struct heap_item *a, const struct heap_item *b);
-    struct heap_item **items; /* private: [count + 1], row 0 unused */
+    struct heap_row *rows; /* private: [count + 1], row 0 unused */
     size_t count;
     size_t cap;
 };
 
 void heap_release(struct heap *heap); /* the items belong to the caller */
 
-void heap_add(struct heap *heap, struct heap_item *item);    /* the item is in no heap */
+/** Adds an item that is in no heap. */
+void heap_add(struct heap *heap, struct heap_item *item, int64_t key);
 void heap_remove(struct heap *heap, struct heap_item *item); /* no-op when it is in no heap */
 /** What `before` compares has changed for the item. No-op when it is in no heap. */
 void heap_moved(struct heap *heap, struct heap_item *item);
@@ -33,7 +42,7 @@ void heap_moved(struct heap *heap, struct heap_item *item);
 /** The item that comes before all others; NULL when the heap is empty. */
 static inline struct heap_item *heap_first(const struct heap *heap)
 {
-    return heap->count ? heap->items[1] : NULL;
+    return heap->count ? heap->rows[1].item : NULL;
 }
 
 static inline bool heap_has(const struct heap_item *item)

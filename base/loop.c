@@ -47,12 +47,11 @@ struct loop {
 
 /* Timers. */
 
-static bool fires_before(const struct heap_item *left, const struct heap_item *right)
+/* Timers that are due at the same time fire in the order in which they were started. */
+static bool started_before(const struct heap_item *a, const struct heap_item *b)
 {
-    const struct timer *a = container_of(left, struct timer, row);
-    const struct timer *b = container_of(right, struct timer, row);
-
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->started < b->started;
+    return container_of(a, struct timer, row)->started <
+           container_of(b, struct timer, row)->started;
 }
 
 /* The next timer to fire; NULL when none is started. */
@@ -74,7 +73,7 @@ void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
         timer->due_ns = INT64_MAX;
     loop->activity++;
     timer->started = loop->n_started++;
-    heap_add(&loop->timers, &timer->row);
+    heap_add(&loop->timers, &timer->row, timer->due_ns);
 }
 
 void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
@@ -405,7 +404,7 @@ struct loop *loop_new(struct clock *clock)
     loop->metrics = metrics_new();
     loop->is_virtual = clock_is_virtual(clock);
     loop->tail = &loop->head;
-    loop->timers.before = fires_before;
+    loop->timers.before = started_before;
     if (uv_loop_init(&loop->uv))
         mem_fatal("no descriptors for the event loop");
     uv_prepare_init(&loop->uv, &loop->before_poll);

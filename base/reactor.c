@@ -14,14 +14,15 @@
 
 enum { EVENTS_PER_TURN = 64, NS_PER_MS = 1000000 };
 
-static bool rings_before(const struct heap_item *a, const struct heap_item *b)
+/* Alarms that are due at the same time ring in any order. */
+static bool never_before(const struct heap_item *a, const struct heap_item *b)
 {
-    return container_of(a, struct alarm, row)->due_ns < container_of(b, struct alarm, row)->due_ns;
+    return false;
 }
 
 bool reactor_init(struct reactor *reactor)
 {
-    reactor->alarms.before = rings_before;
+    reactor->alarms.before = never_before;
     reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     return reactor->epoll_fd >= 0;
 }
@@ -68,7 +69,7 @@ void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns)
     assert(alarm->ring);
     alarm_clear(reactor, alarm);
     alarm->due_ns = clock_mono_ns(clock_real()) + delay_ns;
-    heap_add(&reactor->alarms, &alarm->row);
+    heap_add(&reactor->alarms, &alarm->row, alarm->due_ns);
 }
 
 void alarm_clear(struct reactor *reactor, struct alarm *alarm)

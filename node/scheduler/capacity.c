@@ -213,7 +213,7 @@ static void report_line(struct scheduler *s, struct queue *queue, int64_t before
         return;
     report(head, waits_for(s, head));
     for (size_t row = 2; row <= queue->waiting.count && row <= REPORTED_BEHIND + 1; row++) {
-        struct group *group = container_of(queue->waiting.items[row], struct group, queue_item);
+        struct group *group = container_of(queue->waiting.rows[row].item, struct group, queue_item);
 
         if (!group->message)
             report(group,

@@ -217,7 +217,7 @@ void group_count(struct group *group, struct member *member, int sign)
     if (member->state == MEMBER_PENDING) {
         group->pending_need = amount_add(group->pending_need, change);
         if (sign > 0)
-            heap_add(&group->pending, &member->pending_item);
+            heap_add(&group->pending, &member->pending_item, 0);
         else
             heap_remove(&group->pending, &member->pending_item);
     }
@@ -335,7 +335,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
         if (chosen < how_many)
             picked[chosen++] = rest[i];
         else
-            heap_add(&group->pending, &rest[i]->pending_item);
+            heap_add(&group->pending, &rest[i]->pending_item, 0);
     }
     mem_free(rest);
     *out = picked;
@@ -345,7 +345,7 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
 void group_unselect(struct group *group, struct member *const *members, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        heap_add(&group->pending, &members[i]->pending_item);
+        heap_add(&group->pending, &members[i]->pending_item, 0);
 }
 
 struct amount group_gang_need(struct group *group)

@@ -238,7 +238,7 @@ static void serve_behind(struct scheduler *s, struct queue *queue)
         aside[n++] = item;
     }
     for (size_t i = 0; i < n; i++)
-        heap_add(&queue->waiting, aside[i]);
+        heap_add(&queue->waiting, aside[i], 0);
 }
 
 static bool may_be_passed(struct scheduler *s, struct group *group)

@@ -72,7 +72,7 @@ static void requeue(struct queues *queues, struct queue *queue)
     bool belongs = queue->waiting.count && !queue->blocked_by && !queue->passed;
 
     if (belongs && !heap_has(&queue->active_item))
-        heap_add(&queues->active, &queue->active_item);
+        heap_add(&queues->active, &queue->active_item, 0);
     else if (!belongs)
         heap_remove(&queues->active, &queue->active_item);
 }
@@ -248,7 +248,7 @@ static void unblock(struct queue *queue)
 
 void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item)
 {
-    heap_add(&queue->waiting, item);
+    heap_add(&queue->waiting, item, 0);
     /* The new group may need less than the refused one, and may pass it unless the queue is fifo. */
     if (queue->blocked_by && (!queue->fifo || heap_first(&queue->waiting) == item))
         unblock(queue);

@@ -29,7 +29,7 @@ static void comes_out_in_order_whatever_the_order_of_adding(void **state)
 
     for (int i = 0; i < N; i++) {
         entries[i] = (struct entry){.key = i * 7919 % N};
-        heap_add(&order, &entries[i].place);
+        heap_add(&order, &entries[i].place, 0);
     }
     for (int i = 0; i < N; i++) {
         check_int("first", first_key(&order), i);
@@ -46,7 +46,7 @@ static void any_entry_can_be_removed_or_moved(void **state)
 
     for (int i = 0; i < N; i++) {
         entries[i] = (struct entry){.key = i};
-        heap_add(&order, &entries[i].place);
+        heap_add(&order, &entries[i].place, 0);
     }
     for (int i = 0; i < N; i += 2)
         heap_remove(&order, &entries[i].place);
@@ -68,7 +68,7 @@ static void removing_what_is_in_no_order_does_nothing(void **state)
     heap_remove(&order, &entry.place);
     heap_moved(&order, &entry.place);
     check("not in it", !heap_has(&entry.place));
-    heap_add(&order, &entry.place);
+    heap_add(&order, &entry.place, 0);
     check("in it", heap_has(&entry.place));
     heap_remove(&order, &entry.place);
     check("out of it", !heap_has(&entry.place));

@@ -23,13 +23,27 @@ static const struct object *job_of_step(void *ctx, uint32_t step)
     return flow_job_of(ctx, step);
 }
 
-/* Computes the critical path when a large flow has finished. It is kept from then on, because the
- * jobs that it is computed from may be deleted. */
+/* Whether the job of every step that has ended is still there. */
+static bool all_ended_jobs_present(struct flow *flow)
+{
+    const struct flow_model *m = &flow->model;
+
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        if (m->steps[i].state == STEP_STARTED && !m->steps[i].jobless &&
+            job_phase_finished((enum job_phase)m->steps[i].phase) && !flow_job_of(flow, i))
+            return false;
+    return true;
+}
+
+/* Computes the critical path of a flow that is over. Jobs that were unfinished then can still make it
+ * longer. It is kept once none is left, or once a job that it is computed from has been deleted: what
+ * was stored says more than the jobs that remain, and the status is the same after a restart. */
 static void update_critical_path(struct flow *flow)
 {
     bool over = flow->opening == FLOW_OPEN && flow_phase_finished(flow->state.phase);
 
-    if (over && flow->critical_path && !flow->critical_path_may_grow)
+    if (over && flow->critical_path &&
+        (!flow->critical_path_may_grow || !all_ended_jobs_present(flow)))
         return;
     mem_free(flow->critical_path);
     flow->critical_path = over ? critical_path_text(&flow->model, job_of_step, flow) : NULL;

@@ -96,8 +96,6 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *so
     return 0;
 }
 
-/* ---- time ---- */
-
 static void on_timer(uv_timer_t *timer)
 {
     struct http_multi *multi = timer->data;
@@ -117,8 +115,6 @@ static int on_curl_timer(CURLM *curl, long timeout_ms, void *arg)
         uv_timer_start(&multi->timer, on_timer, (uint64_t)timeout_ms, 0);
     return 0;
 }
-
-/* ---- life ---- */
 
 struct http_multi *http_multi_new(struct loop *loop)
 {

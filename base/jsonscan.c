@@ -83,7 +83,7 @@ const char *jsonscan_member(const char *object, const char *key)
         return NULL;
     for (; jsonscan_next_key(object, &member); object = jsonscan_skip(member.value))
         if (jsonscan_key_is(&member, key))
-            return member.value; /* it may be large: nobody looks for its end */
+            return member.value; /* The end is not searched for, because the value may be large. */
     return NULL;
 }
 

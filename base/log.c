@@ -229,7 +229,7 @@ void log_event(enum log_level level, const char *event, const struct log_kv *pai
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break; /* nobody to tell */
+            break; /* the log itself cannot be written */
         done += (size_t)n;
     }
     errno = saved;

@@ -88,8 +88,6 @@ struct metric_family *metrics_family(struct metrics *metrics, const struct metri
     return family;
 }
 
-/* ---- series ---- */
-
 struct series_key {
     const char *const *values;
     size_t n;
@@ -200,8 +198,6 @@ void metric_drop(struct metric_family *family, const char *const values[])
     series_free(metric);
 }
 
-/* ---- counting ---- */
-
 void metric_add(struct metric *metric, double by)
 {
     assert(by >= 0 || metric->family->def->type == METRIC_GAUGE);
@@ -230,8 +226,6 @@ void metric_observe(struct metric *metric, double value)
     metric->buckets[low]++;
     metric->value += value;
 }
-
-/* ---- writing ---- */
 
 void metrics_source_add(struct metrics *metrics, struct metrics_source *source)
 {

@@ -87,8 +87,8 @@ static uint32_t get_part(const struct name_index *index, const char *name, size_
     return slot->name ? slot->position : NAME_NONE;
 }
 
-/* Hash at most NAMES_TOGETHER names, and ask for the slots and then the names that they will be
- * compared with. Nobody waits here: what has not come by then, the look-up itself fetches. */
+/* Hashes at most NAMES_TOGETHER names and prefetches their slots, and then the names in these
+ * slots. The prefetches do not block; the look-up itself reads whatever has not arrived. */
 static void fetch(const struct name_index *index, const char *const *names, size_t count,
                   uint32_t *hashes)
 {

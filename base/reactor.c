@@ -1,5 +1,5 @@
 /*
- * The event loop of a shim. See reactor.h.
+ * The event loop of a shim: epoll for descriptors, a heap for alarms.
  */
 #include "base/reactor.h"
 

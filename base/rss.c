@@ -1,5 +1,6 @@
 /*
- * The mapped segments that nobody can write, found by the dynamic linker and given back by madvise.
+ * Finds the mapped read-only segments through the dynamic linker and gives their pages back with
+ * madvise.
  */
 #include "base/rss.h"
 
@@ -8,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Segments that nobody can write hold nothing but the file's bytes. The kernel's own page (vDSO)
- * refuses, which is fine. */
+/* Read-only segments hold only bytes of their file. madvise fails for the kernel's own page (vDSO),
+ * which does no harm. */
 static int give_back(struct dl_phdr_info *object, size_t size, void *ctx)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -66,8 +66,6 @@ static struct flow_view *flow_by_uid(const struct flow_tracker *tracker, const c
     return entry ? entry->flow : NULL;
 }
 
-/* ---- iterations ---- */
-
 /* The iteration of a loop by the number in its job's annotation; made when it is seen for the first
  * time. NULL for text that is no number of an iteration. */
 static struct flow_view_step *iteration_of(struct flow_view_step *loop, const char *text)
@@ -115,8 +113,6 @@ static struct flow_view_step *step_of(const struct flow_tracker *tracker, const 
         return NULL;
     return number ? iteration_of(&flow->steps[at], number) : &flow->steps[at];
 }
-
-/* ---- states ---- */
 
 /* A step comes to a state: its times and the list of active steps follow. */
 static void set_state(struct flow_tracker *tracker, struct flow_view_step *step,
@@ -196,8 +192,6 @@ static void flow_set_phase(struct flow_tracker *tracker, struct flow_view *flow,
         tracker->events.flow(tracker->events.ctx, flow, before);
     check_finished(tracker);
 }
-
-/* ---- jobs ---- */
 
 static void set_told(struct flow_view_step *step, const char *text)
 {
@@ -325,8 +319,6 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
     return true;
 }
 
-/* ---- flows ---- */
-
 /* When the last step that decided the end of a loop or switch was over; 0 when none was. */
 static int64_t decided_ms(const struct flow_view_step *step)
 {
@@ -453,8 +445,6 @@ static bool flow_changed(void *ctx, enum store_change change, const struct objec
         tracker->events.flow(tracker->events.ctx, flow, before);
     return true;
 }
-
-/* ---- the whole ---- */
 
 struct flow_tracker *flow_tracker_new(struct loop *loop, struct store *store,
                                       const struct flow_tracker_events *events)

@@ -10,9 +10,7 @@
 #include "base/timefmt.h"
 #include "view/internal.h"
 
-/* ---- states ---- */
-
-/* What a state means for those who count steps, or wait for them. */
+/* What a state means for counting steps and for steps that wait. */
 enum standing {
     STANDING_IDLE,   /* no job, or one that is suspended */
     STANDING_ACTIVE, /* a job that is not over */
@@ -91,8 +89,6 @@ bool flow_view_step_jobless(const struct flow_view_step *step)
     return step->loops || !step->template;
 }
 
-/* ---- counts ---- */
-
 uint32_t flow_view_count_state(const struct flow_view *view, enum view_state state)
 {
     return view->n_in[state];
@@ -123,8 +119,6 @@ void flow_view_write_counts(const struct flow_view *view, struct buf *out)
     if (counts.failed)
         buf_printf(out, ", %u failed", counts.failed);
 }
-
-/* ---- the flow ---- */
 
 bool flow_view_is_over(const struct flow_view *view)
 {
@@ -201,8 +195,6 @@ void flow_view_free(struct flow_view *view)
     object_unref((struct object *)(size_t)view->source);
     mem_free(view);
 }
-
-/* ---- one step ---- */
 
 uint32_t flow_view_position(const struct flow_view_step *step)
 {

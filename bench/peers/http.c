@@ -1,5 +1,5 @@
 /*
- * A bare HTTP server on a unix socket, on libmicrohttpd: the same bytes to whoever asks.
+ * A bare HTTP server on a unix socket, on libmicrohttpd. Every request gets the same bytes.
  *
  *   http SOCKET BYTES
  */

@@ -205,8 +205,6 @@ static void hcclrank_review_name(const struct job_plugin_job *job, struct job_re
     job_review_mount(job, review, TABLE_PATH, "configMap", "name", name);
 }
 
-/* ---- the rank ---- */
-
 static void hcclrank_pod(const struct job_plugin_job *job, const struct job_task *task,
                          int32_t index, struct job_pod_plan *plan)
 {

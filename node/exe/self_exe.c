@@ -1,6 +1,6 @@
 /*
- * The executable of helper processes: the program inside jobflow is copied to a memfd once, and
- * started from there. See self_exe.h.
+ * The executable of helper processes. The small program inside jobflow is copied to a memfd once;
+ * processes are started from there.
  */
 #include "node/exe/self_exe.h"
 

@@ -1,5 +1,6 @@
 /*
- * What a pod does next. See decide.h.
+ * Decides what a pod does next, from the states of its containers alone. The function is pure: it
+ * starts and ends nothing.
  */
 #include "node/shim/decide.h"
 

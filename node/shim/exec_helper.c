@@ -1,5 +1,6 @@
 /*
- * Exec helpers: first what the forked helper does, then the shim's side. See exec_helper.h.
+ * Exec helpers run a probe or a hook beside the program of a container. The first part of the file
+ * is what the forked helper does; the second part is the shim's side.
  */
 #include "node/shim/exec_helper.h"
 

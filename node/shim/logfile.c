@@ -1,5 +1,5 @@
 /*
- * Writing the log of one run of one container. See logfile.h.
+ * Writes the log of one run of one container: rotation by size, and time stamps for each line.
  */
 #include "node/shim/logfile.h"
 

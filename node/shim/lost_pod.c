@@ -1,5 +1,5 @@
 /*
- * Pods whose shim died. See lost_pod.h.
+ * Reports the pods of a shim that died, and kills their processes that are still alive.
  */
 #include "node/shim/lost_pod.h"
 

@@ -1,5 +1,6 @@
 /*
- * The holder of the private network: the connection to it, then the process. See netns_holder.h.
+ * The process that holds the network namespace of the private network. The first part of the file
+ * is the connection to it; the second part is the process itself.
  */
 #include "node/shim/netns_holder.h"
 

@@ -1,6 +1,5 @@
 /*
- * One pod in its shim: carries out what pod_decide says, keeps deadlines, ends the
- * pod. See pod.h.
+ * One pod in its shim: carries out what pod_decide says, keeps deadlines, ends the pod.
  */
 #include "node/shim/pod.h"
 

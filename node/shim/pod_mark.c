@@ -1,5 +1,6 @@
 /*
- * The mark of a pod's processes. See pod_mark.h.
+ * Sets and recognises the mark of a pod's processes: a variable of the environment, and a number in
+ * an otherwise unused resource limit, which children inherit.
  */
 #include "node/shim/pod_mark.h"
 

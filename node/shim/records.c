@@ -1,5 +1,6 @@
 /*
- * The record file of a shim: appending, rewriting, reading up to the first damage. See records.h.
+ * The record file of a shim: appending records, rewriting the file, and reading it up to the first
+ * damaged record.
  */
 #include "node/shim/records.h"
 

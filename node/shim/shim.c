@@ -1,5 +1,5 @@
 /*
- * The shim process: its start, what it does at the end of each turn, its end. See shim.h.
+ * The shim process: its start, the work at the end of each turn, and its end.
  */
 #include "node/shim/shim.h"
 

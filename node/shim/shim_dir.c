@@ -1,5 +1,5 @@
 /*
- * The directory of a shim: made, locked, removed. See shim_dir.h.
+ * Creates, locks and removes the directory of a shim.
  */
 #include "node/shim/shim_dir.h"
 

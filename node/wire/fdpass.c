@@ -1,5 +1,5 @@
 /*
- * Passing file descriptors: sendmsg and recvmsg with SCM_RIGHTS. See fdpass.h.
+ * Passes file descriptors between processes with sendmsg, recvmsg and SCM_RIGHTS.
  */
 #include "node/wire/fdpass.h"
 

@@ -1,5 +1,5 @@
 /*
- * Frames: writing and reading their fields, cutting them from a stream. See frame.h.
+ * Writes and reads the fields of frames, and cuts frames out of a stream of bytes.
  */
 #include "node/wire/frame.h"
 

@@ -1,5 +1,5 @@
 /*
- * Frames over a socket. See frame_conn.h.
+ * Sends and receives frames over a socket, without blocking.
  */
 #include "node/wire/frame_conn.h"
 

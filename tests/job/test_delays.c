@@ -216,8 +216,7 @@ static void an_eviction_is_of_its_epoch(void **unused)
     job_fixture_free(fixture);
 }
 
-/* Nobody wants the slot any more: that its pod is gone is no reason for anything. covers: see O-24
- */
+/* The slot has been scaled away, so the end of its pod triggers no action. covers: see O-24 */
 static void an_eviction_from_a_slot_that_was_scaled_away_is_over(void **unused)
 {
     struct job_fixture *fixture = new_fixture();

@@ -234,8 +234,6 @@ static void a_partition_restarts_alone(void **unused)
     job_fixture_free(fixture);
 }
 
-/* ---- delayed ---- */
-
 /* covers: job.md DLY-01 DLY-02 DLY-16 DLY-20 DLY-21 */
 static void a_pod_that_stays_pending_aborts_the_job(void **unused)
 {

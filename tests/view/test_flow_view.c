@@ -291,7 +291,8 @@ static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
     check("not told", !flow_view_take_path(none));
 }
 
-/* When a ended nobody knows: the way from what is at work on. Asked for, it is known. */
+/* When step a ended is not stored, so the path begins with the steps that run. After the time has
+ * been fetched, it is known. */
 static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **state)
 {
     static const char doc[] =

@@ -59,8 +59,6 @@ static bool owned_by_job(struct job_fixture *fixture, const struct kind *kind, c
            strcmp(owner->api_version, "batch.volcano.sh/v1alpha1") == 0;
 }
 
-/* ---- records ---- */
-
 /* covers: job-plugins.md PLG-003 PLG-004 PLG-005 */
 static void a_record_says_that_a_plugin_is_at_work(void **unused)
 {
@@ -82,8 +80,6 @@ static void a_record_says_that_a_plugin_is_at_work(void **unused)
     assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
     job_fixture_free(fixture);
 }
-
-/* ---- svc ---- */
 
 struct hosts_case {
     const char *tasks, *data;
@@ -419,8 +415,6 @@ static void a_list_too_long_for_a_variable_is_told_in_an_event(void **unused)
     assert_true(job_fixture_has_event(fixture, "HostsEnvTooLong"));
     job_fixture_free(fixture);
 }
-
-/* ---- ssh ---- */
 
 struct ssh_files {
     char *private_key, *public_key, *allowed, *config;

@@ -87,8 +87,6 @@ static const struct fault {
 };
 /* clang-format on */
 
-/* ---- scripts ---- */
-
 struct play {
     struct job_fixture *fixture;
     int commands;
@@ -170,8 +168,6 @@ static void perform(struct play *play, const char *script)
         script = script ? script + 1 : NULL;
     }
 }
-
-/* ---- the end ---- */
 
 enum { PODS_MAX = 16 };
 

@@ -72,7 +72,7 @@ struct access_case {
 
 /* clang-format off */
 static const struct access_case access_cases[] = {
-    /* who may: anonymous, viewer, editor, editor of a, admin */
+    /* allowed for: anonymous, viewer, editor, editor of namespace a, administrator */
     {API_GET,    "/livez",                                              {1, 1, 1, 1, 1}},
     {API_GET,    "/readyz?verbose",                                     {1, 1, 1, 1, 1}},
     {API_GET,    "/healthz",                                            {0, 1, 1, 1, 1}},

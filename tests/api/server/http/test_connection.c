@@ -318,8 +318,6 @@ static void the_api_may_stop_while_requests_are_open(void **state)
     http_fixture_stop(&http);
 }
 
-/* ---- the listener ---- */
-
 static int connect_to(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

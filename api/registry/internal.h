@@ -99,7 +99,9 @@ bool registry_may_delete(const struct registry *r, const struct object *object, 
 
 struct gc *gc_new(struct registry *r);
 void gc_free(struct gc *gc);
-/** Reports a new object (`old` NULL), or one whose metadata, perhaps its owners, changed. */
+/** Tells the garbage collector that an object was created (`old` is NULL) or that its metadata
+ * changed. The collector checks the owners that `old` names, and the object itself if an owner is
+ * gone or waits for its dependents. */
 void gc_owners_changed(struct gc *gc, const struct object *old, const struct object *object);
 /** Reports that the object is marked as deleted. Its finalizers or its kind decide how its
  * dependents are handled. */

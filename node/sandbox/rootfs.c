@@ -32,7 +32,8 @@ struct mount_target {
     const struct rootfs_mount *mount;
 };
 
-/* A path of the host that stays visible although a private file system covers it. */
+/* A path of the host that the pod can still see although a private file system is mounted over the
+ * directory that contains it. */
 struct kept_path {
     char path[ROOTFS_PATH_MAX];
     int tree_fd; /* -1 = nothing covers it */

@@ -116,7 +116,8 @@ static size_t read_children(struct shim *shim)
     return text->len;
 }
 
-/* In a sandbox orphans become children of its init, except for those of exec helpers. */
+/* In a sandboxed pod, a process whose parent has ended becomes a child of the sandbox's init
+ * process. Processes that an exec helper started become children of the shim instead. */
 static bool may_get_orphans(const struct shim *shim)
 {
     return shim->shared || !shim->sandbox || shim->sandbox->level == ISOLATION_PLAIN ||

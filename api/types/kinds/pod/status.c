@@ -15,8 +15,9 @@
 
 static const char *const state_texts[] = {CONTAINER_STATES(ENUM_TEXT)};
 
-/* The plain members. finish_status reads the lists, and pod_status_schema checks statuses that
- * clients write. */
+/* The members of a pod's status that are single values. Its lists, such as conditions and container
+ * statuses, are read by finish_status. A status that a client writes is checked against
+ * pod_status_schema. */
 /* clang-format off */
 static const struct field read_fields[] = {
     {"reason",    FIELD_STR,  STATUS(reason)},

@@ -64,7 +64,8 @@ static bool complete(const struct object *current, json_t *patched, struct error
     return true;
 }
 
-/* Rejects a patch that changes the identity of the object. */
+/* Rejects a patch that changes the identity of the object. The namespace of a cluster-scoped object
+ * is ignored, as in every write. */
 static bool still_the_same(const struct object *current, const json_t *patched,
                            struct error_list *errors)
 {
@@ -86,8 +87,9 @@ static bool still_the_same(const struct object *current, const json_t *patched,
     }
     for (size_t i = 0; i < countof(identity); i++) {
         const char *text = metadata_text(patched, identity[i].member);
+        bool ignored = !current->kind->namespaced && strcmp(identity[i].member, "namespace") == 0;
 
-        if (strcmp(text, identity[i].stored) == 0)
+        if (ignored || strcmp(text, identity[i].stored) == 0)
             continue;
         if (identity[i].code == ERR_INVALID)
             error_list_add(errors, ERR_INVALID, identity[i].field,

@@ -238,7 +238,7 @@ static struct meta *admit_meta(const struct write *write, json_t *doc, enum sche
     schema_check(&metadata_schema, metadata, "metadata", &options, write->errors);
     if (findings(write->errors) > before)
         return NULL;
-    return meta_from_json(metadata, out_revision, write->errors);
+    return meta_from_json(write->kind, metadata, out_revision, write->errors);
 }
 
 /* Returns the members of the body. They share their values with the document, so that defaults show

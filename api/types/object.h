@@ -131,9 +131,9 @@ struct object *object_from_json(const json_t *doc, struct error_list *errors);
 /** The two steps of object_from_json. The first returns the kind that a document names (borrowed);
  * for an unknown one it reports BAD_REQUEST with the most similar kind. The second returns the
  * metadata (owned) of a document that may have passed metadata_schema before or not; *out_revision
- * is the resourceVersion, 0 when absent. */
+ * is the resourceVersion, 0 when absent. The namespace of a cluster-scoped kind is cleared. */
 const struct kind *object_kind_from_json(const json_t *doc, struct error_list *errors);
-struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
+struct meta *meta_from_json(const struct kind *kind, const json_t *metadata, int64_t *out_revision,
                             struct error_list *errors);
 
 /** Returns the whole object as a document (owned). */

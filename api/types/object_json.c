@@ -135,7 +135,7 @@ static bool parse_revision(const char *text, int64_t *out, struct error_list *er
     return false;
 }
 
-struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
+struct meta *meta_from_json(const struct kind *kind, const json_t *metadata, int64_t *out_revision,
                             struct error_list *errors)
 {
     scoped(arena) struct arena *arena = arena_new(0);
@@ -154,7 +154,7 @@ struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
         json_text(doc.managed_fields, &managed);
 
     struct meta draft = {
-        .namespace = doc.namespace,
+        .namespace = kind->namespaced ? doc.namespace : "",
         .name = doc.name,
         .generate_name = doc.generate_name && *doc.generate_name ? doc.generate_name : NULL,
         .uid = doc.uid,
@@ -228,7 +228,7 @@ struct object *object_from_json(const json_t *doc, struct error_list *errors)
         return NULL;
 
     int64_t revision = 0;
-    struct meta *meta = meta_from_json(metadata, &revision, errors);
+    struct meta *meta = meta_from_json(kind, metadata, &revision, errors);
     struct blob *status = status_from_json(json_object_get(doc, "status"), errors);
 
     if (errors->count + errors->dropped > before) {

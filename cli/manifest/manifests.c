@@ -202,6 +202,8 @@ static bool add_object(struct manifests *set, struct manifest_file *file, size_t
         manifest_print(&manifest, "error", &err);
         return false;
     }
+    if (!manifest.kind->namespaced) /* ignored by every server, so that look-ups need no care */
+        json_object_del(json_object_get(doc, "metadata"), "namespace");
     mem_grow(set->items, set->count, set->cap);
     set->items[set->count++] = manifest;
     return true;

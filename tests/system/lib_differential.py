@@ -377,6 +377,18 @@ def small_kinds(s):
     s("a namespace as a table", "GET", NS + "/team", accept=TABLE)
     s("a queue", "POST", QUEUES, {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q1"}, "spec": {
         "weight": 1, "parent": "root", "reclaimable": True}})
+    inside = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "inside", "namespace": "default"},
+              "spec": {"weight": 1, "parent": "root", "reclaimable": True}}
+    s("a queue that names a namespace", "POST", QUEUES, inside)
+    s("a queue merged with a namespace", "PATCH", QUEUES + "/inside", {"metadata": {"namespace": "default"}}, kind=MERGE)
+    s("a queue applied with a namespace", "PATCH", QUEUES + "/inside?fieldManager=m&force=true", inside, kind=APPLY)
+    s("a namespace that names a namespace", "POST", NS, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "inner", "namespace": "default"}})
+    s("a priority that names a namespace", "POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+      {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "inside", "namespace": "default"}, "value": 10})
+    s("a priority put with a namespace", "PUT", "/apis/scheduling.k8s.io/v1/priorityclasses/inside",
+      {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "inside", "namespace": "default"}, "value": 10})
+    s("a priority merged with a namespace", "PATCH", "/apis/scheduling.k8s.io/v1/priorityclasses/inside",
+      {"metadata": {"namespace": "default"}}, kind=STRATEGIC)
     s("a queue in a namespace", "POST", NS.replace("/api/v1", "/apis/scheduling.volcano.sh/v1beta1") + "/default/queues", {
         "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q2"}})
     s.quietly("POST", PODS, pod("b1"))

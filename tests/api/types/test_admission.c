@@ -180,8 +180,9 @@ static const struct {
      "Invalid value: \"Bad_Name\": a lowercase RFC 1123 subdomain must consist of lower case "
      "alphanumeric characters"},
     {"namespace name", "Namespace", "'name':'a.b'", "metadata.name", "a lowercase RFC 1123 label"},
-    {"namespaced namespace", "Namespace", "'name':'a','namespace':'b'", "metadata.namespace",
-     "Forbidden: not allowed on this type"},
+    {"namespaced namespace", "Namespace", "'name':'a','namespace':'b'", NULL, NULL},
+    {"namespace of a wrong type", "Namespace", "'name':'a','namespace':1", "metadata.namespace",
+     "must be of type string"},
     {"no namespace", "ConfigMap", "'name':'a'", "metadata.namespace", "Required value"},
     {"namespace", "ConfigMap", "'name':'a','namespace':'a.b'", "metadata.namespace",
      "a lowercase RFC 1123 label"},

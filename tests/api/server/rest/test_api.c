@@ -263,6 +263,58 @@ static void a_request_may_be_cancelled_at_any_time(void **state)
     api_fixture_stop(&fixture);
 }
 
+#define QUEUES "/apis/scheduling.volcano.sh/v1beta1/queues"
+#define QUEUE                                                                                      \
+    "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"Queue\","                        \
+    "\"metadata\":{\"name\":\"q\",\"namespace\":\"default\"},"                                     \
+    "\"spec\":{\"weight\":1,\"reclaimable\":true}}"
+
+static void the_namespace_of_a_cluster_scoped_object_is_cleared(void **state)
+{
+    static const struct exchange writes[] = {
+        {"create", "POST", QUEUES, QUEUE, 201},
+        {"create again", "POST", QUEUES, QUEUE, 409},
+        {"a merge", "PATCH", QUEUES "/q", "{\"metadata\":{\"namespace\":\"x\"}}", 200,
+         .content_type = "application/merge-patch+json"},
+        {"a JSON patch", "PATCH", QUEUES "/q",
+         "[{\"op\":\"add\",\"path\":\"/metadata/namespace\",\"value\":\"x\"}]", 200,
+         .content_type = "application/json-patch+json"},
+        {"apply", "PATCH", QUEUES "/q?fieldManager=m&force=true", QUEUE, 200,
+         .content_type = "application/apply-patch+yaml"},
+        {"create by apply", "PATCH", QUEUES "/q2?fieldManager=m",
+         "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"Queue\","
+         "\"metadata\":{\"name\":\"q2\",\"namespace\":\"x\"},\"spec\":{\"weight\":1}}",
+         201, .content_type = "application/apply-patch+yaml"},
+        {"a built-in kind", "POST", "/api/v1/namespaces",
+         "{\"metadata\":{\"name\":\"n\",\"namespace\":\"default\"}}", 201},
+        {"a strategic patch", "PATCH", "/api/v1/namespaces/n",
+         "{\"metadata\":{\"namespace\":\"x\"}}", 200,
+         .content_type = "application/strategic-merge-patch+json"},
+        {"put", "PUT", "/api/v1/namespaces/n",
+         "{\"metadata\":{\"name\":\"n\",\"namespace\":\"x\",\"labels\":{\"a\":\"b\"}}}", 200},
+        {"a wrong type is still refused", "POST", QUEUES,
+         "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"Queue\","
+         "\"metadata\":{\"name\":\"q3\",\"namespace\":1}}",
+         422, "metadata.namespace"},
+    };
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
+
+    api_fixture_start(&fixture, NULL);
+    for (size_t i = 0; i < countof(writes); i++) {
+        const struct exchange *c = &writes[i];
+
+        check_int(c->name,
+                  api_send(&fixture, &capture, c->method, c->target, .body = c->body,
+                           .content_type = c->content_type),
+                  c->status);
+        check_has(c->name, capture.body.data, c->has ? c->has : "");
+        if (c->status < 400)
+            check(c->name, !strstr(capture.body.data, "\"namespace\""));
+    }
+    api_fixture_stop(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +323,7 @@ int main(void)
         cmocka_unit_test(updates_and_patches_keep_other_fields),
         cmocka_unit_test(deletes_say_what_is_left),
         cmocka_unit_test(a_request_may_be_cancelled_at_any_time),
+        cmocka_unit_test(the_namespace_of_a_cluster_scoped_object_is_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  * A write runs inside the call, so the cache has it at once. Its `done` is queued and runs from a
  * task, in the order of the writes. The store's listener delivers changes, also in the order of the
  * writes. A new watcher first gets the objects that exist when its task runs; changes up to that
- * revision are then skipped for it.
+ * revision are then skipped for it. An object that settles (api/registry/settle) is held back, and
+ * delivered as it is when it has settled.
  */
 #include "api/cluster_embedded.h"
 
@@ -34,6 +35,7 @@ struct embedded {
     struct task deliver;
 
     struct store_listener listener;
+    struct settle_listener settled;
     struct watching *watchers[KIND_N];
     struct task introduce; /* delivers the existing objects to new watchers */
     unsigned telling;      /* depth of nested deliveries; unwatched entries are freed at 0 */
@@ -210,6 +212,16 @@ static void free_given_up(struct embedded *e)
     }
 }
 
+static void tell(struct embedded *e, enum cluster_change change, const struct object *old,
+                 const struct object *object)
+{
+    e->telling++;
+    for (struct watching *at = e->watchers[object->kind->id]; at; at = at->next)
+        if (at->watcher && at->since >= 0 && object->revision > at->since)
+            at->watcher->changed(at->watcher, change, old, object);
+    e->telling--;
+}
+
 static void changed(struct store_listener *listener, enum store_change change,
                     const struct object *old, const struct object *object)
 {
@@ -220,11 +232,18 @@ static void changed(struct store_listener *listener, enum store_change change,
     };
     struct embedded *e = container_of(listener, struct embedded, listener);
 
-    e->telling++;
-    for (struct watching *at = e->watchers[object->kind->id]; at; at = at->next)
-        if (at->watcher && at->since >= 0 && object->revision > at->since)
-            at->watcher->changed(at->watcher, words[change], old, object);
-    e->telling--;
+    if (registry_settling(e->registry, object)) {
+        if (change != STORE_DELETED)
+            return;
+        registry_settle_now(e->registry, object);
+        tell(e, CHANGE_ADDED, NULL, object); /* so that no watcher meets an unknown one's end */
+    }
+    tell(e, words[change], old, object);
+}
+
+static void settled(struct settle_listener *listener, const struct object *object)
+{
+    tell(container_of(listener, struct embedded, settled), CHANGE_ADDED, NULL, object);
 }
 
 static void introduce_one(void *arg, const struct object *object)
@@ -316,6 +335,8 @@ struct cluster *cluster_embedded_new(struct loop *loop, struct registry *registr
     e->introduce.run = introduce;
     e->listener.changed = changed;
     store_listen(e->store, &e->listener);
+    e->settled.settled = settled;
+    registry_on_settled(registry, &e->settled);
     return &e->cluster;
 }
 
@@ -328,6 +349,7 @@ void cluster_embedded_free(struct cluster *cluster)
     e = embedded_of(cluster);
     cluster_events_release(cluster);
     store_unlisten(e->store, &e->listener);
+    registry_on_settled(e->registry, NULL);
     loop_cancel(cluster->loop, &e->deliver);
     loop_cancel(cluster->loop, &e->introduce);
     while (e->first) {

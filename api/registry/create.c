@@ -166,8 +166,11 @@ static bool create(struct registry *r, struct object *draft, const json_t *body,
         return false;
     born = with_managed_fields(r, born, take(owned), body, how);
     created = registry_put(r, born, dry_run);
-    if (dry_run == REGISTRY_APPLY)
+    if (dry_run == REGISTRY_APPLY) {
         follow_up(r, created);
+        if (how && how->settles)
+            settle_created(r->settle, created);
+    }
     if (out)
         *out = created;
     return true;

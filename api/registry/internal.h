@@ -1,13 +1,14 @@
 #pragma once
 /*
  * The registry's data and internal functions, shared by registry.c, one file for each verb, gc.c
- * (garbage collection) and event_ttl.c (age of Events).
+ * (garbage collection), event_ttl.c (age of Events) and settle.c (objects just created).
  */
 #include "api/registry/registry.h"
 #include "base/hash.h"
 
 struct gc;
 struct event_ttl;
+struct settle;
 
 struct registry {
     struct loop *loop;
@@ -16,6 +17,7 @@ struct registry {
     struct limits flow_limits; /* limits on the content of flows */
     struct admission admission;
     struct gc *gc;
+    struct settle *settle;
     struct event_ttl *events;  /* NULL for a read-only store */
     struct turn_hook turn_end; /* frees `kept` */
     struct object **kept;      /* [n_kept]: results of dry runs, borrowed until the turn ends */
@@ -108,6 +110,13 @@ void gc_owners_changed(struct gc *gc, const struct object *old, const struct obj
 void gc_deleting(struct gc *gc, const struct object *object);
 /** Reports that the object was removed from the store. */
 void gc_removed(struct gc *gc, const struct object *object);
+
+/* Defined in settle.c. */
+
+struct settle *settle_new(struct registry *r);
+void settle_free(struct settle *settle);
+/** Begins the wait of an object that its creator may write again. */
+void settle_created(struct settle *settle, const struct object *created);
 
 /* Defined in event_ttl.c. */
 

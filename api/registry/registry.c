@@ -95,6 +95,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     r->turn_end.end = end_turn;
     loop_on_turn_end(loop, &r->turn_end);
     r->gc = gc_new(r);
+    r->settle = settle_new(r);
     if (!store_writable(store, NULL)) /* read-only store */
         return r;
     r->events = event_ttl_new(r);
@@ -109,6 +110,7 @@ void registry_free(struct registry *r)
     drop_kept(r);
     loop_off_turn_end(r->loop, &r->turn_end);
     gc_free(r->gc);
+    settle_free(r->settle);
     event_ttl_free(r->events);
     mem_free(r->kept);
     mem_free(r);

@@ -61,6 +61,7 @@ struct registry_write {
     enum schema_unknown unknown; /* unknown fields in documents from users */
     struct error_list *warnings; /* may be NULL */
     const char *manager;         /* field manager; NULL: managed fields are not maintained */
+    bool settles; /* create: the client may write the object again before controllers see it */
 };
 
 /** Returns whether `made` adds nothing to `stored`. Another registry with the same options created
@@ -72,6 +73,17 @@ bool registry_create(struct registry *r, json_t *doc, const struct registry_writ
                      const struct object **out, struct error_list *errors);
 bool registry_create_object(struct registry *r, struct object *draft, const struct object **out,
                             struct error_list *errors);
+
+/* A job or a flow whose create says so is settling for a moment after it became durable. The
+ * cluster holds it back from controllers meanwhile. */
+struct settle_listener {
+    void (*settled)(struct settle_listener *listener, const struct object *object);
+};
+/** Sets the only listener; NULL for none. Without one, nothing settles. */
+void registry_on_settled(struct registry *r, struct settle_listener *listener);
+bool registry_settling(const struct registry *r, const struct object *object);
+/** Ends the wait without telling the listener. */
+void registry_settle_now(struct registry *r, const struct object *object);
 
 enum registry_subresource { REGISTRY_MAIN, REGISTRY_STATUS };
 /** Replaces the object by a document. resourceVersion and uid in it are preconditions when present.

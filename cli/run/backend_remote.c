@@ -270,6 +270,7 @@ static json_t *send_manifest(struct remote_run *remote, const struct manifest *m
     resource_write_query("fieldManager", "jobflow-run", &path);
     resource_write_query("fieldValidation", "Strict", &path);
     resource_write_query("dryRun", sending == TRY ? "All" : NULL, &path);
+    resource_write_query("settle", stored ? NULL : "false", &path);
     if (!stored)
         return ask(remote, "POST", path.data, manifest->doc, errors);
     patch = apply_patch(manifest, stored);

@@ -175,6 +175,51 @@ static void a_watcher_hears_everything_once(void **state)
     cluster_unwatch(fixture.cluster, &late.watcher);
 }
 
+/* Creates a flow as a client does that may write it again, or as one that will not. */
+static void create_flow(struct fixture *fixture, const char *name, bool settles)
+{
+    scoped_str text = mem_printf("{'apiVersion':'flow.volcano.sh/v1alpha1','kind':'JobFlow',"
+                                 "'metadata':{'name':'%s','namespace':'default'},"
+                                 "'spec':{'flows':[{'name':'a'}]}}",
+                                 name);
+    scoped(json) json_t *doc = registry_fixture_json(text);
+    struct error_list errors = {0};
+
+    check(name, registry_create(fixture->fixture->registry, doc,
+                                &(struct registry_write){.settles = settles}, NULL, &errors));
+    error_list_release(&errors);
+    loop_settle(fixture->fixture->loop);
+}
+
+static void an_object_that_settles_is_delivered_later_as_it_is_then(void **state)
+{
+    scoped(fixture) struct fixture fixture = fixture_new();
+    struct notes notes = {.watcher = {.kind = &kind_job_flow, .changed = on_change}};
+    struct loop *loop = fixture.fixture->loop;
+
+    cluster_watch(fixture.cluster, &notes.watcher);
+    loop_settle(loop);
+    create_flow(&fixture, "now", false);
+    check_str("at once", notes.text, "+now ");
+    create_flow(&fixture, "later", true);
+    check("labelled", registry_fixture_patch(fixture.fixture, &kind_job_flow, "later",
+                                             "{'metadata':{'labels':{'a':'b'}}}"));
+    check_str("held back", notes.text, "+now ");
+    loop_advance(loop, 25);
+    check_str("still", notes.text, "+now ");
+    loop_advance(loop, 1);
+    check_str("settled: one event", notes.text, "+now +later ");
+    check("labelled again", registry_fixture_patch(fixture.fixture, &kind_job_flow, "later",
+                                                   "{'metadata':{'labels':{'a':'c'}}}"));
+    check_str("like any other", notes.text, "+now +later ~later ");
+    create_flow(&fixture, "gone", true);
+    check("deleted", registry_fixture_delete_with(fixture.fixture, &kind_job_flow, "gone",
+                                                  .grace_s = -1, .internal = true));
+    check_str("whole life", notes.text, "+now +later ~later +gone -gone ");
+    create_flow(&fixture, "unfinished", true); /* the fixture ends before it settles */
+    cluster_unwatch(fixture.cluster, &notes.watcher);
+}
+
 static void faults_hit_the_nth_write(void **state)
 {
     scoped(fixture) struct fixture fixture = fixture_new();
@@ -320,6 +365,7 @@ int main(void)
         cmocka_unit_test(answers_come_later_and_in_order),
         cmocka_unit_test(a_stale_write_conflicts),
         cmocka_unit_test(a_watcher_hears_everything_once),
+        cmocka_unit_test(an_object_that_settles_is_delivered_later_as_it_is_then),
         cmocka_unit_test(faults_hit_the_nth_write),
         cmocka_unit_test(equal_events_are_counted),
         cmocka_unit_test(an_event_names_what_it_is_about),

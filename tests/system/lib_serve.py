@@ -14,6 +14,7 @@ from lib import DEADLINE, SLOW, Background, Failure, Skip, check_equal, read, wa
 
 CM = "/api/v1/namespaces/default/configmaps"
 JF = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
+JOBS = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 
 
 def cpu_seconds(pid):

@@ -397,6 +397,54 @@ def a_run_in_its_directory_is_its_client():
     nothing_left()
 
 
+def client_made_job(name):
+    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name}, "spec": {"tasks": [task("main", "true")]}}
+
+
+def replaced(daemon, connection, path, body):
+    """Creates an object and replaces it by the answer with a label more. Returns the status and how long the client took to answer."""
+    status, text = daemon.ask("POST", path, body, connection=connection)
+    began = time.monotonic()
+    check_equal("created: " + text, status, 201)
+    made = json.loads(text)
+    made["metadata"]["labels"] = {"a": "b"}
+    send, sent = connection.send, []
+    connection.send = lambda data: (send(data), sent.append(time.monotonic()))
+    status, _ = daemon.ask("PUT", path + "/" + made["metadata"]["name"], made, connection=connection)
+    del connection.send
+    return status, sent[-1] - began
+
+
+def what_a_client_has_just_created_it_can_replace():
+    daemon = Daemon()
+    connection = daemon.connect()
+    check_equal("template", daemon.ask("POST", JF.replace("jobflows", "jobtemplates"), template("t"), connection=connection)[0], 201)
+    makers = {JOBS: client_made_job, JF: lambda name: flow(name, [step("s", template="t")])}
+    for path, maker in makers.items():
+        counted = tried = 0
+        while counted < 20:  # a client that was not scheduled for a while is not measured
+            tried += 1
+            check(tried < 1000, "no client answers within 5 ms")
+            status, took = replaced(daemon, connection, path, maker("o%d" % tried))
+            if took <= 0.005:
+                counted += 1
+                check_equal("%s, answered within %.1f ms" % (path, took * 1000), status, 200)
+        phase_of = lambda: [(o.get("status") or {}).get("state", {}).get("phase") for o in daemon.get(path)["items"]]
+        wait_until("all of them run", lambda: set(phase_of()) <= {"Completed", "Succeed"})
+
+
+def a_client_that_will_not_write_again_does_not_wait():
+    daemon = Daemon("-v")
+    connection = daemon.connect()
+    path = JOBS + "/"
+    check_equal("made", daemon.ask("POST", JOBS + "?settle=false", client_made_job("quick"), connection=connection)[0], 201)
+    check_in("begun with the answer", '"phase"', json.dumps(json.loads(daemon.ask("GET", path + "quick", connection=connection)[1]).get("status", {})))
+    check_equal("another word", daemon.ask("POST", JOBS + "?settle=soon", client_made_job("x"), connection=connection)[0], 422)
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "true"))
+    jobflow("run", "--data-dir", "d", "f.yaml")
+    check_in("run says so", "settle=false", daemon.errors())
+
+
 def it_asks_for_no_more_than_its_namespace():
     daemon = Daemon("-v")
     manifest("here.yaml", flow("here", [step("a", template="t")]), template("t"))

@@ -1,6 +1,6 @@
 /*
- * Reads the options of a write from the query: dryRun, fieldValidation and fieldManager. Ref:
- * spec/kube-api.md 6.4, 10.5, 11.2.
+ * Reads the options of a write from the query: dryRun, fieldValidation, fieldManager and
+ * settle. Ref: spec/kube-api.md 6.4, 10.5, 11.2.
  */
 #include <ctype.h>
 #include <string.h>
@@ -81,9 +81,22 @@ static bool parse_manager(struct write *write, const struct api_call *call, stru
     return true;
 }
 
+/* A created job or flow settles unless the client says that it will not write it again. */
+static bool parse_settle(struct write *write, const struct api_call *call, struct error *err)
+{
+    const char *text = request_query(&call->target, "settle");
+
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return error_set(err, ERR_INVALID, "settle",
+                         "Unsupported value: \"%s\": supported values: \"true\", \"false\"", text);
+    write->how.settles = !text || strcmp(text, "true") == 0;
+    return true;
+}
+
 bool write_init(struct write *write, const struct api_call *call, struct error *err)
 {
     *write = (struct write){0};
     return dry_run_parse(&call->target, &write->how.dry_run, err) &&
-           parse_validation(write, call, err) && parse_manager(write, call, err);
+           parse_validation(write, call, err) && parse_manager(write, call, err) &&
+           parse_settle(write, call, err);
 }

@@ -351,9 +351,10 @@ static void run_opened(struct session *session)
         session->exit_code = EXIT_REFUSED;
     }
     session->output->end(session->output_state);
-    flow_tracker_complete(session->tracker);
-    if (session->output->summary && session->exit_code != EXIT_REFUSED)
+    if (session->output->summary && session->exit_code != EXIT_REFUSED) {
+        flow_tracker_complete(session->tracker);
         summary_print(&session->context, session->ended, stdout);
+    }
     if (session->ended && strcmp(session->ended, OUTPUT_STALLED) == 0)
         stall_report_print(session->tracker);
     flow_tracker_free(session->tracker);

@@ -333,6 +333,8 @@ void flow_object_changed(struct flow *flow, const struct object *object)
         flow->retention.done = false;
         flow_stop_time_limits(flow); /* restarted with the new times by the next sync */
     }
+    if (annotated && flow->opening == FLOW_OPEN)
+        flow_model_read_policy(&flow->model, object);
     if (new_spec || marked || annotated)
         flow_make_runnable(flow);
     object_unref(before);

@@ -105,11 +105,6 @@ static bool ask_failure_handlers(const struct flow_model *m, uint32_t i, uint32_
     return false;
 }
 
-static bool is_ignored(const struct flow_model *m, uint32_t i)
-{
-    return flow_graph_step(m->graph, i)->failure_policy == STEP_FAILURE_IGNORE;
-}
-
 static bool has_failure_handlers(const struct flow_model *m, uint32_t i)
 {
     return m->control->failure_handlers.first[i] < m->control->failure_handlers.first[i + 1];
@@ -119,7 +114,7 @@ static bool has_failure_handlers(const struct flow_model *m, uint32_t i)
 static void failed(struct flow_model *m, uint32_t i)
 {
     struct step_control *ctl = &m->control->steps[i];
-    bool ignored = is_ignored(m, i);
+    bool ignored = flow_control_ignores_failure(m, i);
 
     if (ctl->notified != NOTIFIED_NONE)
         return;
@@ -372,6 +367,16 @@ void flow_control_target_met(struct flow_model *m, uint32_t i)
 void flow_control_new_attempt(struct flow_model *m, uint32_t i)
 {
     m->control->steps[i].notified = NOTIFIED_NONE;
+}
+
+void flow_control_flow_ends(struct flow_model *m)
+{
+    if (!m->graph->vertices)
+        return; /* no loops */
+    for (uint32_t i = 0; i < m->control->count; i++)
+        if (m->steps[i].jobless)
+            flow_loop_flow_ends(m, i);
+    drain(m);
 }
 
 static void open_end(struct flow_model *m)

@@ -40,11 +40,11 @@ enum notified {
 struct step_control {
     uint32_t met, lost, skipped; /* its targets, by how they ended */
     uint32_t undecided;          /* steps that may handle its failure and have not decided */
-    uint32_t next, active, done; /* of a loop: next iteration to start, running, completed */
+    uint32_t next, active;       /* of a loop: next iteration to start; those that run */
+    uint32_t done, failed;       /* of a loop: iterations that completed, and that failed */
     uint8_t gate;                /* enum step_gate */
     uint8_t notified;            /* enum notified */
     bool decided;                /* its condition has been evaluated */
-    bool iteration_failed;       /* of a loop */
     char *chosen;                /* of a switch: the case taken, "" = default; NULL = none yet */
     struct loop_items *items;    /* of a loop over an output, once it has begun */
 };
@@ -75,6 +75,8 @@ void flow_control_target_met(struct flow_model *m, uint32_t step);
 void flow_control_failure_handled(struct flow_model *m, uint32_t step);
 /** The step begins another attempt, so it will notify its dependents again. */
 void flow_control_new_attempt(struct flow_model *m, uint32_t step);
+/** The flow is ending: loops that went on after a failed iteration fail. */
+void flow_control_flow_ends(struct flow_model *m);
 /** All ordinary steps are done: lets the final steps run. */
 void flow_control_run_finals(struct flow_model *m);
 /** Whether final steps have not ended. */
@@ -93,8 +95,19 @@ void flow_control_step_ended(struct flow_model *m, uint32_t step);
 /** Starts a loop, or continues it after a restart or a manual retry. */
 void flow_loop_start(struct flow_model *m, uint32_t loop);
 void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration);
+/** Ends a loop that runs and has a failed iteration. The flow is ending. */
+void flow_loop_flow_ends(struct flow_model *m, uint32_t loop);
+/** Whether a loop whose failures are ignored ended with its flow, before all iterations had run. */
+bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop);
 /** Skips all iterations of a loop that does not run. */
 void flow_loop_skip(struct flow_model *m, uint32_t loop);
 
-/** Why a loop has failed: returns the reason and appends the message; NULL when it has not. */
+/** Whether the failure of the step is ignored: its dependents go on as if it had completed. */
+static inline bool flow_control_ignores_failure(const struct flow_model *m, uint32_t step)
+{
+    return flow_graph_step(m->graph, step)->failure_policy == STEP_FAILURE_IGNORE;
+}
+
+/** Why a loop has failed, also when that is handled: returns the reason and appends the message;
+ * NULL when it has not failed. O(iterations). */
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out);

@@ -75,6 +75,7 @@ bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstr
     m->name = mem_strdup(object_name(flow));
     m->name_len = (uint32_t)strlen(m->name);
     m->upstream = upstream;
+    flow_model_read_policy(m, flow);
     m->compact = graph->steps > FLOW_FULL_STEPS;
     m->steps = mem_array(graph->steps ? graph->steps : 1, sizeof *m->steps);
     for (uint32_t i = 0; i < graph->steps; i++)
@@ -87,6 +88,11 @@ bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstr
     if (!upstream)
         init_control(m);
     return true;
+}
+
+void flow_model_read_policy(struct flow_model *m, const struct object *flow)
+{
+    m->continues = !m->upstream && jobflow_failure_policy(flow) == FAILURE_CONTINUE;
 }
 
 void flow_model_release(struct flow_model *m)
@@ -348,6 +354,8 @@ void flow_model_end_retries(struct flow_model *m)
                                                         : (enum job_phase)step->phase);
         flow_model_notify_dependents(m, i);
     }
+    if (m->control)
+        flow_control_flow_ends(m);
 }
 
 bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_phase phase)

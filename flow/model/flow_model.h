@@ -125,6 +125,7 @@ struct flow_model {
     uint64_t *spec_hashes;        /* of the entries of the spec; NULL until needed */
     struct flow_control *control; /* NULL: steps depend on completed targets only */
     bool retrying;                /* the spec lets some step have another attempt */
+    bool continues;               /* failurePolicy: continue */
     bool retries_ended;           /* the flow is ending: only final steps are retried */
     bool has_references;          /* a patch may contain references `$(…)` */
     bool counted;                 /* sets and counters are complete: flow_model_recount has run */
@@ -153,6 +154,8 @@ static inline bool phase_failed(unsigned phase)
  * `extra`: further iterations of loops, see graph.h; may be NULL. */
 bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstream,
                      const uint32_t *extra, struct error *err);
+/** Takes over the failure policy of the flow, which an annotation may change at any time. */
+void flow_model_read_policy(struct flow_model *m, const struct object *flow);
 void flow_model_release(struct flow_model *m); /* zeroed is fine; blocks must be gone */
 
 /** The step that a job of this flow belongs to; STEP_NONE if its name is not `<flow>-<step>`. */

@@ -113,6 +113,7 @@ static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
         step_history_end_attempt(step->history, step->attempt, now_ms);
     step->state = STEP_WAITING;
     step->phase = JOB_NONE;
+    step->handled = false;
     step->retry = !step->jobless && step->attempt;
     step->retries = 0;
     if (m->probed)
@@ -145,7 +146,9 @@ uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
         if (m->steps[i].state != STEP_STARTED ||
             !job_phase_finished((enum job_phase)m->steps[i].phase))
             m->steps[i].retries = 0; /* also of a job that still runs */
-        if (m->steps[i].final ? m->steps[i].state != STEP_STARTED : !flow_model_step_failed(m, i))
+        if (m->steps[i].final
+                ? m->steps[i].state != STEP_STARTED
+                : !flow_model_step_failed(m, i) && !(m->control && flow_loop_was_cut_short(m, i)))
             continue;
         start_again(m, i, now_ms);
         count += !m->steps[i].jobless && !m->steps[i].final;

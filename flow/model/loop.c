@@ -2,10 +2,12 @@
  * Loops. A loop has no job; its jobs are iterations, vertices of their own right behind its vertex.
  *
  *   items, itemsFrom, range   Iterations start in order, at most `parallelism` at once. The loop
- *                             completes with the last of them. It fails with the first that fails;
- *                             those that have not started are skipped.
+ *                             ends with the last of them.
  *   until                     Iterations run one after the other, until the condition holds after
  *                             one. The loop fails when maxIterations are used up.
+ *
+ * A loop with a failed iteration fails: at once, and those that have not started are skipped; or,
+ * when the flow continues after failures or the step ignores them, when all others have ended.
  *
  * Everything is computed from the states of the iterations, so a loop continues after a restart.
  */
@@ -73,25 +75,33 @@ static uint32_t count_of(const struct flow_model *m, uint32_t loop)
                                         : flow_graph_iterations(m->graph, loop);
 }
 
+/* Whether further iterations start after one has failed. In a flow that ends none does. */
+static bool goes_on_after_failures(const struct flow_model *m, uint32_t loop)
+{
+    bool over = m->retries_ended && !m->steps[loop].final;
+
+    return !over && (m->continues || flow_control_ignores_failure(m, loop));
+}
+
 /* Ends the loop if its iterations say so. */
 static bool end_if_over(struct flow_model *m, uint32_t loop)
 {
     const struct step_control *ctl = &m->control->steps[loop];
     const struct flow_loop *spec = loop_of(m, loop);
     const struct loop_items *items = spec->items_from ? loop_items_of(m, loop) : NULL;
-    uint32_t count = count_of(m, loop);
+    uint32_t count = count_of(m, loop), ended = ctl->done + ctl->failed;
 
-    if (ctl->iteration_failed || (items && items->reason)) {
+    if ((ctl->failed && !goes_on_after_failures(m, loop)) || (items && items->reason)) {
         finish(m, loop, JOB_FAILED);
         return true;
     }
-    if (spec->until && !ctl->active && ctl->done && flow_condition_holds(m, spec->until)) {
-        finish(m, loop, JOB_COMPLETED);
+    if (spec->until && !ctl->active && ended && flow_condition_holds(m, spec->until)) {
+        finish(m, loop, ctl->failed ? JOB_FAILED : JOB_COMPLETED);
         return true;
     }
-    if (ctl->done < count)
+    if (ended < count)
         return false;
-    finish(m, loop, spec->until ? JOB_FAILED : JOB_COMPLETED);
+    finish(m, loop, spec->until || ctl->failed ? JOB_FAILED : JOB_COMPLETED);
     return true;
 }
 
@@ -113,6 +123,21 @@ static void advance(struct flow_model *m, uint32_t loop)
     }
 }
 
+/* The iteration has ended. A failure that its loop ignores is handled at once. */
+static void count_ended(struct flow_model *m, uint32_t loop, uint32_t iteration)
+{
+    struct step_control *ctl = &m->control->steps[loop];
+
+    m->control->steps[iteration].notified = NOTIFIED_ALL;
+    if (m->steps[iteration].phase == JOB_COMPLETED) {
+        ctl->done++;
+        return;
+    }
+    ctl->failed++;
+    if (flow_control_ignores_failure(m, loop))
+        flow_model_mark_handled(m, iteration);
+}
+
 /* Counts an iteration as it is when the loop begins or continues. */
 static void count_iteration(struct flow_model *m, uint32_t loop, uint32_t iteration)
 {
@@ -120,9 +145,7 @@ static void count_iteration(struct flow_model *m, uint32_t loop, uint32_t iterat
     const struct step *step = &m->steps[iteration];
 
     if (step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)) {
-        m->control->steps[iteration].notified = NOTIFIED_ALL;
-        ctl->done += step->phase == JOB_COMPLETED;
-        ctl->iteration_failed |= step->phase != JOB_COMPLETED;
+        count_ended(m, loop, iteration);
     } else if (!is_to_start(step) && step->state != STEP_SKIPPED) {
         ctl->active++;
     }
@@ -143,14 +166,34 @@ void flow_loop_start(struct flow_model *m, uint32_t loop)
     struct step_control *ctl = &m->control->steps[loop];
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
-    ctl->next = ctl->active = ctl->done = 0;
-    ctl->iteration_failed = false;
+    ctl->next = ctl->active = ctl->done = ctl->failed = 0;
     loop_items_free(take(ctl->items));
     flow_model_move_step(m, loop, STEP_STARTED, JOB_RUNNING);
     for (uint32_t k = 0; k < count; k++)
         count_iteration(m, loop, loop + 1 + k);
     wake_iterations(m, loop);
     advance(m, loop);
+}
+
+void flow_loop_flow_ends(struct flow_model *m, uint32_t loop)
+{
+    if (m->control->steps[loop].failed)
+        advance(m, loop);
+}
+
+bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop)
+{
+    const struct flow_loop *spec = loop_of(m, loop);
+    const struct step *step = &m->steps[loop];
+    bool more = spec && spec->until && !flow_condition_holds(m, spec->until);
+
+    if (!spec || step->is_iteration || step->state != STEP_STARTED || !phase_failed(step->phase) ||
+        !flow_control_ignores_failure(m, loop))
+        return false;
+    for (uint32_t i = loop + 1; i <= loop + flow_graph_iterations(m->graph, loop); i++)
+        if (m->steps[i].state == STEP_SKIPPED || (more && m->steps[i].state == STEP_DORMANT))
+            return true;
+    return false;
 }
 
 void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
@@ -160,37 +203,69 @@ void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
 
     if (m->control->steps[iteration].notified != NOTIFIED_NONE)
         return;
-    m->control->steps[iteration].notified = NOTIFIED_ALL;
     if (ctl->active)
         ctl->active--;
-    if (m->steps[iteration].phase == JOB_COMPLETED)
-        ctl->done++;
-    else
-        ctl->iteration_failed = true;
+    count_ended(m, loop, iteration);
     advance(m, loop);
+}
+
+/* What became of the iterations of a loop that has failed. */
+struct iteration_counts {
+    uint32_t ran, failed, never_ran; /* of those that ran, some may be running */
+    uint32_t first_failed;           /* STEP_NONE: none failed */
+};
+
+static struct iteration_counts count_iterations(const struct flow_model *m, uint32_t loop)
+{
+    struct iteration_counts counts = {.first_failed = STEP_NONE};
+    uint32_t count = flow_graph_iterations(m->graph, loop);
+
+    for (uint32_t i = loop + 1; i <= loop + count; i++) {
+        const struct step *step = &m->steps[i];
+
+        counts.never_ran += step->state == STEP_SKIPPED;
+        counts.ran += step->state == STEP_STARTED;
+        if (step->state != STEP_STARTED || !phase_failed(step->phase))
+            continue;
+        if (!counts.failed++)
+            counts.first_failed = i;
+    }
+    return counts;
+}
+
+static void describe_iterations(const struct flow_model *m, const struct iteration_counts *counts,
+                                struct buf *out)
+{
+    uint32_t total = counts->ran + counts->never_ran;
+
+    buf_printf(out, "iteration %s is %s; %u of %u iteration%s failed",
+               flow_graph_name(m->graph, counts->first_failed),
+               job_phase_text((enum job_phase)m->steps[counts->first_failed].phase), counts->failed,
+               total, total == 1 ? "" : "s");
+    if (counts->never_ran)
+        buf_printf(out, ", %u never ran", counts->never_ran);
 }
 
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out)
 {
+    const struct step *step = &m->steps[loop];
     const struct flow_loop *spec = loop_of(m, loop);
     const struct loop_items *items = spec && spec->items_from ? loop_items_of(m, loop) : NULL;
-    uint32_t count = flow_graph_iterations(m->graph, loop);
+    struct iteration_counts counts;
 
-    if (!spec || !flow_model_step_failed(m, loop))
+    if (!spec || step->state != STEP_STARTED || !phase_failed(step->phase))
         return NULL;
     if (items && items->reason) {
         buf_str(out, items->message);
         return items->reason;
     }
-    for (uint32_t i = loop + 1; i <= loop + count; i++) {
-        if (!flow_model_step_failed(m, i))
-            continue;
-        buf_printf(out, "iteration %s is %s", flow_graph_name(m->graph, i),
-                   job_phase_text((enum job_phase)m->steps[i].phase));
+    counts = count_iterations(m, loop);
+    if (counts.failed) {
+        describe_iterations(m, &counts, out);
         return "IterationFailed";
     }
     buf_printf(out, "the condition of step %s did not hold after %u iterations",
-               flow_graph_name(m->graph, loop), count);
+               flow_graph_name(m->graph, loop), counts.ran);
     return "LoopExhausted";
 }
 

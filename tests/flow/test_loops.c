@@ -9,6 +9,9 @@
 #include "api/types/kinds/command.h"
 #include "tests/support/flow_fixture.h"
 
+#define UNTIL_DONE                                                                                 \
+    "maxIterations: 4, until: {terms: [{target: s, output: {key: done, operator: Exists}}]}"
+
 static const char *const shards[] = {"f-s-0", "f-s-1", "f-s-2", "f-s-3", "f-s-4"};
 
 /* covers: jobflow.md 164 */
@@ -93,7 +96,7 @@ static void a_loop_runs_what_a_step_put_out(void **state)
         flow_fixture_end(fixture, "f-s-1", 1, NULL);
         flow_fixture_advance(fixture, 1000);
         check_str("why the loop failed", flow_fixture_at(fixture, "f", "nodes/1/message"),
-                  "iteration s-1 is Failed");
+                  "iteration s-1 is Failed; 1 of 2 iterations failed");
         flow_fixture_restart_if(fixture, run % 2);
         flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
         flow_fixture_advance(fixture, 1000);
@@ -211,6 +214,80 @@ static void a_failed_iteration_fails_the_loop(void **state)
     }
 }
 
+/* covers: jobflow.md 183 184 */
+static void what_follows_a_failed_iteration(void **state)
+{
+    static const struct {
+        const char *policy, *step, *loop, *created, *message, *phase;
+    } rows[] = {
+        /* clang-format off */
+        {"stop",     "",                        "range: {end: 5}, parallelism: 2",  "f-s-0 f-s-1",                   "iteration s-1 is Failed; 1 of 5 iterations failed, 3 never ran", "Failed"},
+        {"abort",    "",                        "range: {end: 5}, parallelism: 2",  "f-s-0 f-s-1",                   "iteration s-1 is Failed; 1 of 5 iterations failed, 3 never ran", "Failed"},
+        {"continue", "",                        "range: {end: 5}, parallelism: 2",  "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4", "iteration s-1 is Failed; 2 of 5 iterations failed", "Failed"},
+        {"stop",     ", failurePolicy: ignore", "range: {end: 5}, parallelism: 2",  "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b", "iteration s-1 is Failed; 2 of 5 iterations failed", "Running"},
+        {"abort",    ", failurePolicy: ignore", "items: [a, b, c], parallelism: 1", "f-s-0 f-s-1 f-s-2 f-b",         "iteration s-1 is Failed; 1 of 3 iterations failed", "Running"},
+        {"stop",     "",                        "items: [a, b, c]",                 "f-s-0 f-s-1 f-s-2",             "iteration s-1 is Failed; 1 of 3 iterations failed", "Failed"},
+        {"continue", "",                        UNTIL_DONE,                         "f-s-0 f-s-1 f-s-2",             "iteration s-1 is Failed; 1 of 3 iterations failed", "Failed"},
+        {"stop",     "",                        UNTIL_DONE,                         "f-s-0 f-s-1",                   "iteration s-1 is Failed; 1 of 2 iterations failed", "Failed"},
+        {"stop",     ", failurePolicy: ignore", UNTIL_DONE,                         "f-s-0 f-s-1 f-s-2 f-b",         "iteration s-1 is Failed; 1 of 3 iterations failed", "Running"},
+        /* clang-format on */
+    };
+
+    for (size_t run = 0; run < 2 * countof(rows); run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        const size_t row = run / 2;
+        scoped_str spec = mem_printf("failurePolicy: %s, flows: [{name: s, for: {%s}%s}, {name: b, "
+                                     "dependsOn: {targets: [s]}}]",
+                                     rows[row].policy, rows[row].loop, rows[row].step);
+
+        flow_fixture_spec(fixture, "f", "s b", spec);
+        for (size_t i = 1; i < countof(shards); i++)
+            if (flow_fixture_has_job(fixture, shards[i])) {
+                flow_fixture_end(fixture, shards[i], i % 3 == 1, i == 2 ? "done=1" : NULL);
+                flow_fixture_restart_if(fixture, run % 2);
+                if (i == 1 && flow_fixture_has_job(fixture, shards[0]))
+                    flow_fixture_end(fixture, shards[0], 0, NULL);
+            } else if (i == 1) { /* one after the other */
+                flow_fixture_end(fixture, shards[0], 0, NULL);
+                i--;
+            }
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 1000);
+        check_str(spec, flow_fixture_created(fixture), rows[row].created);
+        check_str(spec, flow_fixture_at(fixture, "f", "nodes/0/phase"), "Failed");
+        check_str(spec, flow_fixture_at(fixture, "f", "nodes/0/message"), rows[row].message);
+        check_str(spec, flow_fixture_at(fixture, "f", "state/phase"), rows[row].phase);
+    }
+}
+
+/* covers: see jobflow.md 13.4: a manual retry of a loop that its flow has cut short */
+static void a_loop_that_was_cut_short_goes_on_after_a_retry(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+        flow_fixture_spec(fixture, "f", "a s",
+                          "flows: [{name: a}, {name: s, for: {range: {end: 3}, parallelism: 1}, "
+                          "failurePolicy: ignore}]");
+        flow_fixture_end(fixture, "f-a", 1, NULL);
+        flow_fixture_end(fixture, "f-s-0", 1, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("it ends with the flow", flow_fixture_at(fixture, "f", "nodes/1/message"),
+                  "iteration s-0 is Failed; 1 of 3 iterations failed, 2 never ran");
+        flow_fixture_restart_if(fixture, run);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_restart_if(fixture, run);
+        flow_fixture_end(fixture, "f-a", 0, NULL);
+        flow_fixture_end(fixture, "f-s-1", 0, NULL);
+        flow_fixture_end(fixture, "f-s-2", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("the ignored failure stays", flow_fixture_created(fixture),
+                  "f-a f-s-0 f-a f-s-1 f-s-2");
+        check_str("succeeds", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -219,6 +296,8 @@ int main(void)
         cmocka_unit_test(a_loop_runs_until_its_condition_holds),
         cmocka_unit_test(a_used_up_loop_goes_on_after_a_retry),
         cmocka_unit_test(a_failed_iteration_fails_the_loop),
+        cmocka_unit_test(what_follows_a_failed_iteration),
+        cmocka_unit_test(a_loop_that_was_cut_short_goes_on_after_a_retry),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,8 @@ enum { SEEDS = 2000, CIRCLES = 200000 };
     X(ITEMS_ARE_CUT,   "items beyond maxIterations are left out")               \
     X(ABORT_IS_NO_END, "an aborted job is never tried again")                   \
     X(ABORT_IS_AN_END, "every aborted job is tried again")                      \
-    X(ABORTED_ARE_GONE, "aborted jobs make room for others")
+    X(ABORTED_ARE_GONE, "aborted jobs make room for others")                    \
+    X(ONE_FAILS_ALL,   "a failed iteration drops the rest of its loop")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -137,8 +138,13 @@ WRAPPED(uint32_t, ready_queue_batch, const struct ready_queue *queue, uint32_t s
 
 WRAPPED(void, flow_loop_iteration_ended, struct flow_model *r, uint32_t child)
 {
-    if (planted != BUG_LOOP_FORGETS)
-        __real_flow_loop_iteration_ended(r, child);
+    const bool ended = r->retries_ended;
+
+    if (planted == BUG_LOOP_FORGETS)
+        return;
+    r->retries_ended |= planted == BUG_ONE_FAILS_ALL; /* a loop takes its flow for ended */
+    __real_flow_loop_iteration_ended(r, child);
+    r->retries_ended = ended;
 }
 
 WRAPPED(struct meta *, template_job_meta, const struct template_job *job)

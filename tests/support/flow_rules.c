@@ -338,30 +338,55 @@ uint32_t rule_sure_iterations(const struct rules *rules, uint32_t at)
     return sure;
 }
 
+/* Returns whether a loop starts further iterations after one has failed (13.5). */
+static enum rule_sure goes_on(const struct rules *rules, uint32_t at)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+
+    if ((!spec->ignored && rules->flow->policy != GEN_CONTINUE) || (rules->closed && !spec->final))
+        return RULE_NO;
+    return (rules->unsure || rules->seen_late || rules->perhaps_ending) && !spec->final
+               ? RULE_PERHAPS
+               : RULE_YES;
+}
+
+/* Returns whether the condition of an `until` holds after the newest iteration that has ended. */
+static bool has_arrived(const struct rules *rules, uint32_t at)
+{
+    const struct rule_job *newest = results_of(rules, at);
+
+    return rules->flow->steps[at].loop == GEN_UNTIL && newest && newest->k > 1;
+}
+
 enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
     const struct rule_step *step = &rules->steps[at];
-    uint32_t done = 0;
-    bool unsure = false;
+    const enum rule_sure on = goes_on(rules, at);
+    uint32_t ended = 0, failed = 0;
+    bool unsure = false, busy = false;
 
     if (rule_items_are_refused(rules, at))
         return RULE_FAILED;
     for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
-        if (rule_has_failed(step->jobs[k].end))
-            return RULE_FAILED;
-        unsure |= step->jobs[k].end == RULE_UNSURE;
-        done += step->jobs[k].end == RULE_COMPLETED;
-        if (spec->loop == GEN_UNTIL && step->jobs[k].end == RULE_COMPLETED && step->jobs[k].k > 1)
-            return RULE_COMPLETED;
+        const struct rule_job *job = &step->jobs[k];
+
+        failed += rule_has_failed(job->end);
+        ended += rule_has_failed(job->end) || job->end == RULE_COMPLETED;
+        unsure |= job->end == RULE_UNSURE;
+        busy |= job->made && job->end == RULE_OPEN;
     }
-    if (unsure)
+    if (failed && on == RULE_NO)
+        return RULE_FAILED;
+    if (has_arrived(rules, at) && !busy)
+        return failed ? RULE_FAILED : RULE_COMPLETED;
+    if (unsure || (failed && on == RULE_PERHAPS && ended < rule_iterations(rules, at)))
         return RULE_UNSURE;
-    if (done < rule_sure_iterations(rules, at))
+    if (ended < rule_sure_iterations(rules, at))
         return RULE_OPEN;
-    if (done < rule_iterations(rules, at))
+    if (ended < rule_iterations(rules, at))
         return RULE_UNSURE;
-    return spec->loop == GEN_UNTIL ? RULE_FAILED : RULE_COMPLETED;
+    return spec->loop == GEN_UNTIL || failed ? RULE_FAILED : RULE_COMPLETED;
 }
 
 bool rule_any_made(const struct rule_step *step)

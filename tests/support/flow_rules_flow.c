@@ -125,12 +125,15 @@ static enum rule_phase phase_with_finals(const struct rules *rules)
 
 void rules_judge(struct rules *rules)
 {
+    const bool was_closed = rules->closed;
     bool finals = false;
 
     for (uint32_t i = 0; i < rules->flow->count; i++)
         finals |= rules->flow->steps[i].final;
     rule_judge_steps(rules);
     rules->phase = phase_of(rules);
+    if (rules->closed && !was_closed)
+        rule_judge_steps(rules); /* loops that went on after a failure end with the flow */
     if (rules->unsure && !ordinary_jobs_left(rules) && !rules->perhaps_ending) {
         rules->perhaps_ending = true;
         rule_judge_steps(rules);

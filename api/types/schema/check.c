@@ -249,7 +249,8 @@ static void set_defaults(struct schema_check *c, const struct schema_level *leve
         if (!name || strchr(name, '.'))
             continue;
         present = json_object_get(object, name);
-        if (!present || (c->options->drop_null && json_is_null(present)))
+        if (!present || (c->options->drop_null && json_is_null(present)) ||
+            (field->zero_is_absent && json_is_integer(present) && json_integer_value(present) == 0))
             json_object_set_new_nocheck(object, name,
                                         json_loads(field->default_json, JSON_DECODE_ANY, NULL));
     }

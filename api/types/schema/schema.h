@@ -90,6 +90,7 @@ struct field {
     uint8_t first_value;             /* FIELD_ENUM: number of the first text, 0 or 1 */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
+    bool zero_is_absent;   /* 0 is replaced by the default, as clients written in Go expect */
     const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
     /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document. */
     bool as_json;

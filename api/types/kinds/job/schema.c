@@ -34,7 +34,11 @@ static bool has_no_colon(const char *value, struct error *err)
 /* An empty name passes, because admission replaces it. */
 static bool is_empty_or_label(const char *value, struct error *err)
 {
-    return !*value || name_is_dns_label(value, err);
+    if (!*value || name_is_dns_label(value, err))
+        return true;
+    if (err)
+        error_prefix(err, "should match '[a-z0-9]([-a-z0-9]*[a-z0-9])?': ");
+    return false;
 }
 
 /* clang-format off */
@@ -116,8 +120,8 @@ static const struct field job_fields[] = {
      .doc = "Number of pods that must be placed together; the sum over the tasks when absent."},
     {"volumes",                 FIELD_LIST,         JOB(volumes), &job_volume_schema, .merge_key = "mountPath",
      .immutable_doc = true, .doc = "Volumes that all pods mount."},
-    {"tasks",                   FIELD_LIST,         JOB(tasks), &task_schema, .min_length = 1, .merge_key = "name",
-     .doc = "Tasks of the job. The pods of one task have the same template."},
+    {"tasks",                   FIELD_LIST,         JOB(tasks), &task_schema, .merge_key = "name",
+     .doc = "Tasks of the job, at least one. The pods of one task have the same template."},
     {"policies",                FIELD_LIST,         JOB(policies), &job_policy_schema, .max_length = POLICIES_MAX, .immutable_doc = true,
      .doc = "Actions on events of the job's pods."},
     {"plugins",                 FIELD_STR_LIST_MAP, JOB(plugins), .immutable_doc = true,

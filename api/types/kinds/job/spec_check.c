@@ -143,8 +143,9 @@ static void check_task(struct check *c, size_t i, const json_t *doc)
     buf_printf(&path, "%s.tasks[%zu]", c->path, i);
     if (task->min_available.set && task->min_available.value > task->replicas)
         FINDING(c->errors, ("%s.minAvailable", path.data),
-                "Invalid value: %d: 'minAvailable' is greater than 'replicas' (%d) in task: %s",
-                task->min_available.value, task->replicas, task_name(task));
+                "Invalid value: %d: 'minAvailable' is greater than 'replicas' in task: %s, which "
+                "has %d",
+                task->min_available.value, task_name(task), task->replicas);
     if (task->name && *task->name &&
         name_index_put(&c->tasks, task->name, (uint32_t)i) != NAME_NONE)
         FINDING(c->errors, ("%s.name", path.data), "duplicated task name %s", task->name);

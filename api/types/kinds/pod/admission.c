@@ -85,10 +85,11 @@ static void check_budget(const struct admission *adm, const struct object *pod,
 
         given += value != NULL;
         if (value && !budget_valid(value))
-            FINDING(errors, ("metadata.annotations[%s]", budget_keys[i]),
-                    "Invalid value: \"%s\": must be a positive integer or a percentage from 1%% to "
-                    "99%%",
-                    value);
+            FINDING(
+                errors, ("metadata.annotations[%s]", budget_keys[i]),
+                "Invalid value: \"%s\": must be a positive integer, or a percentage which between "
+                "1%% ~ 99%%",
+                value);
     }
     if (given == countof(budget_keys))
         FINDING(errors, ("metadata.annotations"),

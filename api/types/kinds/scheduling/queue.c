@@ -43,8 +43,8 @@ static const struct field affinity_fields[] = {
 static const struct schema queue_affinity_schema = {"Affinity", affinity_fields};
 
 static const struct field spec_fields[] = {
-    {"weight",          FIELD_I32,          QUEUE(weight), BOUNDS(0, 65535), .default_json = "1",
-     .doc = "Share of the cluster in proportion to other queues; 0 counts as 1."},
+    {"weight",          FIELD_I32,          QUEUE(weight), BOUNDS(1, 65535), .default_json = "1", .zero_is_absent = true,
+     .doc = "Share of the cluster in proportion to other queues; 0 becomes 1."},
     {"capability",      FIELD_QUANTITY_MAP, QUEUE(capability), .doc = "Largest amounts of resources that the queue may use."},
     {"deserved",        FIELD_QUANTITY_MAP, QUEUE(deserved), .doc = "Amounts of resources that the queue can reclaim from other queues."},
     {"guarantee",       FIELD_INLINE,       QUEUE(guarantee), &guarantee_schema, .doc = "Resources that are reserved for the queue."},

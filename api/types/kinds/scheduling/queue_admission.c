@@ -33,7 +33,7 @@ void queue_mutate(const struct admission *adm, json_t *body, const struct object
     }
     if (!json_object_get(spec, "reclaimable"))
         json_object_set_new(spec, "reclaimable", json_true());
-    if (!json_integer_value(json_object_get(spec, "weight")))
+    if (!json_object_get(spec, "weight")) /* of a body without a spec */
         json_object_set_new(spec, "weight", json_integer(1));
 }
 
@@ -66,12 +66,19 @@ struct meta *queue_mutate_meta(const struct meta *meta)
     return changed;
 }
 
-static bool find(const struct str_map *map, const char *name, quantity_nano *out)
+static const struct str_pair *entry_of(const struct str_map *map, const char *name)
 {
     for (size_t i = 0; i < map->count; i++)
         if (strcmp(map->items[i].key, name) == 0)
-            return quantity_parse(map->items[i].value, out, NULL);
-    return false;
+            return &map->items[i];
+    return NULL;
+}
+
+static bool find(const struct str_map *map, const char *name, quantity_nano *out)
+{
+    const struct str_pair *entry = entry_of(map, name);
+
+    return entry && quantity_parse(entry->value, out, NULL);
 }
 
 static void check_not_negative(const struct str_map *map, const char *path,
@@ -86,34 +93,62 @@ static void check_not_negative(const struct str_map *map, const char *path,
                     map->items[i].value);
 }
 
-/* Tells how a resource counts that the upper bound does not name. */
-enum missing { MISSING_IS_UNLIMITED, MISSING_IS_NONE };
-
-/* The rule that no resource of `map` exceeds the amount in `most`. */
+/* The rule that no resource of `map` exceeds the amount in `most`. What `most` does not name is
+ * unlimited. */
 struct comparison {
     const struct str_map *map;
     const char *map_path;
     const struct str_map *most;
     const char *most_name; /* for the message: "deserved", "capability of queue q" */
-    enum missing missing;
 };
 
 static void check_within(const struct comparison *c, struct error_list *errors)
 {
     for (size_t i = 0; i < c->map->count; i++) {
         const struct str_pair *own = &c->map->items[i];
-        quantity_nano value, most = 0;
-        bool named = find(c->most, own->key, &most);
+        quantity_nano value, most;
 
-        if (!quantity_parse(own->value, &value, NULL) ||
-            (!named && c->missing == MISSING_IS_UNLIMITED))
-            continue;
-        if (!named)
-            FINDING(errors, ("%s[%s]", c->map_path, own->key),
-                    "Invalid value: \"%s\": %s has no %s", own->value, c->most_name, own->key);
-        else if (quantity_compare(value, most) > 0)
+        if (quantity_parse(own->value, &value, NULL) && find(c->most, own->key, &most) &&
+            quantity_compare(value, most) > 0)
             FINDING(errors, ("%s[%s]", c->map_path, own->key),
                     "Invalid value: \"%s\": must not be more than %s", own->value, c->most_name);
+    }
+}
+
+/* A guarantee asks for at least as much in deserved. Volcano's tests look for the rules' words. */
+static void check_deserved_covers(const struct queue_spec *spec, struct error_list *errors)
+{
+    for (size_t i = 0; i < spec->guarantee.count; i++) {
+        const struct str_pair *least = &spec->guarantee.items[i];
+        const struct str_pair *own = entry_of(&spec->deserved, least->key);
+        quantity_nano value, guarantee;
+
+        if (!quantity_parse(least->value, &guarantee, NULL))
+            continue;
+        if (!own)
+            FINDING(errors, ("spec.deserved[%s]", least->key),
+                    "Required value: deserved[%s] must be >= guarantee[%s]=%s", least->key,
+                    least->key, least->value);
+        else if (quantity_parse(own->value, &value, NULL) && quantity_compare(value, guarantee) < 0)
+            FINDING(errors, ("spec.deserved[%s]", own->key),
+                    "Invalid value: \"%s\": deserved[%s]=%s must be >= guarantee[%s]=%s",
+                    own->value, own->key, own->value, own->key, least->value);
+    }
+}
+
+static void check_deserved_within(const struct queue_spec *spec, struct error_list *errors)
+{
+    for (size_t i = 0; i < spec->deserved.count; i++) {
+        const struct str_pair *own = &spec->deserved.items[i];
+        const struct str_pair *most = entry_of(&spec->capability, own->key);
+        quantity_nano value, capability;
+
+        if (most && quantity_parse(own->value, &value, NULL) &&
+            quantity_parse(most->value, &capability, NULL) &&
+            quantity_compare(value, capability) > 0)
+            FINDING(errors, ("spec.deserved[%s]", own->key),
+                    "Invalid value: \"%s\": deserved[%s]=%s must be <= capability[%s]=%s",
+                    own->value, own->key, own->value, own->key, most->value);
     }
 }
 
@@ -122,12 +157,8 @@ static void check_resources(const struct queue_spec *spec, struct error_list *er
     check_not_negative(&spec->capability, "spec.capability", errors);
     check_not_negative(&spec->deserved, "spec.deserved", errors);
     check_not_negative(&spec->guarantee, "spec.guarantee.resource", errors);
-    check_within(&(struct comparison){&spec->guarantee, "spec.guarantee.resource", &spec->deserved,
-                                      "spec.deserved", MISSING_IS_NONE},
-                 errors);
-    check_within(&(struct comparison){&spec->deserved, "spec.deserved", &spec->capability,
-                                      "spec.capability", MISSING_IS_UNLIMITED},
-                 errors);
+    check_deserved_covers(spec, errors);
+    check_deserved_within(spec, errors);
 }
 
 void queue_validate(const struct admission *adm, const struct object *old,
@@ -174,22 +205,35 @@ static void look_below(void *arg, const struct object *queue)
         search->found = object_name(queue);
 }
 
+static const char *annotation_or_empty(const struct object *queue, const char *key)
+{
+    const char *value = meta_annotation(queue->meta, key);
+
+    return value ? value : "";
+}
+
 static void check_hierarchy(const struct admission *adm, const struct object *queue,
                             struct error_list *errors)
 {
-    const char *path = meta_annotation(queue->meta, ANNOTATION_HIERARCHY);
-    const char *weights = meta_annotation(queue->meta, ANNOTATION_HIERARCHY_WEIGHTS);
+    const char *path = annotation_or_empty(queue, ANNOTATION_HIERARCHY);
+    const char *weights = annotation_or_empty(queue, ANNOTATION_HIERARCHY_WEIGHTS);
     struct below_search search = {.path = path, .self = object_name(queue)};
 
-    if (!path || !*path)
+    if (!*path && !*weights)
         return;
-    if (parts_of(path) != parts_of(weights ? weights : ""))
+    if (!*weights)
+        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_HIERARCHY_WEIGHTS),
+                "Required value: %s is denied without it: give one weight for each part of \"%s\", "
+                "such as \"1/2\" for \"root/a\"",
+                ANNOTATION_HIERARCHY, path);
+    else if (parts_of(path) != parts_of(weights))
         FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_HIERARCHY),
                 "%s must have the same length with %s: \"%s\" and \"%s\"", ANNOTATION_HIERARCHY,
-                ANNOTATION_HIERARCHY_WEIGHTS, path, weights ? weights : "");
+                ANNOTATION_HIERARCHY_WEIGHTS, path, weights);
     else if (!weights_positive(weights))
         FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_HIERARCHY_WEIGHTS),
-                "Invalid value: \"%s\": each weight must be a positive number", weights);
+                "Invalid value: \"%s\": each weight must be a number, and must be larger than 0",
+                weights);
     if (adm->each)
         adm->each(adm->ctx, &kind_queue, "", look_below, &search);
     if (search.found)
@@ -387,18 +431,15 @@ static void check_sums(const struct admission *adm, const struct object *queue,
     find_children(adm, &below);
     sums = sum_up(arena, &below, NULL);
     check_within(&(struct comparison){&sums.guarantee, "spec.guarantee.resource", &spec->guarantee,
-                                      "spec.guarantee.resource of this queue (children together)",
-                                      MISSING_IS_UNLIMITED},
+                                      "spec.guarantee.resource of this queue (children together)"},
                  errors);
     check_within(&(struct comparison){&sums.deserved, "spec.deserved", &spec->deserved,
-                                      "spec.deserved of this queue (children together)",
-                                      MISSING_IS_UNLIMITED},
+                                      "spec.deserved of this queue (children together)"},
                  errors);
     for (size_t i = 0; i < below.count; i++)
         check_within(&(struct comparison){&queue_spec_of(below.items[i])->capability,
                                           "spec.capability", &spec->capability,
-                                          "spec.capability of this queue (a child has it)",
-                                          MISSING_IS_UNLIMITED},
+                                          "spec.capability of this queue (a child has it)"},
                      errors);
     release_children(&below);
     if (!above)
@@ -407,13 +448,12 @@ static void check_sums(const struct admission *adm, const struct object *queue,
     sums = sum_up(arena, &siblings, spec);
     check_within(&(struct comparison){&sums.guarantee, "spec.guarantee.resource",
                                       &queue_spec_of(above)->guarantee,
-                                      "the parent's guarantee (siblings together)",
-                                      MISSING_IS_UNLIMITED},
+                                      "the parent's guarantee (siblings together)"},
                  errors);
-    check_within(
-        &(struct comparison){&sums.deserved, "spec.deserved", &queue_spec_of(above)->deserved,
-                             "the parent's deserved (siblings together)", MISSING_IS_UNLIMITED},
-        errors);
+    check_within(&(struct comparison){&sums.deserved, "spec.deserved",
+                                      &queue_spec_of(above)->deserved,
+                                      "the parent's deserved (siblings together)"},
+                 errors);
     release_children(&siblings);
     check_ancestors(adm, queue, errors);
 }

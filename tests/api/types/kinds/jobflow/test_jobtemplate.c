@@ -22,7 +22,7 @@ static const struct verdict_case cases[] = {
     {"36: two tasks of one name",  TEMPLATE("tasks: [" ONE "," ONE "]"), "spec.tasks[1].name", "duplicated task name t"},
     {"37: minAvailable too high",  TEMPLATE("minAvailable: 3, tasks: [" ONE "]"), "spec.minAvailable",
                                    "job 'minAvailable' should not be greater than total replicas in tasks"},
-    {"38: no tasks",               TEMPLATE("tasks: []"), "spec.tasks", "at least 1 items"},
+    {"38: no tasks",               TEMPLATE("tasks: []"), "spec.tasks", "No task specified"},
     {"39: action CompletedJob",    POLICIES("{event: PodFailed, action: CompletedJob}"), "spec.policies[0].action", "invalid policy action"},
     {"40: event and exitCode",     POLICIES("{event: PodFailed, exitCode: 1, action: AbortJob}"), "spec.policies[0]", "must not specify event and exitCode simultaneously"},
     {"40: neither",                POLICIES("{action: AbortJob}"), "spec.policies[0]", "either event and exitCode should be specified"},

@@ -87,7 +87,7 @@ static const struct verdict_case cases[] = {
     {"72: 0",                       OURS(JDB_MIN("0")), "metadata.annotations[volcano.sh/jdb-min-available]", "positive integer"},
     {"72: -1",                      OURS(JDB_MIN("-1")), NULL, "positive integer"},
     {"72: 0%",                      OURS(JDB_MIN("0%")), NULL, "positive integer"},
-    {"72: 100%",                    OURS(JDB_MAX("100%")), "metadata.annotations[volcano.sh/jdb-max-unavailable]", "positive integer"},
+    {"72: 100%",                    OURS(JDB_MAX("100%")), "metadata.annotations[volcano.sh/jdb-max-unavailable]", "percentage which between 1% ~ 99%"},
     {"72: abc",                     OURS(JDB_MIN("abc")), NULL, "positive integer"},
     {"72: both",                    OURS(JDB_MIN("1") "," JDB_MAX("1")), "metadata.annotations", "multiple annotations"},
     {"72: 50%",                     OURS(JDB_MIN("50%"))},

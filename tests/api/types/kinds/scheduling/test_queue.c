@@ -12,6 +12,9 @@
     "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: " name               \
     ", annotations: {volcano.sh/hierarchy: " path ", volcano.sh/hierarchy-weights: " weights       \
     "}}\nspec: {}\n"
+#define ANNOTATED(name, annotation)                                                                \
+    "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: " name               \
+    ", annotations: {" annotation "}}\nspec: {}\n"
 #define GROUP(ns, spec)                                                                            \
     "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g, "              \
     "namespace: " ns "}\nspec: {" spec "}\n"
@@ -25,12 +28,14 @@ static const struct verdict_case queues[] = {
     {"68: state Closed",             QUEUE_YAML("q", "{}", "Closed")},
     {"68: no state",                 QUEUE("q", "")},
     {"68: state Wrong",              QUEUE_YAML("q", "{}", "Wrong"), "status.state", "\"Wrong\""},
-    {"69: deserved below guarantee", QUEUE("q", "deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}"), "spec.guarantee.resource[cpu]", "must not be more than spec.deserved"},
-    {"69: guarantee, not deserved",  QUEUE("q", "guarantee: {resource: {cpu: 2}}"), "spec.guarantee.resource[cpu]", "spec.deserved has no cpu"},
-    {"69: deserved above capability", QUEUE("q", "capability: {cpu: 1}, deserved: {cpu: 1500m}"), "spec.deserved[cpu]", "must not be more than spec.capability"},
+    {"69: deserved below guarantee", QUEUE("q", "deserved: {cpu: 1}, guarantee: {resource: {cpu: 2}}"), "spec.deserved[cpu]", "deserved[cpu]=1 must be >= guarantee[cpu]=2"},
+    {"69: guarantee, not deserved",  QUEUE("q", "guarantee: {resource: {cpu: 2}}"), "spec.deserved[cpu]", "deserved[cpu] must be >= guarantee[cpu]=2"},
+    {"69: deserved above capability", QUEUE("q", "capability: {cpu: 1}, deserved: {cpu: 1500m}"), "spec.deserved[cpu]", "deserved[cpu]=1500m must be <= capability[cpu]=1"},
     {"69: deserved of another",      QUEUE("q", "capability: {cpu: 1}, deserved: {memory: 1Gi}")},
     {"negative capability",          QUEUE("q", "capability: {cpu: -1}"), "spec.capability[cpu]", "greater than or equal to 0"},
     {"broken quantity",              QUEUE("q", "capability: {cpu: 1x}"), "spec.capability[cpu]", "1x"},
+    {"weight too low",               QUEUE("q", "weight: -1"), "spec.weight", "spec.weight in body should be greater than or equal to 1"},
+    {"weight 0",                     QUEUE("q", "weight: 0")},
     {"weight too high",              QUEUE("q", "weight: 65536"), "spec.weight", "65535"},
     {"71: its own parent",           QUEUE("q", "parent: q"), "spec.parent", "its own parent"},
     {"71: no such parent",           QUEUE("q", "parent: nowhere"), "spec.parent", "failed to get parent queue"},
@@ -43,7 +48,10 @@ static const struct verdict_case queues[] = {
     {"siblings deserve enough",      QUEUE("q", "parent: small, deserved: {cpu: 1}")},
     {"hierarchy",                    HIERARCHY("q", "root/sci/dev", "1/2/0.5")},
     {"hierarchy of other length",    HIERARCHY("q", "root/sci/dev", "1/2"), "metadata.annotations[volcano.sh/hierarchy]", "same length"},
-    {"hierarchy weight 0",           HIERARCHY("q", "root/sci/dev", "1/0/1"), "metadata.annotations[volcano.sh/hierarchy-weights]", "positive number"},
+    {"hierarchy without weights",    ANNOTATED("q", "volcano.sh/hierarchy: a"), "metadata.annotations[volcano.sh/hierarchy-weights]", "denied"},
+    {"hierarchy, empty weights",     HIERARCHY("q", "a", "''"), "metadata.annotations[volcano.sh/hierarchy-weights]", "denied"},
+    {"weights without hierarchy",    ANNOTATED("q", "volcano.sh/hierarchy-weights: 1/2"), "metadata.annotations[volcano.sh/hierarchy]", "same length"},
+    {"hierarchy weight 0",           HIERARCHY("q", "root/sci/dev", "1/0/1"), "metadata.annotations[volcano.sh/hierarchy-weights]", "must be larger than 0"},
     {"hierarchy above another",      HIERARCHY("q", "root/old", "1/1"), "metadata.annotations[volcano.sh/hierarchy]", "sub path of queue dev"},
     {"hierarchy by whole parts",     HIERARCHY("q", "root/ol", "1/1")},
 };
@@ -136,8 +144,7 @@ static void all_findings_are_reported_at_once(void **state)
         {"queue",
          QUEUE("q", "parent: nowhere, capability: {cpu: 1, memory: -1}, deserved: {cpu: 2}, "
                     "guarantee: {resource: {pods: 3}}"),
-         {"spec.capability[memory]", "spec.deserved[cpu]", "spec.guarantee.resource[pods]",
-          "spec.parent"}},
+         {"spec.capability[memory]", "spec.deserved[cpu]", "spec.deserved[pods]", "spec.parent"}},
     };
     struct admission_fixture fixture;
 

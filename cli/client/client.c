@@ -167,7 +167,9 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     if (!client && why.code == ERR_NOT_FOUND && strcmp(data_dir, CLIENT_USUAL_DIR) == 0) {
         nothing_here = why;
         client = open_default_server(access, &why);
-        if (!client && why.code == ERR_NOT_FOUND)
+        if (!client && why.code == ERR_NOT_FOUND && environment("KUBECONFIG"))
+            error_prefix(&why, "there is no data directory %s here; KUBECONFIG: ", data_dir);
+        else if (!client && why.code == ERR_NOT_FOUND)
             why = nothing_here;
     }
     if (!client && err)

@@ -431,6 +431,6 @@ const struct command cmd_explain = {
     .defaults = &defaults,
     .min_operands = 1,
     .max_operands = 2,
-    .operand_kind = "resource",
+    .operand_kind = "step",
     .run = run,
 };

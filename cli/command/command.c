@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/types/text/suggest.h"
 #include "base/buf.h"
@@ -56,14 +57,42 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-int command_unknown(const char *name)
+/* Words that other programs have for what a command here does. */
+static const struct {
+    const char *word, *command;
+} other_words[] = {
+    /* clang-format off */
+    {"list", "get"},        {"ls", "get"},         {"ps", "get pods"},   {"status", "describe"},
+    {"show", "describe"},   {"info", "describe"},  {"inspect", "describe"}, {"top", "describe node"},
+    {"stop", "abort"},      {"kill", "abort"},     {"cancel", "abort"},  {"terminate", "abort"},
+    {"pause", "suspend"},   {"hold", "suspend"},   {"continue", "resume"}, {"unsuspend", "resume"},
+    {"rerun", "retry"},     {"restart", "retry"},  {"start", "run"},     {"exec", "run"},
+    {"submit", "apply"},    {"create", "apply"},   {"rm", "delete"},     {"remove", "delete"},
+    {"lint", "validate"},   {"check", "validate"}, {"verify", "validate"}, {"diff", "plan"},
+    {"dry-run", "plan"},    {"dag", "graph"},      {"tree", "graph"},    {"draw", "graph"},
+    {"why", "explain"},     {"tail", "logs"},      {"output", "logs"},   {"watch", "get --watch"},
+    {"daemon", "serve"},    {"server", "serve"},   {"man", "help man"},
+    /* clang-format on */
+};
+
+const char *command_suggested(const char *name)
 {
     struct suggest near = {0};
 
+    for (size_t i = 0; i < countof(other_words); i++)
+        if (strcasecmp(other_words[i].word, name) == 0)
+            return other_words[i].command;
     for (size_t i = 0; commands[i]; i++)
         suggest_offer(&near, name, commands[i]->name);
-    cli_errorf("no command \"%s\"%s%s%s", name, near.word ? "; did you mean \"" : "",
-               near.word ? near.word : "", near.word ? "\"?" : "");
+    return near.word;
+}
+
+int command_unknown(const char *name)
+{
+    const char *near = command_suggested(name);
+
+    cli_errorf("no command \"%s\"%s%s%s", name, near ? "; did you mean \"" : "", near ? near : "",
+               near ? "\"?" : "");
     fprintf(stderr, "See '%s help'.\n", cli_program);
     return EXIT_REFUSED;
 }
@@ -160,7 +189,10 @@ static int parse_flags(const struct command *command, const struct getopt_table 
             return usage_hint(command);
         begin_list(flag, &begun[flag - command->flags], options);
         if (!flag_store(flag, optarg, options, &err)) {
-            cli_errorf("--%s: %s", flag->name, err.message);
+            if (index < 0) /* it was typed by its letter */
+                cli_errorf("-%c: %s", flag->letter, err.message);
+            else
+                cli_errorf("--%s: %s", flag->name, err.message);
             return usage_hint(command);
         }
     }

@@ -62,13 +62,18 @@ struct command {
     size_t options_size;
     const void *defaults;           /* initial value of the options struct, or NULL for zeroes */
     int min_operands, max_operands; /* max -1 = any number */
-    const char *operand_kind; /* for completion: "file", "resource", "command", "shell", NULL */
+    /* For completion: "file", "resource", "step" (a flow, then one of its steps), "command",
+     * "shell", or NULL. */
+    const char *operand_kind;
     int (*run)(const void *options, int n_operands, char **operands);
 };
 
 /* Every command, in the order of `help`; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* NULL if unknown */
+/** The command that an unknown word probably means, as it is typed; NULL: none. It has the letters
+ * of the word nearly, or does what other programs call by that word. */
+const char *command_suggested(const char *name);
 /** Reports an unknown command and suggests the nearest one. Returns the exit code. */
 int command_unknown(const char *name);
 

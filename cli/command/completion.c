@@ -3,8 +3,8 @@
  *
  * bash and zsh get one function, fish gets rules. The first word completes to a command, a word
  * that starts with a dash to a flag of the command, a word after a flag with choices to one of
- * them. Other words complete to operands of the command: files, commands, kinds, and after "KIND/"
- * the names of stored objects.
+ * them. Other words complete to operands of the command: files, commands, kinds, after "KIND/" the
+ * names of stored objects, and behind a flow's name the names of its steps.
  */
 #include <string.h>
 
@@ -37,6 +37,7 @@ static const char *operand_words(const struct command *command)
     } rows[] = {
         {"command", "candidates=\"$commands\""},
         {"resource", "resources=1"},
+        {"step", "if [ -n \"$named\" ]; then steps=1; else resources=1; fi"},
         {"shell", "candidates=\"bash zsh fish\""},
         {"file", "files=1"},
     };
@@ -74,7 +75,10 @@ static void print_command_case(const struct command *command, FILE *out)
 
 static void print_body(FILE *out)
 {
-    fputs("  local commands=\"", out);
+    fputs("  local word='' named='' steps=''\n"
+          "  for word in \"${typed[@]}\"; do case \"$word\" in */*) named=\"$word\" ;; esac; done\n"
+          "  local commands=\"",
+          out);
     for (size_t i = 0; commands[i]; i++)
         fprintf(out, "%s%s", i ? " " : "", commands[i]->name);
     fputs("\"\n", out);
@@ -82,16 +86,20 @@ static void print_body(FILE *out)
     fputs("  case \"$command\" in\n    '') candidates=\"$commands\" ;;\n", out);
     for (size_t i = 0; commands[i]; i++)
         print_command_case(commands[i], out);
-    fprintf(out,
-            "  esac\n"
-            "  if [ -n \"$resources\" ]; then\n"
-            "    case \"$current\" in\n"
-            "      */*) candidates=\"$(%s get \"${current%%%%/*}\" -o name 2>/dev/null | sed "
-            "\"s|.*/|${current%%%%/*}/|\")\" ;;\n"
-            "      *) candidates=\"$kinds\" ;;\n"
-            "    esac\n"
-            "  fi\n",
-            cli_program);
+    fprintf(
+        out,
+        "  esac\n"
+        "  if [ -n \"$steps\" ]; then\n"
+        "    candidates=\"$(%s get \"$named\" -o jsonpath='{.spec.flows[*].name}' 2>/dev/null)\"\n"
+        "  fi\n"
+        "  if [ -n \"$resources\" ]; then\n"
+        "    case \"$current\" in\n"
+        "      */*) candidates=\"$(%s get \"${current%%%%/*}\" -o name 2>/dev/null | sed "
+        "\"s|.*/|${current%%%%/*}/|\")\" ;;\n"
+        "      *) candidates=\"$kinds\" ;;\n"
+        "    esac\n"
+        "  fi\n",
+        cli_program, cli_program);
 }
 
 static void completion_bash(FILE *out)
@@ -101,7 +109,10 @@ static void completion_bash(FILE *out)
         "_%s() {\n"
         "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
         "  local command='' candidates='' files='' resources=''\n"
-        "  [ \"$COMP_CWORD\" -gt 1 ] && command=\"${COMP_WORDS[1]}\"\n",
+        "  local -a typed=()\n"
+        "  if [ \"$COMP_CWORD\" -gt 1 ]; then\n"
+        "    command=\"${COMP_WORDS[1]}\" typed=(\"${COMP_WORDS[@]:2:COMP_CWORD-2}\")\n"
+        "  fi\n",
         cli_program);
     print_body(out);
     fprintf(out,
@@ -117,7 +128,8 @@ static void completion_zsh(FILE *out)
             "#compdef %s\n_%s() {\n"
             "  local current=\"${words[CURRENT]}\" previous=\"${words[CURRENT-1]}\" command='' "
             "files='' resources=''\n"
-            "  (( CURRENT > 2 )) && command=\"${words[2]}\"\n"
+            "  local -a typed=()\n"
+            "  (( CURRENT > 2 )) && command=\"${words[2]}\" typed=(\"${(@)words[3,CURRENT-1]}\")\n"
             "  local candidates=''\n",
             cli_program, cli_program);
     print_body(out);
@@ -171,6 +183,7 @@ static const char *fish_operand_words(const struct command *command)
     } rows[] = {
         {"command", "-f -a '(__jobflow_commands)'"},
         {"resource", "-f -a '(__jobflow_resources)'"},
+        {"step", "-f -a '(__jobflow_steps)'"},
         {"shell", "-f -a 'bash zsh fish'"},
     };
 
@@ -197,7 +210,19 @@ static void completion_fish(FILE *out)
             cli_program);
     for (size_t i = 0; i < KIND_N; i++)
         fprintf(out, " %s", kind_word(kind_by_id((enum kind_id)i)));
-    fputs("\n  end\nend\n", out);
+    fprintf(
+        out,
+        "\n  end\nend\n"
+        "function __jobflow_steps\n"
+        "  for word in (commandline -opc)[3..]\n"
+        "    if string match -q '*/*' -- $word\n"
+        "      %s get $word -o jsonpath='{.spec.flows[*].name}' 2>/dev/null | string split ' '\n"
+        "      return\n"
+        "    end\n"
+        "  end\n"
+        "  __jobflow_resources\n"
+        "end\n",
+        cli_program);
     for (size_t i = 0; commands[i]; i++) {
         fprintf(out, "complete -c %s -f -n __fish_use_subcommand -a %s -d ", cli_program,
                 commands[i]->name);

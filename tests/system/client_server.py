@@ -133,6 +133,8 @@ def flags_say_whom_to_ask_and_what_to_show():
     os.makedirs(".kube")
     os.rename(config, ".kube/config")
     shutil.copy("cert.pem", ".kube/cert.pem")
+    gone = jobflow("get", "jf", code=1, env={"KUBECONFIG": "%s/gone" % os.getcwd()}).stderr
+    check_in("a file that is missing", "KUBECONFIG: %s/gone: No such file or directory" % os.getcwd(), gone)
     check_equal("where kubectl looks", shown("--context", "c", env={"HOME": os.getcwd(), "KUBECONFIG": ""}), "Bearer t")
     check_in("not both", "exclude each other", shown("--context", "c", "--data-dir", "d", code=1))
 

@@ -45,9 +45,18 @@ def without_a_command_the_overview_is_an_error():
 def help_about_something_unknown():
     run = jobflow("help", "rnu", code=2)
     check_in("stderr", 'no command "rnu"; did you mean "run"?', run.stderr)
+    for word, meant in (("list", "get"), ("status", "describe"), ("ps", "get pods"), ("stop", "abort"), ("lint", "validate"), ("LS", "get")):
+        check_in("stderr", 'no command "%s"; did you mean "%s"?' % (word, meant), jobflow(word, code=2).stderr)
+        check_in("commands", meant.split()[0], command_names())
+    check_in("stderr", 'no command "xyzzy"\n', jobflow("xyzzy", code=2).stderr)
     run = jobflow("run", "--timout", "5s", "f.yaml", code=2)
     check_in("stderr", '--timout: no such flag; did you mean "--timeout"?', run.stderr)
     check_in("stderr", "jobflow run --help", run.stderr)
+
+
+def a_bad_value_is_reported_under_the_flag_that_was_typed():
+    for words, flag in ((("-j", "x"), "-j"), (("-jx",), "-j"), (("--max-pods", "x"), "--max-pods"), (("--max-pods=x",), "--max-pods")):
+        check_in("stderr of %s" % (words,), 'error: %s: "x" is not a whole number' % flag, jobflow("run", *words, "f.yaml", code=2).stderr)
 
 
 def the_flags_of_the_contract_are_there():
@@ -91,11 +100,14 @@ def bash_completes_commands_flags_choices_and_files():
     check_equal("files", sorted(complete("jobflow", "run", "")), ["dir", "flow one.yaml", "other.yaml"])
     check_equal("a file after a flag with a value", complete("jobflow", "run", "-j", "4", "oth"), ["other.yaml"])
     check("jf" in complete("jobflow", "get", "") and "vcjob" in complete("jobflow", "describe", ""), "no kinds")
-    manifest("f.yaml", flow("first", [step("a")]), flow("second", [step("a")]), template("a"))
+    manifest("f.yaml", flow("first", [step("a")]), flow("second", [step("b", template="a"), step("call", template="a")]), template("a"))
     jobflow("run", "f.yaml")
     os.environ["PATH"] = os.path.dirname(JOBFLOW) + ":" + os.environ["PATH"]
     check_equal("names", complete("jobflow", "describe", "jf/"), ["jf/first", "jf/second"])
     check_equal("a name", complete("jobflow", "logs", "jf/s"), ["jf/second"])
+    check_equal("a flow to explain", complete("jobflow", "explain", "jf/f"), ["jf/first"])
+    check_equal("its steps", complete("jobflow", "explain", "jf/second", ""), ["b", "call"])
+    check_equal("a step", complete("jobflow", "explain", "jf/second", "--all", "c"), ["call"])
     check_equal("shells", sorted(complete("jobflow", "completion", "")), ["bash", "fish", "zsh"])
 
 
@@ -113,6 +125,13 @@ def zsh_completes_too():
     done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=False)
     check_equal("stderr", done.stderr, "")
     check_equal("stdout", done.stdout, "_jobflow: function\n_jobflow\n")
+    manifest("f.yaml", flow("f", [step("b", template="a"), step("call", template="a")]), template("a"))
+    jobflow("run", "f.yaml")
+    script = """compdef() { :; }; compadd() { shift; print -l -- "$@"; }; _files() { :; }
+                source <("$JOBFLOW" completion zsh); words=(jobflow explain jf/f ""); CURRENT=4; _jobflow"""
+    done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=False,
+                          env=dict(os.environ, PATH=os.path.dirname(JOBFLOW) + ":" + os.environ["PATH"]))
+    check_equal("steps", (done.stdout, done.stderr), ("b\ncall\n", ""))
 
 
 def fish_completes_commands_flags_choices_and_files():
@@ -126,6 +145,10 @@ def fish_completes_commands_flags_choices_and_files():
         check_equal("stderr", done.stderr, "")
         return [candidate.split("\t")[0] for candidate in done.stdout.splitlines()]
 
+    manifest("f.yaml", flow("f", [step("b", template="a"), step("call", template="a")]), template("a"))
+    jobflow("run", "f.yaml")
+    os.environ["PATH"] = os.path.dirname(JOBFLOW) + ":" + os.environ["PATH"]
+    check_equal("steps", fish("jobflow explain jf/f "), ["b", "call"])
     write("flow.yaml", "")
     check_in("commands", "validate", fish("jobflow val"))
     check_in("flags", "--max-pods", fish("jobflow run --max"))

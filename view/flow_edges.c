@@ -85,9 +85,7 @@ static bool unknown_target(const struct written *written, size_t w, struct error
         first--;
     snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]", written->steps[w],
              w - first);
-    return error_set(err, ERR_INVALID, field,
-                     "jobflow Flow is not DAG: vertex is not defined: %.*s", (int)name->len,
-                     name->text);
+    return error_set(err, ERR_INVALID, field, "no step %.*s", (int)name->len, name->text);
 }
 
 static bool add_targets(struct edges *edges, struct error *err)

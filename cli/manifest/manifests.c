@@ -121,6 +121,25 @@ static void write_hint(const char *type, const json_t *value, const char *field,
     }
 }
 
+/* Appends a message without the words that the API has for other programs: the field's name, which
+ * is printed before it, and the sentence that clients of Volcano look for. */
+static void write_short(const struct error *err, struct buf *out)
+{
+    static const char *const naming[] = {"unknown field", "duplicate field"};
+    const char *message = err->message;
+    const char *aside = strstr(message, " (jobflow Flow is not DAG: ");
+
+    for (size_t i = 0; i < countof(naming); i++) {
+        scoped_str named = mem_printf("%s \"%s\"", naming[i], err->field);
+
+        if (strncmp(message, named, strlen(named)) != 0)
+            continue;
+        buf_str(out, naming[i]);
+        message += strlen(named);
+    }
+    buf_add(out, message, aside ? (size_t)(aside - message) : strlen(message));
+}
+
 /* Appends the message of a finding. The API's message, worded as in Kubernetes, repeats the field
  * and gives only the type of a wrong value; beside a file's line, this prints a shorter text with
  * the value. */
@@ -132,7 +151,7 @@ static void write_message(const struct manifest *manifest, const struct error *e
     buf_printf(&again, "%s in body ", err->field);
     place = err->field[0] ? strstr(message, again.data) : NULL;
     if (!place) {
-        buf_str(out, message);
+        write_short(err, out);
         return;
     }
     place += again.len;

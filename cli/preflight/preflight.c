@@ -33,10 +33,15 @@ size_t *preflight_order(const struct manifests *set)
     return order;
 }
 
+/* Metadata that is missing is made, so that only the name is reported as missing. */
 static void set_namespace(const struct manifest *manifest, const char *namespace)
 {
     json_t *metadata = json_object_get(manifest->doc, "metadata");
 
+    if (!metadata || json_is_null(metadata)) {
+        metadata = json_object();
+        json_object_set_new(manifest->doc, "metadata", metadata);
+    }
     if (manifest->kind->namespaced && json_is_object(metadata) &&
         !json_object_get(metadata, "namespace"))
         json_object_set_new(metadata, "namespace", json_string(namespace));

@@ -174,7 +174,6 @@ static bool has_something_to_run(const struct manifests *set)
     for (size_t i = 0; i < set->count; i++)
         if (set->items[i].kind == &kind_job_flow || set->items[i].kind == &kind_job)
             return true;
-    cli_errorf("nothing to run: the files define no JobFlow and no Job");
     return false;
 }
 
@@ -410,12 +409,17 @@ int session_run(const struct session_options *options, struct manifests *set)
 {
     struct session session = {.options = options, .set = set, .exit_code = -1};
     bool known_store = store_exists(options->data_dir);
+    bool has_something = has_something_to_run(set);
     struct error err = {0};
 
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* Secrets are in our memory (SEC-33) */
-    if (!has_something_to_run(set) ||
-        (!known_store && !checked(options, set, NULL, pods_at_once(options))))
+    /* Mistakes in the files are told before the lack of anything to run. */
+    if ((!known_store || !has_something) && !checked(options, set, NULL, pods_at_once(options)))
         return EXIT_REFUSED;
+    if (!has_something) {
+        cli_errorf("nothing to run: the files define no JobFlow and no Job");
+        return EXIT_REFUSED;
+    }
     session.engine = open_engine(options, &err);
     if (session.engine) {
         if (!known_store && options->data_dir && !session_simulated(options))

@@ -53,7 +53,7 @@ static bool refuse_target(const struct flow_graph *graph, uint32_t i, size_t tar
 
     snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]",
              graph->vertices ? graph->vertices[i].step : i, target);
-    return error_set(err, ERR_INVALID, field, "jobflow Flow is not DAG: vertex is not defined: %s",
+    return error_set(err, ERR_INVALID, field, "no step %s",
                      flow_graph_step(graph, i)->depends->targets.items[target]);
 }
 

@@ -273,7 +273,7 @@ def objects_are_applied_and_deleted_at_a_run():
     bad = dict(config, dat={})
     done = jobflow("apply", "-f", "-", stdin=json.dumps(bad).encode(), code=2)
     check_in("place", "error: standard input:1: ", done.stderr)
-    check_in("finding", 'unknown field "dat"', done.stderr)
+    check_in("finding", 'dat: unknown field, did you mean "data"?', done.stderr)
     let_go(run)
 
 

@@ -152,7 +152,7 @@ def mistakes_in_a_file_are_named_with_their_line():
     check_in("stderr", "nowhere", outcome(2, "nowhere").stderr)
     manifest("flow.yaml", flow("f", [step("a", ["zzz"])]))
     write("flow.test.yaml", json.dumps({"manifests": ["flow.yaml"], "tests": [test({})]}))
-    check_in("the manifests'", "vertex is not defined: zzz", outcome(2).stderr)
+    check_in("the manifests'", "no step zzz", outcome(2).stderr)
 
 
 def a_directory_holds_many_files():

@@ -213,7 +213,7 @@ def lines_of_the_critical_path_are_strong():
 def mistakes_are_named_with_their_line():
     write("bad.yaml", "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\nspec:\n  flows:\n"
                       "  - name: a\n  - name: b\n    dependsOn:\n      targets: [zzz]\n")
-    check_in("stderr", "error: bad.yaml:9: spec.flows[1].dependsOn.targets[0]: jobflow Flow is not DAG: vertex is not defined: zzz",
+    check_in("stderr", "error: bad.yaml:9: spec.flows[1].dependsOn.targets[0]: no step zzz",
              jobflow("graph", "bad.yaml", code=2).stderr)
     manifest("cycle.yaml", flow("f", [step("a", ["c"]), step("b", ["a"]), step("c", ["b"])]))
     check_in("stderr", "jobflow Flow is not DAG: a -> b -> c -> a", jobflow("graph", "cycle.yaml", code=2).stderr)

@@ -98,8 +98,7 @@ static const char *path_of(const struct flow_view *view)
 static const struct {
     const char *name, *doc, *field, *says;
 } broken[] = {
-    {"unknown target", FLOW(STEP("a", "\"x\"")), "spec.flows[0].dependsOn.targets[0]",
-     "vertex is not defined: x"},
+    {"unknown target", FLOW(STEP("a", "\"x\"")), "spec.flows[0].dependsOn.targets[0]", "no step x"},
     {"cycle", FLOW(STEP("a", "\"b\"") "," STEP("b", "\"a\"")), "spec.flows", "a -> b -> a"},
     {"itself", FLOW(STEP("a", "\"a\"")), "spec.flows", "a -> a"},
     {"twice", FLOW(STEP("a", "") "," STEP("a", "")), "spec.flows[1].name", "duplicated"},

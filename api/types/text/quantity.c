@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     DIGITS_DECIMAL = 28, /* 19 before and 9 after the point */
@@ -115,6 +116,47 @@ static quantity_nano scale(struct digits d, int exponent, int shift)
     return value < cap() ? value : cap();
 }
 
+/* Says how to write a number of bytes whose unit is that of everyday use, such as "1GB" or "64 mb".
+ * Returns false for any other unit. */
+static bool suggest_unit(const char *text, const char *unit, char *out, size_t room)
+{
+    static const char letters[] = "kmgtpe";
+    size_t number = (size_t)(unit - text);
+    const char *letter;
+    bool binary;
+
+    unit += strspn(unit, " ");
+    letter = *unit ? strchr(letters, tolower((unsigned char)*unit)) : NULL;
+    if (!letter)
+        return false;
+    unit++;
+    binary = tolower((unsigned char)*unit) == 'i';
+    unit += binary;
+    if (strcasecmp(unit, "b") != 0 && strcasecmp(unit, "bytes") != 0 && *unit)
+        return false;
+
+    const char large = (char)toupper((unsigned char)*letter);
+
+    if (binary)
+        snprintf(out, room, "%.*s%ci", (int)number, text, large);
+    else
+        snprintf(out, room, "%.*s%c or %.*s%ci", (int)number, text, large == 'K' ? 'k' : large,
+                 (int)number, text, large);
+    return true;
+}
+
+/* `unit` is the end of the digits of `text`, or NULL when there are none. */
+static bool refuse(const char *text, const char *unit, struct error *err)
+{
+    char instead[128];
+    bool clear = unit && unit - text < 32 && suggest_unit(text, unit, instead, sizeof instead);
+
+    return error_set(err, ERR_INVALID, "",
+                     "\"%.64s\": quantities must match the regular expression "
+                     "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', %s %s",
+                     text, clear ? "write" : "for example", clear ? instead : "500m, 2 or 64Mi");
+}
+
 bool quantity_parse(const char *text, quantity_nano *out, struct error *err)
 {
     bool negative = *text == '-';
@@ -130,11 +172,7 @@ bool quantity_parse(const char *text, quantity_nano *out, struct error *err)
     } else if (suffix) {
         exponent = suffix->exponent;
     } else if (!end || !parse_exponent(end, &exponent)) {
-        return error_set(
-            err, ERR_INVALID, "",
-            "\"%.64s\": quantities must match the regular expression "
-            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', for example 500m, 2 or 64Mi",
-            text);
+        return refuse(text, end, err);
     }
 
     quantity_nano value = scale(digits, exponent, shift);

@@ -50,12 +50,13 @@ static void report_repeated(void *ctx, size_t step)
                 c->spec->steps.items[step].name);
 }
 
+/* The words in parentheses are those of Volcano; its clients look for them. */
 static void report_undefined(struct graph_check *c, size_t step, size_t target, const char *name)
 {
     scoped_str near = jobflow_near_step(c->spec, name, c->errors);
 
     FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", step, target),
-            "jobflow Flow is not DAG: vertex is not defined: %s%s", name, near);
+            "no step %s%s (jobflow Flow is not DAG: vertex is not defined: %s)", name, near, name);
 }
 
 /* Only the last of several steps of one name has edges. */

@@ -74,6 +74,33 @@ static void malformed_quantities_are_refused(void **state)
     }
 }
 
+static void everyday_units_are_told_how_to_be_written(void **state)
+{
+    static const struct {
+        const char *text, *instead;
+    } cases[] = {
+        {"1GB", "write 1G or 1Gi"},
+        {"1gb", "write 1G or 1Gi"},
+        {"1.5g", "write 1.5G or 1.5Gi"},
+        {"64 MB", "write 64M or 64Mi"},
+        {"8KB", "write 8k or 8Ki"},
+        {"2MiB", "write 2Mi"},
+        {"1gi", "write 1Gi"},
+        {"3 Tbytes", "write 3T or 3Ti"},
+        {"GB", "for example 500m"},
+        {"12x", "for example 500m"},
+        {"1GBs", "for example 500m"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct error err = {0};
+        quantity_nano value;
+
+        if (quantity_parse(cases[i].text, &value, &err) || !strstr(err.message, cases[i].instead))
+            fail_msg("%s: %s", cases[i].text, err.message);
+    }
+}
+
 static void quantities_compare_by_value(void **state)
 {
     quantity_nano a = 0, b = 0;
@@ -90,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantities_are_exact_and_canonical),
         cmocka_unit_test(malformed_quantities_are_refused),
+        cmocka_unit_test(everyday_units_are_told_how_to_be_written),
         cmocka_unit_test(quantities_compare_by_value),
     };
 

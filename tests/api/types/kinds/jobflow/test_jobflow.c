@@ -31,6 +31,8 @@ static const struct verdict_case cases[] = {
     {"5: no steps",                FLOW("")},
     {"6: undefined target",        FLOW(AFTER("b", "a") "," AFTER("c", "a, b")), "spec.flows[0].dependsOn.targets[0]",
                                    "jobflow Flow is not DAG: vertex is not defined: a"},
+    {"6: the nearest is named",    FLOW(STEP("a") "," AFTER("b", "aa")), "spec.flows[1].dependsOn.targets[0]",
+                                   "no step aa; did you mean \"a\"? (jobflow Flow is not DAG: vertex is not defined: aa)"},
     {"6: each place is named",     FLOW(AFTER("b", "a") "," AFTER("c", "b, a")), "spec.flows[1].dependsOn.targets[1]",
                                    "vertex is not defined: a"},
     {"7: cycle",                   FLOW(AFTER("a", "b") "," AFTER("b", "a") "," AFTER("c", "a, b") "," AFTER("d", "b") "," AFTER("e", "c, d")),

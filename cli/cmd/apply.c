@@ -10,16 +10,10 @@
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/vcctl.h"
 #include "cli/manifest/manifests.h"
 #include "cli/manifest/parameters.h"
 #include "cli/preflight/preflight.h"
-
-struct apply_options {
-    struct client_place place;
-    const char *namespace;
-    struct flag_list files, parameters;
-    bool dry_run;
-};
 
 #define APPLY(member) offsetof(struct apply_options, member)
 /* clang-format off */
@@ -62,27 +56,51 @@ static void print_done(const struct apply *apply, const struct manifest *manifes
     fflush(stdout);
 }
 
+/* Sends one write and returns whether it succeeded; `call` holds the answer. */
+static bool send_object(struct apply *apply, const struct manifest *manifest, struct buf *target,
+                        struct client_call *call, struct error *err)
+{
+    scoped(buf) struct buf body = {0};
+
+    resource_write_query("dryRun", apply->options->dry_run ? "All" : NULL, target);
+    json_text(manifest->doc, &body);
+    call->target = target->data;
+    call->body = body.data;
+    call->body_len = body.len;
+    return client_do(apply->client, call, err);
+}
+
 /* Sends one write. Returns the owned answer, or NULL when the write was refused, after printing
  * why. */
 static json_t *write_object(struct apply *apply, const struct manifest *manifest,
                             const char *method, const char *path, const char *content_type)
 {
-    scoped(buf) struct buf target = {0}, body = {0};
+    scoped(buf) struct buf target = {0};
     scoped(client_call) struct client_call call = {.method = method, .content_type = content_type};
 
     buf_str(&target, path);
     resource_write_query("fieldManager", "jobflow-apply", &target);
     resource_write_query("fieldValidation", "Strict", &target);
-    resource_write_query("dryRun", apply->options->dry_run ? "All" : NULL, &target);
-    json_text(manifest->doc, &body);
-    call.target = target.data;
-    call.body = body.data;
-    call.body_len = body.len;
-    if (client_do(apply->client, &call, NULL))
+    if (send_object(apply, manifest, &target, &call, NULL))
         return json_loadb(call.text.data, call.text.len, 0, NULL);
     print_findings(manifest, &call);
     apply->failed = true;
     return NULL;
+}
+
+/* Creates the object of a manifest for vcctl. */
+static bool create(struct apply *apply, const struct manifest *manifest, const char *ns,
+                   const char *name)
+{
+    scoped(buf) struct buf target = {0};
+    scoped(client_call) struct client_call call = {.method = "POST",
+                                                   .content_type = "application/json"};
+    struct error err = {0};
+    bool done;
+
+    resource_write_path(manifest->kind, ns, NULL, &target);
+    done = send_object(apply, manifest, &target, &call, &err);
+    return vcctl_print_change(apply->options->vcctl, ns, name, done ? NULL : &err);
 }
 
 static void apply_new(struct apply *apply, const struct manifest *manifest, const char *ns)
@@ -120,6 +138,11 @@ static void apply_one(struct apply *apply, const struct manifest *manifest)
 
     if (manifest->kind->namespaced && !ns)
         ns = client_namespace(apply->client, apply->options->namespace);
+    if (apply->options->vcctl) {
+        if (!vcctl_accepts(apply->options->vcctl, manifest) || !create(apply, manifest, ns, name))
+            apply->failed = true;
+        return;
+    }
     if (!name) {
         apply_new(apply, manifest, ns);
         return;

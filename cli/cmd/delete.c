@@ -8,15 +8,8 @@
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/vcctl.h"
 #include "cli/manifest/manifests.h"
-
-struct delete_options {
-    struct client_place place;
-    const char *namespace, *labels, *cascade;
-    struct flag_list files;
-    int64_t grace_s, timeout_ms;
-    bool all, force, ignore_not_found, wait;
-};
 
 static const char *const cascades[] = {"background", "foreground", "orphan", NULL};
 
@@ -49,7 +42,8 @@ static const struct delete_options defaults = {
 struct victim {
     const struct kind *kind;
     char *ns, *name;
-    char *uid; /* set when deletion has started and must be waited for */
+    char *uid;                       /* set when deletion has started and must be waited for */
+    const struct manifest *manifest; /* that names it; NULL: an operand does */
 };
 
 struct deletion {
@@ -137,10 +131,12 @@ static void find_manifests(struct deletion *deletion, const struct manifests *se
         const char *ns = json_string_value(json_object_get(metadata, "namespace"));
         const char *name = json_string_value(json_object_get(metadata, "name"));
 
-        if (name)
-            add_victim(deletion, set->items[i].kind,
-                       ns ? ns : client_namespace(deletion->client, deletion->options->namespace),
-                       name);
+        if (!name && !deletion->options->vcctl)
+            continue;
+        add_victim(deletion, set->items[i].kind,
+                   ns ? ns : client_namespace(deletion->client, deletion->options->namespace),
+                   name);
+        deletion->victims[deletion->count - 1].manifest = &set->items[i];
     }
 }
 
@@ -177,22 +173,43 @@ static char *uid_left(const struct client_call *call)
     return mem_strdup(json_string_value(json_object_get(metadata, "uid")));
 }
 
-static void delete_one(struct deletion *deletion, struct victim *victim, const char *body)
+static bool send_delete(struct deletion *deletion, struct victim *victim, const char *body,
+                        struct error *err)
 {
     scoped(buf) struct buf target = {0};
     scoped(client_call) struct client_call call = {
         .method = "DELETE", .body = body, .body_len = strlen(body)};
-    struct error err = {0};
 
     resource_write_path(victim->kind, victim->ns, victim->name, &target);
     call.target = target.data;
-    if (client_do(deletion->client, &call, &err)) {
+    if (!client_do(deletion->client, &call, err))
+        return false;
+    victim->uid = uid_left(&call);
+    return true;
+}
+
+static void delete_one(struct deletion *deletion, struct victim *victim, const char *body)
+{
+    struct error err = {0};
+
+    if (send_delete(deletion, victim, body, &err)) {
         print_deleted(deletion, victim);
-        victim->uid = uid_left(&call);
     } else if (err.code != ERR_NOT_FOUND || !deletion->options->ignore_not_found) {
         cli_error(&err);
         deletion->code = EXIT_FAILED;
     }
+}
+
+/* Deletes an object for vcctl, with its messages. */
+static void delete_as_vcctl(struct deletion *deletion, struct victim *victim, const char *body)
+{
+    const struct vcctl_alias *vcctl = deletion->options->vcctl;
+    struct error err = {0};
+
+    if ((victim->manifest && !vcctl_accepts(vcctl, victim->manifest)) ||
+        !vcctl_print_change(vcctl, victim->ns, victim->name,
+                            send_delete(deletion, victim, body, &err) ? NULL : &err))
+        deletion->code = EXIT_REFUSED;
 }
 
 struct departure {
@@ -259,7 +276,10 @@ static void delete_all(struct deletion *deletion)
     scoped_str body = options_body(deletion->options);
 
     for (size_t i = 0; i < deletion->count; i++)
-        delete_one(deletion, &deletion->victims[i], body);
+        if (deletion->options->vcctl)
+            delete_as_vcctl(deletion, &deletion->victims[i], body);
+        else
+            delete_one(deletion, &deletion->victims[i], body);
     fflush(stdout);
     for (size_t i = 0; i < deletion->count && deletion->options->wait; i++) {
         struct error err = {0};

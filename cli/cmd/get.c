@@ -10,15 +10,10 @@
 #include "cli/client/object_print.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/vcctl.h"
 #include "view/table_print.h"
 
 static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-
-struct get_options {
-    struct client_place place;
-    const char *namespace, *labels, *fields, *output, *subresource, *raw;
-    bool all_namespaces, watch, watch_only, no_headers, show_labels, ignore_not_found;
-};
 
 static const char *const subresources[] = {"status", "scale", "steps", NULL};
 
@@ -50,6 +45,7 @@ struct get {
     struct resources resources;
     bool as_table;
     struct objectprint objects;
+    json_t *items;             /* what vcctl prints: all objects, once they are read */
     const struct kind *listed; /* kind of the list being printed as names */
     struct table_print table;  /* of the kind being printed */
     struct buf prefix;         /* printed before each name when there are several kinds */
@@ -107,6 +103,8 @@ static void print_table(struct get *get, const json_t *table)
 static bool print_object(struct get *get, json_t *doc)
 {
     get->printed++;
+    if (get->items)
+        return json_array_append(get->items, doc) == 0;
     return objectprint_one(&get->objects, doc, &get->bad_path);
 }
 
@@ -228,7 +226,9 @@ static void get_all(struct get *get)
             begin_kind(get, resources->items[i].kind);
         get_resource(get, &resources->items[i], NULL);
     }
-    if (!get->as_table && get->bad_path.code == ERR_NONE)
+    if (get->items && !get->failed)
+        get->failed = !vcctl_print(get->options->vcctl, get->items);
+    else if (!get->as_table && !get->items && get->bad_path.code == ERR_NONE)
         objectprint_end(&get->objects, &get->bad_path);
 }
 
@@ -321,8 +321,9 @@ static bool get_parse(struct get *get, int n_operands, char **operands, struct e
 {
     const char *output = get->options->output;
 
-    get->as_table = !output || strcmp(output, "wide") == 0;
-    if (!get->as_table && !objectprint_parse(output, &get->objects, err))
+    get->items = get->options->vcctl ? json_array() : NULL;
+    get->as_table = !get->items && (!output || strcmp(output, "wide") == 0);
+    if (!get->as_table && !get->items && !objectprint_parse(output, &get->objects, err))
         return false;
     if (!resources_parse(n_operands, operands, &get->resources, err))
         return false;
@@ -403,6 +404,7 @@ static int get_named(const struct get_options *options, int n_operands, char **o
         cli_error(&err);
     table_print_release(&get.table);
     objectprint_release(&get.objects);
+    json_decref(get.items);
     buf_release(&get.prefix);
     resources_release(&get.resources);
     client_close(get.client);

@@ -2,20 +2,22 @@
  * The command `jobflow vcctl`: the command line of Volcano's vcctl, also available through a
  * symlink of that name (`ln -s jobflow vcctl`).
  *
- * The verbs for flows and templates match upstream's output exactly (cli/cmd/vcctl_verbs.c). The
- * others are forwarded to the equivalent jobflow command, with `-N NAME` translated to KIND/NAME.
+ * Every verb is an alias of a jobflow command. The verbs of flows and templates that upstream has
+ * take upstream's flags and print upstream's texts (cli/cmd/vcctl_text.c). The others take the
+ * command's own flags, with `-N NAME` translated to KIND/NAME.
  */
+#include "cli/cmd/vcctl.h"
+
 #include <string.h>
 
 #include "api/types/kind.h"
 #include "base/mem.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/vcctl_verbs.h"
 
 static const struct group {
     const char *name, *summary;
     const struct kind *kind;
-    bool own_verbs; /* implemented in cli/cmd/vcctl_verbs.c */
+    bool upstream_texts; /* has the verbs of vcctl_verbs */
 } groups[] = {
     {"job", "jobs: list, view, run, delete, suspend, resume", &kind_job, false},
     {"jobflow", "flows: create, list, get, delete, describe, retry, suspend, resume, graph",
@@ -104,11 +106,149 @@ static int run_forward(const struct forward *forward, const struct kind *kind, i
     return code;
 }
 
+/* The flags of vcctl's verbs. */
+struct options {
+    const struct kind *kind;
+    const char *file, *namespace, *name, *format, *compat;
+    struct client_place place;
+    bool all_namespaces;
+};
+
+/* vcctl exits with 0 when an object is refused, and so does --jobflow-compat=upstream. */
+static int exit_code(const struct options *options, int code)
+{
+    if (code != EXIT_REFUSED)
+        return code;
+    return strcmp(options->compat, "upstream") == 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+static int missing(const char *what)
+{
+    cli_errorf("%s", what);
+    return EXIT_FAILED;
+}
+
+static int run_create(const void *opaque, int n_operands, char **operands)
+{
+    const struct options *options = opaque;
+    const struct vcctl_alias alias = {options->kind, .verb = "create"};
+    const struct apply_options apply = {.place = options->place,
+                                        .namespace = options->namespace,
+                                        .files = {{options->file}, 1},
+                                        .vcctl = &alias};
+
+    return options->file ? exit_code(options, cmd_apply.run(&apply, 0, NULL))
+                         : missing("must specify -f FILE");
+}
+
+static int run_delete(const void *opaque, int n_operands, char **operands)
+{
+    const struct options *options = opaque;
+    const struct vcctl_alias alias = {options->kind, .verb = "delete"};
+    struct delete_options delete = *(const struct delete_options *)cmd_delete.defaults;
+    char *words[] = {(char *)(size_t)options->kind->plural, (char *)(size_t)options->name};
+
+    delete.place = options->place;
+    delete.namespace = options->namespace;
+    delete.files = (struct flag_list){{options->file}, options->file != NULL};
+    delete.wait = false;
+    delete.vcctl = &alias;
+    if (!options->file && !options->name)
+        return missing(options->kind == &kind_job_flow ? "jobflow name must be specified"
+                                                       : "job template name must be specified");
+    return exit_code(options, cmd_delete.run(&delete, options->file ? 0 : 2, words));
+}
+
+static int get_as(const struct options *options, const char *format)
+{
+    const struct vcctl_alias alias = {options->kind, .format = format};
+    const struct get_options get = {.place = options->place,
+                                    .namespace = options->namespace,
+                                    .all_namespaces = options->all_namespaces,
+                                    .ignore_not_found = !options->name,
+                                    .vcctl = &alias};
+    char *words[] = {(char *)(size_t)options->kind->plural, (char *)(size_t)options->name};
+
+    return cmd_get.run(&get, options->name ? 2 : 1, words);
+}
+
+static int run_list(const void *options, int n_operands, char **operands)
+{
+    return get_as(options, "table");
+}
+
+static int run_get(const void *opaque, int n_operands, char **operands)
+{
+    const struct options *options = opaque;
+
+    if (options->name)
+        return get_as(options, "table");
+    return missing(options->kind == &kind_job_flow
+                       ? "name is mandatory to get the particular jobflow details"
+                       : "name is mandatory to get the particular job template details");
+}
+
+static int run_describe(const void *opaque, int n_operands, char **operands)
+{
+    const struct options *options = opaque;
+
+    return get_as(options, options->format);
+}
+
+static const char *const compats[] = {"design", "upstream", NULL};
+
+#define OPTION(member) offsetof(struct options, member)
+/* clang-format off */
+#define FILE_FLAG      {FLAG_STR,  "file",      'f', "FILE", "the file with the objects", OPTION(file)}
+#define NAME_FLAG      {FLAG_STR,  "name",      'N', "NAME", "name of the object", OPTION(name)}
+#define NAMESPACE_FLAG {FLAG_STR,  "namespace", 'n', "NAME", "namespace of the object; default: default", OPTION(namespace)}
+#define COMPAT_FLAG    {FLAG_CHOICE, "jobflow-compat", 0, "MODE", "upstream: a failure is told and the exit code is 0", OPTION(compat), compats}
+#define COMMON_FLAGS   {FLAG_STR,  "master",     's', "URL",  "ask this server, as the kubeconfig's user", OPTION(place.server)}, \
+                       {FLAG_STR,  "kubeconfig", 'k', "FILE", "ask the server that FILE names", OPTION(place.kubeconfig)}, \
+                       {FLAG_STR,  "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow", OPTION(place.data_dir)}, \
+                       {0}
+static const struct flag create_flags[] = {FILE_FLAG, NAMESPACE_FLAG, COMPAT_FLAG, COMMON_FLAGS};
+static const struct flag list_flags[] = {NAMESPACE_FLAG,
+    {FLAG_BOOL, "all-namespaces", 0, NULL, "look in all namespaces", OPTION(all_namespaces)}, COMMON_FLAGS};
+static const struct flag get_flags[] = {NAME_FLAG, NAMESPACE_FLAG, COMMON_FLAGS};
+static const struct flag delete_flags[] = {NAME_FLAG, NAMESPACE_FLAG, FILE_FLAG, COMPAT_FLAG, COMMON_FLAGS};
+static const struct flag describe_flags[] = {NAME_FLAG, NAMESPACE_FLAG,
+    {FLAG_STR, "format", 'o', "FORM", "yaml or json", OPTION(format)}, COMMON_FLAGS};
+
+const struct vcctl_verb vcctl_verbs[] = {
+    {"create",   "Create the objects of a file", create_flags,   run_create},
+    {"list",     "List the objects",             list_flags,     run_list},
+    {"get",      "Show one object in a line",    get_flags,      run_get},
+    {"delete",   "Delete objects",               delete_flags,   run_delete},
+    {"describe", "Print objects in full",        describe_flags, run_describe},
+    {0},
+};
+/* clang-format on */
+
+/* Runs an alias with upstream's flags; argv[0] is the verb. */
+static int run_alias(const struct vcctl_verb *verb, const struct kind *kind, int argc, char **argv)
+{
+    const struct options defaults = {.kind = kind,
+                                     .namespace = "default",
+                                     .format = "yaml",
+                                     .place = CLIENT_PLACE_USUAL,
+                                     .compat = "design"};
+    scoped_str name = mem_printf("vcctl %s %s", kind->singular, verb->name);
+    const struct command command = {.name = name,
+                                    .summary = verb->summary,
+                                    .flags = verb->flags,
+                                    .options_size = sizeof(struct options),
+                                    .defaults = &defaults,
+                                    .run = verb->run};
+
+    return command_run(&command, argc, argv);
+}
+
 static int run_verb(const struct group *group, int argc, char **argv)
 {
-    for (const struct vcctl_verb *verb = vcctl_verbs; group->own_verbs && verb->name; verb++)
+    for (const struct vcctl_verb *verb = vcctl_verbs; group->upstream_texts && verb->name; verb++)
         if (strcmp(verb->name, argv[0]) == 0)
-            return vcctl_run(verb, group->kind, argc, argv);
+            return run_alias(verb, group->kind, argc, argv);
     for (size_t i = 0; i < countof(forwards); i++)
         if (strcmp(forwards[i].verb, argv[0]) == 0)
             return run_forward(&forwards[i], group->kind, argc, argv);

@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "api/types/kind.h"
-#include "cli/cmd/vcctl_verbs.h"
+#include "cli/cmd/vcctl.h"
 
 #define NOW_MS INT64_C(1767323045000) /* 2026-01-02T03:04:05Z */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/store/internal.h"
+#include "api/store/place.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -181,6 +182,8 @@ static bool open_database(struct store *store, const char *directory, struct err
 
 static bool open_directory(struct store *store, const char *directory, struct error *err)
 {
+    if (store->options.read_only && !place_check(directory, err))
+        return false;
     if (store->options.read_only)
         store_dir_look(&store->dir, directory);
     else if (!store_dir_open(&store->dir, directory, err))

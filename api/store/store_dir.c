@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/store/place.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -139,7 +140,7 @@ static bool take_lock(struct store_dir *dir, const char *directory, struct error
 bool store_dir_open(struct store_dir *dir, const char *directory, struct error *err)
 {
     store_dir_look(dir, directory);
-    if (!file_mkdirs(directory, 0700, err))
+    if (!place_check(directory, err) || !file_mkdirs(directory, 0700, err))
         goto failed;
     dir->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir->directory < 0) {

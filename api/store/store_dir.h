@@ -16,7 +16,8 @@ struct store_dir {
     bool reserved; /* the reserve file is complete */
 };
 
-/** Creates the directory (mode 0700) and takes its lock. CONFLICT when another process has it. */
+/** Creates the directory (mode 0700) and takes its lock. CONFLICT when another process has it;
+ * FORBIDDEN when it is not safe to use (place_check). */
 bool store_dir_open(struct store_dir *dir, const char *directory, struct error *err);
 /** Sets the paths only: takes no lock and creates nothing. */
 void store_dir_look(struct store_dir *dir, const char *directory);

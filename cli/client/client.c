@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/client/answer.h"
+#include "api/store/place.h"
 #include "api/types/text/json_text.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -66,7 +67,10 @@ static struct client *open_directory(const char *data_dir, enum client_access ac
                                      struct error *err)
 {
     struct error why = {0};
+    struct stat info;
 
+    if (lstat(data_dir, &info) == 0 && !place_check(data_dir, err))
+        return NULL;
     for (int i = 0; i < TRIES; i++) {
         struct client *client = client_http_open(data_dir, &why);
 
@@ -204,6 +208,11 @@ bool client_place_is_implied(const struct client_place *place)
 
     return !client_place_may_be(place) && strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0 &&
            (environment("KUBECONFIG") || (daemon_dir && has_store(daemon_dir, NULL)));
+}
+
+int client_open_failed(const struct error *err)
+{
+    return err->code == ERR_FORBIDDEN ? EXIT_REFUSED : EXIT_FAILED;
 }
 
 struct client *client_open_at(const struct client_place *place, enum client_access access,

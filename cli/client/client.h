@@ -72,6 +72,9 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
 /** Opens the server when `place` names one by kubeconfig or URL; otherwise calls client_open. */
 struct client *client_open_at(const struct client_place *place, enum client_access access,
                               struct error *err);
+/** The exit code of a command that could not open its client: EXIT_REFUSED for a data directory
+ * that is not safe to use, else EXIT_FAILED. */
+int client_open_failed(const struct error *err);
 /** Returns true when `place` names a server by kubeconfig or URL. */
 bool client_place_is_server(const struct client_place *place);
 /** Returns true when `place` names a server, or its data directory holds a store. */

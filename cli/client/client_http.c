@@ -15,6 +15,7 @@
 #include "api/server/http/unix_path.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/peer.h"
 #include "cli/client/internal.h"
 #include "cli/engine/serving.h"
 
@@ -238,6 +239,8 @@ static bool is_listening(const struct unix_path *path, struct error *err)
         error_set(err, ERR_NOT_FOUND, "", "no process listens");
     else if (result < 0)
         error_errno(err, errno, "cannot connect to %s", path->text);
+    else if (!peer_is_ours(fd, path->text, err))
+        result = -1;
     if (fd >= 0)
         close(fd);
     return result == 0;

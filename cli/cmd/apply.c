@@ -191,7 +191,7 @@ static int run(const void *options, int n_operands, char **operands)
     apply.client = client_open_at(&apply.options->place, CLIENT_CHANGE, &err);
     if (!apply.client) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     order = preflight_order(&set); /* objects that others depend on come first */
     for (size_t i = 0; i < set.count; i++)

@@ -108,7 +108,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     client = client_open(data_dir, CLIENT_CHANGE, &err);
     if (!client || !make(client, operands[0], &bytes, &err)) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client ? EXIT_FAILED : client_open_failed(&err);
     }
     printf("%s: %llu bytes\n", operands[0], (unsigned long long)bytes);
     return EXIT_OK;

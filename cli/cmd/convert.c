@@ -189,7 +189,7 @@ static int convert_stored(struct conversion *c, int n, char **words)
             client = client_open_at(&c->options->place, CLIENT_LOOK, &err);
         if (!client || !convert_one(c, client, &one, &err)) {
             cli_error(&err);
-            return EXIT_FAILED;
+            return client ? EXIT_FAILED : client_open_failed(&err);
         }
     }
     return EXIT_OK;

@@ -300,7 +300,9 @@ static int delete_found(struct deletion *deletion, const struct resources *resou
     deletion->client = client_open_at(&deletion->options->place, CLIENT_CHANGE, &err);
     if (!deletion->client || !find_operands(deletion, resources, &err)) {
         cli_error(&err);
-        return err.code == ERR_BAD_REQUEST ? EXIT_REFUSED : EXIT_FAILED;
+        return !deletion->client             ? client_open_failed(&err)
+               : err.code == ERR_BAD_REQUEST ? EXIT_REFUSED
+                                             : EXIT_FAILED;
     }
     find_manifests(deletion, set);
     if (deletion->count == 0 && !deletion->options->ignore_not_found) {

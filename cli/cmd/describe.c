@@ -130,7 +130,7 @@ static int run(const void *options, int n_operands, char **operands)
     all.client = client_open_at(&all.options->place, CLIENT_LOOK, &err);
     if (!all.client) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     for (size_t i = 0; i < resources.count; i++)
         describe_resource(&all, &resources.items[i]);

@@ -17,6 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "api/store/place.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -227,7 +228,12 @@ static enum verdict check_directory(struct finding *f)
 {
     const char *dir = f->options->data_dir;
     struct stat info;
+    struct error err = {0};
 
+    if (!place_check(dir, &err)) {
+        buf_printf(&f->text, "%s", err.message);
+        return WRONG;
+    }
     if (stat(dir, &info) < 0 && errno == ENOENT) {
         buf_printf(&f->text, "%s is not there; the first run makes it", dir);
         return WELL;

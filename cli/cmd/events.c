@@ -162,7 +162,7 @@ static int run(const void *options, int n_operands, char **operands)
     events.client = client_open_at(&events.options->place, CLIENT_LOOK, &err);
     if (!events.client || !show(&events, fields, &err)) {
         cli_error(&err);
-        code = EXIT_FAILED;
+        code = events.client ? EXIT_FAILED : client_open_failed(&err);
     } else if (!events.printed && !events.options->watch) {
         fprintf(stderr,
                 events.options->all_namespaces ? "No events found.\n"

@@ -387,7 +387,7 @@ static int get_raw(const struct get_options *options, int n_operands)
     if (client && client_do(client, &call, &err))
         return EXIT_OK;
     cli_error(&err);
-    return EXIT_FAILED;
+    return client ? EXIT_FAILED : client_open_failed(&err);
 }
 
 static int get_named(const struct get_options *options, int n_operands, char **operands)
@@ -398,7 +398,7 @@ static int get_named(const struct get_options *options, int n_operands, char **o
 
     if (get_parse(&get, n_operands, operands, &err)) {
         get.client = client_open_at(&get.options->place, CLIENT_LOOK, &err);
-        code = get.client ? get_run(&get) : EXIT_FAILED;
+        code = get.client ? get_run(&get) : client_open_failed(&err);
     }
     if (err.code != ERR_NONE)
         cli_error(&err);

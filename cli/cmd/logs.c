@@ -389,7 +389,7 @@ static int run(const void *options, int n_operands, char **operands)
     logs.client = client_open_at(&logs.options->place, CLIENT_LOOK, &err);
     if (!logs.client) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     logs.tail = make_tail(&logs);
     if (logs.subject.kind == &kind_pod)

@@ -251,7 +251,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         return EXIT_REFUSED;
     if (!open_store(&options.place, &client, &err)) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client ? EXIT_FAILED : client_open_failed(&err);
     }
 
     const struct plan_options how = {.namespace = client_namespace(client, options.namespace),

@@ -100,7 +100,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     client = client_open_at(&options->place, CLIENT_CHANGE, &err);
     if (!client) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     for (size_t i = 0; i < flows.count; i++) {
         err = (struct error){0};

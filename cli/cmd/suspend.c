@@ -242,7 +242,7 @@ static int control(const struct control *control, const struct control_options *
     c.client = client_open_at(&options->place, CLIENT_CHANGE, &err);
     if (!c.client) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     for (size_t i = 0; i < named.count; i++) {
         const struct resource *one = &named.items[i];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/store/place.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -198,11 +199,16 @@ static int run(const void *options, int n_operands, char **operands)
                  {"revoke", run_revoke, .needs_daemon = true}};
     struct request request = {.options = options, .n_names = n_operands - 1, .names = operands + 1};
     scoped_str default_dir = access_default_dir();
+    struct error err = {0};
 
     request.data_dir =
         request.options->data_dir ? request.options->data_dir : (const char *)default_dir;
     if (!request.data_dir) {
         cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");
+        return EXIT_REFUSED;
+    }
+    if (!place_check(request.data_dir, &err)) {
+        cli_error(&err);
         return EXIT_REFUSED;
     }
     for (size_t i = 0; i < countof(words); i++)

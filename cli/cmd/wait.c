@@ -193,7 +193,9 @@ static int report(const struct wait *wait)
         return EXIT_OK;
     if (wait->err.code != ERR_NONE) {
         cli_error(&wait->err);
-        return wait->err.code == ERR_TIMEOUT ? EXIT_TIMED_OUT : EXIT_FAILED;
+        return wait->err.code == ERR_TIMEOUT ? EXIT_TIMED_OUT
+               : wait->client                ? EXIT_FAILED
+                                             : client_open_failed(&wait->err);
     }
     if (wait->verdict == CONDITION_MET) {
         printf("%s %s\n", name.data,
@@ -254,7 +256,7 @@ static int wait_for_selected(struct wait *wait, const struct kind *kind)
     if (!open_client(wait) || !wait->client ||
         !list_each(wait->client, &query, add_name, &selected, NULL, &err)) {
         cli_error(err.code ? &err : &wait->err);
-        return EXIT_FAILED;
+        return wait->client ? EXIT_FAILED : client_open_failed(&wait->err);
     }
     if (selected.count == 0) {
         cli_errorf("no matching resources found");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/server/auth/tls_keys.h"
+#include "api/store/place.h"
 #include "api/types/text/yaml.h"
 #include "base/base64.h"
 #include "base/file.h"
@@ -36,16 +37,10 @@ bool access_check_dir(const char *data_dir, struct error *err)
 {
     struct stat info;
 
-    if (!file_mkdirs(data_dir, 0700, err))
+    if (!place_check(data_dir, err) || !file_mkdirs(data_dir, 0700, err))
         return false;
     if (stat(data_dir, &info) < 0)
         return error_errno(err, errno, "cannot look at %s", data_dir);
-    if (!S_ISDIR(info.st_mode))
-        return error_set(err, ERR_INVALID, "", "%s is not a directory", data_dir);
-    if (info.st_uid != geteuid())
-        return error_set(err, ERR_FORBIDDEN, "",
-                         "the data directory %s belongs to another user (uid %u)", data_dir,
-                         (unsigned)info.st_uid);
     return (info.st_mode & 077) == 0 ||
            error_set(err, ERR_FORBIDDEN, "",
                      "the data directory %s is open to other users (mode %03o): make it private "

@@ -146,7 +146,7 @@ static int load_stored(const struct flow_source_options *options, int n, char **
     if (err.code == ERR_NONE)
         return EXIT_OK;
     cli_error(&err);
-    return EXIT_FAILED;
+    return out->client ? EXIT_FAILED : client_open_failed(&err);
 }
 
 static const char *namespace_of(const struct flow_source_options *options, const json_t *doc)
@@ -199,9 +199,9 @@ static int load_files(const struct flow_source_options *options, int n, char **f
         return EXIT_REFUSED;
     if (client_place_may_be(&options->place)) /* stored templates and states add to the files */
         out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
-    if (!out->client && client_place_is_server(&options->place)) {
+    if (!out->client && (client_place_is_server(&options->place) || err.code == ERR_FORBIDDEN)) {
         cli_error(&err);
-        return EXIT_FAILED;
+        return client_open_failed(&err);
     }
     options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; i < out->set.count; i++) {

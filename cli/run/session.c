@@ -430,6 +430,9 @@ int session_run(const struct session_options *options, struct manifests *set)
         ERR_UNAVAILABLE) { /* this machine lacks an isolation or network that was asked for */
         cli_errorf("%s", err.message);
         session.exit_code = EXIT_REFUSED;
+    } else if (err.code == ERR_FORBIDDEN) { /* the data directory is not safe to use */
+        cli_error(&err);
+        session.exit_code = EXIT_REFUSED;
     } else if (err.code != ERR_CONFLICT) {
         cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
                    err.message);

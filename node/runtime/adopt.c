@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -19,6 +20,18 @@
 #include "node/runtime/internal.h"
 #include "node/sandbox/cgroup.h"
 #include "node/shim/records.h"
+
+/* A directory of another user is left alone: its records are not what this program wrote. */
+static bool is_ours(int dir_fd, const char *id)
+{
+    struct stat info;
+
+    if (fstat(dir_fd, &info) == 0 && info.st_uid == geteuid())
+        return true;
+    log_warn("supervisor of another user left alone", kv_str("supervisor", id),
+             kv_int("uid", (int64_t)info.st_uid));
+    return false;
+}
 
 /* The link to the shim of directory `id`: connected, or (fd -1) dead. NULL: no such directory. */
 static struct shim_link *link_to(struct host *host, const char *id)
@@ -29,6 +42,10 @@ static struct shim_link *link_to(struct host *host, const char *id)
 
     if (dir_fd < 0)
         return NULL;
+    if (!is_ours(dir_fd, id)) {
+        close(dir_fd);
+        return NULL;
+    }
     if (flock(dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         link = shim_link_connect(host, id, dir_fd, &err);
     if (!link)

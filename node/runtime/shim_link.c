@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/peer.h"
 #include "node/exe/self_exe.h"
 #include "node/runtime/internal.h"
 #include "node/shim/entry.h"
@@ -196,10 +197,14 @@ static bool connect_link(struct shim_link *link, struct error *err)
     struct host *host = link->host;
     struct sockaddr_un address;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool ours = false;
 
     shim_dir_address(link->dir_fd, &address);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address))
         error_errno(err, errno, "supervisor %s", link->id);
+    else
+        ours = peer_is_ours(fd, link->id, err);
+    if (!ours) {
         if (fd >= 0)
             close(fd);
         return false;

@@ -257,14 +257,22 @@ static int open_and_lock(const char *joining)
     return fd;
 }
 
-/* Make the directory, unless it exists, and open its join file. */
+/* In a tree that is delegated to another user, that user may make groups under our names. */
+static bool is_ours(const char *dir)
+{
+    struct stat info;
+
+    return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+/* Make the directory, unless it exists and is ours, and open its join file. */
 static int make_and_open(const char *dir, bool unified)
 {
     scoped_str joining = join_file(dir, unified);
     int fd = -1;
 
     for (unsigned tries = 0; fd < 0 && tries < MAKE_TRIES; tries++)
-        if ((mkdir(dir, 0755) && errno != EEXIST) ||
+        if ((mkdir(dir, 0755) && (errno != EEXIST || !is_ours(dir))) ||
             ((fd = open_and_lock(joining)) < 0 && errno != ENOENT))
             return -1;
     return fd;
@@ -524,6 +532,8 @@ static void remove_below(const char *parent, bool unified, const struct removal 
         if (!owner_of(entry->d_name) || (!removal->orphaned && !is_wanted(removal, entry->d_name)))
             continue;
         path = mem_printf("%s/%s", parent, entry->d_name);
+        if (!is_ours(path))
+            continue;
         if (removal->orphaned)
             remove_unlocked(path, unified);
         else

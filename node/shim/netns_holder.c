@@ -13,6 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/peer.h"
 #include "node/shim/entry.h"
 #include "node/shim/shim_dir.h"
 #include "node/wire/fdpass.h"
@@ -66,7 +67,7 @@ bool netns_holder_connect(int dir_fd, struct netns_holder *out, struct error *er
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
         connect(fd, (struct sockaddr *)&address, sizeof address))
         error_errno(err, errno, "holder of the private network");
-    else
+    else if (peer_is_ours(fd, "the directory of the private network", err))
         count = receive_answer(fd, fds, err);
     if (count < 0) {
         if (fd >= 0)

@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * Whose a data directory is. A flow in the store of another user would run that user's programs
+ * with our rights, so no command uses a directory that another user made or can change.
+ */
+#include "base/error.h"
+
+/**
+ * Refuses a data directory that another user could have filled. FORBIDDEN with `err` when
+ *
+ *   - it is a symbolic link, whose target somebody else may have chosen,
+ *   - it belongs to another user, or its group or others may write to it,
+ *   - the directory above lets every user rename entries (world-writable without the sticky bit),
+ *   - for root: the directory above belongs to a user other than root and the one of sudo(8).
+ *
+ * A directory that does not exist yet passes when the one above does. Source: git's check of
+ * ownership ("dubious ownership"), ssh's StrictModes.
+ */
+bool place_check(const char *directory, struct error *err);

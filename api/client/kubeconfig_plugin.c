@@ -66,7 +66,7 @@ struct kubeconfig_plugin *kubeconfig_plugin_new(const json_t *exec, const char *
         return NULL;
     }
     if (!allowed || strcmp(allowed, path) != 0) {
-        error_set(err, ERR_FORBIDDEN, "exec.command",
+        error_set(err, ERR_UNAUTHORIZED, "exec.command",
                   "credentials come from the program %s, which is not started unless "
                   "--allow-exec-plugin or JOBFLOW_EXEC_PLUGIN names it by its absolute path",
                   path);

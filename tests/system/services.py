@@ -165,7 +165,7 @@ def clients_see_who_is_behind_a_service():
     daemon.apply(job("told", [task("t", "echo $WEB_SERVICE_HOST:$WEB_SERVICE_PORT_HTTP $WEB_PORT")]),
                  job("not-told", [task("t", "echo .$WEB_SERVICE_HOST.", enableServiceLinks=False)]))
     for name in ("told", "not-told"):
-        wait_until(name + " has ended", lambda: daemon.get("pods/%s-t-0" % name)["status"].get("phase") == "Succeeded")
+        daemon("wait", "job/" + name)
     check_equal("told", daemon("logs", "pod/told-t-0").stdout, "%s:7092 tcp://%s:7092\n" % (ip, ip))
     check_equal("not told", daemon("logs", "pod/not-told-t-0").stdout, "..\n")
     daemon("delete", "vcjob", "j")

@@ -202,7 +202,7 @@ static void a_plugin_runs_again_when_its_token_is_no_good(void **state)
     struct error err = {0};
 
     check("nobody allowed it", !kubeconfig_read(path, NULL, &refused, &err));
-    check_int("code", err.code, ERR_FORBIDDEN);
+    check_int("code", err.code, ERR_UNAUTHORIZED);
     check_has("says how", err.message, "JOBFLOW_EXEC_PLUGIN");
     check(err.message, kubeconfig_read(path, &options, &config, &err));
     check("not asked yet", !kubeconfig_is_fresh(&config, now_ms));

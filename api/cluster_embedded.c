@@ -189,7 +189,8 @@ static void embedded_remove(struct cluster *c, struct cluster_call *call, const 
     };
     struct embedded *e = embedded_of(c);
     struct error_list errors = {0};
-    bool ok = registry_delete(e->registry, kind, ns, name, &deletion, NULL, &errors);
+    bool ok = registry_delete(e->registry, (struct registry_target){kind, ns, name}, &deletion,
+                              NULL, &errors);
 
     answer_call(e, call, ok, NULL, &errors);
 }

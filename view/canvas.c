@@ -101,19 +101,19 @@ void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t o
                     (row > from ? CANVAS_UP : 0u) | (row < to ? CANVAS_DOWN : 0u), owner);
 }
 
-void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
-                enum color color, bool bold)
+void canvas_box(struct canvas *canvas, const struct canvas_box *box)
 {
-    int right = column + width - 1, bottom = row + height - 1;
+    int left = box->column, right = left + box->width - 1;
+    int top = box->row, bottom = top + box->height - 1;
 
-    canvas_across(canvas, row, column, right, owner);
-    canvas_across(canvas, bottom, column, right, owner);
-    canvas_down(canvas, column, row, bottom, owner);
-    canvas_down(canvas, right, row, bottom, owner);
-    for (int r = row; r <= bottom; r++)
-        for (int c = column; c <= right; c += r == row || r == bottom ? 1 : width - 1) {
-            cell_at(canvas, r, c)->color = (uint8_t)color;
-            cell_at(canvas, r, c)->bold = bold;
+    canvas_across(canvas, top, left, right, box->owner);
+    canvas_across(canvas, bottom, left, right, box->owner);
+    canvas_down(canvas, left, top, bottom, box->owner);
+    canvas_down(canvas, right, top, bottom, box->owner);
+    for (int r = top; r <= bottom; r++)
+        for (int c = left; c <= right; c += r == top || r == bottom ? 1 : box->width - 1) {
+            cell_at(canvas, r, c)->color = (uint8_t)box->color;
+            cell_at(canvas, r, c)->bold = box->bold;
         }
 }
 

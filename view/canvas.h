@@ -39,8 +39,12 @@ void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t ow
 void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner);
 /** Add directions to the lines of one cell. */
 void canvas_join(struct canvas *canvas, int row, int column, unsigned directions, uint32_t owner);
-/** Draw a box of `width` columns and `height` rows. */
-void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
-                enum color color, bool bold);
+struct canvas_box {
+    int row, column, width, height; /* its upper left corner and its size */
+    uint32_t owner;
+    enum color color;
+    bool bold;
+};
+void canvas_box(struct canvas *canvas, const struct canvas_box *box);
 /** Print all rows without trailing blanks. */
 void canvas_print(const struct canvas *canvas, const struct term *term, FILE *out);

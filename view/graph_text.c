@@ -98,8 +98,12 @@ static void draw_box(struct picture *picture, const struct layout_box *box, int 
     int left = box->center - box->width / 2;
     bool bold = flow_view_step_critical(step);
 
-    canvas_box(&picture->canvas, row, left, box->width, height, ++picture->owners, COLOR_NONE,
-               bold);
+    canvas_box(&picture->canvas, &(struct canvas_box){.row = row,
+                                                      .column = left,
+                                                      .width = box->width,
+                                                      .height = height,
+                                                      .owner = ++picture->owners,
+                                                      .bold = bold});
     for (int t = 0; t < label->n; t++) {
         int room = box->width - 2 - term_text_width(label->texts[t]);
 

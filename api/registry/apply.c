@@ -44,14 +44,15 @@ static bool apply_new(struct applying *a, json_t *config, const struct object **
 {
     scoped(json) json_t *nothing = json_object(), *none = json_array();
     scoped(json) json_t *wanted = tracked(a, config);
-    scoped(managed_apply) struct managed_apply applied = {0};
+    scoped(managed_apply) struct managed_apply apply = {
+        .live = nothing, .config = wanted, .force = true};
 
     json_object_del(json_object_get(config, "metadata"),
                     "resourceVersion"); /* a resourceVersion belongs to
                                                                               * an earlier object */
-    if (!managed_apply(none, &a->write, nothing, wanted, NULL, true, &applied, errors))
+    if (!managed_apply(none, &a->write, &apply, errors))
         return false;
-    return create_from_document(a->r, config, a->how, list_text(applied.entries), out, errors);
+    return create_from_document(a->r, config, a->how, list_text(apply.out_entries), out, errors);
 }
 
 /* Returns the managed fields of a live object that has none yet: all its fields, with the manager
@@ -150,15 +151,16 @@ static bool apply_to(struct applying *a, const struct object *current, const jso
     scoped(json) json_t *doc = object_to_json(current), *live = tracked(a, doc);
     scoped(json) json_t *wanted = tracked(a, config), *entries = entries_of(a, current, live);
     scoped(json) json_t *pardon = forgiven(a, live), *whole = NULL;
-    scoped(managed_apply) struct managed_apply applied = {0};
+    scoped(managed_apply) struct managed_apply apply = {
+        .live = live, .config = wanted, .forgiven = pardon, .force = force};
 
-    if (!managed_apply(entries, &a->write, live, wanted, pardon, force, &applied, errors))
+    if (!managed_apply(entries, &a->write, &apply, errors))
         return false;
     if (!a->subresource)
-        follow_note(a, config, applied.doc);
-    whole = whole_document(a, current, config, applied.doc);
+        follow_note(a, config, apply.out_doc);
+    whole = whole_document(a, current, config, apply.out_doc);
     return update_from_document(a->r, whole, a->subresource ? REGISTRY_STATUS : REGISTRY_MAIN,
-                                a->how, list_text(applied.entries), out, errors);
+                                a->how, list_text(apply.out_entries), out, errors);
 }
 
 static int by_text(const void *a, const void *b)
@@ -213,32 +215,32 @@ static bool check_uid(const struct applying *a, const char *name, const struct o
     return false;
 }
 
-bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
-                    json_t *config, enum registry_subresource sub, bool force,
-                    const struct registry_write *how, const struct object **out, bool *out_created,
-                    struct error_list *errors)
+bool registry_apply(struct registry *r, struct registry_target at,
+                    const struct registry_apply *apply, const struct registry_write *how,
+                    const struct object **out, struct error_list *errors)
 {
-    const struct object *current = store_get(r->store, kind, ns, name);
+    const struct object *current = store_get(r->store, at.kind, at.ns, at.name);
     struct applying a = {
         .r = r,
-        .kind = kind,
-        .subresource = sub == REGISTRY_STATUS ? "status" : NULL,
+        .kind = at.kind,
+        .subresource = apply->sub == REGISTRY_STATUS ? "status" : NULL,
         .how = how,
-        .write = {.at = schema_at_root(kind->schema, false),
+        .write = {.at = schema_at_root(at.kind->schema, false),
                   .manager = how->manager,
-                  .api_version = kind_api_version(kind),
+                  .api_version = kind_api_version(at.kind),
                   .operation = MANAGED_APPLY},
     };
 
     time_format(loop_wall_ms(r->loop), a.now);
     a.write.subresource = a.subresource;
     a.write.now = a.now;
-    *out_created = !current;
-    if (!check_declared(&a, config, errors) || !check_uid(&a, name, current, config, errors))
+    *apply->out_created = !current;
+    if (!check_declared(&a, apply->config, errors) ||
+        !check_uid(&a, at.name, current, apply->config, errors))
         return false;
     if (current)
-        return apply_to(&a, current, config, force, out, errors);
-    if (sub == REGISTRY_STATUS)
-        return registry_not_found(kind, name, errors);
-    return apply_new(&a, config, out, errors);
+        return apply_to(&a, current, apply->config, apply->force, out, errors);
+    if (apply->sub == REGISTRY_STATUS)
+        return registry_not_found(at.kind, at.name, errors);
+    return apply_new(&a, apply->config, out, errors);
 }

@@ -182,15 +182,15 @@ static bool store_takes_deletes(const struct registry *r, struct error_list *err
     return false;
 }
 
-bool registry_delete(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+bool registry_delete(struct registry *r, struct registry_target at,
                      const struct registry_delete *how, const struct object **out,
                      struct error_list *errors)
 {
-    const struct object *object = store_get(r->store, kind, ns, name), *left = NULL;
+    const struct object *object = store_get(r->store, at.kind, at.ns, at.name), *left = NULL;
     struct mark mark;
 
     if (!object)
-        return registry_not_found(kind, name, errors);
+        return registry_not_found(at.kind, at.name, errors);
     if (!store_takes_deletes(r, errors) || !check_preconditions(object, how, errors) ||
         !check_allowed(r, object, how, errors))
         return false;

@@ -176,8 +176,7 @@ static void delete_internal(struct registry *r, const struct object *object,
     struct error_list errors = {0};
     struct error err;
 
-    registry_delete(r, object->kind, object_namespace(object), object_name(object), &how, NULL,
-                    &errors);
+    registry_delete(r, registry_target_of(object), &how, NULL, &errors);
     if (!error_list_ok(&errors, &err))
         log_warn("object not collected", kv_str("kind", object->kind->name),
                  kv_str("namespace", object_namespace(object)), kv_str("name", object_name(object)),

@@ -16,19 +16,15 @@ static bool is_custom(const struct kind *kind)
     return len >= strlen(suffix) && strcmp(kind->group + len - strlen(suffix), suffix) == 0;
 }
 
-static json_t *apply(const struct kind *kind, enum registry_patch type, const json_t *doc,
-                     const json_t *patch, struct error *err)
+static json_t *apply(const struct kind *kind, const json_t *doc, const struct registry_patch *patch,
+                     struct error *err)
 {
-    switch (type) {
-    case REGISTRY_PATCH_JSON:
-        return patch_json(doc, patch, err);
-    case REGISTRY_PATCH_MERGE:
-        return patch_merge(doc, patch, err);
-    case REGISTRY_PATCH_STRATEGIC:
-        break;
-    }
+    if (patch->type == REGISTRY_PATCH_JSON)
+        return patch_json(doc, patch->doc, err);
+    if (patch->type == REGISTRY_PATCH_MERGE)
+        return patch_merge(doc, patch->doc, err);
     if (!is_custom(kind))
-        return patch_strategic(kind->schema, doc, patch, err);
+        return patch_strategic(kind->schema, doc, patch->doc, err);
     error_set(err, ERR_MEDIA_TYPE, "",
               "the body of the request was in an unknown format - accepted media types include: "
               "application/json-patch+json, application/merge-patch+json, "
@@ -103,20 +99,19 @@ static bool still_the_same(const struct object *current, const json_t *patched,
     return true;
 }
 
-bool registry_patch(struct registry *r, const struct kind *kind, const char *ns, const char *name,
-                    enum registry_patch type, const json_t *patch, enum registry_subresource sub,
-                    const struct registry_write *how, const struct object **out,
-                    struct error_list *errors)
+bool registry_patch(struct registry *r, struct registry_target at,
+                    const struct registry_patch *patch, const struct registry_write *how,
+                    const struct object **out, struct error_list *errors)
 {
-    const struct object *current = store_get(r->store, kind, ns, name);
+    const struct object *current = store_get(r->store, at.kind, at.ns, at.name);
     scoped(json) json_t *doc = NULL;
     scoped(json) json_t *patched = NULL;
     struct error err = {0};
 
     if (!current)
-        return registry_not_found(kind, name, errors);
+        return registry_not_found(at.kind, at.name, errors);
     doc = object_to_json(current);
-    patched = apply(kind, type, doc, patch, &err);
+    patched = apply(at.kind, doc, patch, &err);
     if (!patched) {
         error_list_add(errors, err.code,
                        err.code == ERR_INVALID && !*err.field ? "patch" : err.field, "%s",
@@ -124,5 +119,5 @@ bool registry_patch(struct registry *r, const struct kind *kind, const char *ns,
         return false;
     }
     return complete(current, patched, errors) && still_the_same(current, patched, errors) &&
-           registry_update(r, patched, sub, how, out, errors);
+           registry_update(r, patched, patch->sub, how, out, errors);
 }

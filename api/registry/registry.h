@@ -101,21 +101,36 @@ bool registry_update_status(struct registry *r, const struct object *object, str
  * defaults. A fast check before the full update; false proves nothing. */
 bool registry_unchanged(struct registry *r, json_t *doc, const struct object *stored);
 
-enum registry_patch { REGISTRY_PATCH_JSON, REGISTRY_PATCH_MERGE, REGISTRY_PATCH_STRATEGIC };
-bool registry_patch(struct registry *r, const struct kind *kind, const char *ns, const char *name,
-                    enum registry_patch type, const json_t *patch, enum registry_subresource sub,
-                    const struct registry_write *how, const struct object **out,
-                    struct error_list *errors);
+/* The object that a patch, an apply or a delete is about. */
+struct registry_target {
+    const struct kind *kind;
+    const char *ns, *name; /* ns "" for a cluster-scoped kind */
+};
+static inline struct registry_target registry_target_of(const struct object *object)
+{
+    return (struct registry_target){object->kind, object_namespace(object), object_name(object)};
+}
 
-/**
- * Server-side apply. `config` has all fields that `how->manager` wants to own. The object is
- * created when it does not exist (*out_created). Each field of another manager that would change is
- * a CONFLICT error, unless `force`.
- */
-bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
-                    json_t *config, enum registry_subresource sub, bool force,
-                    const struct registry_write *how, const struct object **out, bool *out_created,
-                    struct error_list *errors);
+enum registry_patch_type { REGISTRY_PATCH_JSON, REGISTRY_PATCH_MERGE, REGISTRY_PATCH_STRATEGIC };
+struct registry_patch {
+    enum registry_patch_type type;
+    const json_t *doc;
+    enum registry_subresource sub;
+};
+bool registry_patch(struct registry *r, struct registry_target at,
+                    const struct registry_patch *patch, const struct registry_write *how,
+                    const struct object **out, struct error_list *errors);
+
+struct registry_apply {
+    json_t *config; /* all fields that the manager wants to own */
+    enum registry_subresource sub;
+    bool force;        /* take fields that other managers own; otherwise each is a CONFLICT */
+    bool *out_created; /* whether the object did not exist and was created */
+};
+/** Server-side apply by `how->manager`. */
+bool registry_apply(struct registry *r, struct registry_target at,
+                    const struct registry_apply *apply, const struct registry_write *how,
+                    const struct object **out, struct error_list *errors);
 
 enum registry_propagation { REGISTRY_BACKGROUND, REGISTRY_FOREGROUND, REGISTRY_ORPHAN };
 struct registry_delete {
@@ -128,6 +143,6 @@ struct registry_delete {
 };
 /** Deletes an object. `*out` is the object with its deletion timestamp, or NULL when it was
  * removed. */
-bool registry_delete(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+bool registry_delete(struct registry *r, struct registry_target at,
                      const struct registry_delete *how, const struct object **out,
                      struct error_list *errors);

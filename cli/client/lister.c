@@ -138,10 +138,11 @@ bool list_names(struct client *client, const struct list_query *query,
     return true;
 }
 
-bool list_pages_at(struct client *client, const char *target, const char *accept,
-                   bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
-                   struct error *err)
+bool list_pages(struct client *client, const struct list_query *query,
+                bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
+                struct error *err)
 {
+    scoped_str target = query->path ? mem_strdup(query->path) : list_target(query);
     scoped_str next = NULL;
     bool goes_on;
 
@@ -154,7 +155,7 @@ bool list_pages_at(struct client *client, const char *target, const char *accept
         buf_str(&url, target);
         resource_write_query("limit", PAGE_LIMIT, &url);
         resource_write_query("continue", next, &url);
-        doc = get_page(client, url.data, accept, err);
+        doc = get_page(client, url.data, query->accept, err);
         if (!doc)
             return false;
         metadata = json_object_get(doc, "metadata");
@@ -166,15 +167,6 @@ bool list_pages_at(struct client *client, const char *target, const char *accept
         goes_on = page(ctx, doc) && next && *next;
     } while (goes_on);
     return true;
-}
-
-bool list_pages(struct client *client, const struct list_query *query,
-                bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
-                struct error *err)
-{
-    scoped_str target = list_target(query);
-
-    return list_pages_at(client, target, query->accept, page, ctx, out_revision, err);
 }
 
 struct each_object {

@@ -14,6 +14,7 @@ struct list_query {
     /* NULL = JSON, pages are Lists; or the media type of a Table, pages are Tables. */
     const char *accept;
     const char *include_object; /* for Tables: "Object" or "None"; NULL: Metadata */
+    const char *path;           /* a list that is no collection of a kind; NULL */
 };
 
 /** Returns the path and query of a list request. Owned. */
@@ -37,11 +38,6 @@ bool list_each(struct client *client, const struct list_query *query,
  * documents. */
 bool list_names(struct client *client, const struct list_query *query,
                 void (*each)(void *ctx, const char *name), void *ctx, struct error *err);
-
-/** As list_pages, for any path with or without a query. */
-bool list_pages_at(struct client *client, const char *target, const char *accept,
-                   bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
-                   struct error *err);
 
 /** A watch and its callbacks; the `object` they get is borrowed. */
 enum watch_event { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED };

@@ -151,12 +151,13 @@ static void write_path(const struct get *get, const struct resource *resource, s
 
 static void get_steps(struct get *get, const struct resource *flow)
 {
-    scoped(buf) struct buf target = {0};
+    scoped(buf) struct buf path = {0};
+    struct list_query query = {.accept = get->as_table ? table_accept : NULL};
     struct error err = {0};
 
-    write_path(get, flow, &target);
-    if (!list_pages_at(get->client, target.data, get->as_table ? table_accept : NULL, print_page,
-                       get, NULL, &err))
+    write_path(get, flow, &path);
+    query.path = path.data;
+    if (!list_pages(get->client, &query, print_page, get, NULL, &err))
         report(get, &err);
 }
 

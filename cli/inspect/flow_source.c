@@ -313,7 +313,8 @@ static void take_times(const struct flow_source *source, struct flow_view *view)
         return;
     resource_write_path(&kind_job_flow, view->ns, view->name, &path);
     buf_str(&path, "/steps");
-    list_pages_at(source->client, path.data, NULL, take_page, view, NULL, NULL);
+    list_pages(source->client, &(struct list_query){.path = path.data}, take_page, view, NULL,
+               NULL);
 }
 
 /* No step has a time when it ended. */

@@ -61,8 +61,8 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
     scoped(json) json_t *patch = replacement(manifest->doc, body);
 
     json_object_del(patch, "status");
-    return registry_patch(registry, stored->kind, object_namespace(stored), object_name(stored),
-                          REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, how, out, errors);
+    return registry_patch(registry, registry_target_of(stored),
+                          &(struct registry_patch){REGISTRY_PATCH_MERGE, patch}, how, out, errors);
 }
 
 json_t *apply_patch(const struct manifest *manifest, const json_t *stored)

@@ -45,8 +45,8 @@ static void delete_object(struct backend *backend, const struct object *object, 
     struct error_list errors = {0};
     const struct object *out;
 
-    registry_delete(engine_registry(engine_of(backend)), object->kind, object_namespace(object),
-                    object_name(object), &how, &out, &errors);
+    registry_delete(engine_registry(engine_of(backend)), registry_target_of(object), &how, &out,
+                    &errors);
     error_list_release(&errors); /* an object that is gone is deleted */
 }
 

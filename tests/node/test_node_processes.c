@@ -174,8 +174,9 @@ static void remove_pod(struct daemon *daemon, const char *name)
     struct error_list errors = {0};
     const struct object *out;
 
-    check(name, registry_delete(daemon->registry, &kind_pod, "default", name,
-                                &(struct registry_delete){.grace_s = -1}, &out, &errors));
+    check(name,
+          registry_delete(daemon->registry, (struct registry_target){&kind_pod, "default", name},
+                          &(struct registry_delete){.grace_s = -1}, &out, &errors));
     error_list_release(&errors);
 }
 

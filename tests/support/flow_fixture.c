@@ -287,7 +287,8 @@ void flow_fixture_delete(struct flow_fixture *fixture, const struct kind *kind, 
     const struct registry_delete deletion = {.grace_s = 0, .propagation = how};
     struct error_list errors = {0};
 
-    registry_delete(fixture->registry, kind, "default", name, &deletion, NULL, &errors);
+    registry_delete(fixture->registry, (struct registry_target){kind, "default", name}, &deletion,
+                    NULL, &errors);
     check_none(&errors);
     error_list_release(&errors);
     flow_fixture_settle(fixture);

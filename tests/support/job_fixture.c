@@ -300,8 +300,9 @@ void job_fixture_patch(struct job_fixture *fixture, const struct kind *kind, con
 
     if (!patch)
         check_fail("patch is no JSON: %s", json);
-    registry_patch(fixture->registry, kind, kind->namespaced ? "default" : "", name,
-                   REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, &how, &out, &errors);
+    registry_patch(fixture->registry,
+                   (struct registry_target){kind, kind->namespaced ? "default" : "", name},
+                   &(struct registry_patch){REGISTRY_PATCH_MERGE, patch}, &how, &out, &errors);
     check_errors(&errors);
     job_fixture_settle(fixture);
 }
@@ -328,8 +329,9 @@ void job_fixture_delete(struct job_fixture *fixture, const struct kind *kind, co
     struct error_list errors = {0};
     const struct object *out;
 
-    registry_delete(fixture->registry, kind, kind->namespaced ? "default" : "", name, &how, &out,
-                    &errors);
+    registry_delete(fixture->registry,
+                    (struct registry_target){kind, kind->namespaced ? "default" : "", name}, &how,
+                    &out, &errors);
     check_errors(&errors);
     job_fixture_settle(fixture);
 }

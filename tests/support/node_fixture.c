@@ -175,8 +175,10 @@ void node_fixture_patch(struct node_fixture *fixture, const struct kind *kind, c
     va_start(args, format);
     scoped(json) json_t *patch = parse(format, args);
     va_end(args);
-    must(registry_patch(fixture->registry, kind, kind->namespaced ? "default" : "", name,
-                        REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, &plain, &out, &errors),
+    must(registry_patch(fixture->registry,
+                        (struct registry_target){kind, kind->namespaced ? "default" : "", name},
+                        &(struct registry_patch){REGISTRY_PATCH_MERGE, patch}, &plain, &out,
+                        &errors),
          &errors);
 }
 
@@ -186,7 +188,8 @@ void node_fixture_delete(struct node_fixture *fixture, const struct kind *kind, 
     struct error_list errors = {0};
     const struct object *out;
 
-    must(registry_delete(fixture->registry, kind, kind->namespaced ? "default" : "", name,
+    must(registry_delete(fixture->registry,
+                         (struct registry_target){kind, kind->namespaced ? "default" : "", name},
                          &(struct registry_delete){.grace_s = grace_s, .internal = true}, &out,
                          &errors),
          &errors);

@@ -176,8 +176,9 @@ static bool patch(struct registry_fixture *fixture, const struct kind *kind, con
     bool ok;
 
     error_list_release(&fixture->errors);
-    ok = registry_patch(fixture->registry, kind, kind->namespaced ? "default" : "", name,
-                        REGISTRY_PATCH_MERGE, doc, sub, &how, NULL, &fixture->errors);
+    ok = registry_patch(
+        fixture->registry, (struct registry_target){kind, kind->namespaced ? "default" : "", name},
+        &(struct registry_patch){REGISTRY_PATCH_MERGE, doc, sub}, &how, NULL, &fixture->errors);
     loop_settle(fixture->loop);
     return ok;
 }
@@ -200,8 +201,9 @@ bool registry_fixture_delete(struct registry_fixture *fixture, const struct kind
     bool ok;
 
     error_list_release(&fixture->errors);
-    ok = registry_delete(fixture->registry, kind, kind->namespaced ? "default" : "", name, how,
-                         NULL, &fixture->errors);
+    ok = registry_delete(fixture->registry,
+                         (struct registry_target){kind, kind->namespaced ? "default" : "", name},
+                         how, NULL, &fixture->errors);
     loop_settle(fixture->loop);
     return ok;
 }

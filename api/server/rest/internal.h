@@ -18,6 +18,11 @@
 
 enum { BACKLOG_LOW = 256 << 10 }; /* a stream produces its next piece below this backlog */
 
+static inline struct registry_target route_target(const struct route *route)
+{
+    return (struct registry_target){route->kind, route->ns, route->name};
+}
+
 struct api {
     struct loop *loop;
     struct registry *registry;

@@ -144,8 +144,7 @@ struct api_stream *verb_delete(const struct api_call *call)
 
     if (!parse_options(call, &how, &options, &err))
         return reply_option_error(call, "DeleteOptions", &err);
-    if (!registry_delete(call->api->registry, route->kind, route->ns, route->name, &how, &left,
-                         &errors)) {
+    if (!registry_delete(call->api->registry, route_target(route), &how, &left, &errors)) {
         const struct status_subject about = {.kind = route->kind, .name = route->name};
 
         stream = reply_failure(call, &errors, &about);
@@ -172,8 +171,7 @@ struct api_stream *verb_evict(const struct api_call *call)
         return reply_error(call, &err);
     if (!take_options(call, json_object_get(body, "deleteOptions"), &how, &err))
         return reply_option_error(call, "DeleteOptions", &err);
-    if (registry_delete(call->api->registry, route->kind, route->ns, route->name, &how, NULL,
-                        &errors))
+    if (registry_delete(call->api->registry, route_target(route), &how, NULL, &errors))
         return reply_success(call, 201);
     stream = reply_errors(call, &errors);
     error_list_release(&errors);
@@ -207,8 +205,7 @@ static bool delete_all(const struct api_call *call, const struct selection *sele
     for (size_t i = 0; i < selection->count; i++) {
         const struct object *object = selection->items[i], *left = NULL;
 
-        if (!registry_delete(call->api->registry, object->kind, object_namespace(object),
-                             object_name(object), how, &left, errors))
+        if (!registry_delete(call->api->registry, registry_target_of(object), how, &left, errors))
             return false;
         if (i)
             buf_char(out, ',');

@@ -340,9 +340,9 @@ static struct api_stream *reply_patch_errors(const struct api_call *call, const 
 static struct api_stream *patch(const struct api_call *call, struct write *write,
                                 enum patch_type type)
 {
-    static const enum registry_patch types[] = {[PATCH_JSON] = REGISTRY_PATCH_JSON,
-                                                [PATCH_MERGE] = REGISTRY_PATCH_MERGE,
-                                                [PATCH_STRATEGIC] = REGISTRY_PATCH_STRATEGIC};
+    static const enum registry_patch_type types[] = {[PATCH_JSON] = REGISTRY_PATCH_JSON,
+                                                     [PATCH_MERGE] = REGISTRY_PATCH_MERGE,
+                                                     [PATCH_STRATEGIC] = REGISTRY_PATCH_STRATEGIC};
     struct error err = {0};
     scoped(json) json_t *body = body_parse(call, &write->strict, &err);
 
@@ -358,9 +358,9 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
         group_alias_patch_to_stored(call->route.alias, body);
     else if (call->route.alias)
         group_alias_to_stored(call->route.alias, body);
-    if (registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
-                       types[type], body, subresource(call), &write->how, &write->object,
-                       &write->errors))
+    if (registry_patch(call->api->registry, route_target(&call->route),
+                       &(struct registry_patch){types[type], body, subresource(call)}, &write->how,
+                       &write->object, &write->errors))
         return reply_object(call, 200, write->object, &write->warnings);
     return reply_patch_errors(call, write, &write->errors);
 }
@@ -429,12 +429,15 @@ static struct api_stream *apply(const struct api_call *request, struct write *wr
     struct error err = {0};
     scoped(json) json_t *config = parse_config(&call, write, &err);
     bool created = false;
+    const struct registry_apply how = {.config = config,
+                                       .sub = subresource(&call),
+                                       .force = request_query_bool(&call.target, "force"),
+                                       .out_created = &created};
 
     if (!config)
         return reply_error(&call, &err);
-    if (registry_apply(call.api->registry, call.route.kind, call.route.ns, call.route.name, config,
-                       subresource(&call), request_query_bool(&call.target, "force"), &write->how,
-                       &write->object, &created, &write->errors))
+    if (registry_apply(call.api->registry, route_target(&call.route), &how, &write->how,
+                       &write->object, &write->errors))
         return reply_object(&call, created ? 201 : 200, write->object, &write->warnings);
     return reply_errors(&call, &write->errors);
 }

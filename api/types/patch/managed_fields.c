@@ -341,30 +341,28 @@ static void give_up(json_t *doc, const json_t *entries, const struct managed_wri
     fieldset_remove(&write->at, doc, given_up, kept);
 }
 
-bool managed_apply(const json_t *entries, const struct managed_write *write, const json_t *live,
-                   const json_t *config, const json_t *forgiven, bool force,
-                   struct managed_apply *out, struct error_list *errors)
+bool managed_apply(const json_t *entries, const struct managed_write *write,
+                   struct managed_apply *apply, struct error_list *errors)
 {
-    scoped(json) json_t *wanted = fieldset_of(&write->at, config);
-    scoped(json) json_t *doc = fieldset_merge(&write->at, live, config);
+    scoped(json) json_t *wanted = fieldset_of(&write->at, apply->config);
+    scoped(json) json_t *doc = fieldset_merge(&write->at, apply->live, apply->config);
     scoped(fieldset_changes) struct fieldset_changes changes = {0};
     scoped(json) json_t *touched = NULL;
-    json_t *list;
 
     give_up(doc, entries, write, wanted);
-    changes = fieldset_compare(&write->at, live, doc);
-    if (!force && !check_conflicts(entries, write, changes.changed, forgiven, errors))
+    changes = fieldset_compare(&write->at, apply->live, doc);
+    if (!apply->force && !check_conflicts(entries, write, changes.changed, apply->forgiven, errors))
         return false;
     touched = fieldset_union(changes.changed, changes.gone);
-    list = without(entries, write, touched);
-    put_writers(list, write, take(wanted));
-    sort_entries(list);
-    *out = (struct managed_apply){take(doc), list};
+    apply->out_entries = without(entries, write, touched);
+    put_writers(apply->out_entries, write, take(wanted));
+    sort_entries(apply->out_entries);
+    apply->out_doc = take(doc);
     return true;
 }
 
 void managed_apply_release(struct managed_apply *apply)
 {
-    json_decref(apply->doc);
-    json_decref(apply->entries);
+    json_decref(apply->out_doc);
+    json_decref(apply->out_entries);
 }

@@ -37,18 +37,20 @@ json_t *managed_update(const json_t *entries, const struct managed_write *write,
 void managed_begin(const struct managed_write *write, const struct buf *fields, struct buf *out);
 
 struct managed_apply {
-    json_t *doc;     /* `live` after the apply */
-    json_t *entries; /* the list after the apply */
+    const json_t *live, *config; /* what is applied to what */
+    const json_t *forgiven;      /* a set of fields that cause no conflict; NULL */
+    bool force;                  /* take the fields that others own */
+    json_t *out_doc;             /* `live` after the apply; owned */
+    json_t *out_entries;         /* the list after the apply; owned */
 };
-void managed_apply_release(struct managed_apply *apply);
+void managed_apply_release(struct managed_apply *apply); /* frees the results */
 SCOPED_DEFINE(managed_apply, struct managed_apply, managed_apply_release)
 
 /**
- * Applies `config` to `live`. With `force` the writer takes the fields that others own. Without it,
- * each such field becomes a CONFLICT in `errors` and the result is false. (The error's field is the
- * path; its message names the owner; the errors of one manager are adjacent.) Fields in `forgiven`
- * (a set, may be NULL) are taken as well when there are no other conflicts.
+ * Applies. With `force` the writer takes the fields that others own. Without it, each such field
+ * becomes a CONFLICT in `errors` and the result is false. (The error's field is the path; its
+ * message names the owner; the errors of one manager are adjacent.) Fields in `forgiven` are taken
+ * as well when there are no other conflicts.
  */
-bool managed_apply(const json_t *entries, const struct managed_write *write, const json_t *live,
-                   const json_t *config, const json_t *forgiven, bool force,
-                   struct managed_apply *out, struct error_list *errors);
+bool managed_apply(const json_t *entries, const struct managed_write *write,
+                   struct managed_apply *apply, struct error_list *errors);

@@ -220,7 +220,8 @@ static void a_namesake_is_not_the_owner(void **state)
     dependent(fixture, "c", owner, NULL, true);
     error_list_release(&fixture->errors);
     check("delete",
-          registry_delete(fixture->registry, &kind_config_map, "default", "o",
+          registry_delete(fixture->registry,
+                          (struct registry_target){&kind_config_map, "default", "o"},
                           &(struct registry_delete){.grace_s = -1}, NULL, &fixture->errors));
     registry_fixture_create(fixture, CM("o") "}}"); /* created again before the garbage collector
                                                      * runs */
@@ -279,7 +280,8 @@ static void collection_goes_on_after_a_restart(void **state)
     error_list_release(&fixture->errors);
     /* the process ends in the turn of the deletion, before the dependents are deleted */
     check("delete",
-          registry_delete(fixture->registry, &kind_config_map, "default", "o",
+          registry_delete(fixture->registry,
+                          (struct registry_target){&kind_config_map, "default", "o"},
                           &(struct registry_delete){.grace_s = -1}, NULL, &fixture->errors));
     registry_fixture_restart(fixture);
     check("collected", !has(fixture, "c"));
@@ -357,9 +359,10 @@ static void a_namespace_takes_its_content_along(void **state)
         "configmaps \"y\" is forbidden: unable to create new content in namespace n2 "
         "because it is being terminated");
     error_list_release(&fixture->errors);
-    check("free", registry_patch(fixture->registry, &kind_config_map, "n2", "a",
-                                 REGISTRY_PATCH_MERGE, no_finalizers, REGISTRY_MAIN,
-                                 &(struct registry_write){0}, NULL, &fixture->errors));
+    check("free",
+          registry_patch(fixture->registry, (struct registry_target){&kind_config_map, "n2", "a"},
+                         &(struct registry_patch){REGISTRY_PATCH_MERGE, no_finalizers},
+                         &(struct registry_write){0}, NULL, &fixture->errors));
     registry_fixture_settle(fixture);
     check("gone", !registry_fixture_has(fixture, &kind_namespace, "n2"));
     check("default stays",
@@ -483,7 +486,8 @@ static void any_order_of_deletions_ends_clean(void **state)
             if (clock_random(chance) % 4)
                 continue;
             snprintf(name, sizeof name, "n%d", (int)(clock_random(chance) % (unsigned)(i + 1)));
-            registry_delete(fixture->registry, &kind_config_map, "default", name,
+            registry_delete(fixture->registry,
+                            (struct registry_target){&kind_config_map, "default", name},
                             &(struct registry_delete){.grace_s = -1,
                                                       .propagation = (enum registry_propagation)(
                                                           clock_random(chance) % 3)},

@@ -263,12 +263,14 @@ static void custom_kinds_take_no_strategic_patch(void **state)
     registry_fixture_create(fixture,
                             "{" CONFIG_MAP ",'metadata':{'name':'a','namespace':'default'}}");
     check("job",
-          !registry_patch(fixture->registry, &kind_job, "default", "a", REGISTRY_PATCH_STRATEGIC,
-                          patch, REGISTRY_MAIN, &how, NULL, &fixture->errors));
+          !registry_patch(fixture->registry, (struct registry_target){&kind_job, "default", "a"},
+                          &(struct registry_patch){REGISTRY_PATCH_STRATEGIC, patch}, &how, NULL,
+                          &fixture->errors));
     registry_fixture_failed(fixture, ERR_MEDIA_TYPE, "merge-patch+json");
-    check("config map", registry_patch(fixture->registry, &kind_config_map, "default", "a",
-                                       REGISTRY_PATCH_STRATEGIC, patch, REGISTRY_MAIN, &how, NULL,
-                                       &fixture->errors));
+    check("config map", registry_patch(fixture->registry,
+                                       (struct registry_target){&kind_config_map, "default", "a"},
+                                       &(struct registry_patch){REGISTRY_PATCH_STRATEGIC, patch},
+                                       &how, NULL, &fixture->errors));
 }
 
 static void there_is_room_for_so_many_objects(void **state)

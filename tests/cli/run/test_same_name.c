@@ -93,8 +93,10 @@ static void patch(struct scene *scene, const char *json)
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
     scoped(json) json_t *doc = document(json);
     struct error_list errors = {0};
-    bool ok = registry_patch(scene->registry, scene->subject->kind, "default", scene->subject->name,
-                             REGISTRY_PATCH_MERGE, doc, REGISTRY_MAIN, &how, NULL, &errors);
+    bool ok = registry_patch(
+        scene->registry,
+        (struct registry_target){scene->subject->kind, "default", scene->subject->name},
+        &(struct registry_patch){REGISTRY_PATCH_MERGE, doc}, &how, NULL, &errors);
 
     check_done(json, ok, &errors);
 }
@@ -115,8 +117,10 @@ static void delete (struct scene *scene, const struct object *object)
     scene->deletions++;
     if (scene->held)
         patch(scene, "{'metadata':{'finalizers':['" FINALIZER "']}}");
-    ok = registry_delete(scene->registry, scene->subject->kind, "default", scene->subject->name,
-                         &how, NULL, &errors);
+    ok = registry_delete(
+        scene->registry,
+        (struct registry_target){scene->subject->kind, "default", scene->subject->name}, &how, NULL,
+        &errors);
     check_done("delete", ok, &errors);
 }
 

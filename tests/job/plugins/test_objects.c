@@ -733,7 +733,8 @@ static void a_pair_nobody_waits_for_any_more_is_dropped(void **unused)
     faulty_expect(fixture->cluster, .ops = FAULTY_CREATE, .kind = &kind_secret, .way = FAULTY_DELAY,
                   .delay_ms = 1000, .times = 1);
     job_fixture_job_simple(fixture, "j", "w*1", "plugins: {ssh: [--ssh-key-type=ed25519]}");
-    registry_delete(fixture->registry, &kind_job, "default", "j", &how, &out, &errors);
+    registry_delete(fixture->registry, (struct registry_target){&kind_job, "default", "j"}, &how,
+                    &out, &errors);
     job_fixture_advance(fixture, 5000);
     check_phase(fixture, "");
     assert_int_equal(job_fixture_count(fixture, &kind_secret), 0);

@@ -104,21 +104,26 @@ static struct metric_family *gauge_of(struct queue_states *states, enum podgroup
                : NULL;
 }
 
+static void record_free(struct record *record)
+{
+    struct queue_states *states = record->states;
+
+    for (int phase = 0; phase < PODGROUP_PHASE_N; phase++)
+        if (record->by_phase[phase])
+            metric_drop(gauge_of(states, (enum podgroup_phase)phase),
+                        (const char *const[]){record->name});
+    HASH_DELETE(hh, states->records, record);
+    work_stop(&record->work);
+    mem_free(record->name);
+    mem_free(record);
+}
+
 static void release(struct queue_states *states)
 {
     struct record *record, *next;
 
     HASH_ITER(hh, states->records, record, next)
-    {
-        for (int phase = 0; phase < PODGROUP_PHASE_N; phase++)
-            if (record->by_phase[phase])
-                metric_drop(gauge_of(states, (enum podgroup_phase)phase),
-                            (const char *const[]){record->name});
-        HASH_DELETE(hh, states->records, record);
-        work_stop(&record->work);
-        mem_free(record->name);
-        mem_free(record);
-    }
+    record_free(record);
     mem_free(states);
 }
 
@@ -261,6 +266,8 @@ static void sync_queue(struct work *work)
     enum queue_action action = record->asked;
     enum queue_state now, next;
 
+    if (!queue && !record->writing && !record->groups)
+        record_free(record); /* so that names of queues that are gone take no memory */
     if (!queue || record->writing)
         return;
     if (!is_root(record) && (!queue_spec_of(queue)->parent || !*queue_spec_of(queue)->parent)) {
@@ -366,28 +373,36 @@ static bool is_meant(const struct command *command, const struct object *queue)
            strcmp(command->target.uid, object_uid(queue)) == 0;
 }
 
+/* What the command asks of the queue; QUEUE_SYNC: nothing that can be done. */
+static enum queue_action action_of(const struct command *command, const struct object *queue)
+{
+    for (size_t i = 0; queue && is_meant(command, queue) && i < countof(actions); i++)
+        if (command->action && strcmp(command->action, actions[i].name) == 0)
+            return actions[i].action;
+    return QUEUE_SYNC;
+}
+
 static void command_changed(struct cluster_watcher *watcher, enum cluster_change change,
                             const struct object *old, const struct object *object)
 {
     struct queue_states *states = container_of(watcher, struct queue_states, command_watcher);
     const struct command *command = command_of(object);
-    const struct object *queue;
+    enum queue_action asked;
     struct record *record;
 
     if (change != CHANGE_ADDED || object_deleting(object) || !command->target.kind ||
         strcmp(command->target.kind, kind_queue.name) != 0 || !command->target.name)
         return;
-    queue = cluster_get(states->cluster, &kind_queue, "", command->target.name);
-    record = record_named(states, command->target.name);
-    for (size_t i = 0; queue && is_meant(command, queue) && i < countof(actions); i++)
-        if (command->action && strcmp(command->action, actions[i].name) == 0)
-            record->asked = actions[i].action;
-    if (record->asked == QUEUE_SYNC)
+    asked = action_of(command, cluster_get(states->cluster, &kind_queue, "", command->target.name));
+    if (asked == QUEUE_SYNC) {
         cluster_event(states->cluster, object, EVENT_WARNING, "CommandRejected", COMPONENT,
                       "%s of queue %s: no such queue, or no such action", command->action,
                       command->target.name);
-    else
+    } else {
+        record = record_named(states, command->target.name);
+        record->asked = asked;
         work_add(&record->work);
+    }
     cluster_remove(states->cluster, NULL, &kind_command, object_namespace(object),
                    object_name(object),
                    &(struct cluster_removal){.uid = object_uid(object), .grace_s = -1});

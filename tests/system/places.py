@@ -3,7 +3,6 @@
 # covers: reliability.md SEC-01
 """
 import os
-import socket
 import subprocess
 import sys
 
@@ -26,8 +25,7 @@ def a_store():
 
 def refused(words, wanted):
     done = jobflow(*words, "--data-dir", "data", code=None)
-    # vcctl exits with 0 on every failure, as upstream's does
-    check_equal("exit code of " + " ".join(words), done.returncode, 0 if words[0] == "vcctl" else 2)
+    check_equal("exit code of " + " ".join(words), done.returncode, 2)
     check_in("error of " + " ".join(words), wanted, done.stderr + done.stdout)
 
 
@@ -83,5 +81,5 @@ def a_listener_of_another_user_is_not_asked():
     check_in("error", "a process of another user listens", done.stderr)
 
 
-main(a_directory_of_another_user_is_refused_by_every_command, a_directory_that_others_may_change_is_refused, a_link_is_refused, doctor_names_it,
-     a_listener_of_another_user_is_not_asked)
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -277,5 +277,39 @@ def a_file_runs_no_program_and_reads_no_other():
         check(not os.path.exists("ran"), "%s runs programs" % verb)
 
 
+def command(name, queue, kind="Queue", version="scheduling.volcano.sh/v1beta1"):
+    return {"apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": {"name": name, "namespace": "his"},
+            "action": "CloseQueue" if kind == "Queue" else "AbortJob", "target": {"apiVersion": version, "kind": kind, "name": queue, "uid": ""}}
+
+
+def an_editor_of_a_namespace_commands_its_jobs_but_no_queue():
+    """A command for a queue needs the right to change queues, however it comes; one for an unknown queue leaves nothing."""
+    commands = "/apis/bus.volcano.sh/v1alpha1/namespaces/his/commands"
+    daemon = Daemon()
+    check_equal("namespace", daemon.ask("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "his"}})[0], 201)
+    check_equal("queue", daemon.ask("POST", "/apis/scheduling.volcano.sh/v1beta1/queues", {
+        "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "team"}, "spec": {"weight": 1}})[0], 201)
+    token = jobflow("token", "--data-dir", daemon.data_dir, "create", "author", "--role", "editor", "-n", "his").stdout.strip()
+    status, text = daemon.ask("POST", commands, command("close", "team"), token=token)
+    check_equal("create", status, 403)
+    check_in("why", 'cannot update resource "queues" in API group "scheduling.volcano.sh" at the cluster scope', json.loads(text)["message"])
+    status, _ = daemon.ask("PATCH", commands + "/close?fieldManager=m", command("close", "team"), token=token,
+                           headers={"Content-Type": "application/apply-patch+yaml"})
+    check_equal("apply", status, 403)
+    parked = command("parked", "no-such-job", "Job", "batch.volcano.sh/v1alpha1")
+    check_equal("of a job", daemon.ask("POST", commands, parked, token=token)[0], 201)
+    status, text = daemon.ask("PATCH", commands + "/parked", {"action": "CloseQueue", "target": command("", "team")["target"]}, token=token,
+                              headers={"Content-Type": "application/merge-patch+json"})
+    check_equal("turned into one of a queue", status, 422)
+    check_in("why", "never change", text)
+    for n in range(20):
+        check_equal("of the administrator", daemon.ask("POST", commands, command("c%d" % n, "none-%d" % n))[0], 201)
+    wait_until("they are answered", lambda: len(daemon.get(commands)["items"]) == 1)
+    check("none-" not in daemon.ask("GET", "/metrics")[1], "a queue is counted that is not there")
+    check_equal("the queue", daemon.get("/apis/scheduling.volcano.sh/v1beta1/queues/team")["status"]["state"], "Open")
+    daemon.stop()
+    nothing_left()
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

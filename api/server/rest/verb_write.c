@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "api/server/auth/authz.h"
 #include "api/server/rest/internal.h"
+#include "api/types/kinds/command.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 
@@ -79,6 +81,26 @@ static bool check_event_namespace(const struct api_call *call, const json_t *doc
                              "Invalid value: \"%s\": does not match event.namespace", ns ? ns : "");
 }
 
+/* Checks that the sender of a command may write what the command acts on: an editor of a namespace
+ * may command its jobs, but not the queues of the cluster. */
+static bool check_target(const struct api_call *call, const json_t *doc, struct error *err)
+{
+    const struct identity *identity = call->request->identity;
+    const char *version = doc_text(doc, "target.apiVersion"), *name = doc_text(doc, "target.kind");
+    const struct kind *kind = version && name ? kind_by_gvk(version, name) : NULL;
+    struct authz_attributes attributes = {.verb = "update", .name = doc_text(doc, "target.name")};
+
+    if (!identity || !kind) /* another kind is refused when the command is validated */
+        return true;
+    attributes.group = kind->group;
+    attributes.resource = kind->plural;
+    attributes.ns = kind->namespaced ? call->route.ns : NULL;
+    if (authz_allows(identity, &attributes))
+        return true;
+    authz_refuse(identity, &attributes, err);
+    return false;
+}
+
 static const char *text_of(const json_t *object, const char *member)
 {
     const char *text = json_string_value(json_object_get(object, member));
@@ -124,7 +146,8 @@ static bool check_body(struct api_call *call, json_t *doc, struct error *err)
         json_object_set_new(doc, "metadata", metadata);
     }
     return (!json_is_object(metadata) || check_location(call, metadata, err)) &&
-           (call->route.kind != &kind_event || check_event_namespace(call, doc, err));
+           (call->route.kind != &kind_event || check_event_namespace(call, doc, err)) &&
+           (call->route.kind != &kind_command || check_target(call, doc, err));
 }
 
 static void append_all(const struct error_list *from, struct error_list *to)

@@ -63,6 +63,11 @@ const struct command *command_of(const struct object *command)
     return decoded_of(command->body, &command_type);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
 static bool is_one_of(const char *text, const char *const *list)
 {
     while (*list && strcmp(*list, text) != 0)
@@ -118,6 +123,21 @@ static void command_validate(const struct admission *adm, const struct object *o
             command->target.kind);
 }
 
+/* Whoever created the command had the right to act on its target; an update never asks for it. */
+static void command_validate_in_context(const struct admission *adm, const struct object *old,
+                                        const struct object *object, struct error_list *errors)
+{
+    const struct command *before = old ? command_of(old) : NULL, *after = command_of(object);
+
+    if (before && (!same_text(before->action, after->action) ||
+                   !same_text(before->target.api_version, after->target.api_version) ||
+                   !same_text(before->target.kind, after->target.kind) ||
+                   !same_text(before->target.name, after->target.name) ||
+                   !same_text(before->target.uid, after->target.uid)))
+        FINDING(errors, ("target"),
+                "Forbidden: action and target of a command never change: create another command");
+}
+
 const struct kind kind_command = {
     .id = KIND_COMMAND,
     .group = "bus.volcano.sh",
@@ -128,4 +148,5 @@ const struct kind kind_command = {
     .namespaced = true,
     .schema = &command_schema,
     .validate = command_validate,
+    .validate_in_context = command_validate_in_context,
 };

@@ -14,6 +14,7 @@ import threading
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
+from lib_tools import need_openssl  # noqa: E402
 
 LIST = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": [
     {"metadata": {"name": "found", "namespace": "default", "uid": "u", "resourceVersion": "1"}}]}
@@ -23,6 +24,7 @@ class Scripted:
     """An API server over TLS that answers with one status after the other, then with a list."""
 
     def __init__(self, *answers, name="localhost"):
+        need_openssl()
         self.left, self.seen, self.paths = list(answers), [], []
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                         "-subj", "/CN=" + name, "-addext", "subjectAltName=DNS:" + name, "-keyout", "key.pem", "-out", "cert.pem"],

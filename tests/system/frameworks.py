@@ -1,5 +1,5 @@
-"""Frameworks running in pods: Open MPI, PyTorch and Ray. Each is optional (scripts/deps.sh --extras); a case is skipped if
-its framework is missing.
+"""Frameworks running in pods: Open MPI, PyTorch and Ray. Each is optional (scripts/deps.sh --extras); a case is skipped,
+with the reason, if its framework does not work here.
 
 JOBFLOW_ROUNDS=20 repeats the cases that run many jobs at once; all rounds must succeed.
 """
@@ -15,14 +15,14 @@ ROUNDS = int(os.environ.get("JOBFLOW_ROUNDS", "1"))
 
 def need_mpi(options):
     if "private" in options:  # pods may listen on port 22
-        need("/usr/sbin/sshd", "ssh")
+        need_sshd_program()
     else:
         need_sshd()
-    need("mpicc", "mpiexec", "scp")
+    need_open_mpi()
 
 
-def need_torch(options=()):
-    need_module("torch")
+def need_pytorch(options):
+    need_torch()
 
 
 def rounds(path, *options):
@@ -62,7 +62,7 @@ def check_torch(out):
 
 
 # Per example: required programs, file and step, and the expected output.
-CROWD = [(need_mpi, "mpi.yaml", "sum", check_mpi), (need_torch, "pytorch.yaml", "train", check_torch)]
+CROWD = [(need_mpi, "mpi.yaml", "sum", check_mpi), (need_pytorch, "pytorch.yaml", "train", check_torch)]
 
 
 def crowd(*options):
@@ -110,7 +110,8 @@ def they_do_in_a_network_of_their_own():
 @untouched
 def plain_pods_run_two_mpi_jobs_at_once():
     """Runs the example twice in parallel: four sshd of an ordinary user, all on port 2222."""
-    need("mpicc", "mpiexec", "/usr/sbin/sshd")
+    need_open_mpi()
+    need_sshd_program()
     need_plain()
     write("mpi.yaml", twice("mpi-plain.yaml", "sum"))
     for out in rounds("mpi.yaml"):

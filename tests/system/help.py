@@ -6,6 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
+from lib_tools import *  # noqa: E402,F403
 
 
 def command_names():
@@ -119,8 +120,7 @@ def bash_loads_the_completion():
 
 
 def zsh_completes_too():
-    if not shutil.which("zsh"):
-        raise Skip("zsh is not installed")
+    need_zsh()
     script = 'autoload -U compinit && compinit -u -d "$TMPDIR/zcompdump"; source <("$JOBFLOW" completion zsh); whence -w _jobflow; echo $_comps[jobflow]'
     done = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, timeout=DEADLINE, check=False)
     check_equal("stderr", done.stderr, "")
@@ -135,8 +135,7 @@ def zsh_completes_too():
 
 
 def fish_completes_commands_flags_choices_and_files():
-    if not shutil.which("fish"):
-        raise Skip("fish is not installed")
+    need_fish()
 
     def fish(line):
         script = '%s completion fish | source; complete -C %s' % (JOBFLOW, json.dumps(line))
@@ -172,8 +171,7 @@ def rendered(*words):
 
 
 def manual_pages_render_without_a_warning():
-    if not shutil.which("groff"):
-        raise Skip("groff is not installed")
+    need_groff()
     text = rendered()
     for part in ("NAME", "SYNOPSIS", "EXIT STATUS", "130"):
         check_in("the page", part, text)

@@ -6,6 +6,7 @@ import re
 import stat
 
 from lib import *  # noqa: F403
+from lib_tools import *  # noqa: F403
 
 
 def job(name, tasks, **spec):
@@ -19,7 +20,7 @@ def on(event, action, **more):
 
 def python_task(name, code, replicas=1, **pod):
     made = task(name, "", replicas, **pod)
-    made["template"]["spec"]["containers"][0]["command"] = ["/usr/bin/python3", "-u", "-c", code]
+    made["template"]["spec"]["containers"][0]["command"] = [PYTHON, "-u", "-c", code]
     return made
 
 
@@ -56,14 +57,8 @@ def untouched(case):
     return around
 
 
-def need(*programs):
-    for program in programs:
-        if not shutil.which(program):
-            raise Skip("%s is not installed" % program)
-
-
 def need_sshd():
-    need("/usr/sbin/sshd", "ssh")
+    need_sshd_program()
     if os.geteuid() != 0:
         raise Skip("sshd of a pod needs port 22, which a run started by root may give it")
 
@@ -82,11 +77,6 @@ def need_sandboxed_pods():
 def need_plain():
     if level() != "plain":
         raise Skip("pods have a file system of their own here (powerless.py takes that away)")
-
-
-def need_module(name):
-    if subprocess.run(["/usr/bin/python3", "-c", "import " + name], capture_output=True, check=False).returncode:
-        raise Skip("/usr/bin/python3 has no %s" % name)
 
 
 class Daemon:

@@ -122,6 +122,15 @@ class Daemon(Background):
             raise Failure("kubectl %s: exit code %d\n%s%s" % (" ".join(args), done.returncode, done.stdout, done.stderr))
         return done
 
+    def kubectl_waits(self, what, *flags):
+        """Waits until a flow has succeeded. kubectl before 1.23 cannot wait for a field, so this reads it again and again."""
+        path = "jsonpath={.status.state.phase}"
+        wait_until("%s has succeeded" % what, lambda: self.kubectl("get", what, "-o", path, *flags).stdout == "Succeed")
+
+    def kubectl_minor(self):
+        """Returns N of the installed kubectl 1.N."""
+        return int(re.search(r'"gitVersion": *"v1\.(\d+)', self.kubectl("version", "--client", "-o", "json").stdout).group(1))
+
 
 def config_map(name, **data):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}

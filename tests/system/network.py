@@ -1,6 +1,6 @@
 """MPI over sshd between pods in restricted settings: with mapped user ids, in a private network, with the loopback interface only.
 
-Needs openmpi-bin and openssh-server (scripts/deps.sh --extras); cases are skipped if a program is missing.
+Needs Open MPI with its headers and sshd (scripts/deps.sh --check); cases are skipped, with the reason, where they do not work.
 """
 import json
 import re
@@ -19,7 +19,7 @@ ONLY_LOOPBACK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"
 
 def need_mpi():
     need_sshd()
-    need("mpicc", "mpiexec", "scp")
+    need_open_mpi()
 
 
 def need_root():

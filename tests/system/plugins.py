@@ -232,7 +232,7 @@ def a_restarted_pod_and_the_survivors_reach_each_other():
 @untouched
 def the_keys_are_those_of_openssh():
     """OpenSSH's own program reads both kinds of keys. A pod gets exactly the four files, readable by their owner only."""
-    need("ssh-keygen")
+    need_success("ssh-keygen makes no key", ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.abspath("trial")])
     script = ("cd /keys; ls -A | tr '\\n' ' '; stat -c %a id_rsa; ssh-keygen -l -f id_rsa.pub\n"
               "[ \"$(ssh-keygen -y -f id_rsa | cut -d' ' -f1,2)\" = \"$(cut -d' ' -f1,2 id_rsa.pub)\" ] && echo the pair fits")
     for kind, told in (("rsa", "3072 SHA256"), ("ed25519", "256 SHA256")):

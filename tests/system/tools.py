@@ -99,7 +99,7 @@ def a_chart_is_installed_upgraded_rolled_back_and_removed():
     write_all(CHART, "chart")
     check_in("installed", "STATUS: deployed", helm("install", "r", "chart", "--wait", "--timeout", "%ds" % DEADLINE))
     check_equal("its record", at(daemon, "secret/sh.helm.release.v1.r.v1", ".type"), "helm.sh/release.v1")
-    daemon.kubectl("wait", "jf/r", "--for=jsonpath={.status.state.phase}=Succeed", "--timeout=%ds" % DEADLINE)
+    daemon.kubectl_waits("jf/r")
     check_in("upgraded", "REVISION: 2", helm("upgrade", "r", "chart", "--set", "word=bye", "--set", "replicas=2"))
     check_equal("changed", (at(daemon, "cm/r-words", ".data.word"), at(daemon, "jt/r-say", ".spec.tasks[0].replicas")), ("bye", "2"))
     helm("rollback", "r", "1")
@@ -124,14 +124,16 @@ def a_chart_with_a_mistake_is_refused_and_can_be_mended():
 def a_kustomization_is_applied_compared_and_deleted():
     daemon = Daemon()
     write_all({
-        "base/kustomization.yaml": "resources: [all.yaml]\nconfigMapGenerator: [{name: words, literals: [word=hello]}]\n",
-        "base/all.yaml": "\n---\n".join(json.dumps(o) for o in (template("say"), flow("f", [step("say")]))),
-        "over/kustomization.yaml": "resources: [../base]\nnamespace: over\npatches:\n- target: {kind: JobTemplate}\n"
-                                   "  patch: '[{\"op\": \"replace\", \"path\": \"/spec/tasks/0/replicas\", \"value\": 2}]'\n"}, ".")
+        "base/kustomization.yaml": "resources: [say.yaml, f.yaml]\nconfigMapGenerator: [{name: words, literals: [word=hello]}]\n",
+        "base/say.yaml": json.dumps(template("say")), "base/f.yaml": json.dumps(flow("f", [step("say")])),
+        # The older names of fields: kubectl before 1.21 has kustomize 2, which knows no others.
+        "over/kustomization.yaml": "bases: [../base]\nnamespace: over\npatchesJson6902:\n- path: two.yaml\n"
+                                   "  target: {group: flow.volcano.sh, version: v1alpha1, kind: JobTemplate, name: say}\n",
+        "over/two.yaml": '[{"op": "replace", "path": "/spec/tasks/0/replicas", "value": 2}]'}, ".")
     daemon.kubectl("create", "ns", "over")
     check_in("applied", "jobflow.flow.volcano.sh/f created", daemon.kubectl("apply", "-k", "over").stdout)
     daemon.kubectl("diff", "-k", "over")
-    daemon.kubectl("wait", "-n", "over", "jf/f", "--for=jsonpath={.status.state.phase}=Succeed", "--timeout=%ds" % DEADLINE)
+    daemon.kubectl_waits("jf/f", "-n", "over")
     check_equal("patched", daemon.kubectl("get", "-n", "over", "jt/say", "-o", "jsonpath={.spec.tasks[0].replicas}").stdout, "2")
     check_in("by the server", "serverside-applied", daemon.kubectl("apply", "-k", "over", "--server-side").stdout)
     daemon.kubectl("delete", "-k", "over")

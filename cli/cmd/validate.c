@@ -34,6 +34,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         .sim = options->sim,
         .flow_steps = options->max_flow_steps,
         .warn_of_room = !options->sim,
+        .needs = options->sim ? NEEDS_IGNORED : NEEDS_WARNED_OF,
     };
     scoped(manifests) struct manifests set = {0};
     struct preflight_result result = {0};

@@ -61,6 +61,9 @@ void preflight_load_known(struct preflight_run *run);
  * uid that `flow` has in the scratch store. */
 void preflight_load_pinned(struct preflight_run *run, const struct object *flow);
 
+/** Reports programs that pods say they need and that this machine lacks, as options->needs says. */
+void preflight_check_needs(struct preflight_run *run);
+
 /** Reports templates of a flow that exist nowhere. */
 void preflight_check_templates(struct preflight_run *run, const struct object *flow);
 /** Builds the job of each step and checks it, the flow's gangs and its conditions. */

@@ -345,7 +345,12 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
                                         .max_pods = options->sim ? 0 : options->max_pods,
                                         .ctx = &p};
     const struct preflight_options how = {
-        .namespace = options->namespace, .sim = options->sim, .known = known, .look = &look};
+        .namespace = options->namespace,
+        .sim = options->sim,
+        .known = known,
+        .look = &look,
+        .needs = options->sim ? NEEDS_IGNORED : NEEDS_WARNED_OF,
+    };
     struct preflight_result result;
     bool ok = preflight(set, &how, &result);
     json_t *plan = json_pack("{s:o, s:o}", "objects", p.objects, "flows", p.flows);

@@ -197,6 +197,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         preflight_load_known(&run);
         for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
+        preflight_check_needs(&run);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_steps, &run);
         engine_stop(run.scratch);

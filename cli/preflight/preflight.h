@@ -9,6 +9,8 @@
 #include "cli/engine/engine.h"
 #include "cli/manifest/manifests.h"
 
+enum preflight_needs { NEEDS_IGNORED, NEEDS_WARNED_OF, NEEDS_REQUIRED };
+
 struct preflight_options {
     const char *namespace; /* for objects that name none */
     bool sim;              /* simulation: containers need no command */
@@ -19,6 +21,7 @@ struct preflight_options {
     const json_t *known;               /* known objects as a list of documents; NULL = none */
     bool fresh, retry_failed;          /* decide which stored flows continue (run/resume.h) */
     bool warn_of_room;                 /* warn of gangs that can never fit this machine */
+    enum preflight_needs needs;        /* programs that pods need and this machine lacks */
     const struct preflight_look *look; /* NULL = none */
 };
 

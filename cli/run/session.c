@@ -264,6 +264,7 @@ static bool checked(const struct session_options *options, struct manifests *set
         .max_pods = max_pods,
         /* A real run, or one with --node-resources, reports this when a step needs it. */
         .warn_of_room = session_simulated(options) && !options->node_resources,
+        .needs = session_simulated(options) ? NEEDS_IGNORED : NEEDS_REQUIRED,
     };
     struct preflight_result result;
 

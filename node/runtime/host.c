@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/machine/programs.h"
 #include "node/runtime/id_ranges.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/shim/entry.h"
@@ -244,22 +245,14 @@ static const struct runtime_ops ops = {
     .free = host_free,
 };
 
-/* PATH, the only variable that programs inherit from this process. */
-static const char *own_path(void)
-{
-    for (char **entry = environ; entry && *entry; entry++)
-        if (strncmp(*entry, "PATH=", 5) == 0 && (*entry)[5])
-            return *entry + 5;
-    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-}
-
 static void build_config(struct host *host, const struct runtime_host_options *options)
 {
     const struct passwd *user = getpwuid(geteuid()); /* NOLINT(concurrency-mt-unsafe): at start */
     char cwd[4096];
 
     host->config_env = mem_array(4, sizeof *host->config_env);
-    host->config_env[0] = mem_printf("PATH=%s", own_path());
+    /* PATH is the only variable that programs inherit from this process. */
+    host->config_env[0] = mem_printf("PATH=%s", programs_path());
     host->config_env[1] = mem_printf("HOME=%s", user ? user->pw_dir : "/root");
     host->config_env[2] = mem_strdup("LANG=C.UTF-8");
     host->config = (struct shim_config){

@@ -11,6 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
+from lib_tools import *  # noqa: E402,F403
 
 # Texts that the output of each example must contain. An example without a row here is a failure.
 SHOWN = {
@@ -47,10 +48,17 @@ SHOWN = {
     "tensorflow.yaml": ["[tensorflow-train-chief-0] 4 pods are here",
                         "[tensorflow-train-ps-0] ps 0 is tensorflow-train-ps-0.tensorflow-train", "tensorflow Succeed"],
 }
-PROGRAMS = {"probe.yaml": ["python3"], "ml-pipeline": ["/usr/bin/python3"], "pytorch.yaml": ["/usr/bin/python3"],
-            "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "mpi-plain.yaml": ["mpicc", "mpiexec", "/usr/sbin/sshd"],
-            "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"], "scale.yaml": ["getent"]}
-MODULES = {"ml-pipeline": "numpy", "pytorch.yaml": "torch"}
+# What an example needs to run, by trying it.
+TRIALS = {
+    "probe.yaml": [lambda: need_modules("http.server", "urllib.request", python="python3")],
+    "tensorflow.yaml": [lambda: need_modules("json", "socket", python="python3")],
+    "ml-pipeline": [lambda: need_modules("numpy", "http.server", "gzip")],
+    "pytorch.yaml": [need_torch],
+    "mpi.yaml": [need_open_mpi, need_sshd_program],
+    "mpi-plain.yaml": [need_open_mpi, need_sshd_program],
+    "ray.yaml": [lambda: need_success("ray does not work", ["ray", "--version"])],
+    "scale.yaml": [lambda: need("getent")],
+}
 # Ray's programs announce the address of the network interface to each other and listen on ports that no manifest declares.
 # This example shows pods without a file system of their own, so it runs at level plain.
 FLAGS = {"ray.yaml": ["--network", "private"], "mpi-plain.yaml": ["--isolation", "plain"]}
@@ -67,22 +75,23 @@ def missing(example):
         return "the user who runs it cannot log in"
     if example in ORDINARY_USER and os.geteuid() == 0:
         return "sshd of root wants a directory of the machine's (powerless.py runs it as somebody else)"
-    for program in PROGRAMS.get(example, []):
-        if not shutil.which(program):
-            return "%s is not installed" % program
-        module = MODULES.get(example)
-        if module and subprocess.run([program, "-c", "import " + module], capture_output=True, check=False).returncode:
-            return "%s has no %s" % (program, module)
+    try:
+        for trial in TRIALS.get(example, []):
+            trial()
+    except Skip as reason:
+        return str(reason)
     return None
 
 
 def run_example(name):
+    path = os.path.join(SOURCE, "examples", name)
     reason = missing(name)
     if reason:
         print("    %s is skipped: %s" % (name, reason))
         return
+    check_equal("%s can run, and nothing is missing" % name, jobflow("validate", path).stderr, "")
     fresh_dir("example")
-    out = jobflow("run", "-o", "plain", "--logs", *FLAGS.get(name, []), os.path.join(SOURCE, "examples", name)).stdout
+    out = jobflow("run", "-o", "plain", "--logs", *FLAGS.get(name, []), path).stdout
     for part in SHOWN[name]:
         check_in(name, part, out)
     check_equal("files %s leaves where it is run" % name, os.listdir("."), [".jobflow"])
@@ -95,6 +104,16 @@ def every_example_runs():
     for name in names:
         if name != "ml-pipeline":
             run_example(name)
+
+
+def an_example_without_its_programs_says_so_before_it_starts():
+    """Checks each example with programs in a PATH without any; programs with an absolute path are found all the same."""
+    os.mkdir("empty")
+    for name in sorted(TRIALS):
+        path = os.path.join(SOURCE, "examples", name)
+        done = jobflow("validate", path, env={"PATH": os.path.abspath("empty")})
+        if name not in ("ml-pipeline", "pytorch.yaml"):
+            check_in(name, "is not installed on this machine", done.stderr)
 
 
 def the_pipeline_runs_and_reports():

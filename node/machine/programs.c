@@ -1,0 +1,182 @@
+/*
+ * Looks programs up in a list of directories, and runs compilers and interpreters to ask for a
+ * part. Only programs of the table below are run, with arguments of ours, because the need may come
+ * from a manifest that is only checked.
+ */
+#include "node/machine/programs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
+
+enum { ANSWER_MS = 10000, ARGS_MAX = 8 };
+
+const char *programs_path(void)
+{
+    for (char **entry = environ; entry && *entry; entry++)
+        if (strncmp(*entry, "PATH=", 5) == 0 && (*entry)[5])
+            return *entry + 5;
+    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+}
+
+static bool is_program(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The path of a program; owned, NULL = there is none. */
+static char *look_up(const char *directories, const char *program)
+{
+    if (strchr(program, '/'))
+        return is_program(program) ? mem_strdup(program) : NULL;
+    for (const char *at = directories; *at;) {
+        size_t len = strcspn(at, ":");
+        scoped_str path = mem_printf("%.*s/%s", (int)len, at, program);
+
+        if (len && is_program(path))
+            return take(path);
+        at += len + (at[len] == ':');
+    }
+    return NULL;
+}
+
+/* Programs that can be asked. The name of the program starts or ends with `word`. `PART` among the
+ * arguments stands for the part, and the input is `input` with the part behind it. */
+#define PART "PART"
+static const struct family {
+    const char *word;
+    bool at_end;
+    const char *part; /* what a part is */
+    const char *args[ARGS_MAX];
+    const char *input, *input_end;
+} families[] = {
+    {"python",
+     false,
+     "module",
+     {"-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)",
+      PART},
+     "",
+     ""},
+    {"cc", true, "header", {"-x", "c", "-E", "-"}, "#include <", ">\n"},
+    {"clang", true, "header", {"-x", "c", "-E", "-"}, "#include <", ">\n"},
+    {"++", true, "header", {"-x", "c++", "-E", "-"}, "#include <", ">\n"},
+};
+
+static const struct family *family_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < countof(families); i++) {
+        size_t n = strlen(families[i].word);
+
+        if (len >= n &&
+            memcmp(families[i].at_end ? name + len - n : name, families[i].word, n) == 0)
+            return &families[i];
+    }
+    return NULL;
+}
+
+static int memory_file(const char *text)
+{
+    int fd = memfd_create("input", MFD_CLOEXEC);
+
+    if (fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+        lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* True when the process ends with exit code 0 in time; kills it otherwise. */
+static bool succeeds(pid_t pid)
+{
+    int status = -1;
+    struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
+
+    if (end.fd >= 0 && TEMP_FAILURE_RETRY(poll(&end, 1, ANSWER_MS)) != 1)
+        pidfd_send_signal(end.fd, SIGKILL, NULL, 0);
+    if (TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
+        status = -1;
+    if (end.fd >= 0)
+        close(end.fd);
+    return status == 0;
+}
+
+static bool run(const char *path, char *const argv[], int input_fd)
+{
+    posix_spawn_file_actions_t files;
+    bool began;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, input_fd, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    began = posix_spawn(&pid, path, &files, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    return began && succeeds(pid);
+}
+
+static bool has_part(const struct family *family, char *path, char *part)
+{
+    scoped_str input =
+        mem_printf("%s%s%s", family->input, *family->input ? part : "", family->input_end);
+    int input_fd = memory_file(input);
+    char *argv[ARGS_MAX + 2] = {path};
+    bool found;
+
+    for (size_t i = 0; i < ARGS_MAX && family->args[i]; i++)
+        argv[i + 1] = strcmp(family->args[i], PART) == 0
+                          ? part
+                          : (char *)(uintptr_t)family->args[i]; /* posix_spawn takes no const */
+    found = input_fd >= 0 && run(path, argv, input_fd);
+    if (input_fd >= 0)
+        close(input_fd);
+    return found;
+}
+
+static bool is_name(const char *part)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+/-";
+
+    return *part && *part != '-' && part[strspn(part, allowed)] == '\0';
+}
+
+bool programs_have(const char *path, const char *need, struct error *err)
+{
+    const char *colon = strchr(need, ':');
+    scoped_str program = mem_printf("%.*s", (int)(colon ? colon - need : (long)strlen(need)), need);
+    scoped_str part = mem_strdup(colon ? colon + 1 : "");
+    scoped_str found = look_up(path, program);
+    const struct family *family = family_of(program);
+
+    if (colon && (!family || !is_name(part)))
+        return error_set(err, ERR_INVALID, "",
+                         "\"%s\": PROGRAM:PART is a compiler and a header, as mpicc:mpi.h, or "
+                         "python and a module, as python3:torch",
+                         need);
+    if (!found)
+        return error_set(err, ERR_UNAVAILABLE, "", "%s is not installed", program);
+    if (colon && !has_part(family, found, part))
+        return error_set(err, ERR_UNAVAILABLE, "", "%s is installed, but finds no %s %s", program,
+                         family->part, part);
+    return true;
+}

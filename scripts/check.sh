@@ -4,6 +4,7 @@
 #   scripts/check.sh    all checks except the following
 #   CHECK_TSAN=1        also runs the whole suite under ThreadSanitizer
 #   CHECK_TIDY=1        also runs clang-tidy, which takes as long as the rest
+#   CHECK_LONG=1        also installs PyTorch, so that its tests run
 #   CHECK_SKIP_DEPS=1   does not install packages
 #
 # The first failing step ends the script and prints its output. Otherwise the summary of ctest comes last.
@@ -44,6 +45,7 @@ step "build dev" -- cmake --build --preset dev -j "$jobs"
 step "layers" -- cmake -P tests/layers.cmake
 step "conformance ids" -- scripts/conformance.sh
 step "cited rules" -- python3 tests/citations.py
+step "named hosts" -- python3 tests/hosts.py
 step "banned calls" -- scripts/banned.sh build/dev
 step "format" -- cmake --build --preset dev --target format-check
 

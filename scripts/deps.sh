@@ -2,8 +2,9 @@
 # The list of Debian packages that jobflow needs. Installs the missing ones.
 #
 #   scripts/deps.sh              packages for building and running
-#   scripts/deps.sh --check      also those for scripts/check.sh: tests, sanitizers, linters
-#   scripts/deps.sh --extras     also the frameworks of examples/; without them their tests are skipped
+#   scripts/deps.sh --check      also those for scripts/check.sh: tests, sanitizers, linters, Open MPI; with CHECK_LONG=1
+#                                also PyTorch, which takes 2 GB
+#   scripts/deps.sh --extras     also the frameworks of examples/: Open MPI and PyTorch
 #   scripts/deps.sh --list       prints the list (with those of --check and --extras if given) and installs nothing
 #   scripts/deps.sh --dry-run    prints the packages to install and installs nothing
 #
@@ -33,6 +34,8 @@ check=(
     clang libclang-rt-14-dev clang-format clang-tidy cppcheck
     openssl curl             # clients in system tests
     openssh-client openssh-server # sshd of pods; its service is never started (see policy-rc.d below)
+    openmpi-bin libopenmpi-dev    # examples/mpi.yaml; the programs without the headers compile nothing
+    iproute2                      # networks in tests
     zsh fish man-db groff-base    # completions and manual pages
     debootstrap                   # a bare Debian for the test of the package
 )
@@ -40,9 +43,12 @@ check=(
 # kubectl, unless one is installed: tests/system/kubectl*.py use every version they find
 command -v kubectl >/dev/null || check+=(kubernetes-client)
 
+torch=(python3-torch) # examples/pytorch.yaml
+[ "${CHECK_LONG:-0}" = 0 ] || check+=("${torch[@]}")
+
 extras=(
     openmpi-bin libopenmpi-dev openssh-client openssh-server # examples/mpi.yaml
-    python3-torch                                            # examples/pytorch.yaml
+    "${torch[@]}"
 )
 
 list=0 dry=0 with_check=0 with_extras=0
@@ -52,7 +58,7 @@ for arg in "$@"; do
         --extras) with_extras=1 ;;
         --list) list=1 ;;
         --dry-run) dry=1 ;;
-        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) echo "deps: unknown argument $arg" >&2; exit 2 ;;
     esac
 done
@@ -95,26 +101,38 @@ if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || ask_administrator "installing packages needs root, and there is no sudo"
     as_root=(sudo)
 fi
-# No installed package may start a service on this machine: policy-rc.d prevents it during the installation, and masked
-# units of openssh-server prevent it at the next boot. An sshd that was installed before keeps its units.
+# No installed package may start a service on this machine: a policy-rc.d prevents it during the installation, in place of
+# one that may be there and allow services, and masked units of openssh-server prevent it at the next boot. An sshd that was
+# installed before keeps its units.
+policy=/usr/sbin/policy-rc.d
+forbid_services() {
+    [ ! -e $policy ] || [ -e $policy.deps ] || "${as_root[@]}" mv $policy $policy.deps
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+    "${as_root[@]}" chmod 755 $policy
+}
+restore_policy() {
+    if [ -e $policy.deps ]; then
+        "${as_root[@]}" mv $policy.deps $policy
+    else
+        "${as_root[@]}" rm -f $policy
+    fi
+}
 without_services() {
-    local policy=/usr/sbin/policy-rc.d made_policy=0 failed=0
+    local failed=0 unit
     case " ${missing[*]} " in
         *" openssh-server "*) ;;
         *) "$@"; return ;;
     esac
-    if [ ! -e $policy ]; then
-        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
-        "${as_root[@]}" chmod 755 $policy
-        made_policy=1
-    fi
+    trap restore_policy EXIT
+    forbid_services
     "${as_root[@]}" mkdir -p /etc/systemd/system
     for unit in ssh.service ssh.socket; do
         [ -e /etc/systemd/system/$unit ] || [ -L /etc/systemd/system/$unit ] ||
             "${as_root[@]}" ln -s /dev/null /etc/systemd/system/$unit
     done
     "$@" || failed=1
-    [ $made_policy = 0 ] || "${as_root[@]}" rm -f $policy
+    restore_policy
+    trap - EXIT
     [ $failed = 1 ] || echo "deps: openssh-server is installed without its service (systemctl unmask ssh.service allows it again)"
     return $failed
 }

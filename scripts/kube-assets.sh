@@ -1,17 +1,38 @@
 #!/usr/bin/env bash
 # Builds a real kube-apiserver from Debian's source package `kubernetes`, for the tests that compare jobflow with one.
 #
-#   scripts/kube-assets.sh [DIR]    makes DIR (default build/kube) with kube-apiserver, kube-controller-manager and etcd
-#   KUBEBUILDER_ASSETS=DIR ctest --preset dev -R differential
+#   scripts/kube-assets.sh [DIR]    makes DIR with kube-apiserver, kube-controller-manager and etcd
+#   scripts/kube-assets.sh --sources DIR    only writes the machine's package sources, with deb-src, into DIR
 #
-# Any other directory in the layout of envtest works as well. The build takes about twenty minutes and 6 GB. It needs
-# root, or the packages named below.
+# The default DIR is jobflow/kube in the user's cache folder (~/.cache). There the tests find the programs by themselves;
+# another DIR must be named: KUBEBUILDER_ASSETS=DIR ctest --preset dev -R differential. Any other directory in the layout
+# of envtest works as well. The build takes about twenty minutes and 6 GB. It needs root, or the packages named below.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
-dir=$(mkdir -p "${1:-build/kube}" && cd "${1:-build/kube}" && pwd)
+packages=(golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev rsync)
 programs=(kube-apiserver kube-controller-manager)
-packages=(etcd-server golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev rsync)
+
+# Writes a copy of the machine's package sources, in which each source of binary packages is one of source packages.
+write_sources() {
+    local from
+    mkdir -p "$1"
+    for from in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ ! -f "$from" ] || sed -n 's/^[[:space:]]*deb[[:space:]]/deb-src /p' "$from" >"$1/$(basename "$from" .list).list"
+    done
+    for from in /etc/apt/sources.list.d/*.sources; do
+        [ ! -f "$from" ] || sed -E 's/^Types:.*/Types: deb-src/' "$from" >"$1/$(basename "$from")"
+    done
+}
+
+if [ "${1:-}" = --sources ]; then
+    write_sources "${2:?where to}"
+    exit 0
+fi
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jobflow/kube
+dir=$(mkdir -p "${1:-$cache}" && cd "${1:-$cache}" && pwd)
+work=$dir/source
+mkdir -p "$work/lists/partial"
 
 missing=()
 for package in "${packages[@]}"; do
@@ -22,18 +43,24 @@ if [ ${#missing[@]} -gt 0 ]; then
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}"
 fi
 
-# The machine's package sources with deb-src instead of deb, used by these apt calls only.
-work=$dir/source
-mkdir -p "$work/lists/partial"
-sources=$work/sources.list
-printf 'deb-src http://deb.debian.org/debian bookworm main\n' >"$sources"
-options=(-o Dir::Etc::sourcelist="$sources" -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists="$work/lists")
+# The program of the package alone: an installed etcd-server starts a service.
+if [ ! -x "$dir/etcd" ]; then
+    echo "kube-assets: fetching etcd"
+    rm -rf "$work/etcd" && mkdir "$work/etcd"
+    (cd "$work/etcd" && apt-get -qq download etcd-server && dpkg-deb -x etcd-server_*.deb .)
+    install -m 0755 "$work/etcd/usr/bin/etcd" "$dir/etcd"
+fi
 
 tree=$work/kubernetes
 if [ ! -d "$tree" ]; then
     echo "kube-assets: fetching the source package"
-    apt-get -qq "${options[@]}" update
-    (cd "$work" && apt-get -qq "${options[@]}" source --download-only kubernetes && dpkg-source -x kubernetes_*.dsc kubernetes)
+    write_sources "$work/sources.d"
+    options=(-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$work/sources.d" -o Dir::State::lists="$work/lists")
+    # Sources of other projects may have no source packages, which is an error of the update, and none of ours.
+    apt-get -qq "${options[@]}" update || true
+    (cd "$work" && apt-get -qq "${options[@]}" source --download-only kubernetes) ||
+        { echo "kube-assets: the package sources of this machine have no source package kubernetes" >&2; exit 1; }
+    (cd "$work" && dpkg-source -x kubernetes_*.dsc kubernetes)
 fi
 
 echo "kube-assets: building ${programs[*]}"
@@ -48,5 +75,4 @@ mkdir -p "$tree/.go/src/k8s.io"
 for program in "${programs[@]}"; do
     install -m 0755 "$tree/_output/bin/$program" "$dir/$program"
 done
-ln -sf "$(command -v etcd)" "$dir/etcd"
-echo "kube-assets: KUBEBUILDER_ASSETS=$dir"
+echo "kube-assets: the programs are in $dir"

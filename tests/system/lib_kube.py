@@ -1,4 +1,4 @@
-"""Runs a real kube-apiserver on a real etcd. KUBEBUILDER_ASSETS names the directory with the programs (scripts/kube-assets.sh makes one)."""
+"""Runs a real kube-apiserver on a real etcd. scripts/kube-assets.sh makes the programs; KUBEBUILDER_ASSETS may name another directory."""
 import http.client
 import json
 import os
@@ -7,16 +7,19 @@ import subprocess
 import time
 
 from lib import DEADLINE, Failure, Skip, free_ports, read, wait_until, write
+from lib_tools import need_openssl
 
 TOKEN = "t0ken"
 PROGRAMS = ("etcd", "kube-apiserver")
 
 
 def assets():
-    """Returns the directory with the programs."""
+    """Returns the directory with the programs: the one that KUBEBUILDER_ASSETS names, or where scripts/kube-assets.sh puts them."""
     found = os.environ.get("KUBEBUILDER_ASSETS")
     if not found:
-        raise Skip("KUBEBUILDER_ASSETS names no directory with etcd and kube-apiserver; scripts/kube-assets.sh makes one")
+        found = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jobflow/kube")
+        if not all(os.access(os.path.join(found, program), os.X_OK) for program in PROGRAMS):
+            raise Skip("there is no kube-apiserver: scripts/kube-assets.sh makes one, or KUBEBUILDER_ASSETS names the directory of another")
     for program in PROGRAMS:
         if not os.access(os.path.join(found, program), os.X_OK):
             raise Skip("KUBEBUILDER_ASSETS=%s has no program %s" % (found, program))
@@ -73,6 +76,7 @@ class Kube(Server):
 
     def __init__(self):
         self.assets = assets()
+        need_openssl()
         self.directory = os.path.abspath("kube")
         os.mkdir(self.directory)
         ports = free_ports(3)

@@ -46,7 +46,6 @@ static void read_http(const void *spec, struct probe_entry *out)
 {
     const struct probe_http *http = spec;
 
-    out->task = http->task;
     out->port = http->port ? http->port : HTTP_PORT_DEFAULT;
     out->period_s = http->period_s;
     out->met_by_completion = true;
@@ -64,7 +63,6 @@ static void read_tcp(const void *spec, struct probe_entry *out)
 {
     const struct probe_tcp *tcp = spec;
 
-    out->task = tcp->task;
     out->port = tcp->port;
     out->period_s = tcp->period_s;
     out->met_by_completion = true;
@@ -81,7 +79,6 @@ static void read_task_status(const void *spec, struct probe_entry *out)
     const struct probe_task_status *status = spec;
     const struct wanted_phase *wanted = phase_named(status->phase);
 
-    out->task = status->task;
     if (!wanted) /* admission refuses it: no pod passes */
         return;
     out->phases = wanted->counts;
@@ -90,54 +87,23 @@ static void read_task_status(const void *spec, struct probe_entry *out)
     out->awaits_failure = wanted->failure;
 }
 
-#define LIST(member, type) offsetof(struct flow_probe, member), sizeof(struct type)
-
 /* clang-format off */
 const struct probe_kind_row probe_kinds[PROBE_KIND_N] = {
-    [PROBE_HTTP]        = {"http",       LIST(http, probe_http),               read_http, start_http, probe_http_cancel},
-    [PROBE_TCP]         = {"tcp",        LIST(tcp, probe_tcp),                 read_tcp,  start_tcp,  probe_tcp_cancel},
-    [PROBE_TASK_STATUS] = {"taskStatus", LIST(task_status, probe_task_status), read_task_status},
+    [PROBE_HTTP]        = {"http",       read_http, start_http, probe_http_cancel},
+    [PROBE_TCP]         = {"tcp",        read_tcp,  start_tcp,  probe_tcp_cancel},
+    [PROBE_TASK_STATUS] = {"taskStatus", read_task_status},
 };
 /* clang-format on */
 
-/* The lists of struct flow_probe have this form; only the type of their items differs. */
-struct spec_list {
-    const char *items;
-    size_t count;
-};
-
-static struct spec_list list_of(const struct flow_probe *probe, const struct probe_kind_row *row)
-{
-    struct spec_list list;
-
-    memcpy(&list, (const char *)probe + row->list, sizeof list);
-    return list;
-}
-
-size_t probe_entry_count(const struct flow_probe *probe)
-{
-    size_t count = 0;
-
-    for (size_t kind = 0; kind < PROBE_KIND_N; kind++)
-        count += list_of(probe, &probe_kinds[kind]).count;
-    return count;
-}
-
 struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position)
 {
-    struct probe_entry entry = {0};
-    struct spec_list list = list_of(probe, &probe_kinds[0]);
+    const struct flow_probe_entry in_spec = flow_probe_at(probe, position);
+    struct probe_entry entry = {.kind = in_spec.kind,
+                                .index = (uint32_t)in_spec.index,
+                                .spec = in_spec.spec,
+                                .task = in_spec.task};
 
-    while (position >= list.count) {
-        position -= list.count;
-        entry.kind++;
-        list = list_of(probe, &probe_kinds[entry.kind]);
-    }
-    entry.index = (uint32_t)position;
-    entry.spec = list.items + position * probe_kinds[entry.kind].spec_size;
     probe_kinds[entry.kind].read(entry.spec, &entry);
-    if (entry.task && !*entry.task)
-        entry.task = NULL;
     return entry;
 }
 

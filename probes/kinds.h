@@ -3,16 +3,12 @@
  * The kinds of probe that a step can have: one row a kind in a table of constants.
  *
  * A row says how an entry of the step's spec is read and how one attempt at a pod begins and is
- * cancelled. A kind without attempts is decided by the phases of pods. To add a kind: its list in
- * struct flow_probe, one file for its attempt beside http.c and tcp.c, and one row in kinds.c.
- * Ref: spec/jobflow.md 6.2.
+ * cancelled. A kind without attempts is decided by the phases of pods. ARCHITECTURE.md has the
+ * recipe for a new kind. Ref: spec/jobflow.md 6.2.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "probes/attempt.h"
-
-/* In the order of a step's entries: all of httpGetList, then tcpSocketList, then taskStatusList. */
-enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS, PROBE_KIND_N };
 
 /* One entry, read: what all kinds have in common. Texts are borrowed from the flow. */
 struct probe_entry {
@@ -36,9 +32,8 @@ struct probe_io {
 
 struct probe_kind_row {
     const char *name; /* in metrics */
-    size_t list;      /* offset of the kind's list in struct flow_probe */
-    size_t spec_size;
-    /** Fill in what the kind's entry says; the rest is zero. */
+    /** Fills in what the kind's entry says. Kind, index, spec and task are already set; the other
+     * members are zero. */
     void (*read)(const void *spec, struct probe_entry *out);
     /** Begin an attempt, as probe_http_start does. NULL: pods pass by their phase. */
     bool (*start)(struct probe_io *io, struct probe_attempt *attempt, const void *spec,
@@ -48,9 +43,7 @@ struct probe_kind_row {
 
 extern const struct probe_kind_row probe_kinds[PROBE_KIND_N];
 
-/** How many entries a probe has, of all kinds. */
-size_t probe_entry_count(const struct flow_probe *probe);
-/** The entry at a position counted over all kinds. */
+/** Reads the entry at a position counted over all kinds (flow_probe_count). */
 struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position);
 /** Does a pod in this phase pass without an attempt? */
 bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase);

@@ -9,7 +9,7 @@
 
 const char *probe_entry_task(const struct flow_probe *probe, size_t position)
 {
-    return probe_entry_at(probe, position).task;
+    return flow_probe_at(probe, position).task;
 }
 
 static bool names_task(const char *wanted, const struct job_task *task)
@@ -42,7 +42,7 @@ static int32_t threshold_of(const struct probe_entry *entry, const struct job_ta
 void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
                            struct probe_requirements *out)
 {
-    size_t n_entries = probe_entry_count(probe);
+    size_t n_entries = flow_probe_count(probe);
 
     for (size_t position = 0; position < n_entries; position++) {
         struct probe_entry entry = probe_entry_at(probe, position);
@@ -90,7 +90,7 @@ bool probe_requirements_met_by_completion(const struct probe_requirements *requi
 
 bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job)
 {
-    size_t n_entries = probe_entry_count(probe);
+    size_t n_entries = flow_probe_count(probe);
 
     for (size_t position = 0; position < n_entries; position++) {
         struct probe_entry entry = probe_entry_at(probe, position);

@@ -15,7 +15,7 @@ struct step_probe *step_probe_new(const struct flow_depends *depends)
     size_t targets = depends->targets.count;
 
     probe->depends = depends;
-    probe->entries = (uint32_t)probe_entry_count(depends->probe);
+    probe->entries = (uint32_t)flow_probe_count(depends->probe);
     probe->met = mem_array(targets, sizeof *probe->met);
     probe->known = mem_array(targets, sizeof *probe->known);
     probe->placed = mem_array(probe->entries + 1, sizeof *probe->placed);

@@ -43,7 +43,7 @@ static void entry_applies_by_its_task(void **state)
     struct probe_tcp tcp[] = {{.task = "master", .port = 1}};
     const struct flow_probe probe = {.http = {http, 2}, .tcp = {tcp, 1}};
 
-    check_int("entries", probe_entry_count(&probe), 3);
+    check_int("entries", flow_probe_count(&probe), 3);
     check("named", probe_entry_applies(&probe, 0, &job));
     check("unnamed", probe_entry_applies(&probe, 1, &job));
     check("no such task", !probe_entry_applies(&probe, 2, &job));

@@ -223,27 +223,22 @@ static bool some_target_has(struct name_check *c, const struct flow_depends *dep
     return !depends->targets.count;
 }
 
-static void warn_probe_task(struct name_check *c, size_t i, const struct name_index *names,
-                            const char *list, size_t at, const char *task)
-{
-    if (task && *task && !some_target_has(c, c->spec->steps.items[i].depends, names, task))
-        WARNING(c->adm, ("spec.flows[%zu].dependsOn.probe.%s[%zu].taskName", i, list, at),
-                "no target has a task \"%s\": the probe can never pass", task);
-}
-
 static void warn_probe_tasks(struct name_check *c, size_t i)
 {
-    const struct flow_probe *probe = c->spec->steps.items[i].depends->probe;
-    const struct name_index *names = &c->names;
+    const struct flow_depends *depends = c->spec->steps.items[i].depends;
+    size_t entries = flow_probe_count(depends->probe);
 
-    if (!names->slots)
+    if (!c->names.slots)
         jobflow_index_names(c->spec, &c->names, NULL, NULL);
-    for (size_t p = 0; p < probe->http.count; p++)
-        warn_probe_task(c, i, names, "httpGetList", p, probe->http.items[p].task);
-    for (size_t p = 0; p < probe->tcp.count; p++)
-        warn_probe_task(c, i, names, "tcpSocketList", p, probe->tcp.items[p].task);
-    for (size_t p = 0; p < probe->task_status.count; p++)
-        warn_probe_task(c, i, names, "taskStatusList", p, probe->task_status.items[p].task);
+    for (size_t p = 0; p < entries; p++) {
+        const struct flow_probe_entry entry = flow_probe_at(depends->probe, p);
+
+        if (entry.task && !some_target_has(c, depends, &c->names, entry.task))
+            WARNING(
+                c->adm,
+                ("spec.flows[%zu].dependsOn.probe.%s[%zu].taskName", i, entry.field, entry.index),
+                "no target has a task \"%s\": the probe can never pass", entry.task);
+    }
 }
 
 static void check_names(struct name_check *c)

@@ -3,6 +3,7 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,60 @@ bool flow_phase_parse(const char *text, enum flow_phase *out)
         return false;
     *out = (enum flow_phase)found;
     return true;
+}
+
+/* The lists of struct flow_probe have this form; only the type of their items differs. */
+struct probe_list {
+    const char *items;
+    size_t count;
+};
+
+#define PROBE_ROW(name, member, type, field)                                                       \
+    [PROBE_##name] = {offsetof(struct flow_probe, member), sizeof(struct type), field},
+static const struct {
+    size_t list, item_size;
+    const char *field;
+} probe_rows[PROBE_KIND_N] = {FLOW_PROBES(PROBE_ROW)};
+#undef PROBE_ROW
+
+#define TASK_FIRST(name, member, type, field)                                                      \
+    static_assert(offsetof(struct type, task) == 0, #type " begins with its task");
+FLOW_PROBES(TASK_FIRST)
+#undef TASK_FIRST
+
+static struct probe_list probe_list_of(const struct flow_probe *probe, enum probe_kind kind)
+{
+    struct probe_list list;
+
+    memcpy(&list, (const char *)probe + probe_rows[kind].list, sizeof list);
+    return list;
+}
+
+size_t flow_probe_count(const struct flow_probe *probe)
+{
+    size_t count = 0;
+
+    for (enum probe_kind kind = 0; kind < PROBE_KIND_N; kind++)
+        count += probe_list_of(probe, kind).count;
+    return count;
+}
+
+struct flow_probe_entry flow_probe_at(const struct flow_probe *probe, size_t position)
+{
+    struct flow_probe_entry entry = {0};
+    struct probe_list list = probe_list_of(probe, 0);
+
+    while (position >= list.count) {
+        position -= list.count;
+        list = probe_list_of(probe, ++entry.kind);
+    }
+    entry.index = position;
+    entry.field = probe_rows[entry.kind].field;
+    entry.spec = list.items + position * probe_rows[entry.kind].item_size;
+    entry.task = *(const char *const *)entry.spec;
+    if (entry.task && !*entry.task)
+        entry.task = NULL;
+    return entry;
 }
 
 /* A decoded spec borrows patches and exit codes from its document. */

@@ -31,20 +31,42 @@ struct probe_task_status {
     const char *task;
     const char *phase;
 };
+
+/* The kinds of probe that a step can have, in the order in which its entries are counted. Columns:
+ * constant, member of struct flow_probe, struct of one entry, field of the manifest. The first
+ * member of each entry's struct is `task`. */
+/* clang-format off */
+#define FLOW_PROBES(X)                                             \
+    X(HTTP,        http,        probe_http,        "httpGetList")   \
+    X(TCP,         tcp,         probe_tcp,         "tcpSocketList") \
+    X(TASK_STATUS, task_status, probe_task_status, "taskStatusList")
+/* clang-format on */
+#define PROBE_KIND_ENUM(name, member, type, field) PROBE_##name,
+enum probe_kind { FLOW_PROBES(PROBE_KIND_ENUM) PROBE_KIND_N };
+#undef PROBE_KIND_ENUM
+
+#define PROBE_LIST(name, member, type, field)                                                      \
+    struct {                                                                                       \
+        struct type *items;                                                                        \
+        size_t count;                                                                              \
+    } member;
 struct flow_probe {
-    struct {
-        struct probe_http *items;
-        size_t count;
-    } http;
-    struct {
-        struct probe_tcp *items;
-        size_t count;
-    } tcp;
-    struct {
-        struct probe_task_status *items;
-        size_t count;
-    } task_status;
+    FLOW_PROBES(PROBE_LIST)
 };
+#undef PROBE_LIST
+
+/* One entry of a probe. */
+struct flow_probe_entry {
+    enum probe_kind kind;
+    size_t index;      /* in the list of its kind */
+    const char *field; /* the field of the manifest that holds the list */
+    const void *spec;  /* struct probe_http, probe_tcp or probe_task_status */
+    const char *task;  /* NULL = every task of every target */
+};
+/** The number of entries of all kinds. */
+size_t flow_probe_count(const struct flow_probe *probe);
+/** The entry at a position counted over all kinds. */
+struct flow_probe_entry flow_probe_at(const struct flow_probe *probe, size_t position);
 
 /* How the final failure of a step affects the other steps. Ref: spec/jobflow.md 13.4. */
 /* clang-format off */

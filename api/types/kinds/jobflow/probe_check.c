@@ -64,9 +64,10 @@ static void check_header(const struct limits *limits, const struct probe_http *h
                 (long long)limits->probe_header_value);
 }
 
-static void check_http(const struct limits *limits, const struct probe_http *http, const char *path,
+static void check_http(const struct limits *limits, const void *spec, const char *path,
                        struct error_list *errors)
 {
+    const struct probe_http *http = spec;
     const char *target = http->path ? http->path : "";
 
     if (has_control(target) || strpbrk(target, " \t"))
@@ -78,9 +79,20 @@ static void check_http(const struct limits *limits, const struct probe_http *htt
     check_header(limits, http, path, errors);
 }
 
-static void check_phase(const struct probe_task_status *status, const char *path,
-                        struct error_list *errors)
+static void check_tcp(const struct limits *limits, const void *spec, const char *path,
+                      struct error_list *errors)
 {
+    const struct probe_tcp *tcp = spec;
+
+    if (tcp->port == 0)
+        FINDING(errors, ("%s.port", path),
+                "Invalid value: 0: must be between 1 and 65535, inclusive");
+}
+
+static void check_task_status(const struct limits *limits, const void *spec, const char *path,
+                              struct error_list *errors)
+{
+    const struct probe_task_status *status = spec;
     static const char *const phases[] = {"Pending", "Running",   "Succeeded", "Failed",
                                          "Unknown", "Completed", ""};
 
@@ -94,12 +106,18 @@ static void check_phase(const struct probe_task_status *status, const char *path
             status->phase);
 }
 
+static void (*const checks[PROBE_KIND_N])(const struct limits *limits, const void *spec,
+                                          const char *path, struct error_list *errors) = {
+    [PROBE_HTTP] = check_http,
+    [PROBE_TCP] = check_tcp,
+    [PROBE_TASK_STATUS] = check_task_status,
+};
+
 void jobflow_check_probe(const struct admission *adm, const struct flow_depends *depends,
                          size_t step, struct error_list *errors)
 {
-    const struct flow_probe *probe = depends->probe;
     const struct limits *limits = limits_of(adm);
-    size_t entries = probe->http.count + probe->tcp.count + probe->task_status.count;
+    size_t entries = flow_probe_count(depends->probe);
     scoped(buf) struct buf path = {0};
 
     if (entries && !depends->targets.count)
@@ -109,18 +127,12 @@ void jobflow_check_probe(const struct admission *adm, const struct flow_depends 
         FINDING(errors, ("spec.flows[%zu].dependsOn.probe", step),
                 "Too many: %zu: a step has at most %lld probes", entries,
                 (long long)limits->step_probes);
-    for (size_t i = 0; i < probe->http.count; i++) {
+    for (size_t p = 0; p < entries; p++) {
+        const struct flow_probe_entry entry = flow_probe_at(depends->probe, p);
+
         buf_clear(&path);
-        buf_printf(&path, "spec.flows[%zu].dependsOn.probe.httpGetList[%zu]", step, i);
-        check_http(limits, &probe->http.items[i], path.data, errors);
-    }
-    for (size_t i = 0; i < probe->tcp.count; i++)
-        if (probe->tcp.items[i].port == 0)
-            FINDING(errors, ("spec.flows[%zu].dependsOn.probe.tcpSocketList[%zu].port", step, i),
-                    "Invalid value: 0: must be between 1 and 65535, inclusive");
-    for (size_t i = 0; i < probe->task_status.count; i++) {
-        buf_clear(&path);
-        buf_printf(&path, "spec.flows[%zu].dependsOn.probe.taskStatusList[%zu]", step, i);
-        check_phase(&probe->task_status.items[i], path.data, errors);
+        buf_printf(&path, "spec.flows[%zu].dependsOn.probe.%s[%zu]", step, entry.field,
+                   entry.index);
+        checks[entry.kind](limits, entry.spec, path.data, errors);
     }
 }

@@ -87,12 +87,6 @@ struct job_rule job_rule_of(enum job_phase phase, enum job_action action)
     return rules[phase][action]; /* an empty cell is SYNC */
 }
 
-bool job_action_targeted(enum job_action action)
-{
-    return action == ACT_RESTART_TASK || action == ACT_RESTART_POD ||
-           action == ACT_RESTART_PARTITION;
-}
-
 bool job_action_internal(enum job_action action)
 {
     return action == ACT_SYNC_JOB || action == ACT_ENQUEUE_JOB || action == ACT_UPDATE_JOB;

@@ -25,7 +25,5 @@ struct job_rule {
 /** The row of (phase, action). Never fails: every cell is defined. */
 struct job_rule job_rule_of(enum job_phase phase, enum job_action action);
 
-/** Does the action need a task, pod or partition to act on? */
-bool job_action_targeted(enum job_action action);
-/** Internal actions: they only reconcile and are never announced. */
+/** Returns whether the action is internal: it only reconciles, and no event announces it. */
 bool job_action_internal(enum job_action action);

@@ -259,6 +259,18 @@ static const struct {
     {"persistentVolumeClaim", false, claim},
 };
 
+static enum resolve_result resolve_unknown(const struct resolver *r,
+                                           const struct pod_volume *volume)
+{
+    scoped(buf) struct buf known = {0};
+
+    for (size_t i = 0; i < countof(volume_kinds); i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", volume_kinds[i].member);
+    return resolve_invalid(r->source, "UnsupportedVolume",
+                           "volume %s is of a kind this node cannot mount; it knows %s",
+                           volume->name, known.data);
+}
+
 static enum resolve_result resolve(struct resolver *r, const struct pod_volume *volume)
 {
     enum resolve_result result;
@@ -280,11 +292,7 @@ static enum resolve_result resolve(struct resolver *r, const struct pod_volume *
         r->out->kind = VOLUME_EMPTY_DIR;
         return RESOLVED;
     }
-    return resolve_invalid(r->source, "UnsupportedVolume",
-                           "volume %s is of a kind this node cannot mount; it knows emptyDir, "
-                           "configMap, secret, projected, downwardAPI, hostPath, "
-                           "persistentVolumeClaim",
-                           volume->name);
+    return resolve_unknown(r, volume);
 }
 
 enum resolve_result kubelet_volumes(const struct value_source *source,

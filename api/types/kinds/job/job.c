@@ -50,6 +50,12 @@ bool job_event_parse(const char *text, enum job_event *out)
     return true;
 }
 
+bool job_action_targeted(enum job_action action)
+{
+    return action == ACT_RESTART_TASK || action == ACT_RESTART_POD ||
+           action == ACT_RESTART_PARTITION;
+}
+
 bool job_action_parse(const char *text, enum job_action *out)
 {
     int found;

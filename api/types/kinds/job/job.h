@@ -69,6 +69,8 @@ bool job_action_parse(const char *text, enum job_action *out);
 
 /** Whether the phase is Completed, Failed or Terminated. */
 bool job_phase_finished(enum job_phase phase);
+/** Whether the action restarts a part of a job, and so needs a task, pod or partition. */
+bool job_action_targeted(enum job_action action);
 
 struct job_policy {
     const char *action;

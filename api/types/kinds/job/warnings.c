@@ -79,12 +79,6 @@ static bool has_no_partitions(const struct job_task *task)
     return !task->partition;
 }
 
-static bool names_target(enum job_action action)
-{
-    return action == ACT_RESTART_TASK || action == ACT_RESTART_POD ||
-           action == ACT_RESTART_PARTITION;
-}
-
 static void warn_policy(const struct warnings *w, const struct job_policy *policy, const char *path,
                         size_t i)
 {
@@ -97,7 +91,7 @@ static void warn_policy(const struct warnings *w, const struct job_policy *polic
                 "%s is an event of the whole job, about which no task is asked: move the policy to "
                 "the job's policies",
                 first_event(of_job));
-    else if (of_job && names_target(action))
+    else if (of_job && job_action_targeted(action))
         WARNING(
             w->adm, ("%s[%zu]", path, i),
             "%s is an event of the whole job and names no pod that %s could restart, so nothing "
@@ -128,7 +122,7 @@ static bool any_restart(const struct job_policy_list *policies)
         enum job_action action = ACT_SYNC_JOB;
 
         job_action_parse(policies->items[i].action ? policies->items[i].action : "", &action);
-        if (action == ACT_RESTART_JOB || names_target(action))
+        if (action == ACT_RESTART_JOB || job_action_targeted(action))
             return true;
     }
     return false;

@@ -143,6 +143,17 @@ static bool check_known(const struct place *at, const char *source)
     return false;
 }
 
+/* Writes "emptyDir, configMap … or persistentVolumeClaim". */
+static void write_known(struct buf *out)
+{
+    for (size_t i = 0; i < countof(rows); i++)
+        buf_printf(out, "%s%s",
+                   i == 0                  ? ""
+                   : i + 1 < countof(rows) ? ", "
+                                           : " or ",
+                   rows[i].source);
+}
+
 void pod_check_volume(const struct admission *adm, const struct pod_volume *volume,
                       const char *path, struct error_list *errors)
 {
@@ -162,10 +173,13 @@ void pod_check_volume(const struct admission *adm, const struct pod_volume *volu
         at.path = place.data;
         check_mode(&at, "defaultMode", json_object_get(doc, "defaultMode"));
         check_items(&at);
-        if (!check_known(&at, source) && !adm->virtual_runtime)
+        if (!check_known(&at, source) && !adm->virtual_runtime) {
+            scoped(buf) struct buf known = {0};
+
+            write_known(&known);
             FINDING(errors, ("%s", at.path),
-                    "Forbidden: volumes of type %s are not supported here: use emptyDir, "
-                    "configMap, secret, projected, downwardAPI, hostPath or persistentVolumeClaim",
-                    source);
+                    "Forbidden: volumes of type %s are not supported here: use %s", source,
+                    known.data);
+        }
     }
 }

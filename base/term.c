@@ -109,40 +109,89 @@ void term_print_cell(FILE *out, const char *text, int width)
         fwrite(cell.data, 1, cell.len, out);
 }
 
-/* The length of a colour sequence (CSI … m) at the start of `text`, 0 when there is none. */
-static size_t color_sequence(const char *text, size_t len)
+/* A character of a program's output, or a whole control sequence. */
+struct unit {
+    size_t len;
+    enum { UNIT_PRINTED, UNIT_COLOR, UNIT_DROPPED } type;
+};
+
+/* The length of a control sequence (CSI) at the start of `text`: its last byte is the first one
+ * from '@' on; the sequence of a colour ends with 'm'. */
+static struct unit control_sequence(const char *text, size_t len)
 {
     size_t n = 2;
 
-    if (len < 3 || text[0] != '\033' || text[1] != '[')
-        return 0;
-    while (n < len && ((text[n] >= '0' && text[n] <= '9') || text[n] == ';'))
+    while (n < len && text[n] >= ' ' && text[n] <= '?')
         n++;
-    return n < len && text[n] == 'm' ? n + 1 : 0;
+    if (n == len)
+        return (struct unit){len, UNIT_DROPPED};
+    for (size_t i = 2; i < n; i++)
+        if ((text[i] < '0' || text[i] > '9') && text[i] != ';')
+            return (struct unit){n + 1, UNIT_DROPPED};
+    return (struct unit){n + 1, text[n] == 'm' ? UNIT_COLOR : UNIT_DROPPED};
+}
+
+/* The length of a command to the terminal (OSC), such as one that sets its title: up to BEL or
+ * ESC \. */
+static struct unit terminal_command(const char *text, size_t len)
+{
+    for (size_t n = 2; n < len; n++) {
+        if (text[n] == '\a')
+            return (struct unit){n + 1, UNIT_DROPPED};
+        if (text[n] == '\033')
+            return (struct unit){n + 1 < len ? n + 2 : len, UNIT_DROPPED};
+    }
+    return (struct unit){len, UNIT_DROPPED};
+}
+
+static struct unit next_unit(const char *text, size_t len)
+{
+    unsigned char c = (unsigned char)text[0];
+
+    if (c == '\033' && len > 1 && text[1] == '[')
+        return control_sequence(text, len);
+    if (c == '\033' && len > 1 && text[1] == ']')
+        return terminal_command(text, len);
+    return (struct unit){1, (c >= ' ' && c != 0x7f) || c == '\t' ? UNIT_PRINTED : UNIT_DROPPED};
+}
+
+/* What is seen of a line that overwrites itself: the text behind its last carriage return. */
+static const char *last_text(const char *line, size_t *len)
+{
+    size_t from;
+
+    while (*len && line[*len - 1] == '\r')
+        --*len;
+    from = *len;
+    while (from && line[from - 1] != '\r')
+        from--;
+    *len -= from;
+    return line + from;
+}
+
+void term_write_plain(const char *line, size_t len, struct buf *out)
+{
+    struct unit unit;
+
+    line = last_text(line, &len);
+    for (size_t i = 0; i < len; i += unit.len) {
+        unit = next_unit(line + i, len - i);
+        if (unit.type == UNIT_PRINTED)
+            buf_char(out, line[i] == '\t' ? ' ' : line[i]);
+    }
 }
 
 void term_write_line(const char *line, size_t len, struct buf *out)
 {
     bool colored = false;
+    struct unit unit;
 
-    while (len && line[len - 1] == '\r')
-        len--;
-    for (size_t i = len; i-- > 0;)
-        if (line[i] == '\r') {
-            line += i + 1;
-            len -= i + 1;
-            break;
-        }
-    for (size_t i = 0; i < len;) {
-        size_t color = color_sequence(line + i, len - i);
-        unsigned char c = (unsigned char)line[i];
-
-        if (color)
-            buf_add(out, line + i, color);
-        else if ((c >= ' ' && c != 0x7f) || c == '\t')
-            buf_char(out, line[i]);
-        colored |= color > 0;
-        i += color ? color : 1;
+    line = last_text(line, &len);
+    for (size_t i = 0; i < len; i += unit.len) {
+        unit = next_unit(line + i, len - i);
+        if (unit.type != UNIT_DROPPED)
+            buf_add(out, line + i, unit.len);
+        colored |= unit.type == UNIT_COLOR;
     }
     if (colored)
         buf_str(out, "\033[0m");

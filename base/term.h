@@ -40,3 +40,5 @@ void term_write_cell(const struct term *term, const char *text, int width, struc
  * are removed, except tabs and colours. If the line overwrites itself with carriage returns, only
  * the last text is kept. */
 void term_write_line(const char *line, size_t len, struct buf *out);
+/** The same without colours, and with tabs as blanks: a text whose width can be measured. */
+void term_write_plain(const char *line, size_t len, struct buf *out);

@@ -9,6 +9,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/client/log_print.h"
 #include "cli/client/resource.h"
 #include "cli/command/command.h"
 
@@ -18,7 +19,7 @@ struct stream {
     struct logtail *tail;
     char *key; /* UID/CONTAINER/RESTART */
     char *target, *label;
-    enum color color;
+    struct log_line line;
     struct buf partial;  /* an unfinished line */
     struct stream *next; /* queue of waiting streams */
     size_t taken, skip;  /* bytes received; bytes to skip when the log is read again */
@@ -30,43 +31,52 @@ struct logtail {
     struct client *client;
     struct logtail_options options;
     struct term term;
+    struct log_printer printer;
     struct stream *streams; /* every stream added, by key */
     struct stream *waiting, **w_end;
     size_t running;
     bool failed, cut;
 };
 
-static void print_line(const struct stream *stream, const char *line, size_t len)
+/* Prints lines behind their labels, so that those of several containers do not mix. */
+static void print_lines(struct stream *stream, const char *bytes, size_t len)
 {
-    const struct logtail *tail = stream->tail;
+    struct log_printer *printer = &stream->tail->printer;
+    struct buf *partial = &stream->partial;
+    const char *end = bytes + len, *newline;
+    size_t forgotten;
 
-    if (tail->options.prefix)
-        printf("%s[%s]%s ", term_color(&tail->term, stream->color), stream->label,
-               term_reset(&tail->term));
-    fwrite(line, 1, len, stdout);
+    while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        if (partial->len) {
+            buf_add(partial, bytes, (size_t)(newline - bytes));
+            log_print_whole(printer, &stream->line, partial->data, partial->len);
+            buf_clear(partial);
+        } else {
+            log_print_whole(printer, &stream->line, bytes, (size_t)(newline - bytes));
+        }
+        bytes = newline + 1;
+    }
+    buf_add(partial, bytes, (size_t)(end - bytes));
+    if (!partial->len)
+        return;
+    log_print_growing(printer, &stream->line, partial->data, partial->len);
+    forgotten = log_print_forget(&stream->line, partial->data, partial->len);
+    partial->len -= forgotten;
+    memmove(partial->data, partial->data + forgotten, partial->len);
 }
 
-/* Prints whole lines only, so that lines of several containers do not mix. */
+/* Without labels there is only one log. */
 static void on_data(struct client_call *call, const char *bytes, size_t len)
 {
     struct stream *stream = container_of(call, struct stream, call);
-    const char *end = bytes + len, *newline;
     size_t skip = stream->skip < len ? stream->skip : len;
 
     stream->skip -= skip;
     stream->taken += len - skip;
-    bytes += skip;
-    while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
-        if (stream->partial.len) {
-            buf_add(&stream->partial, bytes, (size_t)(newline + 1 - bytes));
-            print_line(stream, stream->partial.data, stream->partial.len);
-            buf_clear(&stream->partial);
-        } else {
-            print_line(stream, bytes, (size_t)(newline + 1 - bytes));
-        }
-        bytes = newline + 1;
-    }
-    buf_add(&stream->partial, bytes, (size_t)(end - bytes));
+    if (stream->tail->options.prefix)
+        print_lines(stream, bytes + skip, len - skip);
+    else
+        fwrite(bytes + skip, 1, len - skip, stdout);
     fflush(stdout);
 }
 
@@ -84,11 +94,8 @@ static void on_done(struct client_call *call)
         tail->cut = true;
         return;
     }
-    if (stream->partial.len) { /* The last line may lack its newline. */
-        print_line(stream, stream->partial.data, stream->partial.len);
-        if (tail->options.prefix)
-            putchar('\n');
-    }
+    if (stream->partial.len || stream->line.grows) /* The last line may lack its newline. */
+        log_print_whole(&tail->printer, &stream->line, stream->partial.data, stream->partial.len);
     buf_release(&stream->partial);
     if (err.code != ERR_NONE) {
         fflush(stdout);
@@ -166,7 +173,11 @@ void logtail_add(struct logtail *tail, const char *ns, const char *pod, const ch
     stream->key = take(key);
     stream->target = log_target(tail, ns, pod, container);
     stream->label = mem_printf("%s/%s", pod, container);
-    stream->color = colors[HASH_COUNT(tail->streams) % countof(colors)];
+    stream->line = (struct log_line){
+        .label = stream->label,
+        .color = term_color(&tail->term, colors[HASH_COUNT(tail->streams) % countof(colors)]),
+        .reset = term_reset(&tail->term),
+    };
     HASH_ADD_KEYPTR(hh, tail->streams, stream->key, strlen(stream->key), stream);
     enqueue(tail, stream);
     start_waiting(tail);
@@ -211,6 +222,7 @@ struct logtail *logtail_new(struct client *client, const struct logtail_options 
     tail->client = client;
     tail->options = *options;
     tail->w_end = &tail->waiting;
+    tail->printer = (struct log_printer){.out = stdout, .clock = clock_real()};
     term_look(&tail->term, stdout);
     return tail;
 }

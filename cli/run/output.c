@@ -6,9 +6,14 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
 static void *quiet_begin(const struct output_context *context)
 {
-    return NULL;
+    struct log_printer *printer = mem_alloc(sizeof *printer);
+
+    *printer = (struct log_printer){.out = stdout, .clock = clock_real()};
+    return printer;
 }
 
 static void quiet_step(void *state, const struct flow_view_step *step, enum view_state before)
@@ -19,11 +24,15 @@ static void quiet_flow(void *state, const struct flow_view *flow, enum flow_phas
 {
 }
 
-static void quiet_log(void *state, const char *source, const char *line, size_t len)
+/* Logs come only with --logs. */
+static void quiet_log(void *state, struct log_line *line, const char *text, size_t len)
 {
-    printf("[%s] ", source); /* logs come only with --logs */
-    fwrite(line, 1, len, stdout);
-    putchar('\n');
+    log_print_whole(state, line, text, len);
+}
+
+static void quiet_log_growing(void *state, struct log_line *line, const char *text, size_t len)
+{
+    log_print_growing(state, line, text, len);
 }
 
 static void quiet_note(void *state, const char *text)
@@ -32,6 +41,8 @@ static void quiet_note(void *state, const char *text)
 
 static void quiet_end(void *state)
 {
+    log_print_break(state);
+    mem_free(state);
 }
 
 const struct output_ops output_quiet = {
@@ -40,6 +51,7 @@ const struct output_ops output_quiet = {
     .step = quiet_step,
     .flow = quiet_flow,
     .log = quiet_log,
+    .log_growing = quiet_log_growing,
     .note = quiet_note,
     .end = quiet_end,
 };

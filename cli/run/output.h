@@ -4,6 +4,7 @@
  * that are called for each change; `run` picks one form.
  */
 #include "base/term.h"
+#include "cli/client/log_print.h"
 #include "view/flow_tracker.h"
 
 struct output_context {
@@ -20,8 +21,11 @@ struct output_ops {
     void *(*begin)(const struct output_context *context); /* its own state, or NULL */
     void (*step)(void *state, const struct flow_view_step *step, enum view_state before);
     void (*flow)(void *state, const struct flow_view *flow, enum flow_phase before);
-    /** One line of a container's output (without newline), with the pod's short name. */
-    void (*log)(void *state, const char *source, const char *line, size_t len);
+    /** One line of a container's output, without newline. */
+    void (*log)(void *state, struct log_line *line, const char *text, size_t len);
+    /** A line that its container has not ended yet, each time it has grown; `log` follows. NULL:
+     * only whole lines are wanted. */
+    void (*log_growing)(void *state, struct log_line *line, const char *text, size_t len);
     /** A message of the program: "resuming …", "interrupted, …". */
     void (*note)(void *state, const char *text);
     /** The run is over: clean up the screen. Frees the state. */

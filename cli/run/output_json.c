@@ -83,14 +83,14 @@ static void json_flow(void *state, const struct flow_view *flow, enum flow_phase
     line_close(json, &w);
 }
 
-static void json_log(void *state, const char *source, const char *line, size_t len)
+static void json_log(void *state, struct log_line *line, const char *text, size_t len)
 {
     struct json_output *json = state;
     struct jsonw w = line_open(json, "log");
 
-    jsonw_member_str(&w, "pod", source);
+    jsonw_member_str(&w, "pod", line->label);
     jsonw_key(&w, "line");
-    jsonw_strn(&w, line, len);
+    jsonw_strn(&w, text, len);
     line_close(json, &w);
 }
 

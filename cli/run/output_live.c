@@ -2,13 +2,18 @@
  * The output form `live` for terminals: the active steps and a bar for each flow, redrawn in place
  * at most ten times a second.
  *
+ *   [f-fetch-main-0] 61% of 230 MB
  *   ⠹ train-large     Running   12.4s  3/4 pods
  *   ⠹ serve           Running    8.1s  restart 1
  *   ml-pipeline  [━━━━━━━━━━      ]  14/20 steps, 2 running   21s
  *
- * Finished steps and log lines are collected and printed above the view with the next frame. A
- * frame is never higher or wider than the terminal; steps that do not fit are counted. The cursor
- * is never hidden, so a killed run leaves a usable terminal.
+ * Finished steps and log lines are collected and printed above the view with the next frame; the
+ * view begins with the log lines that still grow. A frame is never higher or wider than the
+ * terminal; steps that do not fit are counted. The cursor is never hidden, so a killed run leaves a
+ * usable terminal.
+ *
+ * Frames are erased line by line. Some terminals take the erasure of everything from the top left
+ * corner on for a cleared screen and keep what it showed among the lines that have scrolled off.
  */
 #include <string.h>
 
@@ -26,8 +31,16 @@ enum {
     SCROLL_BYTES_MAX = 256 << 10, /* collected lines beyond this are printed at once */
 };
 
+/* A log line that has not ended. */
+struct growing {
+    const struct log_line *line;
+    struct buf text; /* what a reader sees of it */
+    struct growing *next;
+};
+
 struct live {
     struct output_context context;
+    struct growing *growing; /* in the order they began */
     struct timer frame;
     int64_t drawn_ns; /* real time: a simulation has a clock of its own */
     int drawn;        /* lines of the view now on the screen */
@@ -211,9 +224,33 @@ static void draw_steps(struct live *live, int room)
 
 static void erase(struct live *live)
 {
-    if (live->drawn > 0)
-        buf_printf(&live->text, "\033[%dA\r\033[J", live->drawn);
+    if (live->drawn == 0)
+        return;
+    buf_printf(&live->text, "\033[%dA\r", live->drawn);
+    for (int i = 0; i < live->drawn; i++)
+        buf_str(&live->text, "\033[K\n");
+    buf_printf(&live->text, "\033[%dA", live->drawn);
     live->drawn = 0;
+}
+
+/* The newest lines that grow, at most `room`. Returns how many were drawn. */
+static int draw_growing(struct live *live, int room)
+{
+    int count = 0, before = live->drawn;
+
+    for (const struct growing *one = live->growing; one; one = one->next)
+        count++;
+    for (const struct growing *one = live->growing; one; one = one->next) {
+        struct row row = row_begin(live);
+
+        if (count-- > room)
+            continue;
+        row_printf(&row, COLOR_DIM, "[%s]", one->line->label);
+        row_text(&row, COLOR_NONE, " ");
+        row_text(&row, COLOR_NONE, one->text.data ? one->text.data : "");
+        row_end(live);
+    }
+    return live->drawn - before;
 }
 
 static void put_out(struct live *live)
@@ -239,6 +276,7 @@ static void draw(struct live *live)
     erase(live);
     buf_add(&live->text, live->scroll.data, live->scroll.len);
     buf_clear(&live->scroll);
+    rows -= draw_growing(live, (rows - bars) / 2);
     draw_steps(live, rows - bars);
     for (const struct flow_view *flow = flows; flow && bars > 0; flow = flow->next)
         if (rows_of(flow) > 0 && rows_of(flow) <= bars) {
@@ -311,15 +349,44 @@ static void live_flow(void *state, const struct flow_view *flow, enum flow_phase
     maybe_draw(state); /* its bar changes */
 }
 
-static void live_log(void *state, const char *source, const char *line, size_t len)
+static struct growing **place_of(struct live *live, const struct log_line *line)
+{
+    struct growing **at = &live->growing;
+
+    while (*at && (*at)->line != line)
+        at = &(*at)->next;
+    return at;
+}
+
+static void live_log(void *state, struct log_line *line, const char *text, size_t len)
 {
     struct live *live = state;
+    struct growing **at = place_of(live, line), *grown = *at;
 
-    buf_printf(&live->scroll, "%s[%s]%s ", term_color(&live->context.term, COLOR_DIM), source,
+    if (grown) {
+        *at = grown->next;
+        buf_release(&grown->text);
+        mem_free(grown);
+    }
+    buf_printf(&live->scroll, "%s[%s]%s ", term_color(&live->context.term, COLOR_DIM), line->label,
                term_reset(&live->context.term));
-    term_write_line(line, len, &live->scroll);
+    term_write_line(text, len, &live->scroll);
     buf_char(&live->scroll, '\n');
     maybe_draw(live);
+}
+
+/* Drawn with the next frame. */
+static void live_log_growing(void *state, struct log_line *line, const char *text, size_t len)
+{
+    struct live *live = state;
+    struct growing **at = place_of(live, line);
+
+    if (!*at) {
+        *at = mem_alloc(sizeof **at);
+        (*at)->line = line;
+    }
+    buf_clear(&(*at)->text);
+    term_write_plain(text, len, &(*at)->text);
 }
 
 static void live_note(void *state, const char *text)
@@ -338,6 +405,11 @@ static void live_end(void *state)
     erase(live);
     buf_add(&live->text, live->scroll.data, live->scroll.len);
     put_out(live);
+    for (struct growing *one = live->growing, *next; one; one = next) {
+        next = one->next;
+        buf_release(&one->text);
+        mem_free(one);
+    }
     buf_release(&live->scroll);
     buf_release(&live->text);
     mem_free(live);
@@ -349,6 +421,7 @@ const struct output_ops output_live = {
     .step = live_step,
     .flow = live_flow,
     .log = live_log,
+    .log_growing = live_log_growing,
     .note = live_note,
     .end = live_end,
     .summary = true,

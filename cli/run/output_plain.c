@@ -43,6 +43,7 @@ void output_step_name(const struct output_context *context, const struct flow_vi
 struct plain {
     struct output_context context;
     struct timer check;
+    struct log_printer printer;
     int64_t printed_ms;
     const struct flow_view_step *reported; /* the step whose waiting was printed last */
 };
@@ -50,6 +51,7 @@ struct plain {
 static void line_start(struct plain *plain)
 {
     plain->printed_ms = loop_wall_ms(plain->context.loop);
+    log_print_break(&plain->printer);
     printf("%9.3fs  ", elapsed(&plain->context));
 }
 
@@ -117,6 +119,7 @@ static void *plain_begin(const struct output_context *context)
 
     plain->context = *context;
     plain->check.fire = check;
+    plain->printer = (struct log_printer){.out = stdout, .clock = clock_real()};
     plain->printed_ms = context->began_ms;
     if (!loop_is_virtual(context->loop)) /* a simulation never waits in real time */
         timer_start(context->loop, &plain->check, CHECK_MS);
@@ -163,14 +166,20 @@ static void plain_flow(void *state, const struct flow_view *flow, enum flow_phas
     putchar('\n');
 }
 
-static void plain_log(void *state, const char *source, const char *line, size_t len)
+static void plain_log(void *state, struct log_line *line, const char *text, size_t len)
 {
     struct plain *plain = state;
 
     plain->printed_ms = loop_wall_ms(plain->context.loop);
-    printf("[%s] ", source);
-    fwrite(line, 1, len, stdout); /* bytes as they are */
-    putchar('\n');
+    log_print_whole(&plain->printer, line, text, len);
+}
+
+static void plain_log_growing(void *state, struct log_line *line, const char *text, size_t len)
+{
+    struct plain *plain = state;
+
+    plain->printed_ms = loop_wall_ms(plain->context.loop);
+    log_print_growing(&plain->printer, line, text, len);
 }
 
 static void plain_note(void *state, const char *text)
@@ -184,6 +193,7 @@ static void plain_end(void *state)
     struct plain *plain = state;
 
     timer_stop(plain->context.loop, &plain->check);
+    log_print_break(&plain->printer);
     mem_free(plain);
 }
 
@@ -193,6 +203,7 @@ const struct output_ops output_plain = {
     .step = plain_step,
     .flow = plain_flow,
     .log = plain_log,
+    .log_growing = plain_log_growing,
     .note = plain_note,
     .end = plain_end,
     .summary = true,

@@ -19,8 +19,9 @@ struct stream {
     char *key; /* uid/container */
     const char *container;
     char uid[37];
-    char *source;
+    char *label;
     int64_t offset;
+    struct log_line line;
     struct buf partial; /* an unfinished line */
     UT_hash_handle hh;
 };
@@ -31,24 +32,23 @@ struct pod_logs {
     struct store_watch *watch;
     struct timer poll;
     struct stream *streams;
-    pod_logs_line_fn line;
-    void *ctx;
+    struct pod_logs_sink sink;
 };
 
-static void split_lines(struct buf *partial, const char *source, pod_logs_line_fn line, void *ctx)
+static void pass_lines(struct buf *partial, struct log_line *line, const struct pod_logs_sink *sink)
 {
     char *start = partial->data, *end;
 
     if (!partial->len)
         return;
     while ((end = memchr(start, '\n', partial->len - (size_t)(start - partial->data)))) {
-        line(ctx, source, start, (size_t)(end - start));
+        sink->whole(sink->ctx, line, start, (size_t)(end - start));
         start = end + 1;
     }
     partial->len -= (size_t)(start - partial->data);
     memmove(partial->data, start, partial->len);
     if (partial->len >= PIECE_MAX) { /* a very long line is cut into pieces */
-        line(ctx, source, partial->data, partial->len);
+        sink->whole(sink->ctx, line, partial->data, partial->len);
         partial->len = 0;
     }
 }
@@ -58,19 +58,24 @@ static void read_stream(struct pod_logs *logs, struct stream *stream)
     const struct log_query options = {
         .container = stream->container, .tail_lines = -1, .limit_bytes = -1};
 
+    int64_t before = stream->offset;
+
     logs->runtime->ops->read_log(logs->runtime, stream->uid, &options, &stream->offset,
                                  &stream->partial, NULL);
-    split_lines(&stream->partial, stream->source, logs->line, logs->ctx);
+    pass_lines(&stream->partial, &stream->line, &logs->sink);
+    if (stream->partial.len && stream->offset != before)
+        logs->sink.growing(logs->sink.ctx, &stream->line, stream->partial.data,
+                           stream->partial.len);
 }
 
 static void stream_free(struct pod_logs *logs, struct stream *stream)
 {
     if (stream->partial.len) /* a last line without its newline */
-        logs->line(logs->ctx, stream->source, stream->partial.data, stream->partial.len);
+        logs->sink.whole(logs->sink.ctx, &stream->line, stream->partial.data, stream->partial.len);
     HASH_DEL(logs->streams, stream);
     buf_release(&stream->partial);
     mem_free(stream->key);
-    mem_free(stream->source);
+    mem_free(stream->label);
     mem_free(stream);
 }
 
@@ -117,8 +122,9 @@ static void follow_container(struct pod_logs *logs, const struct object *pod,
     stream->key = key;
     stream->container = slash + 1;
     snprintf(stream->uid, sizeof stream->uid, "%s", object_uid(pod));
-    stream->source = several ? mem_printf("%s/%s", object_name(pod), container->name)
-                             : mem_strdup(object_name(pod));
+    stream->label = several ? mem_printf("%s/%s", object_name(pod), container->name)
+                            : mem_strdup(object_name(pod));
+    stream->line.label = stream->label;
     HASH_ADD_KEYPTR(hh, logs->streams, stream->key, strlen(stream->key), stream);
     if (over) {
         read_stream(logs, stream);
@@ -156,7 +162,7 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
 }
 
 struct pod_logs *pod_logs_follow_all(struct loop *loop, struct store *store,
-                                     struct runtime *runtime, pod_logs_line_fn line, void *ctx)
+                                     struct runtime *runtime, const struct pod_logs_sink *sink)
 {
     struct pod_logs *logs = mem_alloc(sizeof *logs);
     const struct store_watch_options options = {.kind = &kind_pod,
@@ -166,8 +172,7 @@ struct pod_logs *pod_logs_follow_all(struct loop *loop, struct store *store,
 
     logs->loop = loop;
     logs->runtime = runtime;
-    logs->line = line;
-    logs->ctx = ctx;
+    logs->sink = *sink;
     logs->poll.fire = poll_now;
     store_each(store, &kind_pod, NULL, take_present, logs);
     logs->watch = store_watch_open(store, &options, NULL);
@@ -192,18 +197,17 @@ void pod_logs_finish(struct pod_logs *logs)
 struct tail {
     struct runtime *runtime;
     int lines;
-    pod_logs_line_fn line;
-    void *ctx;
+    const struct pod_logs_sink *sink;
 };
 
-static void tail_status(const struct tail *tail, const struct object *pod,
+static void tail_status(const struct tail *tail, struct log_line *line,
                         const struct container_status *container)
 {
     scoped(buf) struct buf text = {0};
 
     buf_printf(&text, "container %s: ", container->name);
     reason_container_ended(container, &text);
-    tail->line(tail->ctx, object_name(pod), text.data, text.len);
+    tail->sink->whole(tail->sink->ctx, line, text.data, text.len);
 }
 
 static void tail_pod(void *arg, const struct object *pod)
@@ -218,6 +222,7 @@ static void tail_pod(void *arg, const struct object *pod)
                 : &status->containers.items[i - status->init_containers.count];
         const struct log_query options = {
             .container = container->name, .tail_lines = tail->lines, .limit_bytes = -1};
+        struct log_line line = {.label = object_name(pod)};
         scoped(buf) struct buf text = {0};
         int64_t offset = 0;
 
@@ -225,17 +230,17 @@ static void tail_pod(void *arg, const struct object *pod)
             continue;
         tail->runtime->ops->read_log(tail->runtime, object_uid(pod), &options, &offset, &text,
                                      NULL);
-        tail_status(tail, pod, container);
-        split_lines(&text, object_name(pod), tail->line, tail->ctx);
+        tail_status(tail, &line, container);
+        pass_lines(&text, &line, tail->sink);
         if (text.len)
-            tail->line(tail->ctx, object_name(pod), text.data, text.len);
+            tail->sink->whole(tail->sink->ctx, &line, text.data, text.len);
     }
 }
 
 void pod_logs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
-                   pod_logs_line_fn line, void *ctx)
+                   const struct pod_logs_sink *sink)
 {
-    struct tail tail = {runtime, lines, line, ctx};
+    struct tail tail = {runtime, lines, sink};
 
     store_each_owned(store, &kind_pod, job_uid, tail_pod, &tail);
 }

@@ -24,11 +24,19 @@
 
 enum { FAILED_CHECK_MS = 1000, FAILED_LOG_LINES = 20 };
 
-static void on_log_line(void *ctx, const char *source, const char *line, size_t len)
+static void on_log(void *ctx, struct log_line *line, const char *text, size_t len)
 {
     struct session *session = ctx;
 
-    session->output->log(session->output_state, source, line, len);
+    session->output->log(session->output_state, line, text, len);
+}
+
+static void on_log_growing(void *ctx, struct log_line *line, const char *text, size_t len)
+{
+    struct session *session = ctx;
+
+    if (session->output->log_growing)
+        session->output->log_growing(session->output_state, line, text, len);
 }
 
 void session_note(struct session *session, const char *text)
@@ -75,13 +83,14 @@ static void note_plain_isolation(struct session *session)
 static void on_step(void *ctx, const struct flow_view_step *step, enum view_state before)
 {
     struct session *session = ctx;
+    const struct pod_logs_sink sink = {on_log, on_log_growing, session};
     bool failed = flow_view_step_failed(step) && step->state != before;
 
     session->changes++;
     session->output->step(session->output_state, step, before);
     if (failed && !session->logs && session->output != &output_quiet)
         pod_logs_tail(session->backend->store, session->backend->runtime, step->job_uid,
-                      FAILED_LOG_LINES, on_log_line, session);
+                      FAILED_LOG_LINES, &sink);
     if (failed && !session_simulated(session->options))
         note_plain_isolation(session);
 }
@@ -273,6 +282,7 @@ static bool checked(const struct session_options *options, struct manifests *set
 
 static void run_to_end(struct session *session)
 {
+    const struct pod_logs_sink sink = {on_log, on_log_growing, session};
     struct loop *loop = session->backend->loop;
     struct error err = {0};
 
@@ -281,8 +291,8 @@ static void run_to_end(struct session *session)
     store_on_failure(session->backend->store, on_store_failure, session);
     /* Opened before the tracker, so that a program's last output is printed before its end. */
     if (session->options->logs && !session_simulated(session->options))
-        session->logs = pod_logs_follow_all(loop, session->backend->store,
-                                            session->backend->runtime, on_log_line, session);
+        session->logs =
+            pod_logs_follow_all(loop, session->backend->store, session->backend->runtime, &sink);
     if (flow_tracker_start(session->tracker, &err)) {
         session_end_watch(session);
         loop_run(loop);

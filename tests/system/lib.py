@@ -268,7 +268,8 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
 
 
 class Screen:
-    """A small terminal emulator: the visible text after the bytes were printed. Keeps lines that scrolled off."""
+    """A small terminal emulator: the visible text after the bytes were printed. Keeps lines that scrolled off, and, as tmux does,
+    those of a screen that is erased from its top left corner on."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
@@ -319,6 +320,8 @@ class Screen:
         if letter == "A":
             self.row = max(0, self.row - n)
         elif letter == "J":
+            if self.row == 0 and self.column == 0:
+                self.scrolled += [line for line in self.lines if line.strip()]
             self.lines[self.row] = self.lines[self.row][:self.column]
             for r in range(self.row + 1, self.rows):
                 self.lines[r] = ""

@@ -136,7 +136,7 @@ def live_fits_narrow_and_low_terminals():
     for columns, rows in ((20, 5), (40, 10), (60, 4), (10, 3)):
         got, data = on_terminal("run", "f.yaml", "-j", 30, columns=columns, rows=rows)
         view = data.split(b"STEP")[0]
-        frames = [f for f in re.split(rb"\x1b\[\d+A\r\x1b\[J", view) if b"\x1b[K" in f]
+        frames = [f for f in re.split(rb"\x1b\[\d+A\r(?:\x1b\[K\r\n)+\x1b\[\d+A", view) if b"\x1b[K" in f]
         check(frames, "no view on %dx%d" % (columns, rows))
         for frame in frames:
             drawn = [line for line in frame.decode().replace("\r", "").split("\n") if line.endswith("\x1b[K")]
@@ -145,6 +145,62 @@ def live_fits_narrow_and_low_terminals():
                 check(width < columns, "%d columns on %dx%d: %r" % (width, columns, rows, line))
             check(len(drawn) < rows, "%d lines on %dx%d" % (len(drawn), columns, rows))
         check_equal("exit code", got, 0)
+
+
+def live_leaves_no_frames_behind_where_it_begins():
+    """The view begins at the top row of the terminal, fills it, or is pushed down by lines above it."""
+    manifest("f.yaml", flow("f", [step("a"), step("talks")] + [step("s%d" % i, template="a") for i in range(4)]),
+             template("a", "sleep 0.6"), template("talks", "for i in 1 2 3 4 5; do echo line $i; sleep 0.15; done"))
+    for rows in (24, 6, 4):
+        screen, data = screen_of("run", "f.yaml", "--logs", "--fresh", "-j", 6, rows=rows)
+        check(data.count(b"/6 steps") > 4, "only %d frames on %d rows" % (data.count(b"/6 steps"), rows))
+        view = screen.text().split("  STEP")[0].split("\n")
+        check_equal("what is left on %d rows" % rows, sorted(re.sub(r"  .*", "", line) for line in view if line),
+                    ["[f-talks-main-0] line %d" % i for i in range(1, 6)] + sorted("✓ " + n for n in ["a", "talks", "s0", "s1", "s2", "s3"]))
+
+
+REWRITES = "for i in 1 2 3; do printf '\\r%s0%% of it' $i; touch at-$i; while [ ! -e go-$i ]; do sleep 0.01; done; done; echo; echo end"
+
+
+def rewriting(show):
+    """Runs a program that rewrites a line, and lets it go on when `show` says that the text is to be seen."""
+    manifest("f.yaml", flow("f", [step("a")]), template("a", REWRITES))
+    seen = []
+
+    def look(process, data):
+        at = len(seen) + 1
+        if at <= 3 and os.path.exists("at-%d" % at) and show(data, "[f-a-main-0] %d0%% of it" % at):
+            seen.append(write("go-%d" % at, ""))
+    return seen, look
+
+
+def a_line_that_is_rewritten_is_shown_as_it_grows():
+    seen, look = rewriting(lambda data, text: text in Screen(80, 24).feed(data).text())
+    screen, _ = screen_of("run", "f.yaml", "--logs", while_running=look)
+    check_equal("how often it was seen", len(seen), 3)
+    check_equal("what is left of it", re.findall(r"\[f-a-main-0\] .*", screen.text()), ["[f-a-main-0] 30% of it", "[f-a-main-0] end"])
+
+
+def a_line_that_is_rewritten_keeps_its_label_in_plain_output():
+    seen, look = rewriting(lambda data, text: text.encode() in data)
+    screen, _ = screen_of("run", "f.yaml", "--logs", "-o", "plain", while_running=look)
+    check_equal("how often it was seen", len(seen), 3)
+    check_equal("what is left of it", re.findall(r"\[f-a-main-0\] .*", screen.text()), ["[f-a-main-0] 30% of it", "[f-a-main-0] end"])
+    check_in("of all its pods", "\r[f-a-main-0/c] 20% of it\r[f-a-main-0/c] 30% of it\n[f-a-main-0/c] end\n",
+             subprocess.run(command("logs", "jf/f"), capture_output=True, check=True).stdout.decode())
+    check_equal("of one", subprocess.run(command("logs", "f-a-main-0"), capture_output=True, check=True).stdout, b"\r10% of it\r20% of it\r30% of it\nend\n")
+
+
+def followed_logs_come_as_they_grow():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", REWRITES))
+    run = Background("run", "f.yaml", "-o", "quiet")
+    wait_until("the first text", lambda: os.path.exists("at-1"))
+    logs = Background("logs", "-f", "jf/f", name="logs")
+    for i in (1, 2, 3):
+        wait_until("text %d" % i, lambda i=i: "[f-a-main-0/c] %d0%% of it" % i in logs.output())
+        write("go-%d" % i, "")
+    check_equal("exit codes", (run.wait(), logs.wait()), (0, 0))
+    check_in("the end", "[f-a-main-0/c] end", logs.output())
 
 
 def live_without_colours():

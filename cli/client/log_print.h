@@ -1,0 +1,44 @@
+#pragma once
+/*
+ * Prints lines of several programs to one stream, each behind the name of its source.
+ *
+ * A line that its program rewrites, with carriage returns, is printed as it grows: after each
+ * return stands the name again, so that the line keeps it. Bytes are printed as they are. When
+ * another source prints in between, the unfinished line is ended; it goes on in a line of its own,
+ * at most once a second, with the text that is seen of it then.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+
+/* The line that a source is writing. `label` is set by its owner, the rest starts with zeros. */
+struct log_line {
+    const char *label;         /* printed in brackets */
+    const char *color, *reset; /* around the brackets; NULL: none */
+    size_t shown;              /* bytes of the line that have been printed */
+    bool grows;                /* it has been rewritten */
+    bool begun;                /* some of it has been printed */
+    bool returned;             /* the cursor stands before the brackets */
+    int64_t opened_ns;         /* when it was begun, or went on, the last time */
+};
+
+struct log_printer {
+    FILE *out;
+    struct clock *clock;
+    const struct log_line *open; /* the line that is printed in part; NULL: none */
+};
+
+/** Print what is new of an unfinished line, if it is one that its program rewrites. `text` is the
+ * line so far. */
+void log_print_growing(struct log_printer *printer, struct log_line *line, const char *text,
+                       size_t len);
+/** Print what is new of a line that is complete, and its newline. */
+void log_print_whole(struct log_printer *printer, struct log_line *line, const char *text,
+                     size_t len);
+/** End the line that is printed in part. Call before anything else is printed. */
+void log_print_break(struct log_printer *printer);
+/** How many bytes at the front of an unfinished line are not needed any more, because they have
+ * been printed and rewritten. The owner removes them before the next call. */
+size_t log_print_forget(struct log_line *line, const char *text, size_t len);

@@ -7,7 +7,6 @@
  * `--runtime sim` use it. It draws its random numbers from a seed, so that a run repeats exactly.
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct clock;

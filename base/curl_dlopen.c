@@ -12,9 +12,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdarg.h>
-#include <stddef.h>
 
-#include "base/compiler.h"
 #include "base/mem.h"
 
 /* clang-format off */

@@ -14,7 +14,6 @@
  * A family has a bounded number of series. Values beyond the bound are counted in one series whose
  * labels are all "other", so that a million objects do not make a million lines.
  */
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"

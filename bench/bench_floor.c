@@ -15,7 +15,6 @@
  *
  * At most `flight` processes are started and not yet reaped at a time.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>

@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/sockaddr_notify.h"
 #include "node/wire/fdpass.h"

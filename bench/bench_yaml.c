@@ -12,7 +12,6 @@
 #include "api/types/text/yaml.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/mem.h"
 
 enum { TEMPLATES = 10000, DRAFTS = 200000 };
 

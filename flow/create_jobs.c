@@ -11,7 +11,6 @@
 
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/schema/flow_reference.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/condition.h"

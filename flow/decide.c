@@ -4,8 +4,6 @@
  */
 #include "flow/decide.h"
 
-#include "base/compiler.h"
-
 #define KEEP_PHASE FLOW_PHASE_N
 
 struct phase_rule {

@@ -11,7 +11,6 @@
  */
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 

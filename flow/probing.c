@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/step_probe.h"
 #include "probes/requirements.h"

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/blocked_steps.h"
 #include "flow/model/condition.h"

@@ -12,7 +12,6 @@
  * job can be run at all.
  */
 #include "api/types/kinds/job/job.h"
-#include "base/arena.h"
 #include "job/policy.h"
 
 struct job_spec_cache;

@@ -4,7 +4,6 @@
  */
 #include "job/event.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"

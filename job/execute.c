@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "job/names.h"
 #include "job/reason.h"
 #include "job/run.h"

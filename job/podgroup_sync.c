@@ -7,7 +7,6 @@
 
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/priority_class.h"
-#include "base/mem.h"
 #include "job/names.h"
 #include "job/podgroup.h"
 #include "job/prepare.h"

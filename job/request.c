@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "job/names.h"
 #include "job/run.h"
 
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_id at,

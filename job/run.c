@@ -10,7 +10,6 @@
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"
-#include "job/podgroup.h"
 #include "job/slot_annotations.h"
 
 /* Requests of one job taken up before the other jobs have their turn. */

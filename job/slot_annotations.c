@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "base/mem.h"
 #include "job/names.h"
 
 #define KEY_SUCCEEDED "succeeded-pods-"

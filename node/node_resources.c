@@ -3,7 +3,6 @@
  */
 #include "node/node_resources.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/types/labels.h"

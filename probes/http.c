@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/mem.h"
 #include "probes/http_exchange.h"
 
 /* Headers and path are checked here as well as at admission (SEC-15). */

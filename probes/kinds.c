@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/mem.h"
-
 enum { HTTP_PORT_DEFAULT = 80 };
 
 #define BIT(phase) (1u << (phase))

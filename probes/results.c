@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/limits.h"
 #include "base/mem.h"
 
 enum { KEY_MAX = 63 };

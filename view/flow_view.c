@@ -8,7 +8,6 @@
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "view/internal.h"
 
 /* What a state means for counting steps and for steps that wait. */
 enum standing {

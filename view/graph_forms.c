@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/timefmt.h"
 
 void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *out)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "view/canvas.h"
 #include "view/graph_channel.h"
 #include "view/graph_forms.h"

@@ -12,7 +12,6 @@
 #include "api/registry/internal.h"
 #include "api/types/patch/managed_fields.h"
 #include "api/types/text/json_text.h"
-#include "base/mem.h"
 #include "base/timefmt.h"
 
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"

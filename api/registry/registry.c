@@ -7,7 +7,6 @@
 
 #include "api/registry/internal.h"
 #include "api/types/decoded.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 static const struct registry_limits default_limits = {

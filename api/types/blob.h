@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/compiler.h"
 #include "base/scoped.h"
 
 struct kind;

@@ -8,7 +8,6 @@
 
 #include "api/types/arenacopy.h"
 #include "base/buf.h"
-#include "base/mem.h"
 
 /* One decoded form. It and everything it points to are in its own arena. */
 struct form {

@@ -5,7 +5,6 @@
  * The defaults apply unless the configuration changes them; no limit may be raised beyond
  * `limits_hard`.
  */
-#include <stddef.h>
 #include <stdint.h>
 
 struct limits {

@@ -11,7 +11,6 @@
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"
 #include "api/types/text/json_text.h"
-#include "base/mem.h"
 
 /* ObjectMeta as its field table decodes it. `struct meta` is made from this struct. */
 struct meta_doc {

@@ -15,8 +15,6 @@
 
 #include "api/client/answer.h"
 #include "api/store/place.h"
-#include "api/types/text/json_text.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/client/internal.h"

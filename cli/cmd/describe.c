@@ -6,7 +6,6 @@
 
 #include "api/types/text/doc.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
 #include "cli/inspect/describe.h"

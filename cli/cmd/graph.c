@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/cmd/commands.h"
 #include "cli/inspect/flow_source.h"
 #include "view/graph_forms.h"

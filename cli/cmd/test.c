@@ -8,7 +8,6 @@
 
 #include "api/types/text/doc.h"
 #include "api/types/text/suggest.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/timefmt.h"

@@ -5,7 +5,6 @@
  *   listen: ["127.0.0.1:6480"]
  *   max-pods: 32
  */
-#include "base/arena.h"
 #include "cli/command/command.h"
 
 /** Sets the flags given in the file. Texts live in `arena`. Returns false with INVALID, which names

@@ -11,7 +11,6 @@
  */
 #include "cli/daemon/daemon.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "base/mem.h"
 
 #define SUFFIX "-controller"
 

@@ -4,7 +4,6 @@
  * reference documentation is generated from its field tables.
  */
 #include "api/types/schema/schema.h"
-#include "api/types/text/yaml.h"
 #include "base/scoped.h"
 
 struct test_outcome {

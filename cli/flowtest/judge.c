@@ -4,10 +4,8 @@
  */
 #include "cli/flowtest/judge.h"
 
-#include <stdarg.h>
 #include <string.h>
 
-#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

@@ -1,7 +1,6 @@
 /*
  * Describes a Pod: where it runs, and its containers with their states, exit codes and restarts.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "api/types/text/doc.h"

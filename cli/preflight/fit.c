@@ -5,7 +5,6 @@
 #include "cli/preflight/fit.h"
 
 #include "api/types/text/quantity.h"
-#include "base/mem.h"
 #include "job/resources.h"
 #include "node/node_object.h"
 #include "node/scheduler/shortfall.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/preflight/steps.h"
 #include "flow/model/graph.h"

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/timefmt.h"
 #include "cli/command/command.h"
 #include "cli/run/output.h"
 

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/compiler.h"
-
 enum { STEP_SET_LEVELS = 6 }; /* 64^6 exceeds every index */
 #define STEP_NONE UINT32_MAX
 

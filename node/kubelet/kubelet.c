@@ -3,11 +3,9 @@
  * runtime reports; a ConfigMap, Secret, claim or Service changes. Also its start and stop. Pods of
  * a previous run are reconciled in adopt.c.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "node/kubelet/internal.h"
 #include "probes/attempt.h"

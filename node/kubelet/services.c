@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "api/types/labels.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"

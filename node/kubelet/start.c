@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "node/kubelet/env.h"
 #include "node/kubelet/internal.h"

@@ -5,7 +5,6 @@
  */
 #include "api/cluster.h"
 #include "api/types/kinds/pod/pod.h"
-#include "base/arena.h"
 #include "node/machine/host_names.h"
 
 /* WAIT: an object or a key is missing; the pod waits in CreateContainerConfigError until the object

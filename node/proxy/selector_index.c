@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "api/types/labels.h"
 #include "base/hash.h"
 
 struct bucket {

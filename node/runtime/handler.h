@@ -5,7 +5,6 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
-#include "base/arena.h"
 
 enum handler_kind {
     HANDLER_NONE,

@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "node/machine/programs.h"
 #include "node/runtime/id_ranges.h"
-#include "node/sandbox/isolation_level.h"
 #include "node/shim/entry.h"
 #include "node/shim/records.h"
 

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "node/runtime/internal.h"
-#include "node/shim/entry.h"
 #include "node/shim/shim_dir.h"
 
 #define HOLDER_DIR "net"

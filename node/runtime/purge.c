@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime/internal.h"
-#include "node/shim/records.h"
 
 /* One batch. */
 struct purge {

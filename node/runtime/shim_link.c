@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/peer.h"
 #include "node/exe/self_exe.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/types/text/quantity.h"
-#include "base/mem.h"
 #include "node/runtime/handler.h"
 #include "node/runtime/internal.h"
 #include "node/sandbox/hostkey.h"

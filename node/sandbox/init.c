@@ -3,7 +3,6 @@
  */
 #include "node/sandbox/init.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * The result only serves to plan the mounts. The mounts themselves are made by descriptor
  * (mount_tree.h), so a link that changes after this cannot lead one elsewhere.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

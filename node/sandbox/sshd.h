@@ -5,7 +5,6 @@
  * setgroups call that seems to succeed. Ref: local-runtime.md 5.
  */
 #include "node/sandbox/isolation_level.h"
-#include "node/sandbox/rootfs.h"
 
 enum { SSHD_FILES_MAX = 3 };
 

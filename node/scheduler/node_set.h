@@ -9,7 +9,6 @@
  * `used` counts bound pods. Reservations are made on the sum of all nodes (scheduler.h). With
  * several nodes a gang is placed tentatively before any of its pods is bound.
  */
-#include "api/cluster.h"
 #include "api/types/kinds/pod/pod.h"
 #include "node/machine/amount.h"
 #include "node/scheduler/bind.h"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/exec_helper.h"
 #include "node/shim/shim.h"

@@ -3,19 +3,14 @@
  */
 #include "node/shim/pod.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "node/sandbox/pod_sandbox.h"
-#include "node/sandbox/pss.h"
 #include "node/sandbox/spawn.h"
-#include "node/shim/exec_helper.h"
 #include "node/shim/shim.h"
 
 enum {

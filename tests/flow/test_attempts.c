@@ -3,8 +3,6 @@
  */
 #include "tests/unit.h"
 
-#include <stdio.h>
-
 #include "api/types/kinds/command.h"
 #include "tests/support/flow_fixture.h"
 

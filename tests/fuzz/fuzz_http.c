@@ -4,7 +4,6 @@
  */
 /* covers: reliability.md FZ-06 FT-18 */
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 
 #include "api/server/http/connection.h"
 #include "api/server/message/request_head.h"
-#include "base/mem.h"
 #include "tests/support/api.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,6 @@
 /* covers: reliability.md FZ-11 */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  */
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/types/text/json_text.h"

@@ -15,7 +15,6 @@
 #include "job/commands.h"
 #include "job/delayed.h"
 #include "job/event.h"
-#include "job/pod.h"
 #include "job/podgroup.h"
 #include "job/run.h"
 #include "job/slot_annotations.h"

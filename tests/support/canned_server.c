@@ -5,7 +5,6 @@
 #include "tests/support/canned_server.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

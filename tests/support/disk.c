@@ -1,6 +1,5 @@
 #include "tests/support/disk.h"
 
-#include <assert.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Injects disk faults: a layer over SQLite's own VFS, which becomes the default VFS. Install it
  * before a store is opened. Faults can be switched at any time, from any thread.
  */
-#include <stdbool.h>
 
 enum disk_fault {
     DISK_WELL,

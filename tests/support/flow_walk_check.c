@@ -4,7 +4,6 @@
  */
 #include "tests/unit.h"
 
-#include "tests/fake/faulty.h"
 #include "tests/support/flow_walk_impl.h"
 
 enum { CALM_MS = 31000, MINUTE_MS = 60000, SYNCS_A_MINUTE = 20 };

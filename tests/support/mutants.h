@@ -4,7 +4,6 @@
  * and is replaced with a value of every other JSON type.
  */
 #include <jansson.h>
-#include <stdbool.h>
 
 struct mutants {
     json_t *whole; /* borrowed; mutated in place and restored at the end */

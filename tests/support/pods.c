@@ -5,7 +5,6 @@
 #include "tests/unit.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,8 +10,6 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 /* for clients whose clocks are behind */ };
 
 void tls_pair_release(struct tls_pair *pair)

@@ -9,7 +9,6 @@
 
 #include "api/server/http/tls.h"
 #include "base/buf.h"
-#include "base/compiler.h"
 
 enum io_socket { IO_UNIX, IO_TCP };
 

@@ -5,7 +5,6 @@
  * A unix socket serves users of this machine, whom the kernel identifies (SEC-01). A TCP socket
  * always speaks TLS. The number of connections is bounded in total and by peer (L-22).
  */
-#include "api/server/auth/authn.h"
 #include "api/server/http/connection.h"
 
 struct listener;

@@ -8,7 +8,6 @@
 #include <strings.h>
 #include <zlib.h>
 
-#include "base/compiler.h"
 #include "base/mem.h"
 
 struct gzip {

@@ -9,7 +9,6 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
-#include "base/mem.h"
 
 enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 /* L-31 */ };
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
-#include "base/mem.h"
 #include "base/timefmt.h"
 
 /* clang-format off */

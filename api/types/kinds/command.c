@@ -8,7 +8,6 @@
 
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
-#include "api/types/kinds/pod/core_schema.h"
 #include "base/compiler.h"
 
 #define TARGET(member)  (offsetof(struct command, target.member) - offsetof(struct command, target))

@@ -9,7 +9,6 @@
 
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
-#include "api/types/kinds/pod/core_schema.h"
 #include "base/base64.h"
 
 /* clang-format off */

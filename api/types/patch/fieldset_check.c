@@ -6,7 +6,6 @@
  */
 #include "api/types/patch/internal.h"
 #include "base/buf.h"
-#include "base/mem.h"
 
 static void check_members(const struct schema_at *at, const json_t *object, struct buf *path,
                           struct error_list *findings);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
-#include "base/mem.h"
 
 enum { UPDATERS_MAX = 10 }; /* update entries beyond this number are merged */
 #define ANCIENT "ancient-changes"

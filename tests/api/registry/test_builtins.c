@@ -1,7 +1,6 @@
 #include "tests/unit.h"
 
 #include "api/registry/registry.h"
-#include "base/mem.h"
 
 /* Tests the objects that every new store has. */
 

@@ -5,8 +5,6 @@
  */
 #include "tests/unit.h"
 
-#include <stdio.h>
-
 #include "api/types/kinds/pod/pod.h"
 #include "tests/support/job_fixture.h"
 

@@ -3,8 +3,6 @@
  */
 #include "tests/unit.h"
 
-#include <stdio.h>
-
 #include "node/proxy/udp_sessions.h"
 
 #define SECOND INT64_C(1000000000)

@@ -2,9 +2,7 @@
  * Changes to a sandboxed pod while it runs: new files and names, exec helpers, hooks, the end of
  * one container.
  */
-#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "tests/support/sandboxed_pods.h"

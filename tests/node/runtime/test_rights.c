@@ -2,7 +2,6 @@
  * Rights of programs in a sandbox, at every level of isolation that works for the user who runs the
  * tests.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "tests/support/sandboxed_pods.h"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "tests/support/sandboxed_pods.h"
 
 /* The entries of some directories of the host. */

@@ -5,7 +5,6 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/scheduling/podgroup.h"
-#include "node/scheduler/scheduler.h"
 #include "tests/support/metric_checks.h"
 #include "tests/support/node_fixture.h"
 

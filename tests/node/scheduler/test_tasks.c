@@ -3,7 +3,6 @@
  */
 #include "tests/unit.h"
 
-#include "node/scheduler/internal.h"
 #include "tests/support/node_fixture.h"
 
 static void task_pods(struct node_fixture *fixture, const char *group, const char *task, int n)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api/types/kinds/job/admission.h"
-#include "base/compiler.h"
 
 enum { DEFAULT_MAX_RETRY = 3 };
 

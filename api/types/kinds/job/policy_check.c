@@ -6,8 +6,6 @@
 
 #include "api/types/checks.h"
 #include "api/types/kinds/job/admission.h"
-#include "api/types/schema/enum_text.h"
-#include "base/compiler.h"
 
 /* Events and actions that a policy may name. The others are internal. */
 static const bool event_allowed[JOB_EVENT_N] = {

@@ -4,7 +4,6 @@
  * They hold for JobTemplates as well, so that a broken template is refused when it is written and
  * not when a flow uses it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/types/checks.h"
@@ -14,7 +13,6 @@
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/labels.h"
 #include "api/types/text/quantity.h"
-#include "base/compiler.h"
 #include "base/dag.h"
 #include "base/mem.h"
 #include "base/name_index.h"

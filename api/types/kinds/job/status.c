@@ -8,8 +8,6 @@
 #include "api/types/arenacopy.h"
 #include "api/types/decoded.h"
 #include "api/types/kinds/job/job.h"
-#include "api/types/kinds/pod/core_schema.h"
-#include "api/types/schema/enum_text.h"
 #include "base/timefmt.h"
 
 #define STATUS(member) offsetof(struct job_status, member)

@@ -2,7 +2,6 @@
  * Warnings about Jobs that are valid but probably mistaken: policies that never apply, numbers of
  * successes that cannot be reached. Nothing is refused. Ref: spec/job.md O-13.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -8,7 +8,6 @@
 #include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/step_names.h"
 #include "api/types/schema/flow_reference.h"
-#include "base/compiler.h"
 #include "base/mem.h"
 
 enum { ANCESTOR_VISITS_MAX = 20000000 }; /* edges followed for all conditions of a flow */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/types/checks.h"
-#include "api/types/kinds/pod/core_schema.h"
 #include "api/types/kinds/pod/sim_annotations.h"
 #include "api/types/semantic.h"
 

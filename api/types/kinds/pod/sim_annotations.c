@@ -3,7 +3,6 @@
  */
 #include "api/types/kinds/pod/sim_annotations.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "api/types/decoded.h"
-#include "api/types/kinds/pod/core_schema.h"
 
 struct priority_class {
     int32_t value;

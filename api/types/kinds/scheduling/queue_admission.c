@@ -13,7 +13,6 @@
 #include "api/types/kinds/scheduling/internal.h"
 #include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/quantity.h"
-#include "base/compiler.h"
 #include "base/mem.h"
 
 #define ANNOTATION_HIERARCHY         "volcano.sh/hierarchy"

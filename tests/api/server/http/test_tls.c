@@ -6,7 +6,6 @@
 #include "api/server/auth/tls_keys.h"
 #include "api/server/http/tls.h"
 #include "base/clock.h"
-#include "base/mem.h"
 
 enum { DAY_S = 86400 };
 

@@ -3,7 +3,6 @@
 #include "api/server/message/protobuf.h"
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
-#include "tests/support/api.h"
 
 /* Decoding of protobuf bodies; tests/system/kubectl.py has those of kubectl itself. */
 

@@ -30,12 +30,12 @@ struct meta_doc {
 #define META(member)  offsetof(struct meta_doc, member)
 /* clang-format off */
 static const struct field owner_fields[] = {
-    {"apiVersion",         FIELD_STR,  OWNER(api_version), .required = true, .doc = "API version of the owner."},
-    {"kind",               FIELD_STR,  OWNER(kind),        .required = true, .doc = "Kind of the owner."},
-    {"name",               FIELD_STR,  OWNER(name),        .required = true, .doc = "Name of the owner."},
-    {"uid",                FIELD_STR,  OWNER(uid),         .required = true, .doc = "UID of the owner."},
-    {"controller",         FIELD_BOOL, OWNER(controller),                    .doc = "The owner manages this object."},
-    {"blockOwnerDeletion", FIELD_BOOL, OWNER(block_owner_deletion),
+    {"apiVersion",         FIELD_STR,  OWNER(api_version), .pb = 5, .required = true, .doc = "API version of the owner."},
+    {"kind",               FIELD_STR,  OWNER(kind),        .pb = 1, .required = true, .doc = "Kind of the owner."},
+    {"name",               FIELD_STR,  OWNER(name),        .pb = 3, .required = true, .doc = "Name of the owner."},
+    {"uid",                FIELD_STR,  OWNER(uid),         .pb = 4, .required = true, .doc = "UID of the owner."},
+    {"controller",         FIELD_BOOL, OWNER(controller),                    .pb = 6, .keeps_zero = true, .doc = "The owner manages this object."},
+    {"blockOwnerDeletion", FIELD_BOOL, OWNER(block_owner_deletion), .pb = 7, .keeps_zero = true,
         .doc = "With foreground deletion the owner stays until this object is gone."},
     {0},
 };
@@ -43,24 +43,38 @@ static const struct schema owner_schema = {
     "OwnerReference", owner_fields, sizeof(struct owner_ref), .doc = "An object this one belongs to and goes away with.",
 };
 
+/* Only for protobuf: JSON keeps the entries as they are. */
+static const struct field managed_fields[] = {
+    {"manager",    FIELD_STR,  FIELD_PASS, .pb = 1},
+    {"operation",  FIELD_STR,  FIELD_PASS, .pb = 2},
+    {"apiVersion", FIELD_STR,  FIELD_PASS, .pb = 3},
+    {"time",       FIELD_TIME, FIELD_PASS, .pb = 4},
+    {"fieldsType", FIELD_STR,  FIELD_PASS, .pb = 6},
+    {"fieldsV1",   FIELD_ANY,  FIELD_PASS, .pb = 7, .pb_as = PB_JSON},
+    {"subresource", FIELD_STR, FIELD_PASS, .pb = 8},
+    {0},
+};
+static const struct schema managed_schema = {"ManagedFieldsEntry", managed_fields};
+
 static const struct field meta_fields[] = {
-    {"name",                       FIELD_STR,      META(name),             .doc = "Name, unique among the objects of this kind in the namespace."},
-    {"generateName",               FIELD_STR,      META(generate_name),    .doc = "Prefix of a name the server completes when name is absent."},
-    {"namespace",                  FIELD_STR,      META(namespace),       .doc = "Namespace; absent for kinds without one."},
-    {"selfLink",                   FIELD_STR,      FIELD_PASS,             .doc = "Ignored."},
-    {"uid",                        FIELD_STR,      META(uid),              .doc = "Identity of this object over time; set by the server."},
-    {"resourceVersion",            FIELD_STR,      META(resource_version), .doc = "Version of the stored object; as a precondition on writes."},
-    {"generation",                 FIELD_I64,      META(generation),       .doc = "Counts the changes of the desired state; set by the server."},
-    {"creationTimestamp",          FIELD_TIME,     META(created_ms),       .doc = "When it was created; set by the server."},
-    {"deletionTimestamp",          FIELD_TIME,     META(deleted_ms),       .doc = "When it was or will be deleted; set by the server."},
-    {"deletionGracePeriodSeconds", FIELD_OPT_I64,  META(deletion_grace_s), .doc = "Seconds it may take to end; set by the server."},
-    {"labels",                     FIELD_STR_MAP,  META(labels),           .doc = "Identifying pairs, for selectors."},
-    {"annotations",                FIELD_STR_MAP,  META(annotations),      .doc = "Other pairs, for tools."},
-    {"ownerReferences",            FIELD_LIST,     META(owners), .of = &owner_schema, .merge_key = "uid",
+    {"name",                       FIELD_STR,      META(name),             .pb = 1, .doc = "Name, unique among the objects of this kind in the namespace."},
+    {"generateName",               FIELD_STR,      META(generate_name),    .pb = 2, .doc = "Prefix of a name the server completes when name is absent."},
+    {"namespace",                  FIELD_STR,      META(namespace),       .pb = 3, .doc = "Namespace; absent for kinds without one."},
+    {"selfLink",                   FIELD_STR,      FIELD_PASS,             .pb = 4, .doc = "Ignored."},
+    {"uid",                        FIELD_STR,      META(uid),              .pb = 5, .doc = "Identity of this object over time; set by the server."},
+    {"resourceVersion",            FIELD_STR,      META(resource_version), .pb = 6, .doc = "Version of the stored object; as a precondition on writes."},
+    {"generation",                 FIELD_I64,      META(generation),       .pb = 7, .doc = "Counts the changes of the desired state; set by the server."},
+    {"creationTimestamp",          FIELD_TIME,     META(created_ms),       .pb = 8, .doc = "When it was created; set by the server."},
+    {"deletionTimestamp",          FIELD_TIME,     META(deleted_ms),       .pb = 9, .doc = "When it was or will be deleted; set by the server."},
+    {"deletionGracePeriodSeconds", FIELD_OPT_I64,  META(deletion_grace_s), .pb = 10, .doc = "Seconds it may take to end; set by the server."},
+    {"labels",                     FIELD_STR_MAP,  META(labels),           .pb = 11, .doc = "Identifying pairs, for selectors."},
+    {"annotations",                FIELD_STR_MAP,  META(annotations),      .pb = 12, .doc = "Other pairs, for tools."},
+    {"ownerReferences",            FIELD_LIST,     META(owners), .pb = 13, .of = &owner_schema, .merge_key = "uid",
         .doc = "Objects it belongs to; when all are gone it is collected."},
-    {"finalizers",                 FIELD_STR_LIST, META(finalizers), .merge_key = "",
+    {"finalizers",                 FIELD_STR_LIST, META(finalizers), .pb = 14, .merge_key = "",
         .doc = "Must be empty before the object is removed; each is taken out by who put it in."},
-    {"managedFields",              FIELD_ANY,      META(managed_fields),   .doc = "Who set which field; kept by the server."},
+    {"managedFields",              FIELD_ANY,      META(managed_fields), .pb = 17, .pb_as = PB_MESSAGES, .pb_of = &managed_schema,
+        .doc = "Who set which field; kept by the server."},
     {0},
 };
 const struct schema metadata_schema = {

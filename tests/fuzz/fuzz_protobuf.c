@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = {0};
-    scoped(json) json_t *doc = protobuf_parse(data, size, &err);
+    scoped(json) json_t *doc = protobuf_parse(data, size, &json_limits_body, &err);
 
     if (doc) {
         scoped(buf) struct buf text = {0};

@@ -3,7 +3,8 @@
 Each library is tested only where it is installed:
 - Python: the package of this interpreter, or of the one that JOBFLOW_PYTHON names;
 - JavaScript: the package under JOBFLOW_NODE_MODULES, or where node finds it;
-- Go: the program that JOBFLOW_GO_CLIENT names, or one built here when `go` and its modules are available;
+- Go: the programs that JOBFLOW_GO_CLIENT and JOBFLOW_TYPED_CLIENT name, or those built here when `go` and their
+  modules are available; the second has typed clients, whose bodies are protobuf;
 - Volcano's own clientset: the program that JOBFLOW_VOLCANO_CLIENT names.
 
 # covers: kube-api.md 18 132 133
@@ -49,19 +50,19 @@ def the_node(program):
     return [node, os.path.abspath(program)]
 
 
-def go_program_of(environ):
-    """Returns the program that JOBFLOW_GO_CLIENT names, or builds one from the modules in the Go module cache."""
-    program = environ.get("JOBFLOW_GO_CLIENT")
+def go_program_of(environ, folder="go", variable="JOBFLOW_GO_CLIENT"):
+    """Returns the program that the variable names, or builds one from the modules in the Go module cache."""
+    program = environ.get(variable)
     if program:
         return program
     if not shutil.which("go"):
         raise Skip("go is not installed")
-    program = os.path.join(TMP, "go-client")
+    program = os.path.join(TMP, "client-" + folder)
     if not os.path.exists(program):
-        done = subprocess.run(["go", "build", "-o", program, "."], cwd=os.path.join(CLIENTS, "go"), capture_output=True, text=True,
+        done = subprocess.run(["go", "build", "-o", program, "."], cwd=os.path.join(CLIENTS, folder), capture_output=True, text=True,
                               env=dict(os.environ, GOPROXY="off", GOTOOLCHAIN="local"), timeout=600)
         if done.returncode:
-            raise Skip("the modules of tests/system/clients/go are not there; JOBFLOW_GO_CLIENT may name the program")
+            raise Skip("the modules of tests/system/clients/%s are not there; %s may name the program" % (folder, variable))
     return program
 
 
@@ -79,6 +80,12 @@ def the_javascript_client_lists_creates_patches_and_watches():
 
 def client_go_lists_applies_and_informs():
     program = go_program_of(os.environ)
+    daemon = Daemon()
+    run_client([program], {"KUBECONFIG": daemon.kubeconfig})
+
+
+def typed_clients_in_go_send_every_kind_as_protobuf():
+    program = go_program_of(os.environ, "typed", "JOBFLOW_TYPED_CLIENT")
     daemon = Daemon()
     run_client([program], {"KUBECONFIG": daemon.kubeconfig})
 

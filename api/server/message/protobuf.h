@@ -1,15 +1,21 @@
 #pragma once
 /*
- * Decodes objects that arrive as Kubernetes protobuf into documents.
+ * Objects as Kubernetes protobuf: four magic bytes, and an envelope that names apiVersion and kind.
  *
- * kubectl since 1.32 sends some built-in kinds only in this form; responses are always JSON. A
- * message is decoded by its table of fields; unknown fields are skipped. Ref: spec/kube-api.md 5.6.
+ * Built-in kinds, reviews and a few subresources have this form. A message is read by its field
+ * table; unknown fields are skipped. Ref: spec/kube-api.md 5.6.
  */
 #include <jansson.h>
 #include <stddef.h>
 
+#include "api/types/text/json_text.h"
 #include "base/error.h"
 
 /** Returns the object in `bytes` (owned), with apiVersion and kind from the envelope. BAD_REQUEST
- * when the bytes are malformed or of a kind that has no table. */
-json_t *protobuf_parse(const void *bytes, size_t len, struct error *err);
+ * when the bytes are malformed, of a kind without a table, or beyond the limits. */
+json_t *protobuf_parse(const void *bytes, size_t len, const struct json_limits *limits,
+                       struct error *err);
+/** Whether objects of this kind can be written. */
+bool protobuf_has(const char *api_version, const char *kind);
+/** Appends the object, which names its apiVersion and kind; false when it has no table. */
+bool protobuf_write(const json_t *object, struct buf *out);

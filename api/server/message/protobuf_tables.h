@@ -1,37 +1,11 @@
 #pragma once
 /*
- * Tables of the protobuf messages that are decoded: number, JSON name and type of each field.
+ * The tables of the messages that are read and written as protobuf. Those of stored kinds are the
+ * kinds' own field tables.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "api/types/schema/schema.h"
 
-enum pb_type {
-    PB_STR,
-    PB_INT, /* varint, signed */
-    PB_BOOL,
-    PB_MESSAGE,
-    PB_BYTES,      /* base64 in JSON */
-    PB_STR_MAP,    /* entries {1 key, 2 text} */
-    PB_BYTES_MAP,  /* entries {1 key, 2 bytes} */
-    PB_TIME,       /* {1 seconds, 2 nanoseconds}, to whole seconds */
-    PB_MICRO_TIME, /* the same, to microseconds */
-    PB_INT_OR_STR, /* {1 type, 2 int, 3 string} */
-    PB_JSON,       /* {1 JSON text} */
-};
-
-struct pb_message;
-struct pb_field {
-    unsigned number;
-    const char *name; /* NULL ends the table */
-    enum pb_type type;
-    const struct pb_message *of;
-    bool repeated;
-    bool keeps_zero; /* a pointer in Go: zero is a value. Other fields are left out when zero */
-};
-
-struct pb_message {
-    const struct pb_field *fields;
-};
-
-/** The message of a kind; NULL when the kind has no table. */
-const struct pb_message *pb_message_of(const char *kind);
+/** The table of a message, or NULL. *out_metadata is the table of its field 1 when it lacks a row
+ * for metadata, else NULL. */
+const struct schema *protobuf_schema_of(const char *api_version, const char *kind,
+                                        const struct schema **out_metadata);

@@ -38,13 +38,13 @@ static json_t *parse_yaml(const struct api_call *call, struct error_list *duplic
     return NULL;
 }
 
-/* Custom kinds have no protobuf form, as in a cluster; only DeleteOptions for them do. A request
- * without a kind is a review, which may be protobuf. */
+/* Custom kinds have no protobuf form, as in a cluster; only DeleteOptions for them and their scale
+ * do. A request without a kind is a review, which may be protobuf. */
 static bool takes_protobuf(const struct api_call *call)
 {
     return call->request->method != API_PATCH &&
            (!call->route.kind || !kind_is_custom(call->route.kind) ||
-            call->request->method == API_DELETE);
+            call->route.sub == ROUTE_SCALE || call->request->method == API_DELETE);
 }
 
 const struct json_limits *body_limits(const struct api_call *call)
@@ -64,7 +64,7 @@ static json_t *parse(const struct api_call *call, struct error_list *duplicates,
         return NULL;
     }
     if (type && is_type(type, PROTOBUF))
-        return protobuf_parse(call->request->body, len, err);
+        return protobuf_parse(call->request->body, len, limits, err);
     if (type &&
         (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
         return parse_yaml(call, duplicates, err);

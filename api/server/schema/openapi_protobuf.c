@@ -8,48 +8,7 @@
 
 #include "api/server/schema/openapi_build.h"
 #include "api/types/text/json_text.h"
-
-enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
-
-static void put_varint(struct buf *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        buf_char(out, (char)(value | 0x80));
-    buf_char(out, (char)value);
-}
-
-static void put_key(struct buf *out, unsigned field, enum wire wire)
-{
-    put_varint(out, field << 3 | wire);
-}
-
-static void put_bytes(struct buf *out, unsigned field, const void *bytes, size_t len)
-{
-    put_key(out, field, WIRE_BYTES);
-    put_varint(out, len);
-    buf_add(out, bytes, len);
-}
-
-static void put_str(struct buf *out, unsigned field, const char *text)
-{
-    if (text)
-        put_bytes(out, field, text, strlen(text));
-}
-
-static void put_double(struct buf *out, unsigned field, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    put_key(out, field, WIRE_64);
-    for (int i = 0; i < 8; i++)
-        buf_char(out, (char)(bits >> (8 * i)));
-}
-
-static void put_message(struct buf *out, unsigned field, const struct buf *message)
-{
-    put_bytes(out, field, message->data, message->len);
-}
+#include "base/protobuf.h"
 
 typedef void (*write_fn)(const json_t *value, struct buf *out);
 
@@ -59,7 +18,7 @@ static void put_value(struct buf *out, unsigned field, const json_t *value, writ
     scoped(buf) struct buf message = {0};
 
     write(value, &message);
-    put_message(out, field, &message);
+    pb_put_message(out, field, &message);
 }
 
 /* Adds a message {1 name, 2 value}. */
@@ -68,14 +27,14 @@ static void put_named(struct buf *out, unsigned field, const char *name, const j
 {
     scoped(buf) struct buf message = {0};
 
-    put_str(&message, 1, name);
+    pb_put_text(&message, 1, name);
     put_value(&message, 2, value, write);
-    put_message(out, field, &message);
+    pb_put_message(out, field, &message);
 }
 
 static void put_text(struct buf *out, unsigned field, const json_t *object, const char *member)
 {
-    put_str(out, field, json_string_value(json_object_get(object, member)));
+    pb_put_text(out, field, json_string_value(json_object_get(object, member)));
 }
 
 static void put_texts(struct buf *out, unsigned field, const json_t *list)
@@ -85,7 +44,7 @@ static void put_texts(struct buf *out, unsigned field, const json_t *list)
 
     json_array_foreach(list, i, value)
     {
-        put_str(out, field, json_string_value(value));
+        pb_put_text(out, field, json_string_value(value));
     }
 }
 
@@ -95,7 +54,7 @@ static void write_any(const json_t *value, struct buf *out)
     scoped(buf) struct buf text = {0};
 
     json_text(value, &text);
-    put_bytes(out, 2, text.data, text.len);
+    pb_put_bytes(out, 2, text.data, text.len);
 }
 
 static void put_extensions(struct buf *out, unsigned field, const json_t *object)
@@ -131,7 +90,7 @@ static void write_properties(const json_t *properties, struct buf *out)
 
 static void write_type(const json_t *type, struct buf *out)
 {
-    put_str(out, 1, json_string_value(type));
+    pb_put_text(out, 1, json_string_value(type));
 }
 
 static void write_schema(const json_t *schema, struct buf *out)
@@ -160,7 +119,7 @@ static void write_schema(const json_t *schema, struct buf *out)
         put_text(out, texts[i].field, schema, texts[i].member);
     for (i = 0; i < countof(numbers); i++)
         if ((value = json_object_get(schema, numbers[i].member)))
-            put_double(out, numbers[i].field, json_number_value(value));
+            pb_put_double(out, numbers[i].field, json_number_value(value));
     put_texts(out, 19, json_object_get(schema, "required"));
     json_array_foreach(choices, i, value)
     {

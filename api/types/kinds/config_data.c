@@ -13,19 +13,19 @@
 
 /* clang-format off */
 static const struct field config_map_fields[] = {
-    {"data",       FIELD_STR_MAP,  FIELD_PASS, .doc = "Text values by key."},
-    {"binaryData", FIELD_STR_MAP,  FIELD_PASS, .doc = "Binary values by key, encoded as base64."},
-    {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .doc = "Makes the values unchangeable for the rest of the object's life."},
+    {"data",       FIELD_STR_MAP,  FIELD_PASS, .pb = 2, .doc = "Text values by key."},
+    {"binaryData", FIELD_STR_MAP,  FIELD_PASS, .pb = 3, .pb_as = PB_BYTES_MAP, .doc = "Binary values by key, encoded as base64."},
+    {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .pb = 4, .doc = "Makes the values unchangeable for the rest of the object's life."},
     {0},
 };
 static const struct schema config_map_schema = {"ConfigMap", config_map_fields, .doc = "Values by key that pods use as files or environment variables."};
 
 static const struct field secret_fields[] = {
-    {"data",       FIELD_STR_MAP,  FIELD_PASS, .doc = "Binary values by key, encoded as base64."},
-    {"stringData", FIELD_STR_MAP,  FIELD_PASS, .doc = "Plain text values by key. They are encoded and moved to data when the object is written."},
-    {"type",       FIELD_STR,      FIELD_PASS, .default_json = "\"Opaque\"", .immutable_doc = true,
+    {"data",       FIELD_STR_MAP,  FIELD_PASS, .pb = 2, .pb_as = PB_BYTES_MAP, .doc = "Binary values by key, encoded as base64."},
+    {"stringData", FIELD_STR_MAP,  FIELD_PASS, .pb = 4, .doc = "Plain text values by key. They are encoded and moved to data when the object is written."},
+    {"type",       FIELD_STR,      FIELD_PASS, .pb = 3, .default_json = "\"Opaque\"", .immutable_doc = true,
      .doc = "Purpose of the Secret, for example kubernetes.io/tls."},
-    {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .doc = "Makes the values unchangeable for the rest of the object's life."},
+    {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .pb = 5, .doc = "Makes the values unchangeable for the rest of the object's life."},
     {0},
 };
 static const struct schema secret_schema = {"Secret", secret_fields, .doc = "Confidential values by key that pods use as files or environment variables."};

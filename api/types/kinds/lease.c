@@ -8,21 +8,21 @@
 
 /* clang-format off */
 static const struct field lease_spec_fields[] = {
-    {"holderIdentity",       FIELD_STR,     FIELD_PASS,
+    {"holderIdentity",       FIELD_STR,     FIELD_PASS, .pb = 1, .keeps_zero = true,
      .doc = "Identity of the holder of the lease."},
-    {"leaseDurationSeconds", FIELD_OPT_I32, FIELD_PASS, BOUNDS(1, INT32_MAX),
+    {"leaseDurationSeconds", FIELD_OPT_I32, FIELD_PASS, .pb = 2, BOUNDS(1, INT32_MAX),
      .doc = "Seconds after the last renewal when other candidates may take the lease."},
-    {"acquireTime",          FIELD_TIME,    FIELD_PASS, .doc = "Time when the holder acquired the lease."},
-    {"renewTime",            FIELD_TIME,    FIELD_PASS,
+    {"acquireTime",          FIELD_TIME,    FIELD_PASS, .pb = 3, .pb_as = PB_MICRO_TIME, .doc = "Time when the holder acquired the lease."},
+    {"renewTime",            FIELD_TIME,    FIELD_PASS, .pb = 4, .pb_as = PB_MICRO_TIME,
      .doc = "Time when the holder last renewed the lease."},
-    {"leaseTransitions",     FIELD_OPT_I32, FIELD_PASS, BOUNDS(0, INT32_MAX),
+    {"leaseTransitions",     FIELD_OPT_I32, FIELD_PASS, .pb = 5, BOUNDS(0, INT32_MAX),
      .doc = "Number of times that the lease has changed its holder."},
     {0},
 };
 static const struct schema lease_spec_schema = {"LeaseSpec", lease_spec_fields};
 
 static const struct field lease_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &lease_spec_schema, .doc = "Holder and duration of the lease."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &lease_spec_schema, .pb = 2, .doc = "Holder and duration of the lease."},
     {0},
 };
 static const struct schema lease_schema = {"Lease", lease_fields, .doc = "A lock with a time limit, used for leader election."};

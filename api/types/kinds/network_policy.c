@@ -11,39 +11,39 @@ static const char *const protocol_values[] = {"TCP", "UDP", "SCTP", "", NULL};
 static const char *const policy_type_values[] = {"Ingress", "Egress", NULL};
 
 static const struct field network_policy_port_fields[] = {
-    {"protocol", FIELD_STR,        FIELD_PASS, .one_of = protocol_values,
+    {"protocol", FIELD_STR,        FIELD_PASS, .pb = 1, .keeps_zero = true, .one_of = protocol_values,
      .doc = "Protocol of the traffic: TCP, UDP or SCTP."},
-    {"port",     FIELD_INT_OR_STR, FIELD_PASS, .doc = "Number or name of the port."},
-    {"endPort",  FIELD_OPT_I32,    FIELD_PASS,
+    {"port",     FIELD_INT_OR_STR, FIELD_PASS, .pb = 2, .keeps_zero = true, .doc = "Number or name of the port."},
+    {"endPort",  FIELD_OPT_I32,    FIELD_PASS, .pb = 3,
      .doc = "Last port of a range that begins with port."},
     {0},
 };
 static const struct schema network_policy_port_schema = {"NetworkPolicyPort", network_policy_port_fields};
 
 static const struct field ip_block_fields[] = {
-    {"cidr",   FIELD_STR,      FIELD_PASS, .required = true,
+    {"cidr",   FIELD_STR,      FIELD_PASS, .pb = 1, .required = true,
      .doc = "Range of addresses, for example 192.168.1.0/24 or 2001:db8::/64."},
-    {"except", FIELD_STR_LIST, FIELD_PASS,
+    {"except", FIELD_STR_LIST, FIELD_PASS, .pb = 2,
      .doc = "Ranges within cidr that are excluded."},
     {0},
 };
 static const struct schema ip_block_schema = {"IPBlock", ip_block_fields};
 
 static const struct field network_policy_peer_fields[] = {
-    {"podSelector",       FIELD_OBJECT, FIELD_PASS, &label_selector_schema,
+    {"podSelector",       FIELD_OBJECT, FIELD_PASS, &label_selector_schema, .pb = 1,
      .doc = "Labels of the pods."},
-    {"namespaceSelector", FIELD_OBJECT, FIELD_PASS, &label_selector_schema,
+    {"namespaceSelector", FIELD_OBJECT, FIELD_PASS, &label_selector_schema, .pb = 2,
      .doc = "Labels of the namespaces."},
-    {"ipBlock",           FIELD_OBJECT, FIELD_PASS, &ip_block_schema,
+    {"ipBlock",           FIELD_OBJECT, FIELD_PASS, &ip_block_schema, .pb = 3,
      .doc = "Range of addresses. It excludes the selectors."},
     {0},
 };
 static const struct schema network_policy_peer_schema = {"NetworkPolicyPeer", network_policy_peer_fields};
 
 static const struct field network_policy_ingress_rule_fields[] = {
-    {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema,
+    {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema, .pb = 1,
      .doc = "Ports of the selected pods that may be reached."},
-    {"from",  FIELD_LIST, FIELD_PASS, &network_policy_peer_schema,
+    {"from",  FIELD_LIST, FIELD_PASS, &network_policy_peer_schema, .pb = 2,
      .doc = "Sources that may reach the selected pods."},
     {0},
 };
@@ -51,9 +51,9 @@ static const struct schema network_policy_ingress_rule_schema = {
     "NetworkPolicyIngressRule", network_policy_ingress_rule_fields};
 
 static const struct field network_policy_egress_rule_fields[] = {
-    {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema,
+    {"ports", FIELD_LIST, FIELD_PASS, &network_policy_port_schema, .pb = 1,
      .doc = "Destination ports that the selected pods may reach."},
-    {"to",    FIELD_LIST, FIELD_PASS, &network_policy_peer_schema,
+    {"to",    FIELD_LIST, FIELD_PASS, &network_policy_peer_schema, .pb = 2,
      .doc = "Destinations that the selected pods may reach."},
     {0},
 };
@@ -61,20 +61,20 @@ static const struct schema network_policy_egress_rule_schema = {
     "NetworkPolicyEgressRule", network_policy_egress_rule_fields};
 
 static const struct field network_policy_spec_fields[] = {
-    {"podSelector", FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .required = true,
+    {"podSelector", FIELD_OBJECT,   FIELD_PASS, &label_selector_schema, .pb = 1, .required = true,
      .doc = "Labels of the pods that the policy applies to."},
-    {"ingress",     FIELD_LIST,     FIELD_PASS, &network_policy_ingress_rule_schema,
+    {"ingress",     FIELD_LIST,     FIELD_PASS, &network_policy_ingress_rule_schema, .pb = 2,
      .doc = "Rules for traffic to the selected pods."},
-    {"egress",      FIELD_LIST,     FIELD_PASS, &network_policy_egress_rule_schema,
+    {"egress",      FIELD_LIST,     FIELD_PASS, &network_policy_egress_rule_schema, .pb = 3,
      .doc = "Rules for traffic from the selected pods."},
-    {"policyTypes", FIELD_STR_LIST, FIELD_PASS, .one_of = policy_type_values,
+    {"policyTypes", FIELD_STR_LIST, FIELD_PASS, .pb = 4, .one_of = policy_type_values,
      .doc = "Directions that the policy restricts: Ingress and Egress."},
     {0},
 };
 static const struct schema network_policy_spec_schema = {"NetworkPolicySpec", network_policy_spec_fields};
 
 static const struct field network_policy_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &network_policy_spec_schema, .doc = "Traffic that the policy allows."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &network_policy_spec_schema, .pb = 2, .doc = "Traffic that the policy allows."},
     {0},
 };
 static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields, .doc = "Rules for the traffic of pods. They are kept for other tools and not enforced on this machine."};

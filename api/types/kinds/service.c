@@ -22,121 +22,121 @@ static const char *const ip_family_policy_values[] = {"SingleStack", "PreferDual
 static const char *const service_internal_traffic_policy_values[] = {"Cluster", "Local", NULL};
 
 static const struct field service_port_fields[] = {
-    {"name",        FIELD_STR,        FIELD_PASS, .doc = "Name of the port, unique within the Service."},
-    {"protocol",    FIELD_STR,        FIELD_PASS, .one_of = protocol_values, .doc = "IP protocol of the port: TCP, UDP or SCTP."},
-    {"appProtocol", FIELD_STR,        FIELD_PASS, .doc = "Application protocol of the port, for example http."},
-    {"port",        FIELD_I32,        FIELD_PASS, .required = true,
+    {"name",        FIELD_STR,        FIELD_PASS, .pb = 1, .doc = "Name of the port, unique within the Service."},
+    {"protocol",    FIELD_STR,        FIELD_PASS, .pb = 2, .one_of = protocol_values, .doc = "IP protocol of the port: TCP, UDP or SCTP."},
+    {"appProtocol", FIELD_STR,        FIELD_PASS, .pb = 6, .keeps_zero = true, .doc = "Application protocol of the port, for example http."},
+    {"port",        FIELD_I32,        FIELD_PASS, .pb = 3, .required = true,
      .doc = "Number of the port on the Service's address."},
-    {"targetPort",  FIELD_INT_OR_STR, FIELD_PASS,
+    {"targetPort",  FIELD_INT_OR_STR, FIELD_PASS, .pb = 4,
      .doc = "Number or name of the port on the pods; the Service's port when absent."},
-    {"nodePort",    FIELD_I32,        FIELD_PASS, BOUNDS(0, 65535),
+    {"nodePort",    FIELD_I32,        FIELD_PASS, .pb = 5, BOUNDS(0, 65535),
      .doc = "Number of the port on every node, for the types NodePort and LoadBalancer."},
     {0},
 };
 static const struct schema service_port_schema = {"ServicePort", service_port_fields};
 
 static const struct field client_ip_config_fields[] = {
-    {"timeoutSeconds", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE,
+    {"timeoutSeconds", FIELD_OPT_I32, FIELD_PASS, .pb = 1, NOT_NEGATIVE,
      .doc = "Seconds for which a client stays with one endpoint."},
     {0},
 };
 static const struct schema client_ip_config_schema = {"ClientIPConfig", client_ip_config_fields};
 
 static const struct field session_affinity_config_fields[] = {
-    {"clientIP", FIELD_OBJECT, FIELD_PASS, &client_ip_config_schema,
+    {"clientIP", FIELD_OBJECT, FIELD_PASS, &client_ip_config_schema, .pb = 1,
      .doc = "Settings of the session affinity ClientIP."},
     {0},
 };
 static const struct schema session_affinity_config_schema = {"SessionAffinityConfig", session_affinity_config_fields};
 
 static const struct field service_spec_fields[] = {
-    {"ports",                         FIELD_LIST,     FIELD_PASS, &service_port_schema, .merge_key = "port",
+    {"ports",                         FIELD_LIST,     FIELD_PASS, &service_port_schema, .pb = 1, .merge_key = "port",
      .doc = "Ports of the Service."},
-    {"selector",                      FIELD_STR_MAP,  FIELD_PASS,
+    {"selector",                      FIELD_STR_MAP,  FIELD_PASS, .pb = 2,
      .doc = "Labels of the pods that receive the Service's traffic."},
-    {"clusterIP",                     FIELD_STR,      FIELD_PASS,
+    {"clusterIP",                     FIELD_STR,      FIELD_PASS, .pb = 3,
      .doc = "IP address of the Service; None for a headless Service."},
-    {"clusterIPs",                    FIELD_STR_LIST, FIELD_PASS,
+    {"clusterIPs",                    FIELD_STR_LIST, FIELD_PASS, .pb = 18,
      .doc = "All IP addresses of the Service."},
-    {"type",                          FIELD_STR,      FIELD_PASS, .one_of = service_type_values,
+    {"type",                          FIELD_STR,      FIELD_PASS, .pb = 4, .one_of = service_type_values,
      .doc = "Type of the Service: ClusterIP (the default), NodePort, LoadBalancer or ExternalName."},
-    {"externalIPs",                   FIELD_STR_LIST, FIELD_PASS,
+    {"externalIPs",                   FIELD_STR_LIST, FIELD_PASS, .pb = 5,
      .doc = "Further addresses at which nodes accept the Service's traffic."},
-    {"sessionAffinity",               FIELD_STR,      FIELD_PASS, .one_of = service_affinity_values,
+    {"sessionAffinity",               FIELD_STR,      FIELD_PASS, .pb = 7, .one_of = service_affinity_values,
      .doc = "Says whether a client stays with one endpoint (ClientIP) or not (None)."},
-    {"loadBalancerIP",                FIELD_STR,      FIELD_PASS,
+    {"loadBalancerIP",                FIELD_STR,      FIELD_PASS, .pb = 8,
      .doc = "Address that a Service of type LoadBalancer requests."},
-    {"loadBalancerSourceRanges",      FIELD_STR_LIST, FIELD_PASS,
+    {"loadBalancerSourceRanges",      FIELD_STR_LIST, FIELD_PASS, .pb = 9,
      .doc = "Ranges of client addresses that a load balancer admits."},
-    {"externalName",                  FIELD_STR,      FIELD_PASS,
+    {"externalName",                  FIELD_STR,      FIELD_PASS, .pb = 10,
      .doc = "Host name that a Service of type ExternalName stands for."},
-    {"externalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .one_of = service_external_traffic_policy_values,
+    {"externalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .pb = 11, .one_of = service_external_traffic_policy_values,
      .doc = "Says whether traffic from outside goes to all endpoints (Cluster) or to those of the node (Local)."},
-    {"healthCheckNodePort",           FIELD_I32,      FIELD_PASS,
+    {"healthCheckNodePort",           FIELD_I32,      FIELD_PASS, .pb = 12,
      .doc = "Port for health checks of a load balancer."},
-    {"publishNotReadyAddresses",      FIELD_BOOL,     FIELD_PASS,
+    {"publishNotReadyAddresses",      FIELD_BOOL,     FIELD_PASS, .pb = 13,
      .doc = "Publishes the addresses of pods that are not ready as well."},
-    {"sessionAffinityConfig",         FIELD_OBJECT,   FIELD_PASS, &session_affinity_config_schema,
+    {"sessionAffinityConfig",         FIELD_OBJECT,   FIELD_PASS, &session_affinity_config_schema, .pb = 14,
      .doc = "Settings of the session affinity."},
-    {"ipFamilies",                    FIELD_STR_LIST, FIELD_PASS, .one_of = ip_family_values,
+    {"ipFamilies",                    FIELD_STR_LIST, FIELD_PASS, .pb = 19, .one_of = ip_family_values,
      .doc = "IP families of the Service's addresses."},
-    {"ipFamilyPolicy",                FIELD_STR,      FIELD_PASS, .one_of = ip_family_policy_values,
+    {"ipFamilyPolicy",                FIELD_STR,      FIELD_PASS, .pb = 17, .keeps_zero = true, .one_of = ip_family_policy_values,
      .doc = "Says whether the Service has addresses of one or of both IP families."},
-    {"allocateLoadBalancerNodePorts", FIELD_OPT_BOOL, FIELD_PASS,
+    {"allocateLoadBalancerNodePorts", FIELD_OPT_BOOL, FIELD_PASS, .pb = 20,
      .doc = "Says whether a Service of type LoadBalancer gets node ports."},
-    {"loadBalancerClass",             FIELD_STR,      FIELD_PASS,
+    {"loadBalancerClass",             FIELD_STR,      FIELD_PASS, .pb = 21, .keeps_zero = true,
      .doc = "Class of the load balancer."},
-    {"internalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .one_of = service_internal_traffic_policy_values,
+    {"internalTrafficPolicy",         FIELD_STR,      FIELD_PASS, .pb = 22, .keeps_zero = true, .one_of = service_internal_traffic_policy_values,
      .doc = "Says whether traffic from inside goes to all endpoints (Cluster) or to those of the node (Local)."},
-    {"trafficDistribution",           FIELD_STR,      FIELD_PASS,
+    {"trafficDistribution",           FIELD_STR,      FIELD_PASS, .pb = 23, .keeps_zero = true,
      .doc = "Preference for the endpoints that receive traffic."},
     {0},
 };
 static const struct schema service_spec_schema = {"ServiceSpec", service_spec_fields};
 
 static const struct field port_status_fields[] = {
-    {"port",     FIELD_I32, FIELD_PASS, .required = true,
+    {"port",     FIELD_I32, FIELD_PASS, .pb = 1, .required = true,
      .doc = "Number of the Service's port."},
-    {"protocol", FIELD_STR, FIELD_PASS, .required = true, .one_of = protocol_values,
+    {"protocol", FIELD_STR, FIELD_PASS, .pb = 2, .required = true, .one_of = protocol_values,
      .doc = "Protocol of the Service's port: TCP, UDP or SCTP."},
-    {"error",    FIELD_STR, FIELD_PASS,
+    {"error",    FIELD_STR, FIELD_PASS, .pb = 3, .keeps_zero = true,
      .doc = "Problem of the load balancer with the port."},
     {0},
 };
 static const struct schema port_status_schema = {"PortStatus", port_status_fields};
 
 static const struct field load_balancer_ingress_fields[] = {
-    {"ip",       FIELD_STR,  FIELD_PASS,
+    {"ip",       FIELD_STR,  FIELD_PASS, .pb = 1,
      .doc = "IP address of the load balancer."},
-    {"hostname", FIELD_STR,  FIELD_PASS,
+    {"hostname", FIELD_STR,  FIELD_PASS, .pb = 2,
      .doc = "Host name of the load balancer."},
-    {"ipMode",   FIELD_STR,  FIELD_PASS,
+    {"ipMode",   FIELD_STR,  FIELD_PASS, .pb = 3, .keeps_zero = true,
      .doc = "Says whether traffic keeps the load balancer's address (VIP) or not (Proxy)."},
-    {"ports",    FIELD_LIST, FIELD_PASS, &port_status_schema,
+    {"ports",    FIELD_LIST, FIELD_PASS, &port_status_schema, .pb = 4,
      .doc = "State of each port of the Service."},
     {0},
 };
 static const struct schema load_balancer_ingress_schema = {"LoadBalancerIngress", load_balancer_ingress_fields};
 
 static const struct field load_balancer_status_fields[] = {
-    {"ingress", FIELD_LIST, FIELD_PASS, &load_balancer_ingress_schema,
+    {"ingress", FIELD_LIST, FIELD_PASS, &load_balancer_ingress_schema, .pb = 1,
      .doc = "Addresses of the load balancer."},
     {0},
 };
 static const struct schema load_balancer_status_schema = {"LoadBalancerStatus", load_balancer_status_fields};
 
 static const struct field service_status_fields[] = {
-    {"loadBalancer", FIELD_OBJECT, FIELD_PASS, &load_balancer_status_schema,
+    {"loadBalancer", FIELD_OBJECT, FIELD_PASS, &load_balancer_status_schema, .pb = 1,
      .doc = "State of the load balancer."},
-    {"conditions",   FIELD_LIST,   FIELD_PASS, &condition_schema, .merge_key = "type",
+    {"conditions",   FIELD_LIST,   FIELD_PASS, &condition_schema, .pb = 2, .merge_key = "type",
      .doc = "Conditions of the Service."},
     {0},
 };
 static const struct schema service_status_schema = {"ServiceStatus", service_status_fields};
 
 static const struct field service_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &service_spec_schema, .doc = "Ports, selector and addresses of the Service."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &service_status_schema, .doc = "State of the Service."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &service_spec_schema, .pb = 2, .doc = "Ports, selector and addresses of the Service."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &service_status_schema, .pb = 3, .doc = "State of the Service."},
     {0},
 };
 static const struct schema service_schema = {"Service", service_fields, .doc = "A name and an address for the pods that a selector chooses."};

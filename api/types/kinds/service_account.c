@@ -7,11 +7,11 @@
 
 /* clang-format off */
 static const struct field service_account_fields[] = {
-    {"secrets",                      FIELD_LIST,     FIELD_PASS, &object_reference_schema, .merge_key = "name",
+    {"secrets",                      FIELD_LIST,     FIELD_PASS, &object_reference_schema, .pb = 2, .merge_key = "name",
      .doc = "Secrets that pods of the account may use."},
-    {"imagePullSecrets",             FIELD_LIST,     FIELD_PASS, &local_object_reference_schema,
+    {"imagePullSecrets",             FIELD_LIST,     FIELD_PASS, &local_object_reference_schema, .pb = 3,
      .doc = "Secrets for pulling images; kept but not used, because local pods pull no images."},
-    {"automountServiceAccountToken", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Kept but not used, because accounts have no tokens."},
+    {"automountServiceAccountToken", FIELD_OPT_BOOL, FIELD_PASS, .pb = 4, .doc = "Kept but not used, because accounts have no tokens."},
     {0},
 };
 static const struct schema service_account_schema = {

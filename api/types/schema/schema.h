@@ -77,6 +77,16 @@ struct str_list_pair {
 
 #define FIELD_PASS SIZE_MAX
 
+/* The protobuf form of a member whose type alone does not tell it. */
+enum pb_form {
+    PB_OF_TYPE,    /* the usual form of the field's type */
+    PB_MICRO_TIME, /* a time with fractions of a second */
+    PB_BYTES_MAP,  /* a map of bytes; JSON has them as base64 */
+    PB_INTEGERS,   /* a list of numbers */
+    PB_MESSAGES,   /* a list of messages of `pb_of` */
+    PB_JSON,       /* a message {1 JSON text} */
+};
+
 struct field {
     const char *name; /* member name; "a.b" is member b of a, which has no row of its own */
     enum field_type type;
@@ -96,6 +106,13 @@ struct field {
     bool as_json;
     bool immutable_doc; /* for the documentation: may not change after create */
     const char *doc;    /* one sentence for the reference documentation */
+    uint16_t pb;        /* number in the protobuf message; 0: the member is ours alone */
+    uint16_t pb_in;     /* number of the message around it whose members JSON shows one level up */
+    enum pb_form pb_as;
+    const struct schema *pb_of;
+    bool
+        keeps_zero; /* an empty value is sent on purpose. So it is of FIELD_OPT_… and required ones;
+                        elsewhere it is what Go writes for absent */
 };
 
 /* A member name of another workflow engine, and what to write instead. */

@@ -202,8 +202,8 @@ const char *pod_qos_class(const struct pod_spec *spec)
 
 /* clang-format off */
 static const struct field pod_fields[] = {
-    {"spec",   FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .required = true, .doc = "Containers of the pod and their settings."},
-    {"status", FIELD_OBJECT, FIELD_PASS, &pod_status_schema, .doc = "State of the pod and of its containers."},
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .pb = 2, .required = true, .doc = "Containers of the pod and their settings."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &pod_status_schema, .pb = 3, .doc = "State of the pod and of its containers."},
     {0},
 };
 /* clang-format on */

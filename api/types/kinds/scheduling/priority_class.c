@@ -18,11 +18,11 @@ struct priority_class {
 static const char *const preemption_policy_values[] = {"PreemptLowerPriority", "Never", NULL};
 
 static const struct field priority_class_fields[] = {
-    {"value",            FIELD_I32,  offsetof(struct priority_class, value), .required = true, .immutable_doc = true,
+    {"value",            FIELD_I32,  offsetof(struct priority_class, value), .pb = 2, .required = true, .immutable_doc = true,
      .doc = "Priority of the class. Pods with a higher value are placed first."},
-    {"globalDefault",    FIELD_BOOL, FIELD_PASS, .doc = "Makes the class the default of pods that name none."},
-    {"description",      FIELD_STR,  FIELD_PASS, .doc = "Text that says when to use the class."},
-    {"preemptionPolicy", FIELD_STR,  offsetof(struct priority_class, preemption_policy), .one_of = preemption_policy_values,
+    {"globalDefault",    FIELD_BOOL, FIELD_PASS, .pb = 3, .doc = "Makes the class the default of pods that name none."},
+    {"description",      FIELD_STR,  FIELD_PASS, .pb = 4, .doc = "Text that says when to use the class."},
+    {"preemptionPolicy", FIELD_STR,  offsetof(struct priority_class, preemption_policy), .pb = 5, .keeps_zero = true, .one_of = preemption_policy_values,
      .default_json = "\"PreemptLowerPriority\"", .doc = "Says whether pods of the class may evict pods of lower priority."},
     {0},
 };

@@ -145,32 +145,47 @@ def blocks(path, language):
             ((read(path)[:m.start()], m.group(1)) for m in re.finditer(r"^```%s\n(.*?)^```" % language, read(path), re.M | re.S))]
 
 
-STEP_FRAGMENT = """apiVersion: flow.volcano.sh/v1alpha1
+FLOW_START = """apiVersion: flow.volcano.sh/v1alpha1
 kind: JobFlow
 metadata: {name: fragment}
 spec:
   flows:
-  - name: serve
-  - name: other
-%s"""
-JOB_FRAGMENT = """apiVersion: batch.volcano.sh/v1alpha1
+"""
+JOB_START = """apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
-metadata: {name: fragment}
-spec:
-  tasks:
-  - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: ["true"]}]}}}
-%s"""
-# First member of a fragment: the text that completes it, and whether the result can also be run.
-FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, True), "plugins": (JOB_FRAGMENT, True)}
+"""
+TASKS = """  tasks:
+  - name: main
+    replicas: 3
+    template:
+      spec:
+        restartPolicy: Never
+        containers:
+        - name: c
+          command: ["true"]
+"""
+NAMED_JOB = JOB_START + "metadata: {name: fragment}\nspec:\n"
+STEP_FRAGMENT = FLOW_START + "  - name: serve\n  - name: other\n%s"
+LOOP_FRAGMENT = FLOW_START + "  - name: split\n  - name: refine\n    dependsOn: {targets: [split]}\n%s"
+POD_FRAGMENT = NAMED_JOB + TASKS + "%s"
+SPEC_FRAGMENT = JOB_START + "metadata: {name: fragment}\n%s" + TASKS
+# The first member of a fragment: the text that completes it, and whether the result can also be run.
+FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "for": (LOOP_FRAGMENT, False),
+             "policies": (NAMED_JOB + "%s" + TASKS, True), "plugins": (NAMED_JOB + "%s" + TASKS, True),
+             "spec": (SPEC_FRAGMENT, True), "metadata": (JOB_START + "%s" + "spec:\n" + TASKS, True),
+             "hostAliases": (POD_FRAGMENT, True), "volumes": (POD_FRAGMENT, False),
+             "readinessProbe": (POD_FRAGMENT, False), "resources": (POD_FRAGMENT, True)}
+# Documented jobs that fail on purpose: (document, name).
+FAILING = {("jobs.md", "words")}
 
 
 def completed(text):
     """Turns a block into complete manifests: fragments get their surroundings, and templates that are only named are made up."""
-    runs = not re.search(r"^kind: Command$", text, re.M)  # a manifest that refers to an existing job
+    runs = bool(re.search(r"^kind: (Job|JobFlow)$", text, re.M))
     if not re.search(r"^apiVersion:", text, re.M):
         first = re.match(r"\s*([A-Za-z]+):", text)
         if not first or first.group(1) not in FRAGMENTS:
-            raise Failure("a fragment without surroundings to try it in:\n" + text)
+            raise Failure("neither a manifest, nor part of an example, nor a fragment that FRAGMENTS knows:\n" + text)
         around, runs = FRAGMENTS[first.group(1)]
         text = around % text
     write("block.yaml", text)
@@ -181,6 +196,67 @@ def completed(text):
     if made:
         text += "---\n" + read(manifest("made.yaml", *made))
     return text, runs
+
+
+# A flow with the steps that docs/testing.md names, and the texts that complete a part of a test to a file of tests.
+TESTED_FLOW = """apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: tested}
+spec:
+  parameters: [{name: workers, default: "2"}]
+  flows:
+  - {name: train, jobTemplateName: work}
+  - {name: evaluate, jobTemplateName: work}
+  - {name: deploy, jobTemplateName: work}
+  - {name: refine, jobTemplateName: work}
+  - {name: page, jobTemplateName: work}
+  - {name: report, jobTemplateName: work}
+  - {name: train-large, jobTemplateName: work}
+  - {name: shard, jobTemplateName: work, for: {items: [a, b, c]}}
+---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: work}
+spec:
+  tasks: [{name: worker, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: ["true"]}]}}}]
+"""
+TEST_START = "manifests: [block.yaml]\ntests:\n"
+EXPECT = "  expect: {phase: Succeed}\n"
+TEST_FRAGMENTS = {"- name:": "%s" + EXPECT, "  steps:": "- name: part\n%s" + EXPECT, "  expect:": "- name: part\n%s",
+                  "    steps:": "- name: part\n  expect:\n%s", "    ": "- name: part\n  steps:\n%s" + EXPECT}
+
+
+def part_of_a_test_is_accepted(text):
+    """Completes a part of a file of tests. The tests need not pass, but the file must be right."""
+    around = next(TEST_FRAGMENTS[start] for start in TEST_FRAGMENTS if text.startswith(start))
+    write("block.yaml", TESTED_FLOW)
+    write("block.test.yaml", TEST_START + around % text)
+    done = jobflow("test", "block.test.yaml", code=None)
+    check(done.returncode in (0, 1), done.stderr)
+
+
+def every_block_names_its_language():
+    for path in documents():
+        starts = re.findall(r"^```(.*)$", read(path), re.M)[::2]
+        wrong = sorted(set(starts) - {"yaml", "sh", "console", "text", "c"})
+        check(not wrong, "%s has blocks of %s" % (os.path.basename(path), wrong))
+
+
+def quoted(text):
+    """Tells whether each document or list entry of a block stands in the same words in an example."""
+    examples = [read(path) for path in glob.glob(os.path.join(SOURCE, "examples", "**", "*.yaml"), recursive=True)]
+    parts = re.split(r"^(?=  - name:)", text, flags=re.M) if re.match(r"  - name:", text) else [text]
+    return all(any(part in example for example in examples) for part in parts)
+
+
+def the_walk_quotes_the_example():
+    """Each block of the guide's walk through a pipeline is a part of examples/ml-pipeline."""
+    path = os.path.join(SOURCE, "docs", "guide.md")
+    walk = re.search(r"^## A walk through a pipeline\n(.*?)^## ", read(path), re.M | re.S).group(1)
+    parts = re.findall(r"^```yaml\n(.*?)^```", walk, re.M | re.S)
+    check_equal("blocks", len(parts), 4)
+    for part in parts:
+        check(quoted(part), "not in examples/ml-pipeline:\n" + part)
 
 
 def serve_with(settings):
@@ -203,11 +279,18 @@ def every_manifest_of_the_documents_runs():
                 if text.startswith("listen:"):
                     serve_with(text)
                     continue
+                if quoted(text):
+                    continue
+                if os.path.basename(path) == "testing.md":
+                    part_of_a_test_is_accepted(text)
+                    continue
                 text, runs = completed(text)
                 write("block.yaml", text)
                 jobflow("validate", "block.yaml")
+                name = re.search(r"^metadata:\s+\{?name: (\w+)", text, re.M)
+                fails = name and (os.path.basename(path), name.group(1)) in FAILING
                 if runs:
-                    jobflow("run", "block.yaml")
+                    jobflow("run", "block.yaml", code=1 if fails else 0)
             except Failure as failure:
                 raise Failure("%s: %s" % (place, failure)) from None
     check(tried >= 4, "only %d blocks found" % tried)

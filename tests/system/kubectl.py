@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -31,6 +32,27 @@ def resources_and_versions_are_listed():
             k.run("get", "jf")
         k.says('error: the server doesn\'t have a resource type "zzz"', "get", "zzz", code=1)
         k.says("error: Metrics API not available", "top", "pod", code=1)
+
+
+def the_commands_of_the_readme_work():
+    """Runs the lines `$ kubectl …` of README.md with its first flow. A watch runs until it has shown the flow."""
+    text = read(os.path.join(SOURCE, "README.md"))
+    write("hello.yaml", next(b for b in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S) if "# hello.yaml" in b))
+    k = newest(Daemon())
+    lines = re.findall(r"^\$ kubectl (.*)$", text, re.M)
+    check(len(lines) >= 3, "commands: %s" % lines)
+    for line in lines:
+        if "--watch" not in line.split():
+            check(k.out(*line.split()), "kubectl %s prints nothing" % line)
+            continue
+        with open("watch.out", "w", encoding="utf-8") as out:
+            process = subprocess.Popen(k.command(*line.split()), stdout=out, stderr=out)
+        try:
+            wait_until("kubectl %s shows the flow" % line, lambda: "hello" in read("watch.out") or process.poll() is not None)
+            check_in("kubectl " + line, "hello", read("watch.out"))
+        finally:
+            process.kill()
+            process.wait()
 
 
 def versions_and_addresses_are_told():

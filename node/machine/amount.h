@@ -92,9 +92,21 @@ static inline struct amount amount_max(struct amount a, struct amount b)
     return most;
 }
 
+static inline int64_t amount_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline struct amount amount_min(struct amount a, struct amount b)
 {
-    return amount_minus(amount_add(a, b), amount_max(a, b));
+    struct amount least = {amount_smaller(a.cpu_milli, b.cpu_milli),
+                           amount_smaller(a.memory_bytes, b.memory_bytes),
+                           amount_smaller(a.pods, b.pods),
+                           {0}};
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        least.extra[i] = amount_smaller(a.extra[i], b.extra[i]);
+    return least;
 }
 
 /** Is `a` at most `b` in every kind? */
@@ -106,6 +118,20 @@ static inline bool amount_within(struct amount a, struct amount b)
     for (size_t i = 0; i < AMOUNT_EXTRA; i++)
         within = within && a.extra[i] <= b.extra[i];
     return within;
+}
+
+/** Does `need` find room beside what is `used` of the `capacity`? A kind of which nothing is needed
+ * is never in the way, even if more of it is used than there is. */
+static inline bool amount_fits(struct amount need, struct amount used, struct amount capacity)
+{
+    bool fits = (need.cpu_milli <= 0 || used.cpu_milli + need.cpu_milli <= capacity.cpu_milli) &&
+                (need.memory_bytes <= 0 ||
+                 used.memory_bytes + need.memory_bytes <= capacity.memory_bytes) &&
+                (need.pods <= 0 || used.pods + need.pods <= capacity.pods);
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        fits = fits && (need.extra[i] <= 0 || used.extra[i] + need.extra[i] <= capacity.extra[i]);
+    return fits;
 }
 
 static inline bool amount_equal(struct amount a, struct amount b)

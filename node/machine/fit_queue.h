@@ -1,0 +1,60 @@
+#pragma once
+/*
+ * A queue of items that each need an amount of resources. It finds the first item that fits into a
+ * given room without looking at those before it that do not.
+ *
+ * The queue is a search tree in queue order, balanced by random ranks (a treap). Each item knows the
+ * least need of each kind of resource in its subtree, so a search leaves out subtrees in which
+ * nothing can fit. An item is a member of its owner's struct.
+ *
+ * Costs for n items: adding at the end and removing the first O(1) on average, anything else
+ * O(log n). A search looks at FIT_QUEUE_VISITS items at most; only needs that are small in one kind
+ * and large in another, in turns, make it look at more than O(log n).
+ */
+#include "node/machine/amount.h"
+
+enum { FIT_QUEUE_VISITS = 1000 };
+
+struct fit_item {
+    struct amount need; /* read it freely; the rest is private */
+    struct amount least;
+    struct fit_item *parent, *left, *right;
+    uint32_t rank; /* 0: in no queue */
+};
+
+struct fit_queue {
+    /** Whether `a` comes before `b`. Set by the owner before the first item is added. An item that
+     * comes neither before nor after another is put behind it. */
+    bool (*before)(const struct fit_item *a, const struct fit_item *b);
+    struct fit_item *root, *first, *last; /* private */
+    size_t count;
+    uint32_t random; /* private */
+};
+
+/** Adds an item that is in no queue. What `before` compares must not change while it is in one. */
+void fit_queue_add(struct fit_queue *queue, struct fit_item *item, struct amount need);
+void fit_queue_remove(struct fit_queue *queue, struct fit_item *item); /* no-op if it is in none */
+/** Changes the need of an item of the queue. */
+void fit_queue_set_need(struct fit_item *item, struct amount need);
+/** Returns the item behind `item` in queue order, or NULL. */
+struct fit_item *fit_queue_next(const struct fit_item *item);
+/** Returns the first item behind `after` (NULL: of the queue) that fits into `room`, or NULL. What an
+ * item needs nothing of may be less than nothing in `room`. */
+struct fit_item *fit_queue_find(const struct fit_queue *queue, const struct fit_item *after,
+                                struct amount room);
+
+static inline bool fit_queue_has(const struct fit_item *item)
+{
+    return item->rank != 0;
+}
+
+static inline struct fit_item *fit_queue_first(const struct fit_queue *queue)
+{
+    return queue->first;
+}
+
+/** Returns the least amount of each kind that an item of the queue needs; zero if it is empty. */
+static inline struct amount fit_queue_least(const struct fit_queue *queue)
+{
+    return queue->root ? queue->root->least : (struct amount){0};
+}

@@ -5,8 +5,8 @@
  *           + claim (being freed for the group by evictions)
  *
  * The sum of all charges and of unused guarantees stays within the capacity, with two exceptions:
- * single pods may be bound ahead of free capacity, and a claim is charged while the evicted pods
- * still hold theirs.
+ * single pods may be bound ahead of free slots, and a claim is charged while the evicted pods still
+ * hold theirs.
  */
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
@@ -17,22 +17,42 @@ static bool is_open_gang(const struct group *group)
     return group->granted.pods > 1 || group->claims;
 }
 
+static double rank_share(struct group *group)
+{
+    return group_is_elastic(group) ? queues_share(&group->scheduler->queues, group->charged) : 0;
+}
+
 void group_rank(struct group *group)
 {
-    group->extra_members = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
-    group->share =
-        group->extra_members ? queues_share(&group->scheduler->queues, group->charged) : 0;
+    group->extra_members = group_is_elastic(group);
+    group->share = rank_share(group);
 }
 
 /* Puts the group at its new position in the queue if its share orders it there. */
 static void requeue(struct scheduler *s, struct group *group)
 {
-    if (!heap_has(&group->queue_item) ||
-        !(group->extra_members || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
+    double share = rank_share(group);
+
+    if (!fit_queue_has(&group->queue_item) || (group->extra_members == group_is_elastic(group) &&
+                                               !(group->share < share) && !(share < group->share)))
         return;
     queue_leave(&s->queues, group->queue, &group->queue_item);
     group_rank(group);
-    queue_join(&s->queues, group->queue, &group->queue_item);
+    queue_join(&s->queues, group->queue, &group->queue_item, group_least_need(group));
+}
+
+/* Notes what is granted to the group and claimed for it, and since when. */
+static void hold(struct group *group, struct amount held)
+{
+    struct amount none = {0};
+
+    if (amount_equal(held, group->held))
+        return;
+    group_count_backfill(group, amount_minus(none, group->held), group->held_since);
+    if (!amount_within(held, group->held))
+        group->held_since = group->scheduler->stamp;
+    group->held = held;
+    group_count_backfill(group, held, group->held_since);
 }
 
 void group_charge(struct group *group)
@@ -44,9 +64,8 @@ void group_charge(struct group *group)
         group->granted = amount_min(group->granted, group_reserve(group));
     else
         group->granted = (struct amount){0};
-    now = amount_add(group->actual, group->granted);
-    if (group->claims)
-        now = amount_add(now, group->claim);
+    hold(group, group->claims ? amount_add(group->granted, group->claim) : group->granted);
+    now = amount_add(group->actual, group->held);
     if (group->opened != is_open_gang(group)) {
         group->opened = is_open_gang(group);
         s->open_gangs += group->opened ? 1 : -1;
@@ -85,12 +104,12 @@ struct amount group_need(struct group *group)
     return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
 }
 
-/* Returns true if single pods may be bound ahead of free capacity. They would get in the way of
- * gangs, guarantees and preemption, so none of these may be in use. */
+/* Returns true if single pods may be bound ahead of free slots. They would get in the way of gangs,
+ * of groups that wait for room, of guarantees and of preemption, so none of these may be in use. */
 static bool binds_ahead(const struct scheduler *s)
 {
-    return !s->open_gangs && !s->gang_waits && !s->queues.guaranteed && LIST_EMPTY(&s->victims) &&
-           s->node_set.count == 1;
+    return !s->open_gangs && !s->head_waits && !s->backfill.head && !s->queues.guaranteed &&
+           LIST_EMPTY(&s->victims) && s->node_set.count == 1;
 }
 
 bool scheduler_is_full(const struct scheduler *s)
@@ -132,7 +151,7 @@ enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct am
 {
     bool single = group->min_member <= 1 || group_missing(group) <= 0;
     struct amount own = amount_add(group->granted, group->claim);
-    struct amount more = amount_minus(need, own), after = amount_add(s->used, more);
+    struct amount more = amount_minus(need, own), used;
     char *message = never_fits(s, group, need);
 
     if (message) {
@@ -141,13 +160,18 @@ enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct am
         return NEVER;
     }
     *limiter = job_gang_admits_together(group) ? job_gang_limiter(group->job_gang, false)
-                                               : queue_full(group->queue, more);
+                                               : queue_full(group->queue, need, own);
+    if (!*limiter)
+        *limiter = queue_keeping(group, more);
     if (*limiter)
         return QUEUE_FULL;
+    used = amount_minus(s->used, own);
     if (single && binds_ahead(s))
-        return amount_within(after, s->ahead_capacity) ? GRANTED : NO_CAPACITY;
-    after = amount_add(after, queues_kept(&s->queues, group->queue, more));
-    return amount_within(after, s->node_set.capacity) ? GRANTED : NO_CAPACITY;
+        return amount_fits(need, used, s->ahead_capacity) ? GRANTED : NO_CAPACITY;
+    used = amount_add(used, queues_kept(&s->queues, group->queue, more));
+    return amount_fits(need, used, s->node_set.capacity) && scheduler_backfills(s, group, more)
+               ? GRANTED
+               : NO_CAPACITY;
 }
 
 void group_refuse(struct group *group, char *message)
@@ -161,18 +185,26 @@ void group_refuse(struct group *group, char *message)
 
 void group_clear_refusal(struct group *group)
 {
+    group_end_backfills(group);
     group->refused = group->unsatisfiable = false;
     group->waits_since_ms = 0;
     mem_free(group->message);
     group->message = NULL;
 }
 
+static char *waits_behind(const struct group *head)
+{
+    return mem_printf("waits behind PodGroup %s of queue %s, for which room is kept", head->key,
+                      head->queue->name);
+}
+
 static char *waits_for(struct scheduler *s, struct group *group)
 {
     const struct resource_names *extras = &s->node_set.extras;
     struct amount need = group_need(group), own = amount_add(group->granted, group->claim);
-    struct amount used = amount_minus(s->used, own);
-    struct queue *limiter = queue_full(group->queue, amount_minus(need, own));
+    struct amount used = amount_minus(s->used, own), more = amount_minus(need, own);
+    struct queue *limiter = queue_full(group->queue, need, own);
+    struct queue *keeping = limiter ? NULL : queue_keeping(group, more);
     scoped_str what = NULL;
 
     if (group->claim.pods)
@@ -181,8 +213,12 @@ static char *waits_for(struct scheduler *s, struct group *group)
         what = shortfall_now(need, amount_minus(limiter->used, own), limiter->limit, extras);
         return mem_printf("waits for room in queue %s: %s", limiter->name, what);
     }
-    used = amount_add(used, queues_kept(&s->queues, group->queue, amount_minus(need, own)));
-    if (amount_within(amount_add(used, need), s->node_set.capacity) && s->node_set.count > 1)
+    if (keeping)
+        return waits_behind(keeping->backfill.head);
+    used = amount_add(used, queues_kept(&s->queues, group->queue, more));
+    if (amount_fits(need, used, s->node_set.capacity) && !scheduler_backfills(s, group, more))
+        return waits_behind(s->backfill.head);
+    if (amount_fits(need, used, s->node_set.capacity) && s->node_set.count > 1)
         return mem_printf("waits for room on the nodes: %lld pods together find no place on the "
                           "%zu nodes as they are used now; queue %s",
                           (long long)need.pods, s->node_set.count, group->queue->name);
@@ -194,26 +230,26 @@ static char *waits_for(struct scheduler *s, struct group *group)
  */
 static void report(struct group *group, char *message)
 {
-    struct heap_item *first = group->implicit ? heap_first(&group->pending) : NULL;
+    struct member *first = group->implicit ? group_next_member(group) : NULL;
 
     group_refuse(group, message);
     group_report_later(group);
     if (first)
-        member_report_unschedulable(container_of(first, struct member, pending_item), message);
+        member_report_unschedulable(first, message);
 }
 
 enum { REPORTED_BEHIND = 16 }; /* how many groups behind the head get a message that names it */
 
 static void report_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
 {
-    struct heap_item *first = heap_first(&queue->waiting);
-    struct group *head = first ? container_of(first, struct group, queue_item) : NULL;
+    struct fit_item *item = fit_queue_first(&queue->waiting);
+    struct group *head = item ? container_of(item, struct group, queue_item) : NULL;
 
     if (!head || !head->waits_since_ms || head->waits_since_ms > before_ms)
         return;
     report(head, waits_for(s, head));
-    for (size_t row = 2; row <= queue->waiting.count && row <= REPORTED_BEHIND + 1; row++) {
-        struct group *group = container_of(queue->waiting.rows[row].item, struct group, queue_item);
+    for (int n = 0; n < REPORTED_BEHIND && (item = fit_queue_next(item)); n++) {
+        struct group *group = container_of(item, struct group, queue_item);
 
         if (!group->message)
             report(group,

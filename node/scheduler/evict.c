@@ -135,7 +135,7 @@ static bool queues_have_capacity(const struct eviction *eviction)
     for (const struct queue *queue = eviction->group->queue; queue; queue = queue->parent) {
         struct amount used = amount_minus(queue->used, queue->would_free);
 
-        if (!amount_within(amount_add(used, eviction->need), queue->limit))
+        if (!amount_fits(eviction->need, used, queue->limit))
             return false;
     }
     return true;
@@ -167,11 +167,11 @@ static bool nodes_have_capacity(const struct eviction *eviction)
 static bool is_enough(const struct eviction *eviction)
 {
     struct scheduler *s = eviction->s;
-    struct amount after = amount_minus(amount_add(s->used, eviction->need), eviction->freed);
+    struct amount used = amount_minus(s->used, eviction->freed);
 
-    after = amount_add(after, queues_kept(&s->queues, eviction->group->queue, eviction->need));
-    return amount_within(after, s->node_set.capacity) && queues_have_capacity(eviction) &&
-           nodes_have_capacity(eviction);
+    used = amount_add(used, queues_kept(&s->queues, eviction->group->queue, eviction->need));
+    return amount_fits(eviction->need, used, s->node_set.capacity) &&
+           queues_have_capacity(eviction) && nodes_have_capacity(eviction);
 }
 
 static bool may_evict(struct eviction *eviction, const struct member *member)

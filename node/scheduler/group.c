@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-static bool member_before(const struct heap_item *left, const struct heap_item *right)
+static bool member_before(const struct fit_item *left, const struct fit_item *right)
 {
     const struct member *a = container_of(left, struct member, pending_item);
     const struct member *b = container_of(right, struct member, pending_item);
@@ -17,7 +17,7 @@ static bool member_before(const struct heap_item *left, const struct heap_item *
     return a->sequence < b->sequence;
 }
 
-bool group_before(const struct heap_item *left, const struct heap_item *right)
+bool group_before(const struct fit_item *left, const struct fit_item *right)
 {
     const struct group *a = container_of(left, struct group, queue_item);
     const struct group *b = container_of(right, struct group, queue_item);
@@ -50,7 +50,6 @@ void group_free(struct group *group)
         next = task->next;
         mem_free(task);
     }
-    heap_release(&group->pending);
     object_unref((struct object *)group->object);
     mem_free(group->message);
     mem_free(group->reported_message);
@@ -207,8 +206,10 @@ void group_count(struct group *group, struct member *member, int sign)
 
     group->members += sign;
     group->gang_known = false;
-    if (occupies_node(member))
+    if (occupies_node(member)) {
         charge_node(group, member, change, sign);
+        group_count_backfill(group, change, member->since);
+    }
     if (member->deleting) {
         group->terminating += occupies_node(member) ? sign : 0;
         return;
@@ -217,11 +218,12 @@ void group_count(struct group *group, struct member *member, int sign)
     if (member->state == MEMBER_PENDING) {
         group->pending_need = amount_add(group->pending_need, change);
         if (sign > 0)
-            heap_add(&group->pending, &member->pending_item, 0);
+            fit_queue_add(&group->pending, &member->pending_item, member->need);
         else
-            heap_remove(&group->pending, &member->pending_item);
+            fit_queue_remove(&group->pending, &member->pending_item);
     }
     if (member->task) {
+        member->task->pending += member->state == MEMBER_PENDING ? sign : 0;
         sum_task(group, member->task, -1);
         member->task->exists += sign;
         sum_task(group, member->task, 1);
@@ -293,51 +295,55 @@ struct group_view group_view(const struct group *group)
     };
 }
 
-static struct member *pop_pending(struct group *group)
+static struct member *member_of(const struct fit_item *item)
 {
-    struct heap_item *first = heap_first(&group->pending);
-
-    heap_remove(&group->pending, first);
-    return container_of(first, struct member, pending_item);
+    return item ? container_of(item, struct member, pending_item) : NULL;
 }
 
-/* Sets each task's quota to the number of its pending pods that its minimum requires. */
-static void set_quotas(struct group *group, struct member *const *members, size_t n)
+/* Sets each task's quota to the number of its pending pods that its minimum requires. Returns their
+ * sum. */
+static int32_t set_quotas(struct group *group)
 {
-    for (struct group_task *task = group->tasks; task; task = task->next)
-        task->quota = task->min - task->exists;
-    for (size_t i = 0; i < n; i++)
-        if (members[i]->task)
-            members[i]->task->quota++;
+    int32_t sum = 0;
+
+    if (!group->min_total)
+        return 0;
+    for (struct group_task *task = group->tasks; task; task = task->next) {
+        int32_t missing = task->min - (task->exists - task->pending);
+
+        task->quota = missing < task->pending ? missing : task->pending;
+        sum += task->quota > 0 ? task->quota : 0;
+    }
+    return sum;
 }
 
-static bool takes_quota(struct member *member)
+static bool has_quota(const struct member *member)
 {
-    return member->task && member->task->quota > 0 && member->task->quota--;
+    return member->task && member->task->quota > 0;
 }
 
 size_t group_select(struct group *group, size_t how_many, struct member ***out)
 {
-    size_t n = group->pending.count, chosen = 0, others = 0;
+    size_t n = how_many < group->pending.count ? how_many : group->pending.count, chosen = 0;
     struct member **picked = mem_array(n + 1, sizeof(struct member *));
-    struct member **rest = mem_array(n + 1, sizeof(struct member *));
+    int32_t quotas = set_quotas(group);
+    struct fit_item *item = fit_queue_first(&group->pending);
 
-    for (size_t i = 0; i < n; i++)
-        rest[i] = pop_pending(group);
-    set_quotas(group, rest, n);
-    for (size_t i = 0; i < n; i++) {
-        if (chosen < how_many && takes_quota(rest[i]))
-            picked[chosen++] = rest[i];
-        else
-            rest[others++] = rest[i];
+    while (quotas > 0 && chosen < n && item) {
+        struct member *member = member_of(item);
+
+        item = fit_queue_next(item);
+        if (!has_quota(member))
+            continue;
+        member->task->quota--;
+        quotas--;
+        fit_queue_remove(&group->pending, &member->pending_item);
+        picked[chosen++] = member;
     }
-    for (size_t i = 0; i < others; i++) {
-        if (chosen < how_many)
-            picked[chosen++] = rest[i];
-        else
-            heap_add(&group->pending, &rest[i]->pending_item, 0);
+    while (chosen < n) {
+        picked[chosen] = member_of(fit_queue_first(&group->pending));
+        fit_queue_remove(&group->pending, &picked[chosen++]->pending_item);
     }
-    mem_free(rest);
     *out = picked;
     return chosen;
 }
@@ -345,7 +351,31 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
 void group_unselect(struct group *group, struct member *const *members, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        heap_add(&group->pending, &members[i]->pending_item, 0);
+        fit_queue_add(&group->pending, &members[i]->pending_item, members[i]->need);
+}
+
+bool group_is_elastic(const struct group *group)
+{
+    return group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
+}
+
+struct member *group_next_member(struct group *group)
+{
+    struct fit_item *first = fit_queue_first(&group->pending), *item = first;
+
+    if (set_quotas(group) > 0)
+        while (item && !has_quota(member_of(item)))
+            item = fit_queue_next(item);
+    return member_of(item ? item : first);
+}
+
+struct member *group_fitting_member(struct group *group, struct amount room)
+{
+    struct member *next = group_next_member(group);
+
+    if (next && amount_fits(next->need, (struct amount){0}, room))
+        return next;
+    return member_of(fit_queue_find(&group->pending, NULL, room));
 }
 
 struct amount group_gang_need(struct group *group)
@@ -353,9 +383,9 @@ struct amount group_gang_need(struct group *group)
     int32_t missing = group_missing(group);
 
     if (missing <= 1) {
-        struct heap_item *first = heap_first(&group->pending);
+        struct member *next = group_next_member(group);
 
-        return first ? container_of(first, struct member, pending_item)->need : (struct amount){0};
+        return next ? next->need : (struct amount){0};
     }
     if ((size_t)missing >= group->pending.count)
         return group->pending_need;
@@ -371,4 +401,17 @@ struct amount group_gang_need(struct group *group)
         mem_free(picked);
     }
     return group->gang_need;
+}
+
+struct amount group_least_need(struct group *group)
+{
+    struct amount need;
+
+    if (group->stage == GROUP_WAITING)
+        need = group_reserve(group);
+    else if (group_is_elastic(group))
+        need = fit_queue_least(&group->pending);
+    else
+        need = group_gang_need(group);
+    return amount_minus(need, amount_add(group->granted, group->claim));
 }

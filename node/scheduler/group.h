@@ -37,6 +37,7 @@ struct group_task {
     struct group_task *next; /* a list: a job has few tasks, and each pod looks up its task once */
     int32_t min;
     int32_t exists;   /* pods not under deletion */
+    int32_t pending;  /* those of them that are pending */
     bool has_depends; /* its pods are created only once other tasks run */
     int32_t quota;    /* used only during group_select */
     char name[];
@@ -47,14 +48,15 @@ struct member {
     struct scheduler *scheduler;
     struct meta *meta;
     struct group *group;
-    LIST_ENTRY(member) sibling;    /* in group->all */
-    struct group_task *task;       /* NULL if the pod names no task */
-    struct heap_item pending_item; /* element of group->pending */
+    LIST_ENTRY(member) sibling;   /* in group->all */
+    struct group_task *task;      /* NULL if the pod names no task */
+    struct fit_item pending_item; /* element of group->pending */
     struct amount need;
     uint64_t feasible; /* bit mask of the nodes that can run it */
     int node_index;    /* the node it is bound to; -1: unbound, or an unknown node */
     int32_t priority;
     int64_t sequence;
+    uint64_t since; /* stamp of its binding, see scheduler.stamp */
     enum member_state state;
     int64_t cooldown_ms; /* not evicted for so long after binding, once it runs; 0: no limit */
     int64_t cooled_ms;   /* wall time when the cooldown ends; 0: it does not run yet */
@@ -82,7 +84,7 @@ struct group {
     char *key;
     const struct object *object; /* the newest version; NULL if absent or `implicit` */
     struct queue *queue;
-    struct heap_item queue_item; /* element of queue->waiting */
+    struct fit_item queue_item; /* element of queue->waiting */
     int64_t sequence;
     int64_t created_ms; /* wall time of its creation, see creation_ms in records.c */
     int32_t priority;
@@ -100,12 +102,15 @@ struct group {
     int32_t members;               /* number of counted members, those under deletion included */
     int32_t count[MEMBER_STATE_N]; /* by state; pods under deletion are not counted */
     int32_t terminating;           /* pods under deletion that still use capacity */
-    struct heap pending;
+    struct fit_queue pending;
     struct amount pending_need;   /* sum over `pending` */
     struct amount gang_need;      /* cache of group_gang_need; valid while gang_known */
     struct amount actual;         /* used by members that are bound or running */
     struct amount granted;        /* reserved at admission for members not placed yet */
     struct amount claim;          /* capacity freed for it by evicting other pods */
+    struct amount held;           /* granted and claim, as they are charged */
+    uint64_t held_since;          /* stamp of the last time that `held` grew */
+    int backfills;                /* backfill reservations of which it is the head */
     struct amount charged;        /* what its queue and the nodes are charged for it */
     double share;                 /* `charged` by total capacity; orders groups in a queue */
     int64_t waits_since_ms;       /* wall time of the first refusal; 0: not refused */
@@ -143,7 +148,7 @@ struct group *group_new(struct scheduler *scheduler, const char *key);
 void group_free(struct group *group);
 /** Orders the groups of a queue: higher priority first; then gangs before extra members; among
  * extra members the smaller share of capacity; then the older. */
-bool group_before(const struct heap_item *a, const struct heap_item *b);
+bool group_before(const struct fit_item *a, const struct fit_item *b);
 
 /**
  * Updates the record from the PodGroup object. `job` (or NULL) is the owning Job, which gives the
@@ -180,8 +185,19 @@ struct group_view group_view(const struct group *group);
  * those that tasks' minimums require, then others. Returns their number; `out` is an owned array.
  */
 size_t group_select(struct group *group, size_t how_many, struct member ***out);
+/** Returns true once the gang is placed and members beyond it are bound one by one. */
+bool group_is_elastic(const struct group *group);
+/** Returns the member to bind next if one is enough, or NULL: the first that a task's minimum
+ * requires, else the first. */
+struct member *group_next_member(struct group *group);
+/** Returns the member to bind next of an elastic group if what `room` leaves is enough for one of
+ * them, else NULL. */
+struct member *group_fitting_member(struct group *group, struct amount room);
 /** The resources that the members to be bound next need together: the rest of the gang, or, once
  * the gang is placed, one more member. */
 struct amount group_gang_need(struct group *group);
+/** Returns a lower bound of what the group needs next beyond what it holds. It is exact unless the
+ * group is elastic or in a job gang. */
+struct amount group_least_need(struct group *group);
 /** Puts selected members that could not be bound back into `pending`. */
 void group_unselect(struct group *group, struct member *const *members, size_t n);

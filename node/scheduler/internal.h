@@ -5,7 +5,9 @@
  *   scheduler.c  starts and stops; handles changes of nodes, queues and priority classes
  *   records.c    keeps one record per PodGroup and pod, from watch events
  *   pass.c       decides: one scheduling pass per turn, over changed groups and queue heads
+ *   place.c      finds nodes for pods, binds them, and admits groups
  *   capacity.c   accounts for what groups use and decides whether a group fits
+ *   reserve.c    decides who may start before a group that waits
  *   evict.c      chooses victims for preemption and reclaim
  *   job_gang.c   admits the PodGroups of a flow's gang together
  *   write.c      writes bindings, evictions and PodGroup statuses
@@ -34,8 +36,11 @@ struct scheduler {
     struct amount ahead_capacity;
     struct amount used;         /* sum of what all groups are charged */
     int64_t open_gangs;         /* groups that hold a reservation for several pods, or a claim */
-    bool gang_waits;            /* a gang was refused in this pass, so no pod is bound ahead of
-                                 * it */
+    bool head_waits;            /* the nodes refused the first group of a queue in this pass, so
+                                 * no pod is bound ahead of it */
+    struct backfill backfill;   /* reserved on the nodes for the first group of a queue */
+    int backfills;              /* reservations, those within queues included */
+    uint64_t stamp;             /* logical time: increases with each reservation */
     uint64_t placement_changes; /* incremented whenever a pod takes or frees capacity */
 
     LIST_HEAD(scheduler_victims, group) victims; /* groups with preemptable pods */
@@ -113,7 +118,7 @@ void group_claim(struct group *group, struct amount claim);
  * admission, else those of the members to bind next. */
 struct amount group_need(struct group *group);
 /** Decides whether the group can have `need`. On NEVER, marks the group unsatisfiable and sets its
- * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached. */
+ * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached or kept for another. */
 enum verdict scheduler_judge(struct scheduler *scheduler, struct group *group, struct amount need,
                              struct queue **limiter);
 /** Returns true if not even one more pod fits. */
@@ -127,6 +132,43 @@ void group_clear_refusal(struct group *group);
 void group_waits(struct group *group);
 /** Timer `refusal`: writes the reasons of groups that have waited long enough. */
 void scheduler_refusal_due(struct timer *timer);
+
+/* Defined in place.c. Binds what is to be bound next, the gang or one member; NULL `member` means
+ * the next one. Returns false if no nodes have room for all of it. */
+bool group_bind_next(struct group *group, struct member *member);
+/** Binds pods that the group's reservation covers. With several nodes the reserved capacity may be
+ * fragmented; then the group gets a claim and is tried before all others until its pods fit. */
+void group_bind_reserved(struct group *group);
+/** Admits the group or, for a job gang, the groups selected with it. The group itself need not be
+ * among them. */
+void group_admit(struct group *group);
+/** The group has what was freed for it, or does not need it any more. */
+void group_drop_claim(struct group *group);
+/** Lets the group join its queue or leave it. Returns true if it wants something and is in it. */
+bool group_update_queueing(struct group *group);
+
+/* Defined in reserve.c. Counts what the group takes, or gives back, and took at `stamp`, for
+ * reservations that began before. */
+void group_count_backfill(struct group *group, struct amount change, uint64_t stamp);
+/** The first group of a queue was refused by `limiter` or (NULL) the nodes. If it has been passed
+ * long enough, room is reserved for it. */
+void group_refused_by(struct group *group, struct queue *limiter);
+/** Ends the reservations that were made for the group. */
+void group_end_backfills(struct group *group);
+/** Ends all reservations. Those that are still due begin anew in the next pass. */
+void scheduler_end_backfills(struct scheduler *scheduler);
+/** Returns true if the group may take `more` beside what is reserved on the nodes. */
+bool scheduler_backfills(const struct scheduler *scheduler, const struct group *group,
+                         struct amount more);
+/** Returns the queue within whose limit so much is reserved for another group that this one cannot
+ * take `more`, or NULL. */
+struct queue *queue_keeping(const struct group *group, struct amount more);
+/** Returns what the limits of the queue and of those above it, less what is reserved, leave for
+ * groups behind the queue's first. */
+struct amount queue_limits_room(const struct scheduler *scheduler, const struct queue *queue);
+/** The same, within what the nodes have free. It is exact on a single node, except for queues with a
+ * guarantee, which may have less. */
+struct amount queue_total_room(const struct scheduler *scheduler, const struct queue *queue);
 
 /** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its
  * claim. Returns false and evicts none if too few pods may be evicted. */

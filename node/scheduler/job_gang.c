@@ -323,7 +323,7 @@ static struct amount need_in(const struct job_gang *gang, const struct queue *qu
 
 static struct queue *limiter_of(struct queue *queue, struct amount need, bool ever)
 {
-    return ever ? queue_never(queue, need) : queue_full(queue, need);
+    return ever ? queue_never(queue, need) : queue_full(queue, need, (struct amount){0});
 }
 
 struct queue *job_gang_limiter(struct job_gang *gang, bool ever)

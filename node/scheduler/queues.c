@@ -24,7 +24,7 @@ static bool queue_before(const struct heap_item *left, const struct heap_item *r
 }
 
 void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
-                 bool (*before)(const struct heap_item *a, const struct heap_item *b))
+                 bool (*before)(const struct fit_item *a, const struct fit_item *b))
 {
     *queues = (struct queues){.active = {.before = queue_before},
                               .capacity = capacity,
@@ -39,7 +39,6 @@ void queues_release(struct queues *queues)
     HASH_ITER(hh, queues->table, queue, next)
     {
         HASH_DELETE(hh, queues->table, queue);
-        heap_release(&queue->waiting);
         mem_free(queue->name);
         mem_free(queue);
     }
@@ -159,6 +158,16 @@ bool queue_guarantees(const struct queue *queue, struct amount more)
     return any;
 }
 
+bool queue_has_guarantee(const struct queue *queue)
+{
+    int depth = 0;
+
+    for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++)
+        if (!amount_within(queue->guarantee, (struct amount){0}))
+            return true;
+    return false;
+}
+
 static void set_tally(struct tally *tally, struct amount now, struct amount *above)
 {
     *above = amount_add(*above, amount_minus(now, tally->here));
@@ -216,14 +225,25 @@ void queue_charge(struct queues *queues, struct queue *queue, struct amount from
     }
 }
 
-struct queue *queue_full(struct queue *queue, struct amount need)
+struct queue *queue_full(struct queue *queue, struct amount need, struct amount own)
 {
     int depth = 0;
 
     for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++)
-        if (!amount_within(amount_add(queue->used, need), queue->limit))
+        if (!amount_fits(need, amount_minus(queue->used, own), queue->limit))
             return queue;
     return NULL;
+}
+
+struct amount queue_room(const struct queue *queue)
+{
+    struct amount room = amount_unlimited();
+    int depth = 0;
+
+    for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++)
+        if (queue->limited)
+            room = amount_min(room, amount_minus(queue->limit, queue->used));
+    return room;
 }
 
 struct queue *queue_never(struct queue *queue, struct amount need)
@@ -246,20 +266,23 @@ static void unblock(struct queue *queue)
     queue->next_blocked = queue->blocked_by = NULL;
 }
 
-void queue_join(struct queues *queues, struct queue *queue, struct heap_item *item)
+void queue_join(struct queues *queues, struct queue *queue, struct fit_item *item,
+                struct amount need)
 {
-    heap_add(&queue->waiting, item, 0);
+    fit_queue_add(&queue->waiting, item, need);
     /* The new group may need less than the refused one, and may pass it unless the queue is fifo. */
-    if (queue->blocked_by && (!queue->fifo || heap_first(&queue->waiting) == item))
+    if (queue->blocked_by && (!queue->fifo || fit_queue_first(&queue->waiting) == item))
         unblock(queue);
     requeue(queues, queue);
 }
 
-void queue_leave(struct queues *queues, struct queue *queue, struct heap_item *item)
+void queue_leave(struct queues *queues, struct queue *queue, struct fit_item *item)
 {
-    bool was_first = heap_first(&queue->waiting) == item;
+    bool was_first = fit_queue_first(&queue->waiting) == item;
 
-    heap_remove(&queue->waiting, item);
+    fit_queue_remove(&queue->waiting, item);
+    if (queue->tried == item)
+        queue->tried = NULL;
     if (was_first && queue->blocked_by)
         unblock(queue);
     requeue(queues, queue);
@@ -290,24 +313,32 @@ struct queue *queues_next(struct queues *queues)
     return first ? container_of(first, struct queue, active_item) : NULL;
 }
 
+void queue_refuse(struct queues *queues, struct queue *queue, struct queue *limiter,
+                  const struct fit_item *tried)
+{
+    queue->refused = true;
+    queue->limiter = limiter;
+    queue->tried = tried;
+    queue->tries = 0;
+    queue->next_refused = queues->refused;
+    queues->refused = queue;
+}
+
 void queue_pass_over(struct queues *queues, struct queue *queue)
 {
-    if (queue->passed)
-        return;
     queue->passed = true;
-    queue->next_passed = queues->passed;
-    queues->passed = queue;
     requeue(queues, queue);
 }
 
 void queues_next_pass(struct queues *queues)
 {
-    while (queues->passed) {
-        struct queue *queue = queues->passed;
+    while (queues->refused) {
+        struct queue *queue = queues->refused;
 
-        queues->passed = queue->next_passed;
-        queue->next_passed = NULL;
-        queue->passed = false;
+        queues->refused = queue->next_refused;
+        queue->next_refused = queue->limiter = NULL;
+        queue->tried = NULL;
+        queue->refused = queue->passed = false;
         requeue(queues, queue);
     }
 }
@@ -352,6 +383,7 @@ void queues_set(struct queues *queues, const struct object *object)
     queue->reclaimable = spec->reclaimable != 0;
     queue->has_deserved = spec->deserved.count > 0;
     queue->limit = amount_of_map(&spec->capability, &queues->extras, AMOUNT_UNLIMITED);
+    queue->limited = !amount_equal(queue->limit, amount_unlimited());
     queue->deserved =
         amount_of_map(&spec->deserved, &queues->extras, queue->has_deserved ? AMOUNT_UNLIMITED : 0);
     queue->guarantee = amount_of_map(&spec->guarantee, &queues->extras, 0);
@@ -359,7 +391,7 @@ void queues_set(struct queues *queues, const struct object *object)
     recompute_guarantees(queues);
     queue->share = share_of(queues, queue);
     heap_moved(&queues->active, &queue->active_item);
-    unblock_dependents(queues, queue);
+    queues_unblock(queues);
 }
 
 void queues_unset(struct queues *queues, const char *name)

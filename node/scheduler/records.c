@@ -51,8 +51,9 @@ static struct group *group_named(struct scheduler *s, const char *ns, const char
 
 static void forget_group(struct scheduler *s, struct group *group)
 {
-    if (heap_has(&group->queue_item))
+    if (fit_queue_has(&group->queue_item))
         queue_leave(&s->queues, group->queue, &group->queue_item);
+    group_end_backfills(group);
     HASH_DELETE(hh, s->groups, group);
     group_free(group);
 }
@@ -116,7 +117,9 @@ static void set_queue(struct scheduler *s, struct group *group, const char *name
 
     if (queue == group->queue)
         return;
-    if (heap_has(&group->queue_item))
+    if (group->charged.pods)
+        scheduler_end_backfills(s); /* they count what is charged to their queues */
+    if (fit_queue_has(&group->queue_item))
         queue_leave(&s->queues, group->queue, &group->queue_item);
     queue_charge(&s->queues, group->queue, group->charged, (struct amount){0});
     group->queue = queue;
@@ -152,7 +155,7 @@ void group_update(struct group *group, const struct object *object)
     const struct podgroup_spec *spec = podgroup_spec_of(object);
 
     /* Leaves the queue, because its position may change; the pass puts it back. */
-    if (heap_has(&group->queue_item))
+    if (fit_queue_has(&group->queue_item))
         queue_leave(&s->queues, group->queue, &group->queue_item);
     if (!group->object) {
         group->created_ms = creation_ms(s, object);
@@ -367,6 +370,7 @@ static void member_new(struct scheduler *s, const struct object *pod)
     member->cooldown_ms = member->preemptable ? cooldown_of(pod) : 0;
     member->priority = priority_of(s, spec->priority_class);
     member->sequence = pod->row ? pod->row : pod->meta->created_at_ms;
+    member->since = s->stamp;
     member->state = state_of(pod);
     member->deleting = object_deleting(pod);
     if (member->cooldown_ms && member->state == MEMBER_RUNNING)

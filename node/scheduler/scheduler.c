@@ -68,6 +68,7 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
 
     if (change == CHANGE_MODIFIED && only_status_differs(old, object))
         return;
+    scheduler_end_backfills(s);
     if (change == CHANGE_DELETED)
         queues_unset(&s->queues, object_name(object));
     else
@@ -84,16 +85,13 @@ static void class_changed(struct cluster_watcher *watcher, enum cluster_change c
     reload_groups(s, NULL, object_name(object));
 }
 
-/* Returns the limit up to which pods are bound ahead of free capacity: three times the CPU and
- * memory, but named resources only once. */
+/* Returns the limit up to which pods are bound ahead of free slots. A pod that is bound ahead has
+ * its CPU and memory already and waits only for a slot. So while it waits no other pod could start
+ * either, and it is never in the way of a smaller one. */
 static struct amount ahead_of(struct amount capacity)
 {
     struct amount ahead = capacity;
 
-    ahead.cpu_milli =
-        capacity.cpu_milli >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED : 3 * capacity.cpu_milli;
-    ahead.memory_bytes = capacity.memory_bytes >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED
-                                                                       : 3 * capacity.memory_bytes;
     ahead.pods += scheduler_ahead(capacity.pods);
     return ahead;
 }

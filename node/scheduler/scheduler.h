@@ -8,14 +8,15 @@
  *
  * Queues are served by priority, then share. Groups of a queue are ordered by priority class; gangs
  * precede extra members of other groups; then by age. While the first group does not fit, later
- * groups may pass it for a limited time; then capacity is kept for it, so no group starves
- * (pass.c). A group that can never fit leaves its queue and its status gives the reason. A group
+ * groups that do pass it. After a limited time room is reserved for it, so no group starves
+ * (reserve.c). A group that can never fit leaves its queue and its status gives the reason. A group
  * may evict preemptable pods: of lower priority in its own queue, or of queues that use more than
  * they deserve (evict.c).
  *
- * A bounded number of single pods may be bound ahead of free capacity. They wait in the kubelet's
- * start queue with their start intent on disk, so a free slot never waits for a commit (DC-18).
- * Ref: spec/job.md 15.4, O-57, O-60.
+ * A bounded number of single pods may be bound ahead of free slots, within the CPU and memory there
+ * is. They wait in the kubelet's start queue with their start intent on disk, so a free slot never
+ * waits for a commit (DC-18).
+ * Ref: spec/job.md 15.4, 15.5, O-57, O-60.
  */
 #include "api/cluster.h"
 #include "node/scheduler/node_set.h"
@@ -38,7 +39,7 @@ struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queu
 /** Returns the named (extended) resources of its nodes. Borrowed. */
 const struct resource_names *scheduler_resources(const struct scheduler *scheduler);
 
-/** Returns how many pods may be bound ahead of free capacity. */
+/** Returns how many pods may be bound ahead of free slots. */
 static inline int64_t scheduler_ahead(int64_t max_pods)
 {
     return 2 * max_pods + 8;

@@ -11,7 +11,7 @@
 #include "node/scheduler/queue_usage.h"
 #include "node/scheduler/scheduler.h"
 
-enum { NODE_FIXTURE_PODS_MAX = 64 };
+enum { NODE_FIXTURE_PODS_MAX = 400 };
 
 /* A pod that the kubelet started in the scripted runtime. */
 struct scripted_pod {

@@ -1,0 +1,73 @@
+"""Scheduling of whole flows: what fits runs while larger jobs wait, and these have their turn.
+
+# covers: reliability.md INV-N8 INV-N9; see O-80, O-81
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+TWO_CPUS = ("-j", "8", "--node-resources", "cpu=2")
+
+
+def requests(cpu):
+    return {"requests": {"cpu": cpu}}
+
+
+def sized(name, script, cpu="0", replicas=1, duration=None):
+    """A template of `replicas` pods that request `cpu` each. Simulated, they take `duration`."""
+    pods = task("main", script, replicas=replicas)
+    pods["template"]["spec"]["containers"][0]["resources"] = requests(cpu)
+    if duration:
+        pods["template"]["metadata"] = {"annotations": {"sim.jobflow.dev/duration": duration}}
+    return template(name, tasks=[pods], plugins={"env": []})
+
+
+def mark(name):
+    """A script that leaves a file, one for each pod."""
+    return "touch %s/%s.$VC_TASK_INDEX" % (os.getcwd(), name)
+
+
+def wait_for(*names):
+    """A script that ends when all of these files exist."""
+    return "; ".join("until [ -e %s/%s ]; do sleep 0.05; done" % (os.getcwd(), name) for name in names)
+
+
+def small_jobs_and_gangs_run_while_a_large_job_waits():
+    """The job `a` ends only when the others have run, so the run ends only if they pass `b`, which waits for the room of `a`."""
+    ran = ["c.0"] + ["d.%d" % i for i in range(2)] + ["e.%d" % i for i in range(3)]
+    manifest("f.yaml", sized("a", wait_for(*ran), "1500m"), sized("b", mark("b"), "1500m"), sized("c", mark("c"), "100m"),
+             sized("d", mark("d"), replicas=2), sized("e", mark("e"), replicas=3),
+             flow("f", [step(name) for name in "abcde"]))
+    done = jobflow("run", "--timeout", "%ds" % DEADLINE, *TWO_CPUS, "f.yaml")
+    check(os.path.exists("b.0"), "b has run")
+    check_in("all", "5 of 5 steps completed", done.stdout)
+
+
+def small_pods_of_an_elastic_job_pass_a_large_one():
+    large = dict(task("large", mark("large")), replicas=1)
+    small = dict(task("small", mark("small")), replicas=2)
+    first = task("first", wait_for("small.0", "small.1"))
+    for made, cpu in ((first, "1200m"), (large, "1200m"), (small, "300m")):
+        made["template"]["spec"]["containers"][0]["resources"] = requests(cpu)
+    manifest("f.yaml", template("t", tasks=[first, large, small], minAvailable=1, plugins={"env": []}), flow("f", [step("t")]))
+    jobflow("run", "--timeout", "%ds" % DEADLINE, *TWO_CPUS, "f.yaml")
+    check(os.path.exists("large.0"), "the large one has run")
+
+
+def a_large_job_starts_although_small_ones_keep_coming():
+    """In simulated time: 200 jobs of 600m, which never end at the same time, wait with one of 1800m. Three run at a time."""
+    small = [step("s%d" % i, template="small%d" % (i % 3)) for i in range(200)]
+    manifest("f.yaml", sized("large", "true", "1800m", duration="4s"),
+             *[sized("small%d" % i, "true", "600m", duration="%dms" % ms) for i, ms in enumerate((3100, 4300, 5900))],
+             flow("f", small[:3] + [step("large")] + small[3:]))
+    done = jobflow("run", "--runtime", "sim", "-o", "json", *TWO_CPUS, "f.yaml")
+    started = [line for line in done.stdout.splitlines() if '"Running"' in line]
+    at = [i for i, line in enumerate(started) if '"large"' in line]
+    check(at, "large has started")
+    check(3 < at[0] < 20, "passed for a while, not to the end: by %d" % at[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -12,6 +12,8 @@
 #include "node/kubelet/pod_state.h"
 #include "node/kubelet/services.h"
 #include "node/machine/address_pool.h"
+#include "node/machine/backfill.h"
+#include "node/machine/fit_queue.h"
 #include "probes/address.h"
 
 #define HOST_IP "127.0.0.1"
@@ -40,12 +42,14 @@ struct kubelet_pod {
     const char *qos;
     int64_t start_ms, scheduled_ms, ready_ms;
 
-    TAILQ_ENTRY(kubelet_pod) queue; /* start queue */
-    struct blocker *blocker;        /* STEP_BLOCKED */
+    struct fit_item start_item; /* element of kubelet.queue */
+    uint64_t start_order;       /* its place in the queue, which it keeps while it is blocked */
+    struct blocker *blocker;    /* STEP_BLOCKED */
     STAILQ_ENTRY(kubelet_pod) next_blocked;
 
     bool in_runtime;       /* the runtime may keep something of it: release and purge it */
     bool uses_capacity;    /* counted in kubelet.used */
+    uint64_t uses_since;   /* stamp of that moment, see kubelet.stamp */
     bool owns_ports;       /* its declared ports are in kubelet.ports */
     int64_t stop_grace_ms; /* the grace the runtime was last given; -1: it was not asked to stop */
 
@@ -95,9 +99,14 @@ struct kubelet {
     bool adopted;
     struct task adoption_done;
 
-    TAILQ_HEAD(pod_queue, kubelet_pod) queue; /* those with an intent first */
-    struct kubelet_pod *first_queued;         /* the first without one */
-    int64_t intents;                          /* in the queue, written or durable */
+    struct fit_queue queue;          /* pods that wait for their start, in order */
+    uint64_t last_order;             /* start_order of the last that joined */
+    struct fit_item *unlooked;       /* no pod before this one lacks an intent; NULL: none does */
+    int64_t intents;                 /* in the queue, written or durable */
+    struct backfill backfill;        /* room that is kept for the first one */
+    const struct kubelet_pod *waits; /* the first one, which found no room, … */
+    int64_t waits_since_ms;          /* … and since when */
+    uint64_t stamp;                  /* logical time: increases with each reservation */
     struct task starts;
     struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
@@ -161,10 +170,11 @@ void kubelet_enqueue_ready(struct kubelet_pod *pod); /* step READY; ahead of tho
  * any other step stays as it is. */
 void kubelet_dequeue(struct kubelet_pod *pod);
 void kubelet_post_starts(struct kubelet *kubelet); /* run the queue later in this turn */
+/** Orders the start queue. */
+bool kubelet_starts_before(const struct fit_item *a, const struct fit_item *b);
 void kubelet_run_starts(struct task *task);
-/** True when there is capacity for the first pod of the queue and only its intent is not durable.
- */
-bool kubelet_slot_waits_for_intent(const struct kubelet *kubelet);
+/** True when there is capacity for a pod of the queue whose intent is not durable yet. */
+bool kubelet_slot_waits_for_intent(struct kubelet *kubelet);
 void kubelet_take_capacity(struct kubelet_pod *pod);
 void kubelet_give_capacity(struct kubelet_pod *pod);
 /** Block the pod until the object that `problem` names is created or changed. */

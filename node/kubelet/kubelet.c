@@ -347,7 +347,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->retry.fire = kubelet_retry;
     k->refresh.run = kubelet_refresh_run;
     STAILQ_INIT(&k->stale);
-    TAILQ_INIT(&k->queue);
+    k->queue.before = kubelet_starts_before;
     k->hosts = hosts_new(cluster->loop, kubelet_hosts_changed, k);
 
     kubelet_start_services(k);

@@ -118,6 +118,92 @@ static void pods_wait_for_free_processors(void **state)
     node_fixture_free(fixture);
 }
 
+static void pod_of_cpu(struct node_fixture *fixture, const char *name, int milli)
+{
+    char container[160];
+
+    snprintf(container, sizeof container,
+             "," KUBELET_FIXTURE_COMMAND ",'resources':{'requests':{'cpu':'%dm'}}", milli);
+    kubelet_fixture_pod(fixture, name, container, NULL);
+}
+
+static bool has_started(struct node_fixture *fixture, const char *name)
+{
+    return node_fixture_started(fixture, name) != NULL;
+}
+
+/* covers: see O-83 */
+static void a_pod_without_room_lets_smaller_ones_pass(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(8);
+
+    pod_of_cpu(fixture, "a", 3000);
+    pod_of_cpu(fixture, "large", 3000);
+    pod_of_cpu(fixture, "small", 500);
+    pod_of_cpu(fixture, "none", 0);
+    check("it waits", !has_started(fixture, "large"));
+    check("a smaller one does not", has_started(fixture, "small"));
+    check("nor one that needs nothing", has_started(fixture, "none"));
+    node_fixture_report_ended(fixture, "a", 0);
+    check("it has room now", has_started(fixture, "large"));
+    node_fixture_free(fixture);
+}
+
+static void a_pod_behind_many_large_ones_gets_its_intent_and_starts(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(2);
+
+    pod_of_cpu(fixture, "a", 3000);
+    for (int i = 0; i < 30; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "large%d", i);
+        pod_of_cpu(fixture, name, 2000);
+    }
+    pod_of_cpu(fixture, "small", 1000);
+    check("it passes them all", has_started(fixture, "small"));
+    node_fixture_run_all(fixture);
+    check_int("all have run", fixture->n_pods, 32);
+    node_fixture_free(fixture);
+}
+
+static void room_is_kept_for_a_pod_that_was_passed_for_ten_seconds(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(8);
+
+    pod_of_cpu(fixture, "a", 2000);
+    pod_of_cpu(fixture, "large", 3000);
+    pod_of_cpu(fixture, "early", 2000);
+    check("for a while whatever fits may pass", has_started(fixture, "early"));
+    node_fixture_advance(fixture, 11000);
+    node_fixture_report_ended(fixture, "a", 0);
+    pod_of_cpu(fixture, "late", 1000);
+    check("what the large one leaves is used", has_started(fixture, "late"));
+    pod_of_cpu(fixture, "more", 500);
+    check("what it needs is not", !has_started(fixture, "more"));
+    node_fixture_report_ended(fixture, "early", 0);
+    check("so it starts when the earlier pods have ended", has_started(fixture, "large"));
+    check("the node is full", !has_started(fixture, "more"));
+    node_fixture_report_ended(fixture, "late", 0);
+    check("the reservation has ended", has_started(fixture, "more"));
+    node_fixture_free(fixture);
+}
+
+static void a_pod_larger_than_the_node_starts_when_no_other_runs(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(8);
+
+    pod_of_cpu(fixture, "a", 100);
+    pod_of_cpu(fixture, "huge", 5000);
+    node_fixture_advance(fixture, 11000);
+    pod_of_cpu(fixture, "none", 0);
+    check("nothing passes any more", !has_started(fixture, "none"));
+    node_fixture_report_ended(fixture, "a", 0);
+    check("its turn", has_started(fixture, "huge"));
+    check("the reservation has ended", has_started(fixture, "none"));
+    node_fixture_free(fixture);
+}
+
 /* covers: reliability.md INV-N2 INV-N5 P-09 */
 static void phases_only_move_forward(void **state)
 {
@@ -412,6 +498,10 @@ int main(void)
         cmocka_unit_test(at_most_max_pods_run_at_once_and_all_run_in_the_end),
         cmocka_unit_test(intents_are_written_ahead_of_free_slots),
         cmocka_unit_test(pods_wait_for_free_processors),
+        cmocka_unit_test(a_pod_without_room_lets_smaller_ones_pass),
+        cmocka_unit_test(a_pod_behind_many_large_ones_gets_its_intent_and_starts),
+        cmocka_unit_test(room_is_kept_for_a_pod_that_was_passed_for_ten_seconds),
+        cmocka_unit_test(a_pod_larger_than_the_node_starts_when_no_other_runs),
         cmocka_unit_test(phases_only_move_forward),
         cmocka_unit_test(reports_of_one_turn_are_written_once),
         cmocka_unit_test(a_pod_that_cannot_run_fails_with_a_reason),

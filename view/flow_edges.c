@@ -156,30 +156,43 @@ static bool cycle_error(const struct flow_view *view, struct error *err)
     return error_set(err, ERR_INVALID, "spec.flows", "jobflow Flow is not DAG: %s", text.data);
 }
 
-/* A step's layer is the length of the longest way to it. Final steps wait for each other only;
- * their layers come behind those of all other steps. */
+/* A step behind a final one runs at the end, too. Admission refuses it unless it is final itself;
+ * files are drawn before they are admitted. */
+static void spread_final(struct flow_view *view)
+{
+    for (uint32_t k = 0; k < view->n_steps; k++) {
+        uint32_t from = view->order[k];
+
+        for (uint32_t e = view->dag.first[from]; e < view->dag.first[from + 1]; e++)
+            view->steps[view->dag.next[e]].final |= view->steps[from].final;
+    }
+}
+
+/* A step's layer is the length of the longest way to it. The layers of final steps come behind those
+ * of all others; spread_final has made sure that no edge leads back. */
 static void set_layers(struct flow_view *view)
 {
-    uint32_t *layer = mem_array((size_t)view->n_steps + 1, sizeof *layer);
     uint32_t ordinary = 0;
 
-    for (uint32_t k = 0; k < view->n_steps; k++) {
-        uint32_t from = view->order[k], below = layer[from] + 1;
+    for (int final = 0; final < 2; final++) {
+        for (uint32_t k = 0; k < view->n_steps; k++) {
+            uint32_t i = view->order[k];
+            struct flow_view_step *step = &view->steps[i];
 
-        if (!view->steps[from].final && below > ordinary)
-            ordinary = below;
-        for (uint32_t e = view->dag.first[from]; e < view->dag.first[from + 1]; e++)
-            if (layer[view->dag.next[e]] < below)
-                layer[view->dag.next[e]] = below;
-    }
-    for (uint32_t i = 0; i < view->n_steps; i++) {
-        struct flow_view_step *step = &view->steps[i];
+            if (step->final != (final == 1))
+                continue;
+            step->layer = ordinary;
+            for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+                const struct flow_view_step *target = &view->steps[view->targets.next[t]];
 
-        step->layer = layer[i] + (step->final ? ordinary : 0);
-        if (step->layer >= view->n_layers)
-            view->n_layers = step->layer + 1;
+                if (step->layer <= target->layer)
+                    step->layer = target->layer + 1;
+            }
+            if (step->layer >= view->n_layers)
+                view->n_layers = step->layer + 1;
+        }
+        ordinary = view->n_layers;
     }
-    mem_free(layer);
 }
 
 static bool order(struct edges *edges, struct error *err)
@@ -192,6 +205,7 @@ static bool order(struct edges *edges, struct error *err)
     for (size_t i = 0; i < edges->count; i++)
         edges->items[i] = (struct dag_edge){edges->items[i].to, edges->items[i].from};
     dag_init(&view->targets, view->n_steps, edges->items, edges->count);
+    spread_final(view);
     set_layers(view);
     return true;
 }

@@ -63,7 +63,7 @@ struct flow_view_step {
     /* members of its entry in spec.flows */
     bool any;          /* dependsOn.strategy: any of its targets is enough */
     bool loops;        /* for */
-    bool final;        /* when: always */
+    bool final;        /* when: always, or behind such a step */
     bool estimate;     /* the patch may have a runningEstimate */
     bool resumed;      /* its newest job was over before the tracker began */
     uint8_t estimated; /* enum estimate_source */

@@ -6,6 +6,7 @@
  */
 #include "view/layout.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -114,6 +115,7 @@ static void make_boxes(struct drawing *d, const int *widths, int waypoint)
                                                .layer = positions[i].layer,
                                                .width = width | 1};
         layout->first[positions[i].layer + 1] = (uint32_t)i + 1;
+        assert(i == 0 || positions[i].layer <= positions[i - 1].layer + 1); /* no layer is empty */
         d->box_of[positions[i].vertex] = (uint32_t)i;
     }
     mem_free(positions);

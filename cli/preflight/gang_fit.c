@@ -41,7 +41,8 @@ static struct amount need_of(const struct gangfit *gangs, const struct name_inde
 
     for (size_t m = 0; m < n; m++) {
         uint32_t at = name_index_get(names, gang->steps.items[m]);
-        struct amount one = gangs->needs[at];
+        /* compatible with upstream, names of no step pass; such a member needs nothing */
+        struct amount one = at == NAME_NONE ? (struct amount){0} : gangs->needs[at];
 
         values[CPU * n + m] = one.cpu_milli;
         values[MEMORY * n + m] = one.memory_bytes;

@@ -102,22 +102,76 @@ def a_thousand_slow_clients_hurt_nobody():
     check("too many connections" not in daemon.errors(), "somebody was turned away")
 
 
-def one_address_cannot_take_all_connections():
+def a_stranger_gives_up_its_place_for_a_newcomer():
+    """Silent connections of one peer, which all of 127.0.0.0/8 is, replace each other; others and the owner lose nothing."""
     daemon = daemon_with()
-    held = [connect(daemon, "127.0.1.1", tls=False) for _ in range(128)]
-    try:
-        with connect(daemon, "127.0.1.1") as one_more:
-            one_more.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            check_equal("turned away", one_more.recv(100), b"")
-    except OSError:
-        pass  # the daemon closes the connection during the handshake
-    with connect(daemon, "127.0.1.2") as other:
-        other.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        check_in("others get in", b"200 OK", other.recv(4096))
+    kept = connect(daemon, "127.0.0.1")
+    authorized = ("GET /version HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % token_of(daemon, "v", "viewer")).encode()
+    kept.sendall(authorized)
+    check_in("known", b"200 OK", kept.recv(4096))
+    held = [connect(daemon, "127.0.%d.1" % (i % 250), tls=False) for i in range(300)]
+    wait_until("the eldest are closed", lambda: sum(is_closed(s) for s in held) >= 300 - 256)
+    check(not is_closed(held[-1]), "the newest is closed")
+    with connect(daemon, "127.0.1.2") as newcomer:
+        newcomer.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check_in("a newcomer gets in", b"200 OK", newcomer.recv(4096))
+    kept.sendall(authorized)
+    check_in("who is known stays", b"200 OK", kept.recv(4096))
     check_in("so does the owner", "200 OK", daemon.unix(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
-    wait_until("it is told", lambda: "too many connections" in daemon.errors())
+    wait_until("it is told", lambda: "gives up its place" in daemon.errors())
     for s in held:
         s.close()
+
+
+# Holds COUNT connections to PORT from addresses of 127.0.0.0/8 and opens one anew for each that is closed; half of them send a byte.
+CROWD = """
+import itertools, random, select, socket, sys
+port, count = int(sys.argv[1]), int(sys.argv[2])
+poll = select.epoll()
+held = {}
+
+def open_one(number):
+    s = socket.socket()
+    s.setblocking(False)
+    try:
+        s.bind(("127.%d.%d.%d" % (random.randint(0, 254), random.randint(0, 254), random.randint(2, 254)), 0))
+        s.connect_ex(("127.0.0.1", port))
+    except OSError:
+        s.close()
+        return
+    held[s.fileno()] = s
+    poll.register(s, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLHUP | (select.EPOLLOUT if number % 2 else 0))
+
+for number in range(count):
+    open_one(number)
+print("ready", flush=True)
+for number in itertools.count():
+    for fd, events in poll.poll():
+        if events & (select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
+            poll.unregister(fd)
+            held.pop(fd).close()
+            open_one(number)
+        elif events & select.EPOLLOUT:
+            poll.modify(fd, select.EPOLLIN | select.EPOLLRDHUP)
+            held[fd].send(b"\\x16")
+"""
+
+
+def a_crowd_without_credentials_locks_nobody_out():
+    """Thousands of connections that are renewed at once: administrators get in over TCP and over the unix socket all the while."""
+    count, seconds = (5000, 60) if os.environ.get("CHECK_LONG") else (1500, 3)
+    daemon = daemon_with()
+    with subprocess.Popen([sys.executable, "-c", CROWD, str(daemon.port), str(count)], stdout=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)) as crowd:
+        try:
+            check_equal("the crowd", crowd.stdout.readline(), "ready\n")
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                check_equal("over TCP", daemon.ask("GET", "/version")[0], 200)
+                check_in("the owner", "200 OK", daemon.unix(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+        finally:
+            crowd.kill()
+    daemon.stop()
 
 
 def watching(daemon):
@@ -198,7 +252,7 @@ def descriptors_are_kept_for_work():
     for i in range(200):
         with contextlib.suppress(OSError):
             held.append(connect(daemon, "127.0.1.%d" % (1 + i % 4), tls=False))
-    wait_until("some are turned away", lambda: "too many open files" in daemon.errors())
+    wait_until("some are turned away", lambda: "gives up its place" in daemon.errors())
     in_use = len(descriptors(daemon))
     check(in_use <= 160 - 60, "%d descriptors are in use" % in_use)
     for s in held:

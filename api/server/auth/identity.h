@@ -32,6 +32,7 @@ struct identity {
     size_t n_groups;
     struct grant *grants; /* [n_grants], names borrowed from the groups */
     size_t n_grants;
+    size_t connections; /* that have a lasting place because of it */
     bool authenticated;
     bool revoked; /* its token has been removed; connections that use it should be closed */
 };

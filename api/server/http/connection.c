@@ -32,9 +32,40 @@ bool connection_is_revoked(const struct connection *c)
     return false;
 }
 
-bool connection_is_admin(const struct connection *c)
+void connection_place(const struct connection *c, struct place_holder *out)
 {
-    return c->is_admin;
+    *out = (struct place_holder){
+        .standing = c->known || connection_socket(c) == IO_UNIX ? STANDING_KNOWN
+                    : c->io.has_received                        ? STANDING_STRANGER
+                                                                : STANDING_SILENT,
+        .group = c->group,
+        .number = c->number,
+    };
+}
+
+enum io_socket connection_socket(const struct connection *c)
+{
+    return c->io.uv.handle.type == UV_TCP ? IO_TCP : IO_UNIX;
+}
+
+/* The first authenticated request gives the connection a lasting place, unless its sender has too
+ * many of them. Administrators are not bounded. */
+void connection_take_identity(struct connection *c, struct identity *identity)
+{
+    if (c->known || !identity->authenticated ||
+        (identity->connections >= c->env->connections_per_identity &&
+         identity_role(identity, NULL) != ROLE_ADMIN))
+        return;
+    c->known = identity_ref(identity);
+    identity->connections++;
+}
+
+static void give_identity_back(struct connection *c)
+{
+    if (!c->known)
+        return;
+    c->known->connections--;
+    identity_unref(c->known);
 }
 
 void connection_set_peer(struct connection *c, struct identity *identity, char *name)
@@ -43,6 +74,7 @@ void connection_set_peer(struct connection *c, struct identity *identity, char *
     identity_unref(c->socket_identity);
     c->peer = name;
     c->socket_identity = identity;
+    place_group(name, c->group);
 }
 
 static enum connection_awaits awaited(const struct connection *c)
@@ -106,6 +138,7 @@ static void on_closed(struct connection_io *io)
     struct connection *c = connection_of(io);
 
     request_release(c);
+    give_identity_back(c);
     identity_unref(c->certificate);
     identity_unref(c->socket_identity);
     c->env->closed(c->env->ctx, c);
@@ -234,6 +267,7 @@ struct connection *connection_new(const struct connection_env *env,
     c->loop = env->loop;
     c->peer = peer->name;
     c->socket_identity = peer->identity;
+    c->number = peer->number;
     c->deadline.fire = on_deadline;
     c->last = &c->first;
     response_init_connection(c);

@@ -16,6 +16,7 @@
 #include "api/server/auth/authn.h"
 #include "api/server/http/connection_io.h"
 #include "api/server/http/host_check.h"
+#include "api/server/http/places.h"
 #include "api/server/rest/request_record.h"
 
 struct connection;
@@ -27,8 +28,9 @@ enum { LARGE_BODY_BYTES = 4 << 20, LARGE_BODIES_MAX = 4 };
 struct connection_env {
     struct loop *loop;
     struct api *api;
-    struct authn *authn;           /* NULL: every client may do everything */
-    const struct host_list *hosts; /* checked for TCP; may be NULL for unix sockets */
+    struct authn *authn;             /* NULL: every client may do everything */
+    const struct host_list *hosts;   /* checked for TCP; may be NULL for unix sockets */
+    size_t connections_per_identity; /* that keep their place when strangers crowd */
     size_t *large_bodies; /* number being read over all connections; may be NULL: not counted */
     void (*closed)(void *ctx, struct connection *c);
     void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
@@ -41,6 +43,7 @@ struct connection_peer {
     struct tls_context *tls;   /* NULL: plain */
     struct identity *identity; /* user of a unix socket; a reference, consumed; NULL */
     char *name;                /* address or user, for logs and counting; consumed */
+    uint64_t number;           /* in the order of arrival */
 };
 
 /** Creates a connection. The caller accepts into, or opens, its stream and then starts it. `closed`
@@ -51,8 +54,9 @@ uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
 /** True when a request in progress was authenticated by a token that is now revoked. */
 bool connection_is_revoked(const struct connection *connection);
-/** True once a request on this connection was authenticated as an administrator. */
-bool connection_is_admin(const struct connection *connection);
+/** How much right to its place the connection has. `out->group` is borrowed. */
+void connection_place(const struct connection *connection, struct place_holder *out);
+enum io_socket connection_socket(const struct connection *connection);
 /** Sets what accepting reveals of the peer; both are consumed. */
 void connection_set_peer(struct connection *connection, struct identity *identity, char *name);
 void connection_start(struct connection *connection);

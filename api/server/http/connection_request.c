@@ -78,8 +78,8 @@ static bool authenticate(struct connection *c, struct error *err)
         credentials.authorization =
             (struct header_value){c->authorization.data, c->authorization.len};
     c->reading->identity = authn_authenticate(c->env->authn, &credentials, err);
-    if (c->reading->identity && identity_role(c->reading->identity, NULL) == ROLE_ADMIN)
-        c->is_admin = true;
+    if (c->reading->identity)
+        connection_take_identity(c, c->reading->identity);
     return c->reading->identity != NULL;
 }
 

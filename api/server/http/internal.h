@@ -90,7 +90,9 @@ struct connection {
     struct identity *socket_identity; /* unix socket; NULL */
     struct identity *certificate;     /* TLS; NULL */
     bool certificate_checked, certificate_unknown;
-    bool is_admin; /* a request was authenticated as an administrator */
+    struct identity *known; /* of the first authenticated request; counts it; NULL */
+    char group[PLACE_GROUP_MAX];
+    uint64_t number; /* in the order of arrival */
 
     /* the request that is being read */
     llhttp_t parser;
@@ -119,6 +121,9 @@ struct connection {
 void connection_advance(struct connection *c);
 /** Restarts the deadline, because some of what was waited for has come. */
 void connection_progress(struct connection *c);
+
+/** Takes note of who has sent a request on this connection. */
+void connection_take_identity(struct connection *c, struct identity *identity);
 
 /* http/connection_exchange.c */
 

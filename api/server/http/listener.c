@@ -21,9 +21,12 @@
 enum {
     CONNECTIONS_MAX = 1024, /* L-22 */
     CONNECTIONS_PER_PEER = 128,
-    LISTEN_BACKLOG = 1024,
-    SPARE_FILES = 64, /* L-42: file descriptors kept free for the store, pods and logs */
-    KEEPALIVE_S = 60, /* until TCP probes a silent peer */
+    LISTEN_BACKLOG = 4096, /* the kernel's usual bound */
+    ACCEPTS_A_TURN = 16,
+    STRANGERS_PART = 2,   /* of the places, at most: for silent connections, and for strangers */
+    SPARE_FILES = 64,     /* L-42: file descriptors kept free for the store, pods and logs */
+    UNIX_FILES_PART = 16, /* of all, kept for connections of the unix socket besides */
+    KEEPALIVE_S = 60,     /* until TCP probes a silent peer */
 };
 
 struct listen_socket {
@@ -35,7 +38,9 @@ struct listen_socket {
     } io;
     struct listener *listener;
     enum io_socket socket;
-    char *path; /* unix */
+    char *path;        /* unix */
+    unsigned accepted; /* in this turn */
+    bool is_waiting;   /* a connection is accepted in the next turn */
     struct listen_socket *next;
 };
 
@@ -48,6 +53,9 @@ struct listener {
     size_t open_sockets;
     struct connection **connections; /* [count] */
     size_t count, cap;
+    uint64_t arrived; /* connections so far */
+    bool is_crowded;  /* the newest connection took the place of another */
+    struct timer next_turn;
     struct metric *refused;
     size_t large_bodies;
     bool draining, stopping;
@@ -56,7 +64,9 @@ struct listener {
 
 static const struct metric_def refused_def = {
     "jobflow_api_connections_refused_total",
-    "Connections refused because a limit was reached (L-22, L-42).", METRIC_COUNTER};
+    "Connections refused or closed because a limit was reached (L-22, L-42).", METRIC_COUNTER};
+
+static void on_next_turn(struct timer *timer);
 
 static void free_when_empty(struct listener *listener)
 {
@@ -94,6 +104,8 @@ void listener_set_limits(struct listener *listener, size_t connections_max,
     listener->options.connections_max = connections_max ? connections_max : CONNECTIONS_MAX;
     listener->options.connections_per_peer =
         connections_per_peer ? connections_per_peer : CONNECTIONS_PER_PEER;
+    for (size_t i = 0; i < countof(listener->env); i++)
+        listener->env[i].connections_per_identity = listener->options.connections_per_peer;
 }
 
 struct listener *listener_new(struct loop *loop, struct api *api,
@@ -106,6 +118,7 @@ struct listener *listener_new(struct loop *loop, struct api *api,
     listener_set_limits(listener, listener->options.connections_max,
                         listener->options.connections_per_peer);
     listener->loop = loop;
+    listener->next_turn.fire = on_next_turn;
     listener->refused = metric_of(metrics_family(loop_metrics(loop), &refused_def), NULL);
     listener->env[IO_UNIX] = (struct connection_env){
         .loop = loop,
@@ -174,59 +187,89 @@ static bool identify_tcp(struct connection *connection)
     return true;
 }
 
-/* Counts the connections of an address, except those of administrators. */
-static size_t count_peer(const struct listener *listener, const char *name)
+/* The kernel assigns the lowest free descriptor, so a high one means that few are left. More of them
+ * are kept for the unix socket, so that the owner gets in when the network has taken the others. */
+static bool files_are_scarce(struct connection *connection, enum io_socket socket)
+{
+    struct rlimit files;
+    rlim_t spare = SPARE_FILES;
+    uv_os_fd_t fd;
+
+    if (uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) ||
+        getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur == RLIM_INFINITY)
+        return false;
+    if (socket == IO_TCP)
+        spare += files.rlim_cur / UNIX_FILES_PART;
+    return (rlim_t)fd + spare >= files.rlim_cur;
+}
+
+static size_t count_sockets(const struct listener *listener, enum io_socket socket)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < listener->count; i++) {
-        const char *other = connection_peer_name(listener->connections[i]);
-
-        n += other && strcmp(other, name) == 0 && !connection_is_admin(listener->connections[i]);
-    }
+    for (size_t i = 0; i < listener->count; i++)
+        n += connection_socket(listener->connections[i]) == socket;
     return n;
 }
 
-/* The kernel assigns the lowest free descriptor, so a high one means that few are left. */
-static bool files_are_scarce(struct connection *connection)
+/* The connection that gives up its place for the newest one, or NULL. `full`: there is no room at
+ * all, so any connection of a stranger has to. */
+static struct connection *to_give_up(const struct listener *listener, bool full)
 {
-    struct rlimit files;
-    uv_os_fd_t fd;
+    struct place_holder *holders = mem_array(listener->count, sizeof *holders);
+    const struct place_bounds bounds = {
+        .strangers = full ? 0 : listener->options.connections_max / STRANGERS_PART,
+        .per_group = full ? SIZE_MAX : listener->options.connections_per_peer * 2,
+    };
+    long at;
 
-    return uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) == 0 &&
-           getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
-           (rlim_t)fd + SPARE_FILES >= files.rlim_cur;
+    for (size_t i = 0; i < listener->count; i++)
+        connection_place(listener->connections[i], &holders[i]);
+    at = place_to_give_up(holders, listener->count, listener->count - 1, &bounds);
+    mem_free(holders);
+    return at == PLACE_NONE ? NULL : listener->connections[at];
 }
 
-/* The log text of the limit that a new connection exceeds, or NULL. The unix socket is not bounded
- * by peer: the owner's own commands use it. */
-static const char *limit_exceeded(const struct listener *listener, struct connection *connection,
-                                  enum io_socket socket)
+static void tell(const struct listener *listener, const char *what,
+                 const struct connection *connection)
 {
-    if (listener->count > listener->options.connections_max)
-        return "too many connections";
-    if (files_are_scarce(connection))
-        return "too many open files";
-    if (socket == IO_TCP && count_peer(listener, connection_peer_name(connection)) >
-                                listener->options.connections_per_peer)
-        return "too many connections of one address";
-    return NULL;
+    log_warn(what, kv_str("peer", connection_peer_name(connection)),
+             kv_int("connections", (int64_t)listener->count));
+    metric_add(listener->refused, 1);
 }
 
-static void on_connection(uv_stream_t *server, int status)
+/* Makes room for the newest connection. Returns false when it is refused. Those of the unix socket
+ * have a bound of their own and give nothing up: the kernel has told who they are. */
+static bool make_room(struct listener *listener, struct connection *newest, enum io_socket socket)
 {
-    struct listen_socket *sock = server->data;
+    bool scarce = files_are_scarce(newest, socket);
+    bool full = scarce || count_sockets(listener, socket) > listener->options.connections_max;
+    struct connection *eldest = socket == IO_TCP ? to_give_up(listener, full) : NULL;
+
+    if (socket == IO_TCP)
+        listener->is_crowded = eldest != NULL;
+    if (eldest) {
+        tell(listener, "connection without credentials gives up its place", eldest);
+        connection_close(eldest);
+    } else if (full) {
+        tell(listener, scarce ? "too many open files" : "too many connections", newest);
+    }
+    return eldest || !full;
+}
+
+static void accept_one(struct listen_socket *sock)
+{
     struct listener *listener = sock->listener;
+    uv_stream_t *server = &sock->io.stream;
     struct connection *connection;
-    const char *excess;
     bool known;
 
-    if (status < 0 || listener->draining || listener->stopping)
-        return;
+    sock->accepted++;
     connection = connection_new(
         &listener->env[sock->socket],
         &(struct connection_peer){.socket = sock->socket,
-                                  .tls = sock->socket == IO_TCP ? listener->tls : NULL});
+                                  .tls = sock->socket == IO_TCP ? listener->tls : NULL,
+                                  .number = ++listener->arrived});
     mem_grow(listener->connections, listener->count, listener->cap);
     listener->connections[listener->count++] = connection;
     known =
@@ -235,14 +278,45 @@ static void on_connection(uv_stream_t *server, int status)
     if (!known) {
         log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if ((excess = limit_exceeded(listener, connection, sock->socket))) {
-        log_warn(excess, kv_str("peer", connection_peer_name(connection)),
-                 kv_int("connections", (int64_t)listener->count));
-        metric_add(listener->refused, 1);
-        connection_refuse_busy(connection);
-    } else {
+    } else if (make_room(listener, connection, sock->socket)) {
         connection_start(connection);
+    } else {
+        connection_refuse_busy(connection);
     }
+}
+
+/* Accepts what has waited for this turn. libuv goes on with the others by itself. */
+static void on_next_turn(struct timer *timer)
+{
+    struct listener *listener = container_of(timer, struct listener, next_turn);
+
+    for (struct listen_socket *sock = listener->sockets; sock; sock = sock->next) {
+        sock->accepted = 0;
+        if (sock->is_waiting) {
+            sock->is_waiting = false;
+            timer_start(listener->loop, &listener->next_turn, 1);
+            accept_one(sock);
+        }
+    }
+}
+
+/* Takes few connections of a socket in one turn of the loop, which lasts a millisecond at least, and
+ * a single one while places are given up. So those that have a place keep it for a time in which a
+ * client can send its request, and are served in between. The others wait in the kernel: libuv
+ * offers no further connection of a socket until the offered one has been accepted. */
+static void on_connection(uv_stream_t *server, int status)
+{
+    struct listen_socket *sock = server->data;
+    struct listener *listener = sock->listener;
+
+    if (status < 0 || listener->draining || listener->stopping)
+        return;
+    if (!timer_armed(&listener->next_turn))
+        timer_start(listener->loop, &listener->next_turn, 1);
+    if (sock->accepted == ACCEPTS_A_TURN || (sock->accepted && listener->is_crowded))
+        sock->is_waiting = true;
+    else
+        accept_one(sock);
 }
 
 static void on_socket_closed(uv_handle_t *handle)
@@ -369,6 +443,7 @@ static void close_sockets(struct listener *listener)
 {
     struct listen_socket *sock;
 
+    timer_stop(listener->loop, &listener->next_turn);
     while ((sock = listener->sockets)) {
         scoped(unix_path) struct unix_path path = {.directory = -1};
 

@@ -3,7 +3,8 @@
  * The listening sockets of one API, and the connections accepted on them.
  *
  * A unix socket serves users of this machine, whom the kernel identifies (SEC-01). A TCP socket
- * always speaks TLS. The number of connections is bounded in total and by peer (L-22).
+ * always speaks TLS. The number of connections is bounded in total and by peer (L-22); a stranger
+ * gives up its place for a newcomer (places.h).
  */
 #include "api/server/http/connection.h"
 
@@ -14,8 +15,8 @@ struct listener_options {
     const struct host_list *hosts; /* borrowed; needed for TCP */
     void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
     void *ctx;
-    size_t connections_max;      /* 0 = 1,024 */
-    size_t connections_per_peer; /* 0 = 128; the owner is bounded by connections_max alone */
+    size_t connections_max;      /* 0 = 1,024; of TCP, and as many of unix sockets */
+    size_t connections_per_peer; /* 0 = 128; strangers of one peer, connections of one identity */
 };
 
 /** Borrows `api` and what the options refer to. */

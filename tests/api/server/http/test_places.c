@@ -1,0 +1,79 @@
+#include "tests/unit.h"
+
+#include "api/server/http/places.h"
+
+static void peers_of_one_machine_or_network_are_one_group(void **state)
+{
+    static const struct {
+        const char *address, *group;
+    } cases[] = {
+        {"127.0.0.1", "loopback"},
+        {"127.9.8.7", "loopback"},
+        {"::1", "loopback"},
+        {"::ffff:127.0.0.2", "loopback"},
+        {"::ffff:10.0.0.1", "10.0.0.1"},
+        {"10.0.0.1", "10.0.0.1"},
+        {"2001:db8:1:2::3", "2001:0db8:0001:0002::/64"},
+        {"2001:db8:1:2:ffff::", "2001:0db8:0001:0002::/64"},
+        {"2001:db8:1:3::3", "2001:0db8:0001:0003::/64"},
+        {"uid:1000", "uid:1000"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        char group[PLACE_GROUP_MAX];
+
+        place_group(cases[i].address, group);
+        check_str(cases[i].address, group, cases[i].group);
+    }
+}
+
+enum { HOLDERS_MAX = 8 };
+
+/* covers: reliability.md L-22 */
+static void the_eldest_stranger_gives_up_its_place(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *holders; /* per connection: s silent, t stranger, k known; then its group */
+        size_t strangers, per_group;
+        long wanted; /* the newcomer is the last, and silent */
+    } cases[] = {
+        {"alone", "sA", 2, 2, PLACE_NONE},
+        {"there is room", "sA tA sA", 2, 2, PLACE_NONE},
+        {"silent ones are full", "sA sB sC", 2, 2, 0},
+        {"strangers are full", "kA tB tC sD", 2, 2, 1},
+        {"its own group is full", "sB sA sA sA", 8, 2, 1},
+        {"its own group first", "sB sB sA sA sA", 4, 2, 2},
+        {"strangers of its group", "tB tA tA sA", 8, 2, 1},
+        {"known ones keep theirs", "kA kA kA kA sA", 2, 2, PLACE_NONE},
+        {"no room at all", "kA tB sA", 0, 8, 1},
+        {"no room, and none to take", "kA kB sA", 0, 8, PLACE_NONE},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        const struct place_bounds bounds = {cases[i].strangers, cases[i].per_group};
+        char groups[HOLDERS_MAX][2] = {{0}};
+        struct place_holder holders[HOLDERS_MAX];
+        size_t n = 0;
+
+        for (const char *at = cases[i].holders; *at; at += at[2] ? 3 : 2, n++) {
+            groups[n][0] = at[1];
+            holders[n] = (struct place_holder){.standing = *at == 's'   ? STANDING_SILENT
+                                                           : *at == 't' ? STANDING_STRANGER
+                                                                        : STANDING_KNOWN,
+                                               .group = groups[n],
+                                               .number = n};
+        }
+        check_int(cases[i].name, place_to_give_up(holders, n, n - 1, &bounds), cases[i].wanted);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peers_of_one_machine_or_network_are_one_group),
+        cmocka_unit_test(the_eldest_stranger_gives_up_its_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -96,6 +96,10 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
 
     memcpy(machine.extra, options->extra, sizeof machine.extra);
     machine_read(&node->machine, &machine);
+    if (!machine_check_directory(cluster, &node->machine, err)) {
+        node_stop(node);
+        return NULL;
+    }
     node->runtime = options->sim ? runtime_sim_new(cluster->loop, NULL, NULL)
                                  : runtime_host_new(cluster->loop, &options->host, NULL, NULL, err);
     if (!node->runtime) {

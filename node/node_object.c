@@ -110,6 +110,39 @@ void machine_read(struct machine *m, const struct machine_options *options)
     m->labels[2] = (struct kv){"kubernetes.io/arch", ARCHITECTURE};
 }
 
+#define RUNTIME_VERSION "jobflow://1"
+#define SIM_VERSION     "sim://1"
+
+struct other_search {
+    const char *version; /* of the other kind of node */
+    bool found;
+};
+
+static void look_for_other(void *arg, const struct object *node)
+{
+    struct other_search *search = arg;
+    scoped(json) json_t *status = node->status ? object_status_json(node) : NULL;
+    const json_t *info = json_object_get(status, "nodeInfo");
+    const char *version = json_string_value(json_object_get(info, "containerRuntimeVersion"));
+
+    search->found |= version && strcmp(version, search->version) == 0;
+}
+
+bool machine_check_directory(struct cluster *cluster, const struct machine *m, struct error *err)
+{
+    struct other_search search = {.version = m->sim ? RUNTIME_VERSION : SIM_VERSION};
+
+    cluster_each(cluster, &kind_node, NULL, look_for_other, &search);
+    if (!search.found)
+        return true;
+    return m->sim ? error_set(err, ERR_CONFLICT, "",
+                              "the data directory holds pods of this machine: a simulation needs a "
+                              "directory of its own, named with --data-dir")
+                  : error_set(err, ERR_CONFLICT, "",
+                              "the data directory holds a simulation: use --runtime sim, or name "
+                              "another one with --data-dir");
+}
+
 bool machine_restarted(struct cluster *cluster, const struct machine *m)
 {
     const struct object *node = cluster_get(cluster, &kind_node, "", m->name);
@@ -159,7 +192,7 @@ static void write_info(struct jsonw *w, const struct machine *m)
     jsonw_member_open(w, "nodeInfo");
     jsonw_member_str(w, "architecture", ARCHITECTURE);
     jsonw_member_str(w, "bootID", m->boot_id);
-    jsonw_member_str(w, "containerRuntimeVersion", m->sim ? "sim://1" : "jobflow://1");
+    jsonw_member_str(w, "containerRuntimeVersion", m->sim ? SIM_VERSION : RUNTIME_VERSION);
     jsonw_member_str(w, "kernelVersion", m->kernel);
     jsonw_member_str(w, "kubeProxyVersion", "");
     jsonw_member_str(w, "kubeletVersion", "v" JOBFLOW_VERSION);

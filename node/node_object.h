@@ -32,6 +32,10 @@ void machine_read(struct machine *machine, const struct machine_options *options
 /** Returns true if the machine was rebooted after the stored Node object of this name was written.
  */
 bool machine_restarted(struct cluster *cluster, const struct machine *machine);
+/** Refuses a store with a Node of the other kind: a simulation must never continue real pods, nor a
+ * real node simulated ones. CONFLICT. */
+bool machine_check_directory(struct cluster *cluster, const struct machine *machine,
+                             struct error *err);
 
 /**
  * Creates or updates the Node object. `runtime` names how pods run here; `capabilities` (borrowed;

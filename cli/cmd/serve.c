@@ -5,6 +5,7 @@
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/serve_values.h"
 
+static const char *const runtimes[] = {"sandbox", "sim", NULL};
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
 static const char *const networks[] = {"shared", "private", NULL};
 static const char *const compats[] = {"design", "upstream", NULL};
@@ -16,12 +17,14 @@ static const char *const log_formats[] = {"text", "json", NULL};
 #define SERVE(member) offsetof(struct daemon_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
-    {FLAG_STR,      "data-dir",   0,   "DIR",  "where everything is kept; default: $XDG_STATE_HOME/jobflow", SERVE(data_dir)},
+    {FLAG_STR,      "data-dir",   0,   "DIR",  "where everything is kept; default: $XDG_STATE_HOME/jobflow, with --runtime sim …/jobflow-sim", SERVE(data_dir)},
     {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen), .check = check_listen},
     {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names), .check = check_tls_name, .live = true},
     {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", SERVE(max_flow_steps), .min = 1, .max = 1000000, .live = true},
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", SERVE(max_pods), .min = 1, .max = 100000},
     {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources), .check = check_node_resources},
+    {FLAG_CHOICE,   "runtime",    0,   "KIND", "sandbox runs pods; sim executes nothing: pods take the time, and end with the exit code, that their annotations say", SERVE(runtime), runtimes},
+    {FLAG_INT,      "sim-speed",  0,   "N",    "simulated pods take 1/N of their time; default: 1", SERVE(sim_speed), .min = 1, .max = 1000000, .live = true},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", SERVE(hosts_as_addresses)},
@@ -46,6 +49,7 @@ static const struct flag flags[] = {
 /* clang-format on */
 
 static const struct daemon_options defaults = {
+    .runtime = "sandbox",
     .empty_dir_limit = "1Gi",
     .durability = "strict",
     .deletion_protection = "on",
@@ -74,7 +78,8 @@ const struct command cmd_serve = {
                "token ('jobflow token create') or a certificate of the daemon's own authority.",
     .examples = "  jobflow serve\n"
                 "  export KUBECONFIG=~/.local/state/jobflow/kubeconfig; kubectl get jobflows\n"
-                "  jobflow serve --data-dir /srv/jobflow -j 64 --listen 127.0.0.1:6443",
+                "  jobflow serve --data-dir /srv/jobflow -j 64 --listen 127.0.0.1:6443\n"
+                "  jobflow serve --runtime sim --sim-speed 60 -j 1000",
     .flags = flags,
     .options_size = sizeof(struct daemon_options),
     .defaults = &defaults,

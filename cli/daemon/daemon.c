@@ -76,6 +76,26 @@ static void rule_flows(const struct daemon *daemon)
     registry_rule_flows(engine_registry(daemon->engine), &rules);
 }
 
+static bool is_simulated(const struct daemon_options *options)
+{
+    return strcmp(options->runtime, "sim") == 0;
+}
+
+static int64_t sim_speed(const struct daemon_options *options)
+{
+    return options->sim_speed ? options->sim_speed : 1;
+}
+
+/* Owned; NULL when the environment names no place for state. */
+static char *directory_of(const struct daemon_options *options)
+{
+    scoped_str usual = access_default_dir();
+
+    if (options->data_dir)
+        return mem_strdup(options->data_dir);
+    return usual && is_simulated(options) ? mem_printf("%s-sim", usual) : take(usual);
+}
+
 static bool open_engine(struct daemon *daemon, struct error *err)
 {
     const struct daemon_options *options = &daemon->options;
@@ -86,6 +106,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .gc_aborted = options->gc_aborted,
         .no_key_arguments = !options->allow_key_arguments,
+        .sim = is_simulated(options),
+        .sim_speed = is_simulated(options) ? sim_speed(options) : 0,
         .max_pods = (int)options->max_pods,
         .cluster_objects = true,
         .node_resources = options->node_resources,
@@ -248,6 +270,8 @@ static void read_settings(struct daemon *daemon)
     open_log(&daemon->options);
     rule_flows(daemon);
     limit_clients(daemon);
+    if (is_simulated(&daemon->options))
+        runtime_sim_set_speed(engine_runtime(daemon->engine), sim_speed(&daemon->options));
     server_names_set(&daemon->names, &daemon->options.listen, &daemon->options.tls_names);
 }
 
@@ -420,7 +444,11 @@ int daemon_run(const struct daemon_options *options, const struct flag *flags)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    daemon.data_dir = options->data_dir ? mem_strdup(options->data_dir) : access_default_dir();
+    if (options->sim_speed && !is_simulated(options)) {
+        cli_errorf("--sim-speed is the speed of simulated pods: it needs --runtime sim");
+        return EXIT_REFUSED;
+    }
+    daemon.data_dir = directory_of(options);
     if (!daemon.data_dir) {
         cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");
         return EXIT_REFUSED;

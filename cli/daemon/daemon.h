@@ -5,11 +5,13 @@
 #include "cli/command/command.h"
 
 struct daemon_options {
-    const char *data_dir;             /* NULL = $XDG_STATE_HOME/jobflow */
+    const char *data_dir;             /* NULL = $XDG_STATE_HOME/jobflow, or …/jobflow-sim */
     struct flag_list listen;          /* ADDRESS:PORT, or "none" */
     struct flag_list tls_names;       /* further names of the server */
     struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
     const char *empty_dir_limit;      /* a quantity, or "none" */
+    const char *runtime;              /* sandbox | sim */
+    int64_t sim_speed;                /* 0: not given */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *compat;                        /* design | upstream */

@@ -75,6 +75,8 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     node.extras = engine->resources.extras;
     memcpy(node.extra, engine->resources.extra, sizeof node.extra);
     engine->node = node_start(engine->cluster, &node, err);
+    if (engine->node && options->sim_speed)
+        runtime_sim_set_speed(node_runtime(engine->node), options->sim_speed);
     return engine->node != NULL;
 }
 
@@ -85,7 +87,7 @@ static int socket_to(void *ctx, const struct sockaddr *to)
     return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
 }
 
-/* A simulation starts at the current wall-clock time, so that its times look familiar, and is
+/* A simulation with a virtual clock starts at the current wall-clock time, so that its times look familiar, and is
  * deterministic from there. When it continues a stored simulation, new ids differ from the stored
  * ones. */
 static struct clock *new_clock(const struct engine_options *options)
@@ -93,7 +95,8 @@ static struct clock *new_clock(const struct engine_options *options)
     struct clock *real = clock_real();
     uint64_t seed = options->data_dir ? clock_random(real) : 1;
 
-    return options->sim ? clock_virtual_new(clock_wall_ms(real), seed) : real;
+    return options->sim && !options->sim_speed ? clock_virtual_new(clock_wall_ms(real), seed)
+                                               : real;
 }
 
 static bool runs(const struct engine_options *options, enum controller controller)

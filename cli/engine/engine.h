@@ -13,7 +13,9 @@ struct engine;
 struct engine_options {
     const char *data_dir; /* NULL = in memory only (validation, tests) */
     enum store_sync sync;
-    bool sim;                                        /* virtual clock, nothing executed */
+    bool sim;          /* nothing is executed */
+    int64_t sim_speed; /* 0: a simulation has a virtual clock; N: the real one, and pods take 1/N of
+                          their time */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
     /* Refuse arguments that a plugin would ignore. */

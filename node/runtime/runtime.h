@@ -198,6 +198,9 @@ bool runtime_log_read(const char *directory, const char *uid, const struct log_q
                       int64_t *offset, struct buf *out, struct error *err);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
+/** From now on simulated pods take 1/speed of their time; those that run already keep theirs. */
+void runtime_sim_set_speed(struct runtime *rt, int64_t speed);
+
 /* What one run of a simulated container does. */
 struct sim_outcome {
     int64_t duration_ns;

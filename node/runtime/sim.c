@@ -1,7 +1,8 @@
 /*
  * The simulated runtime: every container "runs" for the time, and ends with the exit code, that the
  * pod's annotations give, on the loop's clock. A script may decide instead (runtime_sim_script).
- * Nothing is executed and nothing is written.
+ * Nothing is executed and nothing is written. With a speed, pods take that much less time: their
+ * runs, the waits before a restart and their deadlines.
  *
  *   sim.jobflow.dev/duration    "5s", or per container "c1=5s,c2=1s" (others end at once)
  *   sim.jobflow.dev/exit-code   "1", or "1,1,0": the first run, the second, the third and all later
@@ -72,6 +73,7 @@ struct sim {
     struct sim_attempts *attempts;
     sim_script_fn script;
     void *script_ctx;
+    int64_t speed; /* 1: pods take the time that they say */
     struct task task;
     struct sim_pod *due, **due_tail;
 };
@@ -79,6 +81,12 @@ struct sim {
 static struct sim *sim_of(struct runtime *rt)
 {
     return container_of(rt, struct sim, rt);
+}
+
+/* The time of the loop's clock that `ns` of a pod take. A time is never so short that it is none. */
+static int64_t clock_ns(const struct sim *sim, int64_t ns)
+{
+    return ns > 0 && ns < sim->speed ? 1 : ns / sim->speed;
 }
 
 static void make_due(struct sim_pod *pod)
@@ -267,7 +275,7 @@ static void back_off(struct sim_container *c)
     c->backoff_ms = c->backoff_ms ? c->backoff_ms * 2 : BACKOFF_FIRST_MS;
     if (c->backoff_ms > BACKOFF_LAST_MS)
         c->backoff_ms = BACKOFF_LAST_MS;
-    timer_start(c->pod->sim->rt.loop, &c->timer, c->backoff_ms);
+    timer_start_ns(c->pod->sim->rt.loop, &c->timer, clock_ns(c->pod->sim, c->backoff_ms * 1000000));
 }
 
 static void run_ended(struct sim_container *c)
@@ -284,7 +292,7 @@ static void run_ended(struct sim_container *c)
 static void run(struct sim_container *c)
 {
     struct loop *loop = c->pod->sim->rt.loop;
-    int64_t ns = run_ns(c);
+    int64_t ns = clock_ns(c->pod->sim, run_ns(c));
 
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
@@ -378,8 +386,9 @@ static void arm_deadline(struct sim_pod *pod, int64_t deadline_ms)
     pod->deadline.fire = deadline_passed;
     timer_stop(loop, &pod->deadline);
     if (deadline_ms && pod->state == SIM_RUNNING)
-        timer_start(loop, &pod->deadline,
-                    deadline_ms - (loop_mono_ns(loop) - pod->begun_ns) / 1000000);
+        timer_start_ns(loop, &pod->deadline,
+                       clock_ns(pod->sim, deadline_ms * 1000000) -
+                           (loop_mono_ns(loop) - pod->begun_ns));
 }
 
 static void begin(struct sim_pod *pod)
@@ -544,7 +553,8 @@ static bool sim_read_log(struct runtime *rt, const char *uid, const struct log_q
 
 static const char *sim_describe(struct runtime *rt)
 {
-    return "sim: nothing is executed, time is virtual";
+    return loop_is_virtual(rt->loop) ? "sim: nothing is executed, time is virtual"
+                                     : "sim: nothing is executed";
 }
 
 static const struct runtime_capabilities *sim_capabilities(struct runtime *rt)
@@ -601,7 +611,13 @@ struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report_fn, 
     sim->rt = (struct runtime){.ops = &sim_ops, .loop = loop, .report = report_fn, .ctx = ctx};
     sim->task.run = handle_due;
     sim->due_tail = &sim->due;
+    sim->speed = 1;
     return &sim->rt;
+}
+
+void runtime_sim_set_speed(struct runtime *rt, int64_t speed)
+{
+    sim_of(rt)->speed = speed;
 }
 
 void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx)

@@ -84,96 +84,56 @@ static bool time_equal(const struct field *field, const json_t *a, const json_t 
     return left == right;
 }
 
-static bool list_equal_by(equal_fn equal, const struct field *field, const json_t *a,
-                          const json_t *b)
-{
-    if (json_array_size(a) != json_array_size(b))
-        return false;
-    for (size_t i = 0; i < json_array_size(a); i++)
-        if (!equal(field, json_array_get(a, i), json_array_get(b, i)))
-            return false;
-    return true;
-}
-
-static bool map_equal_by(equal_fn equal, const struct field *field, const json_t *a,
-                         const json_t *b)
-{
-    const char *key;
-    json_t *value;
-
-    if (json_object_size(a) != json_object_size(b))
-        return false;
-    json_object_foreach((json_t *)(uintptr_t)a, key, value)
-    {
-        const json_t *other = json_object_get(b, key);
-
-        if (!other || !equal(field, value, other))
-            return false;
-    }
-    return true;
-}
-
 static bool object_equal(const struct field *field, const json_t *a, const json_t *b)
 {
     return field->of ? schema_equal(field->of, a, b) : optional_equal(field, a, b);
 }
 
-static bool str_list_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return list_equal_by(text_equal, field, a, b);
-}
-
-static bool str_map_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return map_equal_by(text_equal, field, a, b);
-}
-
-static bool quantity_map_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return map_equal_by(quantity_equal, field, a, b);
-}
-
-static bool str_list_map_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return map_equal_by(str_list_equal, field, a, b);
-}
-
-static bool list_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return list_equal_by(object_equal, field, a, b);
-}
-
-static bool map_equal(const struct field *field, const json_t *a, const json_t *b)
-{
-    return map_equal_by(object_equal, field, a, b);
-}
-
 /* clang-format off */
-static const equal_fn equals[] = {
-    [FIELD_STR]          = text_equal,
-    [FIELD_ENUM]         = text_equal,
-    [FIELD_I32]          = number_equal,
-    [FIELD_OPT_I32]      = optional_equal,
-    [FIELD_I64]          = number_equal,
-    [FIELD_OPT_I64]      = optional_equal,
-    [FIELD_BOOL]         = bool_equal,
-    [FIELD_OPT_BOOL]     = optional_equal,
-    [FIELD_QUANTITY]     = quantity_equal,
-    [FIELD_DURATION]     = duration_equal,
-    [FIELD_TIME]         = time_equal,
-    [FIELD_INT_OR_STR]   = text_equal,
-    [FIELD_BASE64]       = text_equal,
-    [FIELD_STR_LIST]     = str_list_equal,
-    [FIELD_STR_MAP]      = str_map_equal,
-    [FIELD_QUANTITY_MAP] = quantity_map_equal,
-    [FIELD_STR_LIST_MAP] = str_list_map_equal,
-    [FIELD_OBJECT]       = object_equal,
-    [FIELD_INLINE]       = object_equal,
-    [FIELD_LIST]         = list_equal,
-    [FIELD_MAP]          = map_equal,
-    [FIELD_ANY]          = optional_equal,
+static const equal_fn equals[FIELD_TYPE_N] = {
+    [FIELD_STR]        = text_equal,
+    [FIELD_ENUM]       = text_equal,
+    [FIELD_I32]        = number_equal,
+    [FIELD_OPT_I32]    = optional_equal,
+    [FIELD_I64]        = number_equal,
+    [FIELD_OPT_I64]    = optional_equal,
+    [FIELD_BOOL]       = bool_equal,
+    [FIELD_OPT_BOOL]   = optional_equal,
+    [FIELD_QUANTITY]   = quantity_equal,
+    [FIELD_DURATION]   = duration_equal,
+    [FIELD_TIME]       = time_equal,
+    [FIELD_INT_OR_STR] = text_equal,
+    [FIELD_BASE64]     = text_equal,
+    [FIELD_OBJECT]     = object_equal,
+    [FIELD_INLINE]     = object_equal,
+    [FIELD_ANY]        = optional_equal,
 };
 /* clang-format on */
+
+static bool value_equal(const struct field *field, enum field_type type, const json_t *a,
+                        const json_t *b)
+{
+    enum field_type entry = field_shapes[type].entry;
+    const char *key;
+    json_t *value;
+
+    if (field_shapes[type].form == FORM_ONE)
+        return equals[type](field, a, b);
+    if (json_array_size(a) != json_array_size(b) || json_object_size(a) != json_object_size(b))
+        return false;
+    for (size_t i = 0; field_shapes[type].form == FORM_LIST && i < json_array_size(a); i++)
+        if (!value_equal(field, entry, json_array_get(a, i), json_array_get(b, i)))
+            return false;
+    json_object_foreach(field_shapes[type].form == FORM_MAP ? (json_t *)(uintptr_t)a : NULL, key,
+                        value)
+    {
+        const json_t *other = json_object_get(b, key);
+
+        if (!other || !value_equal(field, entry, value, other))
+            return false;
+    }
+    return true;
+}
 
 static const json_t *member(const json_t *doc, const char *name)
 {
@@ -185,7 +145,7 @@ static const json_t *member(const json_t *doc, const char *name)
 bool schema_equal(const struct schema *schema, const json_t *a, const json_t *b)
 {
     for (const struct field *field = schema->fields; field && field->name; field++)
-        if (!equals[field->type](field, member(a, field->name), member(b, field->name)))
+        if (!value_equal(field, field->type, member(a, field->name), member(b, field->name)))
             return false;
     return true;
 }

@@ -25,61 +25,57 @@ static void check_count(struct schema_check *c, const struct field *field, bool 
                           field->max_length);
 }
 
-typedef void (*check_entry_fn)(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct field_path *place);
-
-static void check_str_entry(struct schema_check *c, const struct field *field, bool partial,
-                            json_t *value, const struct field_path *place)
+static void check_object(struct schema_check *c, const struct field *field, bool partial,
+                         json_t *value, const struct field_path *place)
 {
-    if (schema_expect(c, place, value, json_is_string(value), "string"))
-        schema_check_content(c, field, value, place);
+    struct schema_level level;
+
+    if (!schema_expect(c, place, value, json_is_object(value), "object") || !field->of)
+        return;
+    level = schema_level(field->of, partial);
+    check_level(c, &level, value, place);
 }
 
 static void check_entries(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *array, const struct field_path *place, check_entry_fn check_entry)
+                          json_t *list, enum field_type type, const struct field_path *place);
+
+/* Checks an entry of a list or map. The row's length bounds count entries, so they are not for the
+ * text of one, nor for a list in a map. */
+static void check_entry(struct schema_check *c, const struct field *field, bool partial,
+                        json_t *value, enum field_type type, const struct field_path *place)
+{
+    if (type == FIELD_OBJECT && (field->of || field->type != FIELD_MAP))
+        check_object(c, field, partial, value, place);
+    else if (type == FIELD_QUANTITY)
+        schema_check_value(c, field, type, value, place);
+    else if (type == FIELD_STR && schema_expect(c, place, value, json_is_string(value), "string"))
+        schema_check_content(c, field, value, place);
+    else if (type == FIELD_STR_LIST &&
+             schema_expect(c, place, value, json_is_array(value), "array"))
+        check_entries(c, field, partial, value, FIELD_STR, place);
+}
+
+static void check_entries(struct schema_check *c, const struct field *field, bool partial,
+                          json_t *list, enum field_type type, const struct field_path *place)
 {
     size_t i;
     json_t *entry;
 
-    json_array_foreach(array, i, entry)
+    json_array_foreach(list, i, entry)
     {
         struct field_path here = {.up = place, .index = i};
 
-        check_entry(c, field, partial, entry, &here);
+        check_entry(c, field, partial, entry, type, &here);
     }
 }
 
-static void check_counted(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct field_path *place, check_entry_fn check_entry)
+static void check_list(struct schema_check *c, const struct field *field, bool partial,
+                       json_t *value, const struct field_path *place)
 {
     if (!schema_expect(c, place, value, json_is_array(value), "array"))
         return;
     check_count(c, field, partial, json_array_size(value), place);
-    check_entries(c, field, partial, value, place, check_entry);
-}
-
-static void check_str_list(struct schema_check *c, const struct field *field, bool partial,
-                           json_t *value, const struct field_path *place)
-{
-    check_counted(c, field, partial, value, place, check_str_entry);
-}
-
-static void check_members(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct field_path *place, check_entry_fn check_entry)
-{
-    const char *key;
-    json_t *member;
-
-    if (!schema_expect(c, place, value, json_is_object(value), "object"))
-        return;
-    check_count(c, field, partial, json_object_size(value), place);
-    json_object_foreach(value, key, member)
-    {
-        struct field_path here = {.up = place, .name = key, .map_key = true};
-
-        if (!json_is_null(member) || field->type == FIELD_MAP)
-            check_entry(c, field, partial, member, &here);
-    }
+    check_entries(c, field, partial, value, field_shapes[field->type].entry, place);
 }
 
 /* Replaces null entries of a string map by "", the text that decoding gives them. */
@@ -96,90 +92,35 @@ static void fill_nulls(json_t *map)
     }
 }
 
-static void check_str_map(struct schema_check *c, const struct field *field, bool partial,
-                          json_t *value, const struct field_path *place)
-{
-    if (c->options->drop_null)
-        fill_nulls(value);
-    check_members(c, field, partial, value, place, check_str_entry);
-}
-
-static void check_quantity_entry(struct schema_check *c, const struct field *field, bool partial,
-                                 json_t *value, const struct field_path *place)
-{
-    schema_check_value(c, field, FIELD_QUANTITY, value, place);
-}
-
-static void check_quantity_map(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct field_path *place)
-{
-    check_members(c, field, partial, value, place, check_quantity_entry);
-}
-
-/* Checks a list entry. The row's length bounds are for the map's value list, not for this entry. */
-static void check_list_entry(struct schema_check *c, const struct field *field, bool partial,
-                             json_t *value, const struct field_path *place)
-{
-    if (schema_expect(c, place, value, json_is_array(value), "array"))
-        check_entries(c, field, partial, value, place, check_str_entry);
-}
-
-static void check_str_list_map(struct schema_check *c, const struct field *field, bool partial,
-                               json_t *value, const struct field_path *place)
-{
-    check_members(c, field, partial, value, place, check_list_entry);
-}
-
-static void check_object(struct schema_check *c, const struct field *field, bool partial,
-                         json_t *value, const struct field_path *place)
-{
-    struct schema_level level;
-
-    if (!schema_expect(c, place, value, json_is_object(value), "object") || !field->of)
-        return;
-    level = schema_level(field->of, partial);
-    check_level(c, &level, value, place);
-}
-
-static void check_list(struct schema_check *c, const struct field *field, bool partial,
-                       json_t *value, const struct field_path *place)
-{
-    check_counted(c, field, partial, value, place, check_object);
-}
-
-static void check_map_entry(struct schema_check *c, const struct field *field, bool partial,
-                            json_t *value, const struct field_path *place)
-{
-    if (field->of)
-        check_object(c, field, partial, value, place);
-}
-
 static void check_map(struct schema_check *c, const struct field *field, bool partial,
                       json_t *value, const struct field_path *place)
 {
-    check_members(c, field, partial, value, place, check_map_entry);
-}
+    const char *key;
+    json_t *member;
 
-/* clang-format off */
-static const check_entry_fn checks[] = {
-    [FIELD_STR_LIST]     = check_str_list,
-    [FIELD_STR_MAP]      = check_str_map,
-    [FIELD_QUANTITY_MAP] = check_quantity_map,
-    [FIELD_STR_LIST_MAP] = check_str_list_map,
-    [FIELD_OBJECT]       = check_object,
-    [FIELD_INLINE]       = check_object,
-    [FIELD_LIST]         = check_list,
-    [FIELD_MAP]          = check_map,
-};
-/* clang-format on */
+    if (!schema_expect(c, place, value, json_is_object(value), "object"))
+        return;
+    if (c->options->drop_null && field->type == FIELD_STR_MAP)
+        fill_nulls(value);
+    check_count(c, field, partial, json_object_size(value), place);
+    json_object_foreach(value, key, member)
+    {
+        struct field_path here = {.up = place, .name = key, .map_key = true};
+
+        if (!json_is_null(member) || field->type == FIELD_MAP)
+            check_entry(c, field, partial, member, field_shapes[field->type].entry, &here);
+    }
+}
 
 static void check_by_row(struct schema_check *c, const struct field *field, bool partial,
                          json_t *value, const struct field_path *place)
 {
-    check_entry_fn check = (size_t)field->type < countof(checks) ? checks[field->type] : NULL;
-
-    if (check)
-        check(c, field, partial, value, place);
+    if (field_shapes[field->type].form == FORM_LIST)
+        check_list(c, field, partial, value, place);
+    else if (field_shapes[field->type].form == FORM_MAP)
+        check_map(c, field, partial, value, place);
+    else if (field->type == FIELD_OBJECT || field->type == FIELD_INLINE)
+        check_object(c, field, partial, value, place);
     else
         schema_check_value(c, field, field->type, value, place);
 }

@@ -3,7 +3,6 @@
  * section, in the order of first use.
  */
 #include <ctype.h>
-#include <string.h>
 
 #include "api/types/schema/schema.h"
 #include "base/mem.h"
@@ -17,32 +16,22 @@ struct sections {
 };
 
 /* clang-format off */
-static const struct {
-    const char *text;  /* type of one value; NULL: the name of the field's table */
-    const char *around; /* printf pattern for lists and maps */
-} types[] = {
-    [FIELD_STR]          = {"string", "%s"},
-    [FIELD_ENUM]         = {"string", "%s"},
-    [FIELD_I32]          = {"integer", "%s"},
-    [FIELD_OPT_I32]      = {"integer", "%s"},
-    [FIELD_I64]          = {"integer", "%s"},
-    [FIELD_OPT_I64]      = {"integer", "%s"},
-    [FIELD_BOOL]         = {"boolean", "%s"},
-    [FIELD_OPT_BOOL]     = {"boolean", "%s"},
-    [FIELD_QUANTITY]     = {"quantity", "%s"},
-    [FIELD_DURATION]     = {"duration", "%s"},
-    [FIELD_TIME]         = {"time", "%s"},
-    [FIELD_INT_OR_STR]   = {"integer or string", "%s"},
-    [FIELD_BASE64]       = {"base64", "%s"},
-    [FIELD_STR_LIST]     = {"string", "list of %s"},
-    [FIELD_STR_MAP]      = {"string", "map to %s"},
-    [FIELD_QUANTITY_MAP] = {"quantity", "map to %s"},
-    [FIELD_STR_LIST_MAP] = {"list of string", "map to %s"},
-    [FIELD_OBJECT]       = {NULL, "%s"},
-    [FIELD_INLINE]       = {NULL, "%s"},
-    [FIELD_LIST]         = {NULL, "list of %s"},
-    [FIELD_MAP]          = {NULL, "map to %s"},
-    [FIELD_ANY]          = {"any", "%s"},
+/* NULL: the name of the field's table. */
+static const char *const types[FIELD_TYPE_N] = {
+    [FIELD_STR]        = "string",
+    [FIELD_ENUM]       = "string",
+    [FIELD_I32]        = "integer",
+    [FIELD_OPT_I32]    = "integer",
+    [FIELD_I64]        = "integer",
+    [FIELD_OPT_I64]    = "integer",
+    [FIELD_BOOL]       = "boolean",
+    [FIELD_OPT_BOOL]   = "boolean",
+    [FIELD_QUANTITY]   = "quantity",
+    [FIELD_DURATION]   = "duration",
+    [FIELD_TIME]       = "time",
+    [FIELD_INT_OR_STR] = "integer or string",
+    [FIELD_BASE64]     = "base64",
+    [FIELD_ANY]        = "any",
 };
 /* clang-format on */
 
@@ -55,13 +44,16 @@ static void meet(struct sections *sections, const struct schema *schema)
     sections->items[sections->count++].schema = schema;
 }
 
-static void write_type(const struct field *field, struct buf *out)
+static void write_type(const struct field *field, enum field_type type, struct buf *out)
 {
-    const char *pattern = types[field->type].around, *hole = strchr(pattern, '%');
+    static const char *const around[] = {"", "list of ", "map to "};
+    enum field_form form = field_shapes[type].form;
 
-    buf_add(out, pattern, (size_t)(hole - pattern));
-    if (types[field->type].text) {
-        buf_str(out, types[field->type].text);
+    buf_str(out, around[form]);
+    if (form != FORM_ONE) {
+        write_type(field, field_shapes[type].entry, out);
+    } else if (types[type]) {
+        buf_str(out, types[type]);
     } else if (!field->of || !field->of->name) {
         buf_str(out, "object");
     } else {
@@ -75,7 +67,7 @@ static void write_type(const struct field *field, struct buf *out)
 /* Writes one sentence for each rule of the field. */
 static void write_rules(const struct field *field, struct buf *out)
 {
-    bool counted = strcmp(types[field->type].around, "%s") != 0;
+    bool counted = field_shapes[field->type].form != FORM_ONE;
 
     if (field->required)
         buf_str(out, " Required.");
@@ -126,7 +118,7 @@ static void write_section(struct sections *sections, const struct schema *schema
         buf_str(&meaning, field->doc ? field->doc : "");
         write_rules(field, &meaning);
         buf_printf(out, "| `%s` | ", field->name);
-        write_type(field, out);
+        write_type(field, field->type, out);
         buf_str(out, " | ");
         if (meaning.len)
             write_cell(meaning.data + (*meaning.data == ' '), out);

@@ -25,37 +25,31 @@ static json_t *level_schema(const struct making *m, const struct schema_level *l
 static json_t *reference(struct schema_definitions *definitions, const struct schema *schema,
                          bool partial);
 
-/* The basic schema of each field type as JSON text; NULL: built from the row's own table. */
+/* The basic schema of each field type, or of an entry of it, as JSON text; NULL: built from the row's
+ * own table. */
 /* clang-format off */
 static const char any_object[] = "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}";
 static const char int_or_string[] =
     "{\"oneOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}],\"format\":\"int-or-string\",\"x-kubernetes-int-or-string\":true}";
-static const struct type_row {
-    const char *value;
-    enum { ONE, LIST, MAP } shape;
-} types[] = {
-    [FIELD_STR]          = {"{\"type\":\"string\"}", ONE},
-    [FIELD_ENUM]         = {"{\"type\":\"string\"}", ONE},
-    [FIELD_I32]          = {"{\"type\":\"integer\",\"format\":\"int32\"}", ONE},
-    [FIELD_OPT_I32]      = {"{\"type\":\"integer\",\"format\":\"int32\"}", ONE},
-    [FIELD_I64]          = {"{\"type\":\"integer\",\"format\":\"int64\"}", ONE},
-    [FIELD_OPT_I64]      = {"{\"type\":\"integer\",\"format\":\"int64\"}", ONE},
-    [FIELD_BOOL]         = {"{\"type\":\"boolean\"}", ONE},
-    [FIELD_OPT_BOOL]     = {"{\"type\":\"boolean\"}", ONE},
-    [FIELD_QUANTITY]     = {int_or_string, ONE},
-    [FIELD_DURATION]     = {"{\"type\":\"string\",\"format\":\"duration\"}", ONE},
-    [FIELD_TIME]         = {"{\"type\":\"string\",\"format\":\"date-time\"}", ONE},
-    [FIELD_INT_OR_STR]   = {int_or_string, ONE},
-    [FIELD_BASE64]       = {"{\"type\":\"string\",\"format\":\"byte\"}", ONE},
-    [FIELD_STR_LIST]     = {"{\"type\":\"string\"}", LIST},
-    [FIELD_STR_MAP]      = {"{\"type\":\"string\"}", MAP},
-    [FIELD_QUANTITY_MAP] = {int_or_string, MAP},
-    [FIELD_STR_LIST_MAP] = {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", MAP},
-    [FIELD_OBJECT]       = {NULL, ONE},
-    [FIELD_INLINE]       = {NULL, ONE},
-    [FIELD_LIST]         = {NULL, LIST},
-    [FIELD_MAP]          = {NULL, MAP},
-    [FIELD_ANY]          = {"{\"x-kubernetes-preserve-unknown-fields\":true}", ONE},
+static const char *const types[FIELD_TYPE_N] = {
+    [FIELD_STR]          = "{\"type\":\"string\"}",
+    [FIELD_ENUM]         = "{\"type\":\"string\"}",
+    [FIELD_I32]          = "{\"type\":\"integer\",\"format\":\"int32\"}",
+    [FIELD_OPT_I32]      = "{\"type\":\"integer\",\"format\":\"int32\"}",
+    [FIELD_I64]          = "{\"type\":\"integer\",\"format\":\"int64\"}",
+    [FIELD_OPT_I64]      = "{\"type\":\"integer\",\"format\":\"int64\"}",
+    [FIELD_BOOL]         = "{\"type\":\"boolean\"}",
+    [FIELD_OPT_BOOL]     = "{\"type\":\"boolean\"}",
+    [FIELD_QUANTITY]     = int_or_string,
+    [FIELD_DURATION]     = "{\"type\":\"string\",\"format\":\"duration\"}",
+    [FIELD_TIME]         = "{\"type\":\"string\",\"format\":\"date-time\"}",
+    [FIELD_INT_OR_STR]   = int_or_string,
+    [FIELD_BASE64]       = "{\"type\":\"string\",\"format\":\"byte\"}",
+    [FIELD_STR_LIST]     = "{\"type\":\"string\"}",
+    [FIELD_STR_MAP]      = "{\"type\":\"string\"}",
+    [FIELD_QUANTITY_MAP] = int_or_string,
+    [FIELD_STR_LIST_MAP] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
+    [FIELD_ANY]          = "{\"x-kubernetes-preserve-unknown-fields\":true}",
 };
 /* clang-format on */
 
@@ -70,10 +64,10 @@ static json_t *value_schema(const struct making *m, const struct field *field, b
     struct making below = {m->definitions, m->depth + 1};
     struct schema_level level;
 
-    if (types[field->type].value)
-        return parsed(types[field->type].value);
+    if (types[field->type])
+        return parsed(types[field->type]);
     if (!field->of && field->type == FIELD_MAP) /* a map of values of any type */
-        return parsed(types[FIELD_ANY].value);
+        return parsed(types[FIELD_ANY]);
     if (!field->of || m->depth == DEPTH_MAX)
         return parsed(any_object);
     level = schema_level(field->of, partial);
@@ -115,20 +109,20 @@ static json_t *shaped(const struct field *field, bool partial, json_t *value)
     static const struct {
         const char *type, *inner, *least, *most;
     } shapes[] = {
-        [LIST] = {"array", "items", "minItems", "maxItems"},
-        [MAP] = {"object", "additionalProperties", "minProperties", "maxProperties"},
+        [FORM_LIST] = {"array", "items", "minItems", "maxItems"},
+        [FORM_MAP] = {"object", "additionalProperties", "minProperties", "maxProperties"},
     };
-    unsigned shape = types[field->type].shape;
+    enum field_form form = field_shapes[field->type].form;
     json_t *schema;
 
-    if (shape == ONE) {
+    if (form == FORM_ONE) {
         set_bound(value, "minLength", field->min_length);
         set_bound(value, "maxLength", field->max_length);
         return value;
     }
-    schema = json_pack("{s:s, s:o}", "type", shapes[shape].type, shapes[shape].inner, value);
-    set_bound(schema, shapes[shape].least, partial ? 0 : field->min_length);
-    set_bound(schema, shapes[shape].most, field->max_length);
+    schema = json_pack("{s:s, s:o}", "type", shapes[form].type, shapes[form].inner, value);
+    set_bound(schema, shapes[form].least, partial ? 0 : field->min_length);
+    set_bound(schema, shapes[form].most, field->max_length);
     if (field->merge_key)
         add_merge_key(schema, field);
     return schema;

@@ -41,13 +41,13 @@ static inline const char *schema_local_name(const struct schema_level *level,
     return field->name + level->prefix_len;
 }
 
-/** The offset of the value in a FIELD_MAP pair, and the size of the pair. */
+/** The offset of the value in a pair of a map, and the size of the pair. */
 enum { SCHEMA_PAIR_VALUE = sizeof(const char *) };
-static inline size_t schema_pair_size(const struct schema *of)
+static inline size_t schema_pair_size(size_t value_size)
 {
     size_t align = sizeof(void *);
 
-    return SCHEMA_PAIR_VALUE + (of ? (of->size + align - 1) / align * align : sizeof(json_t *));
+    return SCHEMA_PAIR_VALUE + (value_size + align - 1) / align * align;
 }
 
 /** Returns the text of a number or string, allocated in the arena if needed; NULL for other types.

@@ -6,6 +6,15 @@
 #include "api/types/schema/rows.h"
 #include "api/types/text/json_text.h"
 
+const struct field_shape field_shapes[FIELD_TYPE_N] = {
+    [FIELD_STR_LIST] = {FORM_LIST, FIELD_STR},
+    [FIELD_STR_MAP] = {FORM_MAP, FIELD_STR},
+    [FIELD_QUANTITY_MAP] = {FORM_MAP, FIELD_QUANTITY},
+    [FIELD_STR_LIST_MAP] = {FORM_MAP, FIELD_STR_LIST},
+    [FIELD_LIST] = {FORM_LIST, FIELD_OBJECT},
+    [FIELD_MAP] = {FORM_MAP, FIELD_OBJECT},
+};
+
 struct schema_member schema_member(const struct schema_level *level, const char *key,
                                    size_t key_len)
 {

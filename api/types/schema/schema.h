@@ -69,7 +69,17 @@ enum field_type {
     FIELD_MAP, /* struct { struct { const char *key; T value } … }: pairs laid out as key pointer,
                   then T */
     FIELD_ANY, /* json_t *, borrowed from the decoded document, which lives as long as the facet */
+    FIELD_TYPE_N,
 };
+
+/* What a type is made of: one value, or a list or a map of values of another type. */
+enum field_form { FORM_ONE, FORM_LIST, FORM_MAP };
+struct field_shape {
+    enum field_form form;
+    enum field_type entry; /* of a list or map */
+};
+extern const struct field_shape field_shapes[FIELD_TYPE_N];
+
 struct str_list_pair {
     const char *key;
     struct str_list value;

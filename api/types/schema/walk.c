@@ -12,12 +12,6 @@ struct schema_at schema_at_root(const struct schema *schema, bool partial)
     return at;
 }
 
-static bool is_map(const struct field *field)
-{
-    return field && (field->type == FIELD_MAP || field->type == FIELD_STR_MAP ||
-                     field->type == FIELD_QUANTITY_MAP || field->type == FIELD_STR_LIST_MAP);
-}
-
 const struct field *schema_at_member(const struct schema_at *at, const char *key,
                                      struct schema_at *below)
 {
@@ -32,7 +26,7 @@ const struct field *schema_at_member(const struct schema_at *at, const char *key
         member = schema_member(&at->level, key, strlen(key));
     if (member.nested)
         below->level = member.level;
-    else if (is_map(member.field))
+    else if (member.field && field_shapes[member.field->type].form == FORM_MAP)
         *below = (struct schema_at){.is_map = true, .values = member.field->of};
     else if (member.field && member.field->of)
         below->level = schema_level(member.field->of, at->level.partial);

@@ -113,6 +113,8 @@ void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job
         return;
     if (before.state != STEP_STARTED || before.phase != flow->model.steps[step].phase)
         flow_add_job_command(flow, step);
+    if (flow_model_prepare_failed(&flow->model, step))
+        flow_renew_job_commands(flow);
     flow_unblock_step(flow, step);
     if (flow->model.retrying && flow->model.counted)
         flow_backoff_update(flow, step);
@@ -224,6 +226,8 @@ void flow_open(struct flow *flow)
         flow_probing_restore(flow);
         flow_restore_missing_jobs(&flow->model);
         flow_model_recount(&flow->model);
+        if (flow->model.retries_ended)
+            flow_model_end_retries(&flow->model);
         flow_backoff_update_all(flow);
         template_pins_start(flow);
         flow->critical_path_may_grow = flow_model_unfinished(&flow->model) > 0;
@@ -379,6 +383,8 @@ static void sync_flow(struct flow *flow)
     if (flow->opening == FLOW_OPEN)
         flow_probing_run(flow);
     flow_retry_dismiss(flow);
+    if (flow_retry_wanted(flow))
+        flow_model_prepare_retry(&flow->model);
     if (flow->backoffs_held && !flow->writer.in_flight)
         flow_backoff_update_all(flow);
     flow_update_deadline(flow);

@@ -57,7 +57,7 @@ enum job_command {
 
 struct job_commands {
     enum job_command now;
-    uint32_t build; /* of the model whose `to_command` it is about */
+    uint32_t build; /* of the model whose `to_command` it is about; 0 = it is to be filled anew */
     struct timer again;
     unsigned failures;
 };
@@ -226,6 +226,8 @@ void flow_stop_status_writes(struct flow *flow);
 void flow_send_job_commands(struct flow *flow);
 /** The job of a step has a new phase: adds it to those to command if that is needed now. */
 void flow_add_job_command(struct flow *flow, uint32_t step);
+/** More jobs stand in the way of a retry: finds anew which jobs to command. */
+void flow_renew_job_commands(struct flow *flow);
 void flow_stop_job_commands(struct flow *flow);
 
 /* manual_retry.c */

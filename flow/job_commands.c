@@ -59,7 +59,9 @@ static bool concerns(const struct flow *flow, uint32_t i)
     if (step->state != STEP_STARTED || !step->job)
         return false;
     if (flow->commands.now == JOB_COMMAND_REMOVE)
-        return step->final || flow_model_step_failed(&flow->model, i);
+        return step->final || flow_model_step_failed(&flow->model, i) ||
+               (step->judged_again &&
+                (job_phase_finished((enum job_phase)step->phase) || step->phase == JOB_ABORTED));
     return flow->commands.now == JOB_COMMAND_TERMINATE && !step->final &&
            !job_phase_finished((enum job_phase)step->phase) && step->phase != JOB_COMPLETING &&
            step->phase != JOB_TERMINATING;
@@ -83,6 +85,11 @@ void flow_add_job_command(struct flow *flow, uint32_t step)
 {
     if (flow->commands.build == flow->build && concerns(flow, step))
         step_set_add(&flow->model.to_command, step);
+}
+
+void flow_renew_job_commands(struct flow *flow)
+{
+    flow->commands.build = 0;
 }
 
 static void on_again(struct timer *timer)

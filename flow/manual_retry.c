@@ -4,9 +4,12 @@
  *
  *   Failed ──► jobs of failed steps removed ──► none is left ──► Running is stored ──► jobs created
  *
+ * Steps whose conditions are about failed steps begin again with them (model/restart.c); the retry
+ * waits until those of them that run have ended.
+ *
  * Every stage follows from the annotation and status.observedRetry, so a restart at any point
  * resumes it. Until Running is stored the results of failed steps stand, with or without their
- * jobs. Afterwards these steps wait for their next attempt. Completed steps, and failures that
+ * jobs. Afterwards these steps wait for their next attempt. Other completed steps, and failures that
  * another step has handled, are kept. Ref: spec/jobflow.md 13.4, DC-06.
  */
 #include <string.h>
@@ -52,7 +55,8 @@ static bool jobs_are_ending(const struct flow *flow)
 
 bool flow_retry_may_begin(const struct flow *flow)
 {
-    return flow_retry_wanted(flow) && !flow->model.failed_jobs && !jobs_are_ending(flow);
+    return flow_retry_wanted(flow) && !flow->model.failed_jobs && !flow->model.creating &&
+           !jobs_are_ending(flow);
 }
 
 void flow_retry_begin(struct flow *flow)

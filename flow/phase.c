@@ -62,13 +62,28 @@ static bool has_final_steps(const struct flow *flow)
     return flow->model.control && flow->model.control->finals;
 }
 
+/* No ordinary step is retried any more. A retry that cannot be created waits no longer. */
+static void end_retries(struct flow *flow)
+{
+    struct flow_model *m = &flow->model;
+
+    step_set_each(&m->blocked, step)
+    {
+        if (m->steps[step].final || !flow_model_retry_pending(m, step))
+            continue;
+        flow_unblock_step(flow, step);
+        flow_model_set_state(m, step, STEP_WAITING);
+    }
+    flow_model_end_retries(m);
+}
+
 /* A Failed end replaces a decided Succeed: an abort may still come. */
 static void decide_ending(struct flow *flow, enum flow_phase end)
 {
     if (flow_ending(flow) && !(end == FLOW_FAILED && flow->ending == FLOW_SUCCEED))
         return;
     flow->ending = end;
-    flow_model_end_retries(&flow->model);
+    end_retries(flow);
     if (end == FLOW_FAILED)
         flow_set_failure_reason(flow);
     else
@@ -133,7 +148,7 @@ static void finish(struct flow *flow)
                                     ? flow->state.start_ms /* the wall clock was set back */
                                     : flow->state.since_ms;
     flow->state.duration_ms = flow->state.completion_ms - flow_began_ms(flow);
-    flow_model_end_retries(&flow->model);
+    end_retries(flow);
     unblock_steps(flow);
 }
 

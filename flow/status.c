@@ -208,6 +208,15 @@ static void write_reason(struct document *doc, uint32_t i, const struct step_his
     }
 }
 
+/* The outputs of a step that has ended; of one to be retried, which may yet end so, those of the
+ * attempt before. */
+static const struct job_results *results_shown(const struct flow_model *m, uint32_t i)
+{
+    const struct step_history *history = m->steps[i].history;
+
+    return history && flow_model_retry_pending(m, i) ? history->results : flow_results_of(m, i);
+}
+
 /* The members of an iteration that say which one it is. */
 static void write_iteration(struct document *doc, uint32_t step)
 {
@@ -264,7 +273,7 @@ static void write_nodes(struct document *doc)
         write_spec_hash(history, w);
         if (doc->m->control && doc->m->control->steps[step].chosen && s->state == STEP_STARTED)
             jsonw_member_str(w, "case", doc->m->control->steps[step].chosen);
-        job_results_write_outputs(flow_results_of(doc->m, step), w);
+        job_results_write_outputs(results_shown(doc->m, step), w);
         write_reason(doc, step, history);
         if (history && s->attempt) {
             jsonw_key(w, "attempts");

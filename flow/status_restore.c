@@ -200,10 +200,26 @@ static void restore_phase(struct step *step, const char *text)
         step->retry = step->attempt && step->retries >= step->attempt;
     if (strcmp(text, STEP_BLOCKED_TEXT) == 0 || strcmp(text, STEP_WAITING_TEXT) == 0)
         step->recreate = step->attempt && !step->retry; /* its job was deleted by hand */
+    step->ran = step->recreate || step->retries;        /* a manual retry begins without retries */
     if (strcmp(text, STEP_SKIPPED_TEXT) == 0)
         step->state = STEP_SKIPPED;
     if (job_phase_parse(text, &phase) && job_phase_finished(phase))
         restore_result(step, phase);
+    if (step->jobless && phase == JOB_RUNNING)
+        step->ran = true; /* a loop */
+}
+
+/* How the last attempt ended, if it is to be retried. */
+static enum job_phase phase_of_attempt(const json_t *node)
+{
+    const json_t *attempts = json_object_get(node, "attempts");
+    size_t count = json_array_size(attempts);
+    enum job_phase phase = JOB_NONE;
+
+    if (count && job_phase_parse(text_of(json_array_get(attempts, count - 1), "phase"), &phase) &&
+        (phase_failed(phase) || phase == JOB_ABORTED))
+        return phase;
+    return JOB_FAILED;
 }
 
 static void restore_retries(struct step *step, const json_t *node)
@@ -308,6 +324,8 @@ static void restore_nodes(struct flow_model *m, const json_t *status)
         if (text_of(node, "specHash"))
             history_of(step)->spec_hash = spec_hash_parse(text_of(node, "specHash"));
         restore_phase(step, text_of(node, "phase"));
+        if (step->retry && step->retries)
+            step->failed_as = phase_of_attempt(node);
         if (!attempt && text_of(node, "reason"))
             restore_failure(step, node);
         if (m->control && text_of(node, "case") && !m->control->steps[at].chosen)
@@ -372,7 +390,7 @@ void flow_restore_missing_jobs(struct flow_model *m)
             continue;
         if (step->restored && step->history && step->history->next_retry_ms) {
             step->state = STEP_BACKOFF; /* nextRetryTime may still be to come */
-            step->phase = JOB_FAILED;
+            step->phase = step->failed_as;
         }
         step->recreate = !step->retry;
         if (step->history && step->history->kept_attempt)

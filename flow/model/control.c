@@ -222,12 +222,6 @@ static bool condition_is_due(const struct flow_model *m, uint32_t i)
     return step->waiting <= (step->probe ? ctl->lost : 0);
 }
 
-/* Whether the step, or the first iteration of a loop, has had a job. */
-static bool has_run(const struct flow_model *m, uint32_t i)
-{
-    return m->steps[i].attempt || (flow_graph_iterations(m->graph, i) && m->steps[i + 1].attempt);
-}
-
 /* The verdict on a step with `if`. */
 static enum verdict evaluate_condition(const struct flow_model *m, uint32_t i)
 {
@@ -237,8 +231,6 @@ static enum verdict evaluate_condition(const struct flow_model *m, uint32_t i)
 
     if (!condition_is_due(m, i))
         return WAITS;
-    if (has_run(m, i))
-        return RUNS; /* the condition was true before, and is not evaluated again */
     if (targets && ctl->skipped == targets && !flow_condition_handles(condition))
         return IS_SKIPPED;
     return flow_condition_holds(m, condition) ? RUNS : IS_SKIPPED;
@@ -254,6 +246,8 @@ static enum verdict verdict_of(const struct flow_model *m, uint32_t i)
         return IS_SKIPPED;
     if (ctl->gate == GATE_CLOSED)
         return WAITS;
+    if (step->ran)
+        return RUNS; /* it is not judged again before a manual retry */
     if (flow_graph_step(m->graph, i)->condition)
         return evaluate_condition(m, i);
     if (is_any(m, i)) {

@@ -45,6 +45,7 @@ struct step_control {
     uint8_t gate;                /* enum step_gate */
     uint8_t notified;            /* enum notified */
     bool decided;                /* its condition has been evaluated */
+    bool affected;               /* by a step that a manual retry begins again: restart.c */
     char *chosen;                /* of a switch: the case taken, "" = default; NULL = none yet */
     struct loop_items *items;    /* of a loop over an output, once it has begun */
 };
@@ -54,6 +55,8 @@ struct flow_control {
     uint32_t count;              /* graph->steps */
     struct dag failure_handlers; /* step → steps whose conditions may handle its failure */
     struct dag handled_targets;  /* the same edges reversed */
+    struct dag conditions; /* step → steps whose conditions are about it; once a manual retry
+                                  * is requested */
     struct step_set to_evaluate;
     struct step_set unannounced; /* skipped, and no event written yet */
     uint32_t finals;             /* final steps */

@@ -84,6 +84,7 @@ void flow_control_free(struct flow_control *c)
     mem_free(c->steps);
     dag_release(&c->failure_handlers);
     dag_release(&c->handled_targets);
+    dag_release(&c->conditions);
     step_set_release(&c->to_evaluate);
     step_set_release(&c->unannounced);
     mem_free(c);

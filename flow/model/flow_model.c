@@ -4,7 +4,6 @@
  */
 #include "flow/model/flow_model.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -189,6 +188,8 @@ static void see_attempt(struct flow_model *m, uint32_t i, unsigned attempt, int6
         step_history_end_attempt(step->history, step->attempt, now_ms);
         step->history->next_retry_ms = 0;
     }
+    if (step->is_iteration)
+        m->steps[flow_graph_loop(m->graph, i)].ran = true;
     if (attempt > expected)
         step->retries = (uint16_t)(step->retries + attempt - expected);
     step->restored = false;
@@ -276,6 +277,7 @@ bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct objec
     see_attempt(m, i, jobflow_attempt_of(job), now_ms);
     keep_results(step, results);
     step->recreate = step->retry = false;
+    step->ran = true;
     if (!m->compact && !step->history)
         step->history = step_history_new();
     if (step->history) {
@@ -328,34 +330,6 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct objec
     }
     flow_model_notify_dependents(m, i);
     return true;
-}
-
-void flow_model_end_backoff(struct flow_model *m, uint32_t i)
-{
-    struct step *step = &m->steps[i];
-
-    assert(step->state == STEP_BACKOFF && !step->job);
-    step->retry = true;
-    if (m->control)
-        flow_control_new_attempt(m, i);
-    flow_model_move_step(m, i, STEP_READY, JOB_NONE);
-}
-
-void flow_model_end_retries(struct flow_model *m)
-{
-    m->retries_ended = true;
-    for (uint32_t i = 0; m->backing_off && i < m->graph->steps; i++) {
-        struct step *step = &m->steps[i];
-
-        if (step->state != STEP_BACKOFF || step->final)
-            continue;
-        flow_model_move_step(m, i, STEP_STARTED,
-                             step->phase == JOB_ABORTED ? JOB_TERMINATED
-                                                        : (enum job_phase)step->phase);
-        flow_model_notify_dependents(m, i);
-    }
-    if (m->control)
-        flow_control_flow_ends(m);
 }
 
 bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_phase phase)

@@ -80,6 +80,7 @@ struct step {
     uint16_t retries;             /* how many of them its retry policy asked for */
     uint8_t state;                /* enum step_state */
     uint8_t phase;                /* enum job_phase: of its job, or the result of a removed job */
+    uint8_t failed_as;            /* enum job_phase: result of the attempt that is to be retried */
     bool completion_notified : 1; /* its dependents were notified that it completed */
     bool handled : 1;             /* another step handles its failure */
     bool recreate : 1;            /* its next job replaces one that was deleted by hand */
@@ -89,6 +90,8 @@ struct step {
     bool is_iteration : 1;        /* its loop stands for it towards other steps */
     bool jobless : 1;             /* a switch or a loop */
     bool final : 1;               /* runs when the flow ends */
+    bool ran : 1;                 /* it has had a job in this attempt of the flow */
+    bool judged_again : 1;        /* a manual retry judges it again: restart.c */
     bool results_wanted : 1;      /* another step refers to its outputs or exit codes */
 };
 
@@ -115,17 +118,18 @@ struct flow_model {
     uint32_t backing_off;
     uint32_t finals_unfinished; /* final steps that have started and not ended */
     uint32_t unlisted;          /* steps that are in no list of the status */
-    uint32_t
-        failed_jobs;  /* jobs that a manual retry removes: of unhandled failures, of final steps */
-    uint32_t probed;  /* steps with probes */
-    uint32_t changes; /* grows with every change of a step */
-    uint32_t tick;    /* the loop's clock at the last event */
+    uint32_t failed_jobs; /* jobs that a manual retry removes: of failures, of final steps, and of
+                             steps that it judges again */
+    uint32_t probed;      /* steps with probes */
+    uint32_t changes;     /* grows with every change of a step */
+    uint32_t tick;        /* the loop's clock at the last event */
     uint32_t name_len;
     char *name;                   /* of the flow */
     uint64_t *spec_hashes;        /* of the entries of the spec; NULL until needed */
     struct flow_control *control; /* NULL: steps depend on completed targets only */
     bool retrying;                /* the spec lets some step have another attempt */
     bool continues;               /* failurePolicy: continue */
+    bool retry_prepared;          /* flow_model_prepare_retry has been called */
     bool retries_ended;           /* the flow is ending: only final steps are retried */
     bool has_references;          /* a patch may contain references `$(…)` */
     bool counted;                 /* sets and counters are complete: flow_model_recount has run */
@@ -176,10 +180,6 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct ob
                             bool open, int64_t now_ms);
 
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
-/** Makes a step in back-off ready for its next attempt. Its job must be gone. */
-void flow_model_end_backoff(struct flow_model *m, uint32_t step);
-/** The flow is ending: failures to be retried are final now, except those of final steps. */
-void flow_model_end_retries(struct flow_model *m);
 /** Whether the results of the step's job, which has come to `phase`, are needed. */
 bool flow_model_wants_results(const struct flow_model *m, uint32_t step, enum job_phase phase);
 /** Counts one more target of the step as met. */
@@ -197,18 +197,37 @@ void flow_model_notify_dependents(struct flow_model *m, uint32_t step);
 /** Whether one met target is enough for the step (strategy: any). */
 bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);
 
+/* flow_model_retries.c */
+
+/** Makes a step in back-off ready for its next attempt. Its job must be gone. */
+void flow_model_end_backoff(struct flow_model *m, uint32_t step);
+/** Whether the step waits for its next attempt, because its retry policy asked for one. */
+bool flow_model_retry_pending(const struct flow_model *m, uint32_t step);
+/** The flow is ending: failures to be retried are final now, except those of final steps and of
+ * blocked ones. */
+void flow_model_end_retries(struct flow_model *m);
+
 /* flow_model_rebuild.c */
 
-/** Manual retry: failed steps, and steps that never ran, wait again as at the start of the flow;
- * the attempts of failed steps are over. Their jobs must be gone (failed_jobs is 0). Returns how
- * many had failed. O(steps + edges). */
-uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms);
 /** Takes over what `old`, the model of another spec, knows of steps that both have by name. */
 void flow_model_take_over(struct flow_model *m, struct flow_model *old);
 /** Forgets which failures are handled; the recount that follows finds out again. */
 void flow_model_clear_handled(struct flow_model *m);
 /** Computes sets, counters and readiness from the steps. O(steps + edges). */
 void flow_model_recount(struct flow_model *m);
+
+/* restart.c */
+
+/** A manual retry of the failed flow is requested: finds the steps that it judges again. Until it
+ * begins their jobs count as failed_jobs, as do those of failed steps. O(steps + edges) once. */
+void flow_model_prepare_retry(struct flow_model *m);
+/** The same for a step that may have failed after that, or an iteration of it. Returns whether more
+ * steps are judged again. */
+bool flow_model_prepare_failed(struct flow_model *m, uint32_t step);
+/** Manual retry: steps that failed, that are judged again or that never ran wait as at the start of
+ * the flow; their attempts are over. Their jobs must be gone (failed_jobs is 0). Returns how many
+ * had failed. O(steps + edges). */
+uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms);
 
 /* flow_model_counts.c */
 

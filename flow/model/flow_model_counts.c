@@ -81,8 +81,9 @@ void flow_model_count(struct flow_model *m, uint32_t i, bool in)
     m->by_phase[step->phase] += one;
     if (step->final && !job_phase_finished((enum job_phase)step->phase))
         m->finals_unfinished += one;
-    if (step->job && (step->final ? job_phase_finished((enum job_phase)step->phase)
-                                  : phase_failed(step->phase) && !step->handled))
+    if (step->job &&
+        (step->final ? job_phase_finished((enum job_phase)step->phase)
+                     : step->judged_again || (phase_failed(step->phase) && !step->handled)))
         m->failed_jobs += one;
 }
 

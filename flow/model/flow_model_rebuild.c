@@ -1,8 +1,6 @@
 /*
- * Rebuilds a model: for a changed spec, after a manual retry, and its sets and counters from
- * nothing but the steps.
+ * Rebuilds a model: for a changed spec, and its sets and counters from nothing but the steps.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "flow/model/control.h"
@@ -93,69 +91,4 @@ void flow_model_recount(struct flow_model *m)
     for (uint32_t i = 0; i < m->graph->steps; i++)
         if (m->steps[i].state == STEP_STARTED && m->steps[i].phase == JOB_COMPLETED)
             flow_model_notify_dependents(m, i);
-}
-
-/* Steps that probe this one must probe its new attempt from the start. */
-static void forget_met(struct flow_model *m, uint32_t i)
-{
-    flow_graph_each_dependent(m->graph, i, dependent)
-    {
-        if (m->steps[dependent].probe)
-            step_probe_forget(m->steps[dependent].probe, flow_graph_name(m->graph, i));
-    }
-}
-
-static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
-{
-    struct step *step = &m->steps[i];
-
-    if (step->history)
-        step_history_end_attempt(step->history, step->attempt, now_ms);
-    step->state = STEP_WAITING;
-    step->phase = JOB_NONE;
-    step->handled = false;
-    step->retry = !step->jobless && step->attempt;
-    step->retries = 0;
-    if (m->probed)
-        forget_met(m, i);
-}
-
-/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop
- * comes before its iterations, so its new state is known. */
-static bool stays_skipped(const struct flow_model *m, uint32_t i)
-{
-    return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;
-}
-
-static void unskip(struct flow_model *m, uint32_t i)
-{
-    m->steps[i].state = STEP_WAITING;
-    if (m->probed)
-        forget_met(m, i);
-}
-
-uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
-{
-    uint32_t count = 0;
-
-    assert(!m->failed_jobs);
-    m->retries_ended = false;
-    for (uint32_t i = 0; i < m->graph->steps; i++) {
-        if (m->steps[i].state == STEP_SKIPPED && !stays_skipped(m, i))
-            unskip(m, i);
-        if (m->steps[i].state != STEP_STARTED ||
-            !job_phase_finished((enum job_phase)m->steps[i].phase))
-            m->steps[i].retries = 0; /* also of a job that still runs */
-        if (m->steps[i].final
-                ? m->steps[i].state != STEP_STARTED
-                : !flow_model_step_failed(m, i) && !(m->control && flow_loop_was_cut_short(m, i)))
-            continue;
-        start_again(m, i, now_ms);
-        count += !m->steps[i].jobless && !m->steps[i].final;
-    }
-    if (m->control)
-        m->control->ended = false;
-    m->changes++;
-    flow_model_recount(m);
-    return count;
 }

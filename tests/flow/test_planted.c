@@ -32,10 +32,11 @@
 /* wraps: flow_model_mark_handled jobflow_pins flow_refs_replace template_instantiate */
 /* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters iteration_budget_renewed */
 /* wraps: jobflow_parameter flow_spec_hash loop_items_of flow_model_unfinished */
+/* wraps: flow_model_restart_failed flow_model_prepare_retry */
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
-enum { SEEDS = 2000, CIRCLES = 200000 };
+enum { SEEDS = 3000, CIRCLES = 200000 };
 
 /* clang-format off */
 #define BUGS(X)                                                                 \
@@ -79,7 +80,9 @@ enum { SEEDS = 2000, CIRCLES = 200000 };
     X(ABORT_IS_NO_END, "an aborted job is never tried again")                   \
     X(ABORT_IS_AN_END, "every aborted job is tried again")                      \
     X(ABORTED_ARE_GONE, "aborted jobs make room for others")                    \
-    X(ONE_FAILS_ALL,   "a failed iteration drops the rest of its loop")
+    X(ONE_FAILS_ALL,   "a failed iteration drops the rest of its loop")         \
+    X(RAN_ONCE,        "what has run once runs in every retry of the flow")     \
+    X(NOT_ASKED_AGAIN, "a retry keeps what ran because of a failure")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -171,6 +174,21 @@ WRAPPED(void, flow_restore_missing_jobs, struct flow_model *r)
     for (uint32_t i = 0; planted == BUG_LOST_IN_RESTART && i < r->graph->steps; i++)
         if (r->steps[i].state == STEP_WAITING)
             r->steps[i].attempt = 0;
+}
+
+WRAPPED(uint32_t, flow_model_restart_failed, struct flow_model *r, int64_t now_ms)
+{
+    const uint32_t count = __real_flow_model_restart_failed(r, now_ms);
+
+    for (uint32_t i = 0; planted == BUG_RAN_ONCE && i < r->graph->steps; i++)
+        r->steps[i].ran = r->steps[i].attempt;
+    return count;
+}
+
+WRAPPED(void, flow_model_prepare_retry, struct flow_model *r)
+{
+    if (planted != BUG_NOT_ASKED_AGAIN)
+        __real_flow_model_prepare_retry(r);
 }
 
 /* A field of the spec that is ignored. */

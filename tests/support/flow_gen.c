@@ -143,7 +143,9 @@ static void roll_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
     step->most_s = 300;
     roll_targets(dice, flow, at);
     ancestors = gen_ancestors(flow, at);
-    if (ancestors && dice_chance(dice, 25))
+    for (uint32_t i = 0; i < at && step->final; i++) /* all ordinary steps have ended before */
+        ancestors |= flow->steps[i].final ? 0 : 1u << i;
+    if (ancestors && dice_chance(dice, step->final ? 50 : 25))
         roll_condition(dice, ancestors, &step->condition);
     if (ancestors && !step->final && !step->probes && dice_chance(dice, 12))
         roll_switch(dice, flow, at, ancestors);

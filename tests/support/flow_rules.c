@@ -189,12 +189,25 @@ static enum rule_sure is_due(const struct gen_step *step, const struct targets *
                      : (t->settled + t->unsure == t->count ? RULE_PERHAPS : RULE_NO);
 }
 
+/* Returns whether a failure of the step that is to be retried may be final already, because the flow
+ * may be ending. */
+static bool may_be_final(const struct rules *rules, uint32_t at)
+{
+    for (uint32_t k = 0; rules->perhaps_ending && k < GEN_LOOP_JOBS_MAX; k++)
+        if (rules->steps[at].jobs[k].again)
+            return true;
+    return false;
+}
+
 static bool is_unclear(const struct rules *rules, const struct gen_condition *condition)
 {
-    for (uint32_t i = 0; i < condition->count; i++)
+    for (uint32_t i = 0; i < condition->count; i++) {
+        const uint32_t target = condition->terms[i].target;
+
         if (condition->terms[i].about != GEN_PARAMETER &&
-            rules->steps[condition->terms[i].target].end == RULE_UNSURE)
+            (rules->steps[target].end == RULE_UNSURE || may_be_final(rules, target)))
             return true;
+    }
     return false;
 }
 
@@ -216,8 +229,6 @@ static enum rule_verdict ask(struct rules *rules, uint32_t at, const struct targ
     struct rule_step *step = &rules->steps[at];
     enum rule_sure due = is_due(spec, t);
 
-    if (step->ran_before)
-        return due == RULE_YES ? RULE_RUNS : due == RULE_NO ? RULE_WAITS : RULE_EITHER;
     if (due == RULE_NO)
         return RULE_WAITS;
     if (due == RULE_PERHAPS || (t->unsure && !spec->any) || is_unclear(rules, &spec->condition))
@@ -289,7 +300,7 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
         return let;
     t = count_targets(rules, at);
     own = spec->condition.count ? ask(rules, at, &t) : depend(rules, at, &t);
-    return let == RULE_EITHER && own != RULE_SKIPS ? RULE_EITHER : own;
+    return let == RULE_EITHER && (own != RULE_SKIPS || spec->final) ? RULE_EITHER : own;
 }
 
 /* Returns whether a loop cannot begin because its items are unknown or too many. */
@@ -343,7 +354,8 @@ static enum rule_sure goes_on(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
 
-    if ((!spec->ignored && rules->flow->policy != GEN_CONTINUE) || (rules->closed && !spec->final))
+    if ((!spec->ignored && rules->flow->policy != GEN_CONTINUE) ||
+        (rules->closed && !rules->unsure && !spec->final))
         return RULE_NO;
     return (rules->unsure || rules->seen_late || rules->perhaps_ending) && !spec->final
                ? RULE_PERHAPS
@@ -378,7 +390,7 @@ enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t at)
     }
     if (failed && on == RULE_NO)
         return RULE_FAILED;
-    if (has_arrived(rules, at) && !busy)
+    if (has_arrived(rules, at) && !busy && !unsure)
         return failed ? RULE_FAILED : RULE_COMPLETED;
     if (unsure || (failed && on == RULE_PERHAPS && ended < rule_iterations(rules, at)))
         return RULE_UNSURE;
@@ -392,7 +404,7 @@ enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t at)
 bool rule_any_made(const struct rule_step *step)
 {
     for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
-        if (step->jobs[k].made)
+        if (step->jobs[k].made && !step->jobs[k].kept)
             return true;
     return false;
 }
@@ -412,7 +424,7 @@ static enum rule_end end_of(const struct rules *rules, uint32_t at)
     case RULE_EITHER:
         return RULE_UNSURE;
     case RULE_RUNS:
-        if (step->begun)
+        if (spec->loop && (spec->loop != GEN_ITEMS_FROM || step->begun))
             return rule_end_of_loop(rules, at);
         return spec->chooses ? RULE_COMPLETED : RULE_OPEN;
     case RULE_WAITS:

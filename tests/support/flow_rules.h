@@ -26,6 +26,7 @@ enum rule_loss { RULE_BY_FAILURE, RULE_BY_TERMINATION, RULE_BY_ABORT };
 /* The only job of a step, or the job of one iteration. */
 struct rule_job {
     bool made;          /* created since the step last began */
+    bool kept;          /* an iteration that ended before a manual retry, and that stays */
     bool unfinished;    /* it exists and has not ended */
     bool again;         /* it failed and will be retried */
     bool stopped;       /* it was not retried because the flow ended; that attempt may have begun */
@@ -38,7 +39,7 @@ struct rule_job {
 
 struct rule_step {
     struct rule_job jobs[GEN_LOOP_JOBS_MAX];
-    bool ran_before; /* it ran before a manual retry: its condition is not evaluated again */
+    bool ran_before; /* it ran before a manual retry */
     bool handled;    /* its failure was handled before a manual retry */
     bool stays;      /* a switch that chose before a manual retry keeps its choice */
     bool unclear;    /* it is unknown whether the step begins again after a manual retry */
@@ -73,7 +74,8 @@ struct rules {
 /** Computes all results from the jobs. */
 void rules_judge(struct rules *rules);
 
-/** Applies a manual retry: failed steps, and steps that never ran, begin again. */
+/** Applies a manual retry: failed steps, steps that never ran, and steps whose conditions are about
+ * them begin again. */
 void rules_start_again(struct rules *rules);
 
 /** rule_retries returns whether a job with this end is retried after `retries` retries; the second

@@ -1,13 +1,7 @@
 /*
- * The rules of the whole flow: its end, the order of its jobs, and manual retries.
+ * The rules of the whole flow: its end, and the order of its jobs.
  */
 #include "tests/support/flow_rules_impl.h"
-
-static bool has_run(const struct rules *rules, uint32_t at)
-{
-    return rule_any_made(&rules->steps[at]) || rules->steps[at].begun ||
-           (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
-}
 
 /* Returns whether the failure of the step fails the flow (13.3, 13.4). */
 static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
@@ -188,93 +182,4 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
     }
     least = gen_gang_least(rules->flow);
     return ready >= (least < coming ? least : coming);
-}
-
-/* Returns whether a loop with `until` completed all its iterations without success. A manual retry
- * continues it with as many again. */
-static bool is_used_up(const struct rules *rules, uint32_t at)
-{
-    const struct gen_step *spec = &rules->flow->steps[at];
-
-    if (spec->loop != GEN_UNTIL || spec->final || rule_end_of_loop(rules, at) == RULE_COMPLETED)
-        return false;
-    for (uint32_t k = 0; k < rule_sure_iterations(rules, at); k++)
-        if (rules->steps[at].jobs[k].end != RULE_COMPLETED)
-            return false;
-    return true;
-}
-
-static void begin_again(struct rules *rules, uint32_t at)
-{
-    const struct gen_step *spec = &rules->flow->steps[at];
-    struct rule_step *step = &rules->steps[at];
-    bool ran = rule_any_made(step) || step->ran_before;
-
-    step->held = step->held_not = step->took_case = step->took_default = false;
-    step->ran_before = ran;
-    step->was_skipped = step->begun = false;
-    if (is_used_up(rules, at))
-        *(step->unclear ? &step->perhaps_more : &step->more) += spec->iterations;
-    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
-        struct rule_job *job = &step->jobs[k];
-
-        if (!job->unfinished && !(spec->loop && !spec->final && job->end == RULE_COMPLETED))
-            *job = (struct rule_job){.k = step->unclear ? job->k : -1};
-    }
-}
-
-/* Returns whether a condition handled the failure of the step; RULE_PERHAPS when the handling step
- * did not run. */
-static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
-{
-    enum rule_sure rescued = RULE_NO;
-
-    if (rules->flow->steps[at].ignored || rules->steps[at].handled)
-        return RULE_YES;
-    for (uint32_t i = at + 1; i < rules->flow->count; i++) {
-        if (!rule_may_rescue(rules, i, at))
-            continue;
-        if (has_run(rules, i))
-            return RULE_YES;
-        if (rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER)
-            rescued = RULE_PERHAPS;
-    }
-    return rescued;
-}
-
-static enum rule_sure how_lost(const struct rules *rules, uint32_t at)
-{
-    const struct rule_step *step = &rules->steps[at];
-    enum rule_sure lost;
-
-    if (!rule_has_failed(step->end))
-        return RULE_NO;
-    lost = RULE_YES - is_rescued(rules, at);
-    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
-        if (step->jobs[k].stopped && lost == RULE_NO)
-            lost = RULE_PERHAPS;
-    return lost;
-}
-
-void rules_start_again(struct rules *rules)
-{
-    enum rule_sure lost[GEN_STEPS_MAX];
-
-    for (uint32_t i = 0; i < rules->flow->count; i++) /* iterations that failed */
-        lost[i] = how_lost(rules, i);
-    for (uint32_t i = 0; i < rules->flow->count; i++) {
-        struct rule_step *step = &rules->steps[i];
-
-        if (rule_has_failed(step->end) && lost[i] == RULE_NO)
-            step->handled = true;
-        step->unclear |=
-            lost[i] == RULE_PERHAPS || (rules->flow->steps[i].chooses && step->end == RULE_UNSURE);
-        step->stays |= rules->flow->steps[i].chooses && step->end == RULE_COMPLETED;
-        if (rules->flow->steps[i].final || lost[i] || step->end == RULE_SKIPPED ||
-            step->end == RULE_OPEN || step->end == RULE_UNSURE)
-            begin_again(rules, i);
-    }
-    rules->ending = RULE_GOES_ON;
-    rules->perhaps_ending = false;
-    rules->late = rules->seen_late = false;
 }

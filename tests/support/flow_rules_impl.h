@@ -8,6 +8,7 @@
 /** Evaluates every step in order. */
 void rule_judge_steps(struct rules *rules);
 bool rule_has_failed(enum rule_end end);
+/** Returns whether a job was created since the step last began. */
 bool rule_any_made(const struct rule_step *step);
 /** Returns whether the items of the loop are unknown or too many. */
 bool rule_items_are_refused(const struct rules *rules, uint32_t step);

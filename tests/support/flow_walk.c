@@ -41,6 +41,17 @@ static void run_out(struct flow_walk *w)
                   flow_fixture_at(w->fixture, "f", "conditions"));
 }
 
+/* Half of the flows that failed are retried by hand. */
+static void run_out_again(struct flow_walk *w)
+{
+    for (int i = 0; i < GEN_RETRIES_MAX && !*w->violation && w->exists && w->phase == FLOW_FAILED &&
+                    dice_chance(&w->dice, 50);
+         i++) {
+        walk_retry_flow(w);
+        run_out(w);
+    }
+}
+
 static bool begin(struct flow_walk *w, uint64_t seed, struct flow_fixture *fixture)
 {
     gen_flow(seed, &w->flow);
@@ -128,6 +139,7 @@ bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
             walk_random_event(&w);
         if (!*violation)
             run_out(&w);
+        run_out_again(&w);
         if (!*violation)
             walk_check_rest(&w);
         if (!*violation)

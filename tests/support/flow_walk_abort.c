@@ -70,7 +70,7 @@ bool walk_resume_all(struct flow_walk *w)
     bool some = false;
 
     for (uint32_t i = 0; i < w->n_seen; i++) {
-        if (!may_be_taken_up(&w->seen[i]) || w->seen[i].spent)
+        if (!may_be_taken_up(&w->seen[i]) || (w->seen[i].spent && !w->seen[i].blurred))
             continue;
         take_up(w, &w->seen[i]);
         some = true;

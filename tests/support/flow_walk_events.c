@@ -288,7 +288,7 @@ void walk_suspend(struct flow_walk *w)
     walk_apply(w, w->suspended);
 }
 
-static void flow_is_retried(struct flow_walk *w)
+void walk_retry_flow(struct flow_walk *w)
 {
     char value[16];
 
@@ -419,7 +419,7 @@ static const struct {
     {10, writes_go_wrong},
     {4, job_is_deleted},
     {4, walk_suspend},
-    {4, flow_is_retried},
+    {4, walk_retry_flow},
     {2, flow_is_aborted},
     {3, flow_is_edited},
     {2, walk_toggle_template},

@@ -124,6 +124,7 @@ struct seen_job *walk_some_job(struct flow_walk *w,
                                bool unfinished); /* returns a random job, or NULL */
 void walk_end_a_job(struct flow_walk *w);
 void walk_suspend(struct flow_walk *w);         /* suspends or resumes the flow */
+void walk_retry_flow(struct flow_walk *w);      /* retries a flow that has failed */
 void walk_toggle_template(struct flow_walk *w); /* deletes the template or creates it again */
 void walk_write_template(struct flow_walk *w, bool other);
 void walk_tell_flow(const struct flow_walk *w);

@@ -1,0 +1,256 @@
+/*
+ * A manual retry of a failed flow: which steps begin again, and their state when they do.
+ *
+ *   a step that failed                              begins again
+ *   one that was skipped or has never started       waits again, as at the start of the flow
+ *   a final step                                    begins again, also if it completed
+ *   one with a condition about any of the above     is judged again, also if it completed
+ *   one that depends on a step that is judged again is judged again
+ *   any other                                       keeps its result
+ *
+ * The fourth row follows the edges from the failed steps only, so a step that an unrelated switch
+ * has skipped changes nothing. The jobs of steps that begin again are removed first; the model
+ * counts them as failed_jobs. Ref: spec/jobflow.md 13.4.
+ */
+#include <assert.h>
+
+#include "base/mem.h"
+#include "flow/model/control.h"
+#include "flow/model/step_probe.h"
+
+/* Edges from steps to the steps whose conditions are about them. */
+struct condition_edges {
+    struct dag_edge *edges; /* NULL: only counted */
+    size_t count;
+};
+
+static void collect_terms(const struct flow_model *m, const struct flow_condition *condition,
+                          uint32_t step, struct condition_edges *out)
+{
+    for (size_t t = 0; condition && t < condition->terms.count; t++) {
+        const char *name = condition->terms.items[t].target;
+        uint32_t target = name ? flow_graph_find(m->graph, name) : STEP_NONE;
+
+        if (target == STEP_NONE)
+            continue;
+        if (out->edges)
+            out->edges[out->count] = (struct dag_edge){target, step};
+        out->count++;
+    }
+}
+
+static void collect_conditions(const struct flow_model *m, struct condition_edges *out)
+{
+    for (uint32_t i = 0; i < m->control->count; i++) {
+        const struct flow_step *step = flow_graph_step(m->graph, i);
+
+        if (m->steps[i].is_iteration || m->steps[i].final)
+            continue;
+        collect_terms(m, step->condition, i, out);
+        for (size_t k = 0; step->choice && k < step->choice->cases.count; k++)
+            collect_terms(m, step->choice->cases.items[k].condition, i, out);
+    }
+}
+
+static void link_conditions(struct flow_model *m)
+{
+    struct condition_edges found = {0};
+
+    collect_conditions(m, &found);
+    found.edges = mem_array(found.count + 1, sizeof *found.edges);
+    found.count = 0;
+    collect_conditions(m, &found);
+    dag_release(&m->control->conditions);
+    dag_init(&m->control->conditions, m->control->count, found.edges, found.count);
+    mem_free(found.edges);
+}
+
+/* Whether the step has a job, a result or, as a switch, a choice. */
+static bool has_begun(const struct step *step)
+{
+    return step->state == STEP_STARTED || step->state == STEP_CREATING;
+}
+
+static void set_judged_again(struct flow_model *m, uint32_t i)
+{
+    flow_model_count(m, i, false);
+    m->steps[i].judged_again = true;
+    flow_model_count(m, i, true);
+}
+
+/* The step begins again, or its result may become another one: what depends on it is looked at.
+ * Returns whether it is judged again now and was not before. */
+static bool affect(struct flow_model *m, uint32_t i, bool judged_again, struct step_set *todo)
+{
+    struct step_control *ctl = &m->control->steps[i];
+    struct step *step = &m->steps[i];
+
+    if (step->final || step->judged_again || (ctl->affected && !judged_again))
+        return false;
+    ctl->affected = true;
+    for (uint32_t k = 0; judged_again && k <= flow_graph_iterations(m->graph, i); k++)
+        set_judged_again(m, i + k);
+    step_set_add(todo, i);
+    return judged_again;
+}
+
+static bool affect_dependents(struct flow_model *m, uint32_t i, struct step_set *todo)
+{
+    const struct dag *conditions = &m->control->conditions;
+    const struct dag *targets = flow_graph_order(m->graph);
+    bool more = false;
+
+    for (uint32_t at = conditions->first[i]; at < conditions->first[i + 1]; at++)
+        more |= affect(m, conditions->next[at], has_begun(&m->steps[conditions->next[at]]), todo);
+    for (uint32_t at = targets->first[i]; at < targets->first[i + 1]; at++) {
+        uint32_t dependent = targets->next[at];
+        bool begun = has_begun(&m->steps[dependent]);
+
+        if (!begun || m->steps[i].judged_again)
+            more |= affect(m, dependent, begun, todo);
+    }
+    return more;
+}
+
+/* Returns whether more steps are judged again than before. */
+static bool affect_all(struct flow_model *m, struct step_set *todo)
+{
+    bool more = false;
+
+    while (todo->count) {
+        uint32_t step = step_set_next(todo, 0);
+
+        step_set_remove(todo, step);
+        more |= affect_dependents(m, step, todo);
+    }
+    return more;
+}
+
+void flow_model_prepare_retry(struct flow_model *m)
+{
+    struct step_set todo = {0};
+
+    if (!m->control || m->retry_prepared)
+        return;
+    m->retry_prepared = true;
+    link_conditions(m);
+    step_set_init(&todo, m->control->count);
+    for (uint32_t i = 0; i < m->control->count; i++)
+        if (!m->steps[i].is_iteration && flow_model_step_failed(m, i))
+            affect(m, i, false, &todo);
+    affect_all(m, &todo);
+    step_set_release(&todo);
+}
+
+bool flow_model_prepare_failed(struct flow_model *m, uint32_t i)
+{
+    uint32_t at = m->steps[i].is_iteration ? flow_graph_loop(m->graph, i) : i;
+    struct step_set todo = {0};
+    bool more;
+
+    if (!m->retry_prepared || m->control->steps[at].affected || !flow_model_step_failed(m, at))
+        return false;
+    step_set_init(&todo, m->control->count);
+    affect(m, at, false, &todo);
+    more = affect_all(m, &todo);
+    step_set_release(&todo);
+    return more;
+}
+
+/* Steps that probe this one must probe its new attempt from the start. */
+static void forget_met(struct flow_model *m, uint32_t i)
+{
+    flow_graph_each_dependent(m->graph, i, dependent)
+    {
+        if (m->steps[dependent].probe)
+            step_probe_forget(m->steps[dependent].probe, flow_graph_name(m->graph, i));
+    }
+}
+
+/* The step waits as at the start of the flow; its next job, if it gets one, is another attempt. */
+static void wait_again(struct flow_model *m, uint32_t i)
+{
+    struct step *step = &m->steps[i];
+
+    step->state = STEP_WAITING;
+    step->retry = !step->jobless && step->attempt;
+    step->recreate = step->ran = false;
+    step->failed_as = JOB_NONE;
+    if (m->probed)
+        forget_met(m, i);
+}
+
+static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
+{
+    struct step *step = &m->steps[i];
+
+    if (step->history)
+        step_history_end_attempt(step->history, step->attempt, now_ms);
+    wait_again(m, i);
+    step->phase = JOB_NONE;
+    step->handled = step->judged_again = false;
+    step->retries = 0;
+    if (m->control)
+        mem_free(take(m->control->steps[i].chosen));
+}
+
+/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop
+ * comes before its iterations, so its new state is known. */
+static bool stays_skipped(const struct flow_model *m, uint32_t i)
+{
+    return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;
+}
+
+/* Whether the step is a loop that has begun, and none of its iterations runs: the flow ended before
+ * the next one. */
+static bool is_stalled_loop(const struct flow_model *m, uint32_t i)
+{
+    const struct step *step = &m->steps[i];
+    uint32_t iterations = flow_graph_iterations(m->graph, i);
+
+    if (!iterations || step->state != STEP_STARTED ||
+        job_phase_finished((enum job_phase)step->phase))
+        return false;
+    for (uint32_t k = 1; k <= iterations; k++)
+        if (step[k].state == STEP_STARTED && !job_phase_finished((enum job_phase)step[k].phase))
+            return false;
+    return true;
+}
+
+static bool begins_again(const struct flow_model *m, uint32_t i)
+{
+    const struct step *step = &m->steps[i];
+
+    if (step->state != STEP_STARTED)
+        return false;
+    return step->final || step->judged_again || flow_model_step_failed(m, i) ||
+           (m->control && flow_loop_was_cut_short(m, i));
+}
+
+uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
+{
+    uint32_t count = 0;
+
+    assert(!m->failed_jobs);
+    flow_model_prepare_retry(m);
+    m->retries_ended = m->retry_prepared = false;
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
+        struct step *step = &m->steps[i];
+        bool failed = flow_model_step_failed(m, i) && !step->jobless && !step->final;
+
+        if (step->state != STEP_STARTED || !job_phase_finished((enum job_phase)step->phase))
+            step->retries = 0; /* also of a job that still runs */
+        if (begins_again(m, i))
+            start_again(m, i, now_ms);
+        else if (step->state == STEP_WAITING || step->state == STEP_READY ||
+                 step->state == STEP_BLOCKED || is_stalled_loop(m, i) ||
+                 (step->state == STEP_SKIPPED && !stays_skipped(m, i)))
+            wait_again(m, i);
+        count += failed;
+    }
+    if (m->control)
+        m->control->ended = false;
+    m->changes++;
+    flow_model_recount(m);
+    return count;
+}

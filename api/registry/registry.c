@@ -89,6 +89,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
         .plugins = options->plugins,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,
+        .no_low_ports = options->no_low_ports,
     };
     registry_rule_flows(r, &options->flows);
     r->turn_end.end = end_turn;

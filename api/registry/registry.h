@@ -36,6 +36,7 @@ struct registry_options {
     const struct plugin_rules *plugins; /* allowed job plugins; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
     bool no_key_arguments;              /* SEC-29 */
+    bool no_low_ports;                  /* warn of jobs whose sshd would listen below 1024 */
     bool cluster_objects;               /* also create the objects that clients expect of a cluster:
                            * kube-system, service accounts */
 };

@@ -43,6 +43,7 @@ struct admission {
     const struct plugin_rules *plugins; /* NULL: every plugin is accepted unchecked */
     bool strict_plugin_arguments;       /* arguments that plugins would ignore are errors */
     bool no_key_arguments;              /* private keys in plugin arguments are errors */
+    bool no_low_ports;                  /* pods cannot listen below 1024 */
     struct error_list *warnings;        /* may be NULL */
     /* NULL, or receives the members of the admitted body when they exist as a document (owned). */
     json_t **out_body;

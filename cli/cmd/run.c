@@ -32,7 +32,7 @@ static const struct flag flags[] = {
     {FLAG_STR,      "namespace",  'n', "NAME", "namespace of objects that name none; default: default", RUN(namespace)},
     {FLAG_CHOICE,   "runtime",    0,   "KIND", "sandbox gives each pod what it asks for, host plain processes, sim executes nothing", RUN(runtime), runtimes},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", RUN(isolation), isolations},
-    {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", RUN(network), networks},
+    {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods; default: shared, or private where a plugin needs it and pods can have it", RUN(network), networks},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", RUN(hosts_as_addresses)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", RUN(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", RUN(durability), durabilities},

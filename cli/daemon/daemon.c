@@ -30,6 +30,7 @@
 #include "cli/daemon/server_names.h"
 #include "cli/engine/idle.h"
 #include "cli/engine/serving.h"
+#include "node/machine/sockaddr_rules.h"
 
 enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000 };
 
@@ -96,6 +97,11 @@ static char *directory_of(const struct daemon_options *options)
     return usual && is_simulated(options) ? mem_printf("%s-sim", usual) : take(usual);
 }
 
+static bool has_own_network(const struct daemon_options *options)
+{
+    return options->network && strcmp(options->network, "private") == 0;
+}
+
 static bool open_engine(struct daemon *daemon, struct error *err)
 {
     const struct daemon_options *options = &daemon->options;
@@ -108,6 +114,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .no_key_arguments = !options->allow_key_arguments,
         .sim = is_simulated(options),
         .sim_speed = is_simulated(options) ? sim_speed(options) : 0,
+        .no_low_ports =
+            !is_simulated(options) && !has_own_network(options) && sockaddr_low_ports_move(),
         .max_pods = (int)options->max_pods,
         .cluster_objects = true,
         .node_resources = options->node_resources,

@@ -146,6 +146,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .plugins = &job_plugin_rules,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,
+        .no_low_ports = options->no_low_ports,
         .cluster_objects = options->cluster_objects,
     };
 

@@ -24,6 +24,7 @@ struct engine_options {
     /* Create what clients expect: kube-system, default service accounts. */
     bool cluster_objects;
     bool no_key_arguments;      /* refuse private keys in arguments (SEC-29) */
+    bool no_low_ports;          /* warn of jobs whose sshd would listen below 1024 */
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = all resources of the machine */

@@ -13,6 +13,7 @@
 #include "cli/manifest/apply.h"
 #include "cli/preflight/internal.h"
 #include "cli/preflight/steps.h"
+#include "node/machine/sockaddr_rules.h"
 
 static int compare_order(const void *a, const void *b, void *arg)
 {
@@ -177,6 +178,8 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
 {
     const struct engine_options scratch = {.sim = options->sim,
                                            .flow_steps = options->flow_steps,
+                                           .no_low_ports =
+                                               options->shared_network && sockaddr_low_ports_move(),
                                            .compat_upstream = options->compat_upstream};
     struct preflight_run run = {.set = set, .options = options, .result = result};
     size_t *order = preflight_order(set);

@@ -21,6 +21,7 @@ struct preflight_options {
     const json_t *known;               /* known objects as a list of documents; NULL = none */
     bool fresh, retry_failed;          /* decide which stored flows continue (run/resume.h) */
     bool warn_of_room;                 /* warn of gangs that can never fit this machine */
+    bool shared_network;               /* pods stay in the machine's network, whatever they need */
     enum preflight_needs needs;        /* programs that pods need and this machine lacks */
     const struct preflight_look *look; /* NULL = none */
 };

@@ -19,6 +19,7 @@
 #include "cli/engine/orphans.h"
 #include "cli/preflight/preflight.h"
 #include "cli/run/internal.h"
+#include "cli/run/network_choice.h"
 #include "cli/run/resume.h"
 #include "cli/run/stall_report.h"
 
@@ -274,6 +275,8 @@ static bool checked(const struct session_options *options, struct manifests *set
         /* A real run, or one with --node-resources, reports this when a step needs it. */
         .warn_of_room = session_simulated(options) && !options->node_resources,
         .needs = session_simulated(options) ? NEEDS_IGNORED : NEEDS_REQUIRED,
+        .shared_network = !session_simulated(options) && options->network &&
+                          strcmp(options->network, "shared") == 0,
     };
     struct preflight_result result;
 
@@ -416,8 +419,11 @@ static void run_remote(struct session *session)
     client_close(session->client);
 }
 
-int session_run(const struct session_options *options, struct manifests *set)
+int session_run(const struct session_options *given, struct manifests *set)
 {
+    struct session_options chosen = *given;
+    const struct session_options *options = &chosen;
+    struct network_choice network;
     struct session session = {.options = options, .set = set, .exit_code = -1};
     bool known_store = store_exists(options->data_dir);
     bool has_something = has_something_to_run(set);
@@ -431,14 +437,20 @@ int session_run(const struct session_options *options, struct manifests *set)
         cli_errorf("nothing to run: the files define no JobFlow and no Job");
         return EXIT_REFUSED;
     }
+    network_choose(&chosen, set, &network);
     session.engine = open_engine(options, &err);
+    if (!session.engine && err.code == ERR_UNAVAILABLE && network.manifest) {
+        if (!network_choice_yield(&chosen, &network, &err))
+            return EXIT_REFUSED;
+        session.engine = open_engine(options, &err);
+    }
     if (session.engine) {
+        if (network.manifest)
+            network_choice_note(&network);
         if (!known_store && options->data_dir && !session_simulated(options))
             orphans_warn(options->data_dir);
         run_local(&session, known_store);
-    } else if (
-        err.code ==
-        ERR_UNAVAILABLE) { /* this machine lacks an isolation or network that was asked for */
+    } else if (err.code == ERR_UNAVAILABLE) { /* this machine lacks an isolation or network */
         cli_errorf("%s", err.message);
         session.exit_code = EXIT_REFUSED;
     } else if (err.code == ERR_FORBIDDEN) { /* the data directory is not safe to use */

@@ -165,7 +165,8 @@ static void review_all(const struct job_plugin_job *job, const struct job_review
 void job_plugins_review(const struct job_plugin_job *job, const char *path,
                         struct error_list *errors, struct error_list *warnings)
 {
-    review_all(job, &(struct job_review){"", path, errors, warnings, false});
+    review_all(job, &(struct job_review){
+                        .plugin = "", .path = path, .errors = errors, .warnings = warnings});
 }
 
 static void imply(json_t *plugins)
@@ -219,7 +220,12 @@ static void check(const struct admission *adm, const struct job_spec *spec, cons
         return;
     if (!name)
         check_names(spec, path, errors);
-    review_all(&job, &(struct job_review){"", path, errors, &warnings, adm->no_key_arguments});
+    review_all(&job, &(struct job_review){.plugin = "",
+                                          .path = path,
+                                          .errors = errors,
+                                          .warnings = &warnings,
+                                          .no_key_arguments = adm->no_key_arguments,
+                                          .no_low_ports = adm->no_low_ports});
     report_warnings(adm, path, &warnings, errors);
     error_list_release(&warnings);
 }

@@ -46,6 +46,7 @@ struct job_review {
     const char *path; /* of the spec: "spec" */
     struct error_list *errors, *warnings;
     bool no_key_arguments; /* private keys in arguments are not taken here (SEC-29) */
+    bool no_low_ports;     /* pods cannot listen below 1024 here */
 };
 
 #define REASON_ARGUMENT_IGNORED   "PluginArgumentIgnored"

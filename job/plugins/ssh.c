@@ -2,6 +2,8 @@
  * Plugin ssh: one key pair for all pods of a job, and a client configuration with their host names. The
  * pair is made once, on a worker thread; later only the configuration is updated. Ref: spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
  */
+#include "job/plugins/ssh.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "job/plugins/mpi.h"
-#include "job/plugins/plugin.h"
 #include "job/plugins/ssh_keys.h"
+#include "job/plugins/sshd_port.h"
 
 enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 
@@ -37,16 +39,26 @@ static const struct job_arg ssh_flags[] = {
 };
 /* clang-format on */
 
-static struct ssh_args read_args(const struct job_plugin_job *job)
+static struct ssh_args read_words(const struct job_spec *spec, struct str_list words)
 {
     struct ssh_args args = {HOME_PATH, "", "", "rsa", 0};
 
-    job_args_read(ssh_flags, job->args, &args, NULL);
+    job_args_read(ssh_flags, words, &args, NULL);
     if (args.port == 0)
-        args.port = job_mpi_port(job->spec); /* O-P25 */
+        args.port = job_mpi_port(spec); /* O-P25 */
     if (args.port == 0)
         args.port = PORT_DEFAULT;
     return args;
+}
+
+static struct ssh_args read_args(const struct job_plugin_job *job)
+{
+    return read_words(job->spec, job->args);
+}
+
+int64_t job_ssh_port(const struct job_spec *spec, struct str_list args)
+{
+    return read_words(spec, args).port;
 }
 
 static void write_config(struct buf *out, const struct job_plugin_job *job, int64_t port)
@@ -260,6 +272,29 @@ static void review_keys(const struct ssh_args *args, struct job_review *review)
         job_review_refuse(review, NULL, "%s: %s", err.field, err.message);
 }
 
+static bool has_sshd(const struct job_spec *spec)
+{
+    for (size_t t = 0; t < spec->tasks.count; t++)
+        if (job_mentions_sshd(spec->tasks.items[t].template))
+            return true;
+    return false;
+}
+
+/* The warning of a server whose pods share the machine's network, started by an ordinary user. */
+static void review_port(const struct job_spec *spec, struct job_review *review)
+{
+    const char *plugin;
+    int64_t port = review->no_low_ports && has_sshd(spec) ? job_sshd_low_port(spec, &plugin) : 0;
+
+    if (port)
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin %s: sshd cannot listen on port %lld, for the user who runs the "
+                        "pods may not listen below 1024: write --port=2222 (of ssh: "
+                        "--ssh-port=2222) and start sshd on that port, or give pods a network of "
+                        "their own (--network private)",
+                        plugin, (long long)port);
+}
+
 static void ssh_review(const struct job_plugin_job *job, struct job_review *review)
 {
     const struct ssh_args args = read_args(job);
@@ -273,6 +308,7 @@ static void ssh_review(const struct job_plugin_job *job, struct job_review *revi
     if (problem)
         job_review_refuse(review, NULL, "ssh-key-file-path: \"%s\" %s", args.path, problem);
     review_keys(&args, review);
+    review_port(job->spec, review);
 }
 
 static void ssh_review_name(const struct job_plugin_job *job, struct job_review *review)

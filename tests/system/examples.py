@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
-from lib_tools import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
 
 # Texts that the output of each example must contain. An example without a row here is a failure.
 SHOWN = {
@@ -48,29 +48,32 @@ SHOWN = {
     "tensorflow.yaml": ["[tensorflow-train-chief-0] 4 pods are here",
                         "[tensorflow-train-ps-0] ps 0 is tensorflow-train-ps-0.tensorflow-train", "tensorflow Succeed"],
 }
+
+
+def need_port22():
+    """sshd of the pods listens there, which an ordinary user may only in a network of its own."""
+    if os.geteuid() != 0:
+        need_private_network()
+
+
 # What an example needs to run, by trying it.
 TRIALS = {
     "probe.yaml": [lambda: need_modules("http.server", "urllib.request", python="python3")],
     "tensorflow.yaml": [lambda: need_modules("json", "socket", python="python3")],
     "ml-pipeline": [lambda: need_modules("numpy", "http.server", "gzip")],
     "pytorch.yaml": [need_torch],
-    "mpi.yaml": [need_open_mpi, need_sshd_program],
+    "mpi.yaml": [need_open_mpi, need_sshd_program, need_port22],
     "mpi-plain.yaml": [need_open_mpi, need_sshd_program],
-    "ray.yaml": [lambda: need_success("ray does not work", ["ray", "--version"])],
+    "ray.yaml": [lambda: need_success("ray does not work", ["ray", "--version"]), need_private_network],
     "scale.yaml": [lambda: need("getent")],
 }
-# Ray's programs announce the address of the network interface to each other and listen on ports that no manifest declares.
 # This example shows pods without a file system of their own, so it runs at level plain.
-FLAGS = {"ray.yaml": ["--network", "private"], "mpi-plain.yaml": ["--isolation", "plain"]}
-# sshd of its pods listens on port 22; in the shared network that requires a run started by root.
-ROOT = {"mpi.yaml"}
+FLAGS = {"mpi-plain.yaml": ["--isolation", "plain"]}
 # These must run as an ordinary user, and that user needs a login shell.
 ORDINARY_USER = {"mpi-plain.yaml"}
 
 
 def missing(example):
-    if example in ROOT and os.geteuid() != 0:
-        return "its pods listen on port 22, which only root can give them"
     if example in ORDINARY_USER and not pwd.getpwuid(os.geteuid()).pw_shell.endswith("sh"):
         return "the user who runs it cannot log in"
     if example in ORDINARY_USER and os.geteuid() == 0:
@@ -85,6 +88,7 @@ def missing(example):
 
 def run_example(name):
     path = os.path.join(SOURCE, "examples", name)
+    fresh_dir("trial")
     reason = missing(name)
     if reason:
         print("    %s is skipped: %s" % (name, reason))

@@ -24,10 +24,10 @@ def python_task(name, code, replicas=1, **pod):
     return made
 
 
-def run_jobs(*jobs, code=0, env=None):
+def run_jobs(*jobs, code=0, env=None, options=()):
     """Runs the jobs and returns the output of their pods; each line begins with the pod's name."""
     manifest("jobs.yaml", *jobs)
-    return jobflow("run", "-o", "plain", "--logs", "jobs.yaml", code=code, env=env).stdout
+    return jobflow("run", "-o", "plain", "--logs", *options, "jobs.yaml", code=code, env=env).stdout
 
 
 def digest(path):
@@ -77,6 +77,15 @@ def need_sandboxed_pods():
 def need_plain():
     if level() != "plain":
         raise Skip("pods have a file system of their own here (powerless.py takes that away)")
+
+
+def need_private_network():
+    """Skips the case where `run --network private` does not work for this user."""
+    need_sandboxed_pods()
+    found = jobflow("run", "--network", "private", "--data-dir", "try",
+                    manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
+    if found.returncode:
+        raise Skip("no private network here: " + found.stderr.strip())
 
 
 class Daemon:

@@ -63,6 +63,11 @@ def can(command_line):
     return subprocess.run(command_line, capture_output=True, check=False, cwd="/").returncode == 0
 
 
+def need_network_of_a_user():
+    if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "name", "br0", "type", "bridge"]):
+        raise Skip("an ordinary user cannot have a network of its own here")
+
+
 def interpreter(prefix):
     """Returns a python3 that the user may read; one in another user's home directory is unreadable."""
     for candidate in ("/usr/bin/python3", sys.executable):

@@ -32,6 +32,12 @@ def check_ranks(out):
                 [("0", "mpi-sum-worker-0"), ("1", "mpi-sum-worker-1")])
 
 
+def run_as_user(env, *args):
+    """Runs the program as an ordinary user, in a directory of that user."""
+    return subprocess.run(as_user() + [env["JOBFLOW"], *args], env=env, cwd=env["TMPDIR"], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE)
+
+
 def run_mpi(*options, prefix=(), env=None):
     command_line = list(prefix) + [(env or os.environ)["JOBFLOW"], "run", "-o", "plain", "--logs", *options, EXAMPLE]
     cwd = env["TMPDIR"] if env else None
@@ -39,6 +45,7 @@ def run_mpi(*options, prefix=(), env=None):
     check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 0)
     check_ranks(done.stdout)
     nothing_left()
+    return done
 
 
 # covers: local-runtime.md LRT-50
@@ -61,11 +68,47 @@ def ranks_meet_in_a_network_of_their_own():
 def ranks_of_an_ordinary_user_meet_in_a_network_of_their_own():
     """Uses port 22 without any privilege and with a single user id."""
     need_one_thread()
-    need_mpi()
+    need_sshd_program()
+    need_open_mpi()
+    need_network_of_a_user()
+    run_mpi("--network", "private", prefix=as_user(), env=user_dir())
+
+
+# covers: see O-P42
+def an_ordinary_user_needs_no_flag_for_mpi():
+    """sshd listens on port 22, so the run gives pods a network of their own, and says so."""
+    need_one_thread()
+    need_sshd_program()
+    need_open_mpi()
+    need_network_of_a_user()
+    done = run_mpi(prefix=as_user(), env=user_dir())
+    check_in("told", "note: %s:20: spec.plugins[mpi]: sshd of plugin mpi listens on port 22, and this user may not listen below 1024" % EXAMPLE, done.stderr)
+    check_in("told", "--network shared", done.stderr)
+
+
+def sshd_job(plugins):
+    worker, launcher = task("worker", "exec sshd -D"), task("master", "true")
+    return job("j", [worker, launcher], plugins=plugins, minAvailable=2)
+
+
+# covers: see O-P42
+def a_port_that_sshd_cannot_have_is_told_before_the_start():
+    """A run of an ordinary user at level plain, and one that must stay in the machine's network."""
     env = user_dir()
-    if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "name", "br0", "type", "bridge"]):
-        raise Skip("an ordinary user cannot have a network of his own here")
-    run_mpi("--network", "private", prefix=as_user(), env=env)
+    path = os.path.join(env["TMPDIR"], "j.yaml")
+    os.chmod(manifest(path, sshd_job({"mpi": []})), 0o644)
+    done = run_as_user(env, "run", "--isolation", "plain", path)
+    check_equal("exit code\n" + done.stderr, done.returncode, 2)
+    check_in("refused", "spec.plugins[mpi]: sshd of plugin mpi listens on port 22, and this user may not listen below 1024: --network private does not work here",
+             done.stderr)
+    check_in("the way out", "write a higher port and start sshd on it, as examples/mpi-plain.yaml does, or run it as root", done.stderr)
+    done = run_as_user(env, "run", "--isolation", "plain", "--network", "shared", path)
+    check_in("warned", "warning: %s:" % path, done.stderr)
+    check_in("warned", "plugin mpi: sshd cannot listen on port 22", done.stderr)
+    for plugins in ({"mpi": ["--port=2222"]}, {"ssh": ["--ssh-port=2222"]}, {"svc": []}):
+        os.chmod(manifest(path, sshd_job(plugins)), 0o644)
+        done = run_as_user(env, "run", "--isolation", "plain", "--data-dir", "d", path)
+        check("listen" not in done.stderr, "%s: nothing to tell\n%s" % (plugins, done.stderr))
 
 
 # covers: local-runtime.md LRT-51

@@ -157,6 +157,39 @@ static void a_server_takes_no_private_keys_unless_told_to(void **unused)
     fixture_release(&fixture);
 }
 
+/* covers: see O-P42 */
+static void a_user_without_low_ports_is_warned_of_sshd(void **unused)
+{
+    /* clang-format off */
+#define SSHD(plugins) JOB("plugins: {" plugins "}, tasks: [{name: t, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: [sh, -c, /usr/sbin/sshd -D]}]}}}]")
+    static const struct warning_case cases[] = {
+        {"mpi",              SSHD("mpi: [--master=t]"), "plugin mpi: sshd cannot listen on port 22"},
+        {"mpi elsewhere",    SSHD("mpi: [--master=t, --port=2222]"), NULL},
+        {"ssh",              SSHD("ssh: []"), "plugin ssh: sshd cannot listen on port 22"},
+        {"ssh, a low port",  SSHD("ssh: [--ssh-port=1023]"), "plugin ssh: sshd cannot listen on port 1023"},
+        {"ssh elsewhere",    SSHD("ssh: [--ssh-port=1024]"), NULL},
+        {"mpi's port for ssh", SSHD("mpi: [--master=t, --port=700], ssh: []"), "plugin mpi: sshd cannot listen on port 700"},
+        {"keys alone",       JOB("plugins: {ssh: []}, " ONE), NULL},
+        {"neither",          SSHD("svc: []"), NULL},
+    };
+    /* clang-format on */
+    for (int may = 0; may <= 1; may++) {
+        struct admission_fixture fixture;
+
+        fixture_with_plugins(&fixture);
+        fixture.adm.no_low_ports = !may;
+        for (size_t i = 0; i < countof(cases); i++) {
+            const char *text = may ? NULL : cases[i].text;
+            scoped(object) struct object *job = fixture_admit(&fixture, cases[i].yaml, NULL);
+
+            check(cases[i].name, job != NULL);
+            check(cases[i].name, has_finding(&fixture.warnings, "spec.plugins",
+                                             text ? text : "cannot listen") == (text != NULL));
+        }
+        fixture_release(&fixture);
+    }
+}
+
 struct implied_case {
     const char *name;
     const char *yaml;
@@ -259,6 +292,7 @@ int main(void)
         cmocka_unit_test(what_would_be_ignored_is_a_warning),
         cmocka_unit_test(a_strict_server_refuses_what_would_be_ignored),
         cmocka_unit_test(a_server_takes_no_private_keys_unless_told_to),
+        cmocka_unit_test(a_user_without_low_ports_is_warned_of_sshd),
         cmocka_unit_test(what_a_plugin_needs_is_added),
         cmocka_unit_test(updates_change_neither_plugins_nor_what_ranks_depend_on),
     };

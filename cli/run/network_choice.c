@@ -1,0 +1,59 @@
+/*
+ * Without this choice sshd of an ordinary user's pods fails to bind port 22, and Open MPI fills the
+ * log with what follows from it.
+ */
+#include "cli/run/network_choice.h"
+
+#include "base/mem.h"
+#include "cli/preflight/network_need.h"
+#include "cli/run/internal.h"
+
+void network_choose(struct session_options *options, const struct manifests *set,
+                    struct network_choice *out)
+{
+    enum network_need need;
+
+    *out = (struct network_choice){0};
+    if (options->network || session_simulated(options))
+        return;
+    need = preflight_network_need(set, &out->manifest, &out->why);
+    if (need == NETWORK_ANY) {
+        out->manifest = NULL;
+        return;
+    }
+    out->required = need == NETWORK_OWN;
+    options->network = "private";
+}
+
+static void print(const struct network_choice *choice, const char *severity, const char *text)
+{
+    struct error finding = {0};
+
+    error_set(&finding, ERR_INVALID, choice->why.field, "%s: %s", choice->why.message, text);
+    manifest_print(choice->manifest, severity, &finding);
+}
+
+void network_choice_note(const struct network_choice *choice)
+{
+    print(choice, "note",
+          choice->required
+              ? "pods get a network of their own (--network private), where they reach one another "
+                "and nothing else; with --network shared they stay in that of this machine, and "
+                "sshd needs a higher port, as in examples/mpi-plain.yaml"
+              : "pods get a network of their own (--network private), where they reach one another "
+                "and nothing else; with --network shared they stay in that of this machine");
+}
+
+bool network_choice_yield(struct session_options *options, struct network_choice *choice,
+                          const struct error *err)
+{
+    scoped_str refusal = mem_printf("%s; write a higher port and start sshd on it, as "
+                                    "examples/mpi-plain.yaml does, or run it as root",
+                                    err->message);
+    scoped_str warning = mem_printf("%s: their ports may collide", err->message);
+
+    print(choice, choice->required ? "error" : "warning", choice->required ? refusal : warning);
+    choice->manifest = NULL;
+    options->network = NULL;
+    return !choice->required;
+}

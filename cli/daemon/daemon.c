@@ -120,6 +120,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .cluster_objects = true,
         .node_resources = options->node_resources,
         .isolation = options->isolation,
+        .own_keyrings = true,
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
         .restart_backoff_ms = options->restart_backoff_ms,

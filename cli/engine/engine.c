@@ -63,6 +63,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
                 .isolation = options->isolation ? options->isolation : "auto",
                 .network = options->network ? options->network : "shared",
                 .isolate_all = options->isolation != NULL,
+                .own_keyrings = options->own_keyrings,
                 .hosts_as_addresses = options->hosts_as_addresses,
                 .restart_backoff_ms = options->restart_backoff_ms,
             },

@@ -28,7 +28,8 @@ struct engine_options {
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = all resources of the machine */
-    const char *isolation;      /* level of every pod; NULL = the level each pod needs */
+    bool own_keyrings;     /* plain pods do not share the session keyring of whoever starts them */
+    const char *isolation; /* level of every pod; NULL = the level each pod needs */
     const char *network;
     bool hosts_as_addresses;      /* always; otherwise only for pods that cannot resolve names */
     struct host_paths host_paths; /* paths that pods may mount (SEC-20) */

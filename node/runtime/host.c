@@ -307,6 +307,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     }
     host->base = (struct runtime){.ops = &ops, .loop = loop, .report = report_fn, .ctx = ctx};
     host->isolate_all = options->isolate_all;
+    host->own_keyrings = options->own_keyrings;
     host->reports.run = host_send_reports;
     host->flush.end = flush_links;
     boot_id_read(host->boot_id);

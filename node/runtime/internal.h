@@ -59,6 +59,7 @@ struct host {
     char *description; /* of what pods get here, one line; NULL: not probed yet */
     struct runtime_capabilities capabilities;
     bool isolate_all;
+    bool own_keyrings;           /* plain pods do not have that of whoever started this program */
     struct netns_holder holder;  /* of the private network, if the options ask for one */
     pid_t holder_pid;            /* if it is a child of this process; else 0 */
     struct id_ranges *id_ranges; /* NULL until the first pod of level full */

@@ -187,6 +187,7 @@ struct runtime_host_options {
     const char *isolation;   /* auto | full | user | mounts | plain */
     const char *network;     /* shared | private */
     bool isolate_all;        /* every pod gets a private root and namespaces */
+    bool own_keyrings;       /* of plain pods, too; others always have one of their own */
     bool hosts_as_addresses; /* even where programs could look names up */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;

@@ -303,7 +303,8 @@ struct shim_link *shim_link_launch(struct host *host, struct error *err)
     clock_uuid(loop_clock(host->base.loop), id + strlen(id));
     if (!shim_dir_create(host->shims_fd, id, &dir, err))
         return NULL;
-    pid = shim_link_spawn(SHIM_NAME, NULL, &dir, host->logs_fd);
+    pid = shim_link_spawn(SHIM_NAME, host->own_keyrings ? SHIM_OWN_KEYRINGS : NULL, &dir,
+                          host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start a supervisor");
     shim_dir_close(&dir);

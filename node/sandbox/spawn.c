@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/keyring.h"
 #include "node/sandbox/sockaddr_notify.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
@@ -118,6 +119,8 @@ ON_CHILD_STACK static int run_child(void *arg)
     if (plan->group)
         cgroup_join(plan->group, child->in_unified);
     setsid();
+    if (plan->new_keyring)
+        keyring_leave();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
         return fail(child->result, SPAWN_SETUP, "descriptors");

@@ -23,6 +23,7 @@ struct spawn_plan {
     struct rlimit mark;         /* pod_mark_limit(); all 0: none */
     const struct cgroup *group; /* to join; NULL = none */
     bool notify;                /* install sockaddr_notify.h for it */
+    bool new_keyring;           /* it gets a session keyring of its own (keyring.h) */
 };
 
 /* The step at which a start failed; each has an exit code. */

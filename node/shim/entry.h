@@ -6,8 +6,9 @@
 #include "node/exe/self_exe.h"
 #include "node/sandbox/sockaddr_bpf.h"
 
-#define SHIM_SOCKET    "ctl"  /* name of its socket in its directory */
-#define PODS_DIRECTORY "pods" /* beside the directory of shims: files of sandboxed pods */
+#define SHIM_SOCKET       "ctl"          /* name of its socket in its directory */
+#define SHIM_OWN_KEYRINGS "own-keyrings" /* argument: plain pods do not share a session keyring */
+#define PODS_DIRECTORY    "pods" /* beside the directory of shims: files of sandboxed pods */
 
 /* The shared shim and the holder of the private network. The directory is locked (flock) through
  * SHIM_FD_DIR as long as the process lives. */

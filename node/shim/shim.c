@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/sandbox/capability_check.h"
+#include "node/sandbox/keyring.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim_dir.h"
 
@@ -262,6 +263,9 @@ int shim_main(int argc, char **argv)
     close_range(SHIM_FD_N, ~0U, 0);
     if (is_holder)
         return chdir("/") ? 1 : netns_holder_main(argc, argv);
+    shim.own_keyrings = argc > 1 && strcmp(argv[1], SHIM_OWN_KEYRINGS) == 0;
+    if (shim.own_keyrings)
+        keyring_leave();
     raise_files_limit(&shim);
     pod_shim_reserve_fds();
     return chdir("/") ? 1 : shim_run(&shim, NULL);

@@ -40,8 +40,9 @@ struct exec_helper;
 struct pod_sandbox;
 
 struct shim {
-    bool shared;      /* the shared shim; else that of one sandboxed pod */
-    pid_t shared_pid; /* of a pod's shim: the process of the shared one */
+    bool shared;       /* the shared shim; else that of one sandboxed pod */
+    bool own_keyrings; /* plain pods get session keyrings of their own, too */
+    pid_t shared_pid;  /* of a pod's shim: the process of the shared one */
     struct reactor reactor;
     struct records records; /* shared shim only */
     struct shim_config config;

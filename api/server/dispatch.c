@@ -6,6 +6,7 @@
 
 #include "api/server/api.h"
 #include "api/server/auth/authz.h"
+#include "api/server/message/protobuf_tables.h"
 #include "api/server/rest/internal.h"
 #include "api/server/rest/watch_batcher.h"
 #include "api/server/schema/crd.h"
@@ -77,6 +78,14 @@ static enum accept_endpoint endpoint_of(verb_fn verb)
     if (verb == verb_list || verb == verb_steps)
         return ACCEPT_LIST;
     return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
+}
+
+/* Reviews have no kind. Of custom kinds only a Scale has this form. */
+static enum accept_protobuf protobuf_of(const struct route *route)
+{
+    return !route->kind || protobuf_has(route->kind) || route->sub == ROUTE_SCALE
+               ? PROTOBUF_POSSIBLE
+               : PROTOBUF_UNKNOWN;
 }
 
 /* SEC-04: decides by the form of the request, before anything is looked up. After a refusal the
@@ -206,7 +215,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
         return reply_error(&call, &err);
     }
     if (verb != verb_log && verb != verb_stream_unsupported &&
-        !accept_negotiate(request->accept, endpoint_of(verb), &call.media, &err))
+        !accept_negotiate(request->accept, endpoint_of(verb), protobuf_of(&call.route), &call.media,
+                          &err))
         return reply_error(&call, &err);
     if (!admit(&call, verb, &err))
         return reply_error(&call, &err);

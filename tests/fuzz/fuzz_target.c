@@ -34,7 +34,7 @@ static void check_query(const struct request_target *target)
 
         request_query_bool(target, target->keys[i]);
         request_query_int(target, target->keys[i], 0, &number, NULL);
-        accept_negotiate(target->values[i], ACCEPT_LIST, &media, NULL);
+        accept_negotiate(target->values[i], ACCEPT_LIST, PROTOBUF_POSSIBLE, &media, NULL);
     }
     if (!request_query_int(target, "limit", 0, &number, &err))
         assert(err.code == ERR_BAD_REQUEST && err.message[0]);

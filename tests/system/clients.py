@@ -90,6 +90,12 @@ def typed_clients_in_go_send_every_kind_as_protobuf():
     run_client([program], {"KUBECONFIG": daemon.kubeconfig})
 
 
+def typed_clients_in_go_may_accept_nothing_but_protobuf():
+    program = go_program_of(os.environ, "typed", "JOBFLOW_TYPED_CLIENT")
+    daemon = Daemon()
+    run_client([program, "only"], {"KUBECONFIG": daemon.kubeconfig})
+
+
 def one_of_two_candidates_in_go_leads():
     program = go_program_of(os.environ)
     daemon = Daemon()

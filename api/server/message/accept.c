@@ -104,18 +104,31 @@ static bool take_clause(struct span clause, enum accept_endpoint endpoint, struc
     return true;
 }
 
-bool accept_negotiate(const char *accept, enum accept_endpoint endpoint, struct media *out,
-                      struct error *err)
+/* Whether a clause accepts objects as protobuf; the only parameter it may have is that of watches. */
+static bool is_protobuf(struct span clause)
+{
+    struct span type = next_part(&clause, ';'), rest = trimmed(clause.text, clause.len);
+
+    return is(type, PROTOBUF_TYPE) && (!rest.len || is(rest, "stream=watch"));
+}
+
+bool accept_negotiate(const char *accept, enum accept_endpoint endpoint,
+                      enum accept_protobuf protobuf, struct media *out, struct error *err)
 {
     struct span rest = {accept, accept ? strlen(accept) : 0};
     struct media media = {MEDIA_JSON, "v1"};
-    bool found = trimmed(rest.text, rest.len).len == 0;
+    bool found = trimmed(rest.text, rest.len).len == 0, as_protobuf = false;
 
-    while (!found && rest.len)
-        found = take_clause(next_part(&rest, ','), endpoint, &media);
-    if (!found)
+    while (!found && rest.len) {
+        struct span clause = next_part(&rest, ',');
+
+        found = take_clause(clause, endpoint, &media);
+        as_protobuf |= protobuf == PROTOBUF_POSSIBLE && is_protobuf(clause);
+    }
+    if (!found && !as_protobuf)
         return error_set(err, ERR_NOT_ACCEPTABLE, "",
-                         "only the following media types are accepted: application/json");
-    *out = media;
+                         "only the following media types are accepted: application/json%s",
+                         protobuf == PROTOBUF_POSSIBLE ? ", " PROTOBUF_TYPE : "");
+    *out = found ? media : (struct media){MEDIA_PROTOBUF, "v1"};
     return true;
 }

@@ -12,7 +12,10 @@ enum media_form {
     MEDIA_TABLE,     /* as=Table */
     MEDIA_PARTIAL,   /* as=PartialObjectMetadata or …List: the metadata alone */
     MEDIA_DISCOVERY, /* as=APIGroupDiscoveryList */
+    MEDIA_PROTOBUF,  /* the object or the list, of a kind that has this form */
 };
+
+#define PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
 
 struct media {
     enum media_form form;
@@ -21,13 +24,16 @@ struct media {
 };
 
 enum accept_endpoint {
-    ACCEPT_PLAIN, /* writes and fixed pages: JSON alone */
+    ACCEPT_PLAIN, /* writes and fixed pages: the object itself */
     ACCEPT_ITEM,  /* one object, or a watch */
     ACCEPT_LIST,
     ACCEPT_DISCOVERY,
 };
 
+enum accept_protobuf { PROTOBUF_UNKNOWN, PROTOBUF_POSSIBLE };
+
 /** Chooses the first clause of an Accept header (NULL = anything) that the endpoint can produce;
- * quality values are ignored. NOT_ACCEPTABLE when there is none. */
-bool accept_negotiate(const char *accept, enum accept_endpoint endpoint, struct media *out,
-                      struct error *err);
+ * quality values are ignored. Protobuf, where it is possible, comes last: JSON is what is stored.
+ * NOT_ACCEPTABLE when there is none. */
+bool accept_negotiate(const char *accept, enum accept_endpoint endpoint,
+                      enum accept_protobuf protobuf, struct media *out, struct error *err);

@@ -75,11 +75,27 @@ json_t *protobuf_parse(const void *bytes, size_t len, const struct json_limits *
     return object;
 }
 
-bool protobuf_has(const char *api_version, const char *kind)
+/* The list of a kind: {1 metadata, 2 items}. Items have no apiVersion and kind of their own. */
+static bool write_list(const char *version, const char *kind, const json_t *list, struct buf *out)
 {
-    const struct schema *metadata;
+    size_t len = strlen(kind), i;
+    scoped_str item_kind = mem_printf("%.*s", (int)(len > 4 ? len - 4 : 0), kind);
+    scoped(buf) struct buf meta = {0};
+    const struct schema *metadata, *schema = protobuf_schema_of(version, item_kind, &metadata);
+    json_t *item;
 
-    return protobuf_schema_of(api_version, kind, &metadata) != NULL;
+    if (!schema)
+        return false;
+    schema_to_protobuf(protobuf_list_meta, NULL, json_object_get(list, "metadata"), &meta);
+    pb_put_message(out, 1, &meta);
+    json_array_foreach(json_object_get(list, "items"), i, item)
+    {
+        scoped(buf) struct buf message = {0};
+
+        schema_to_protobuf(schema, metadata, item, &message);
+        pb_put_message(out, 2, &message);
+    }
+    return true;
 }
 
 bool protobuf_write(const json_t *object, struct buf *out)
@@ -90,13 +106,35 @@ bool protobuf_write(const json_t *object, struct buf *out)
         *schema = version && kind ? protobuf_schema_of(version, kind, &metadata) : NULL;
     scoped(buf) struct buf type = {0}, raw = {0};
 
-    if (!schema)
+    if (schema)
+        schema_to_protobuf(schema, metadata, object, &raw);
+    else if (!version || !kind || !write_list(version, kind, object, &raw))
         return false;
     pb_put_text(&type, 1, version);
     pb_put_text(&type, 2, kind);
-    schema_to_protobuf(schema, metadata, object, &raw);
     buf_add(out, magic, sizeof magic);
     pb_put_message(out, 1, &type);
     pb_put_message(out, 2, &raw);
     return true;
+}
+
+bool protobuf_from_json(const char *text, size_t len, struct buf *out)
+{
+    scoped(json) json_t *object = json_read(text, len);
+
+    return object && protobuf_write(object, out);
+}
+
+/* {1 type, 2 object {1 raw}} behind its length in four bytes, the highest first. */
+void protobuf_watch_event(const char *type, const char *text, size_t len, struct buf *out)
+{
+    scoped(buf) struct buf object = {0}, raw = {0}, event = {0};
+
+    protobuf_from_json(text, len, &object);
+    pb_put_message(&raw, 1, &object);
+    pb_put_text(&event, 1, type);
+    pb_put_message(&event, 2, &raw);
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buf_char(out, (char)(event.len >> shift));
+    buf_add(out, event.data, event.len);
 }

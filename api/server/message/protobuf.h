@@ -15,7 +15,9 @@
  * when the bytes are malformed, of a kind without a table, or beyond the limits. */
 json_t *protobuf_parse(const void *bytes, size_t len, const struct json_limits *limits,
                        struct error *err);
-/** Whether objects of this kind can be written. */
-bool protobuf_has(const char *api_version, const char *kind);
-/** Appends the object, which names its apiVersion and kind; false when it has no table. */
+/** Appends an object or a list, which names its apiVersion and kind; false when it has no table. */
 bool protobuf_write(const json_t *object, struct buf *out);
+/** The same of JSON text that this program has written. */
+bool protobuf_from_json(const char *text, size_t len, struct buf *out);
+/** Appends an event of a watch about the object in `text`: a message behind its length. */
+void protobuf_watch_event(const char *type, const char *text, size_t len, struct buf *out);

@@ -43,6 +43,22 @@ MESSAGE(scale,
     METADATA, {"spec", FIELD_OBJECT, .of = &scale_spec, .pb = 2}, {"status", FIELD_OBJECT, .of = &scale_status, .pb = 3},
 )
 
+MESSAGE(status_cause,
+    {"reason", FIELD_STR, .pb = 1}, {"message", FIELD_STR, .pb = 2}, {"field", FIELD_STR, .pb = 3},
+)
+MESSAGE(status_details,
+    {"name", FIELD_STR, .pb = 1}, {"group", FIELD_STR, .pb = 2}, {"kind", FIELD_STR, .pb = 3}, {"uid", FIELD_STR, .pb = 6},
+    {"causes", FIELD_LIST, .of = &status_cause, .pb = 4}, {"retryAfterSeconds", FIELD_I32, .pb = 5},
+)
+MESSAGE(list_meta,
+    {"selfLink", FIELD_STR, .pb = 1}, {"resourceVersion", FIELD_STR, .pb = 2}, {"continue", FIELD_STR, .pb = 3},
+    {"remainingItemCount", FIELD_OPT_I64, .pb = 4},
+)
+MESSAGE(status,
+    {"metadata", FIELD_OBJECT, .of = &list_meta, .pb = 1}, {"status", FIELD_STR, .pb = 2}, {"message", FIELD_STR, .pb = 3},
+    {"reason", FIELD_STR, .pb = 4}, {"details", FIELD_OBJECT, .of = &status_details, .pb = 5}, {"code", FIELD_I32, .pb = 6},
+)
+
 MESSAGE(resource_attributes,
     {"namespace", FIELD_STR, .pb = 1}, {"verb",        FIELD_STR, .pb = 2}, {"group", FIELD_STR, .pb = 3}, {"version", FIELD_STR, .pb = 4},
     {"resource",  FIELD_STR, .pb = 5}, {"subresource", FIELD_STR, .pb = 6}, {"name",  FIELD_STR, .pb = 7},
@@ -113,12 +129,15 @@ MESSAGE(event,
     {"deprecatedCount",          FIELD_I32,    .pb = 15},
 )
 
+const struct schema *const protobuf_list_meta = &list_meta;
+
 /* An empty apiVersion stands for any: DeleteOptions belong to every group. */
 static const struct {
     const char *api_version, *kind;
     const struct schema *schema;
 } messages[] = {
     {"",                         "DeleteOptions",            &delete_options},
+    {"v1",                       "Status",                   &status},
     {"policy/v1",                "Eviction",                 &eviction},
     {"v1",                       "Binding",                  &binding},
     {"autoscaling/v1",           "Scale",                    &scale},
@@ -129,13 +148,18 @@ static const struct {
 };
 /* clang-format on */
 
+bool protobuf_has(const struct kind *kind)
+{
+    return !kind_is_custom(kind) && !kind->schema->preserve_unknown;
+}
+
 const struct schema *protobuf_schema_of(const char *api_version, const char *kind,
                                         const struct schema **out_metadata)
 {
     const struct kind *stored = kind_by_gvk(api_version, kind);
 
     *out_metadata = NULL;
-    if (stored && !kind_is_custom(stored) && !stored->schema->preserve_unknown) {
+    if (stored && protobuf_has(stored)) {
         *out_metadata = &metadata_schema;
         return stored->schema;
     }

@@ -3,7 +3,13 @@
  * The tables of the messages that are read and written as protobuf. Those of stored kinds are the
  * kinds' own field tables.
  */
+#include "api/types/kind.h"
 #include "api/types/schema/schema.h"
+
+/** Whether objects of the kind have this form: built-in kinds with a table do. */
+bool protobuf_has(const struct kind *kind);
+
+extern const struct schema *const protobuf_list_meta; /* the metadata of a list */
 
 /** The table of a message, or NULL. *out_metadata is the table of its field 1 when it lacks a row
  * for metadata, else NULL. */

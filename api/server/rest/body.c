@@ -5,11 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/server/message/accept.h"
 #include "api/server/message/protobuf.h"
 #include "api/server/rest/internal.h"
 #include "api/types/text/yaml.h"
-
-#define PROTOBUF "application/vnd.kubernetes.protobuf"
 
 static bool is_type(const char *content_type, const char *type)
 {
@@ -63,7 +62,7 @@ static json_t *parse(const struct api_call *call, struct error_list *duplicates,
                   limits->max_bytes);
         return NULL;
     }
-    if (type && is_type(type, PROTOBUF))
+    if (type && is_type(type, PROTOBUF_TYPE))
         return protobuf_parse(call->request->body, len, limits, err);
     if (type &&
         (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
@@ -80,11 +79,12 @@ json_t *body_parse(const struct api_call *call, struct error_list *duplicates, s
     json_t *doc;
 
     if (type && !is_patch && !is_type(type, "application/json") &&
-        !is_type(type, "application/yaml") && !(is_type(type, PROTOBUF) && takes_protobuf(call))) {
+        !is_type(type, "application/yaml") &&
+        !(is_type(type, PROTOBUF_TYPE) && takes_protobuf(call))) {
         error_set(err, ERR_MEDIA_TYPE, "",
                   "the body of the request was in an unknown format - accepted media types "
                   "include: application/json, application/yaml%s",
-                  takes_protobuf(call) ? ", " PROTOBUF : "");
+                  takes_protobuf(call) ? ", " PROTOBUF_TYPE : "");
         return NULL;
     }
     doc = parse(call, duplicates, &why);
@@ -92,7 +92,7 @@ json_t *body_parse(const struct api_call *call, struct error_list *duplicates, s
         return doc;
     *err = why;
     if (why.code == ERR_BAD_REQUEST && !is_patch && call->route.kind &&
-        !(type && is_type(type, PROTOBUF)))
+        !(type && is_type(type, PROTOBUF_TYPE)))
         error_prefix(err,
                      "the object provided is unrecognized (must be of type %s): couldn't get "
                      "version/kind; json parse error: ",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/server/message/gzip.h"
+#include "api/server/message/protobuf.h"
 #include "api/server/rest/internal.h"
 #include "base/mem.h"
 
@@ -109,11 +110,25 @@ static void add_headers(struct reply_stream *pending, const struct reply *reply)
             pending->headers[pending->n_headers++] = warning_header(&reply->warnings->items[i]);
 }
 
+/* Turns the JSON of a response into protobuf, if the client accepts nothing else. */
+static void encode(const struct api_call *call, struct reply *reply)
+{
+    struct buf coded = {0};
+
+    if (call->media.form != MEDIA_PROTOBUF || reply->content_type ||
+        !protobuf_from_json(reply->body.data, reply->body.len, &coded))
+        return;
+    buf_release(&reply->body);
+    reply->body = coded;
+    reply->content_type = PROTOBUF_TYPE;
+}
+
 struct api_stream *reply_send(const struct api_call *call, struct reply *reply,
                               enum stream_start when)
 {
     struct reply_stream *pending = mem_alloc(sizeof *pending);
 
+    encode(call, reply);
     pending->status = reply->status;
     pending->content_type =
         mem_strdup(reply->content_type ? reply->content_type : "application/json");

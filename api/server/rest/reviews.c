@@ -190,6 +190,18 @@ static struct api_stream *respond(const struct api_call *call, const struct revi
     return reply_send(call, &reply, STREAM_NOW);
 }
 
+static struct api_stream *negotiate(const struct api_call *call, const struct review *review)
+{
+    struct api_call known = *call;
+    struct error err = {0};
+
+    if (!accept_negotiate(call->request->accept, ACCEPT_PLAIN, PROTOBUF_POSSIBLE, &known.media,
+                          &err))
+        return reply_error(call, &err);
+    // cppcheck-suppress returnDanglingLifetime ; the stream returned keeps nothing of the call
+    return respond(&known, review);
+}
+
 struct api_stream *page_review(const struct api_call *call)
 {
     const char *const *segment = call->target.segments;
@@ -200,6 +212,6 @@ struct api_stream *page_review(const struct api_call *call)
     for (const struct review *review = reviews; review->plural; review++)
         if (strcmp(segment[1], review->group) == 0 && strcmp(segment[2], review->version) == 0 &&
             strcmp(segment[3], review->plural) == 0 && review_of(review))
-            return respond(call, review);
+            return negotiate(call, review);
     return NULL;
 }

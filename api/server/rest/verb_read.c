@@ -285,6 +285,17 @@ static void run(struct api_stream *stream)
 
 static const struct stream_ops list_ops = {run, release};
 
+/* A message begins with its length, so protobuf is not sent in pieces. Consumes the list. */
+static struct api_stream *reply_whole(const struct api_call *call, struct list_stream *list)
+{
+    struct reply reply = {.status = 200};
+
+    render_list_begin(&list->render, &list->head, &reply.body);
+    write_piece(list, SIZE_MAX, &reply.body);
+    release(&list->stream);
+    return reply_send(call, &reply, STREAM_DURABLE);
+}
+
 struct api_stream *verb_list(const struct api_call *call)
 {
     struct list_query query;
@@ -307,6 +318,8 @@ struct api_stream *verb_list(const struct api_call *call)
     collect(list, call, &query);
     write_head(list, call, &query);
     filter_release(&query.filter);
+    if (render.form == MEDIA_PROTOBUF)
+        return reply_whole(call, list);
     stream_start(&list->stream, call, &list_ops, STREAM_DURABLE);
     return &list->stream;
 }

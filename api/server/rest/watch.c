@@ -1,6 +1,6 @@
 /*
  * Watches: the present state as ADDED events if the client requests it, then every durable change,
- * one JSON document a line.
+ * one JSON document a line, or one protobuf message behind its length.
  *
  *   request ─(everything accepted so far is durable)─► snapshot, piece by piece ─► changes ─► end
  *
@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "api/server/message/protobuf.h"
 #include "api/server/rest/render.h"
 #include "base/mem.h"
 
@@ -64,8 +65,13 @@ static void release(struct api_stream *stream)
     mem_free(watch);
 }
 
-static void add_event(const char *type, const struct buf *json, struct buf *out)
+static void add_event(const struct watch *watch, const char *type, const struct buf *json,
+                      struct buf *out)
 {
+    if (watch->render.form == MEDIA_PROTOBUF) {
+        protobuf_watch_event(type, json->data, json->len, out);
+        return;
+    }
     buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
     buf_add(out, json->data, json->len);
     buf_str(out, "}\n");
@@ -95,7 +101,7 @@ static void add_object(struct watch *watch, enum store_change change, const stru
     render_object(&watch->render, object, watch->columns_sent ? TABLE_NO_COLUMNS : TABLE_COLUMNS,
                   &text);
     watch->columns_sent = true;
-    add_event(change_names[change], &text, out);
+    add_event(watch, change_names[change], &text, out);
 }
 
 /* A copy of an old version with the revision of the change after which it no longer matches. */
@@ -166,7 +172,7 @@ static void add_bookmark(struct watch *watch, int64_t revision, enum bookmark ki
     jsonw_close(&w);
     jsonw_close(&w);
     watch->bookmarked = revision;
-    add_event("BOOKMARK", &text, out);
+    add_event(watch, "BOOKMARK", &text, out);
 }
 
 static void send_bookmark(struct watch *watch)
@@ -185,7 +191,7 @@ static void send_error(struct watch *watch, const struct error *err)
     scoped(buf) struct buf text = {0}, event = {0};
 
     status_write_error(err, &(struct status_subject){0}, &text);
-    add_event("ERROR", &text, &event);
+    add_event(watch, "ERROR", &text, &event);
     send_bytes(watch, &event);
 }
 
@@ -253,7 +259,10 @@ static void run(struct api_stream *stream)
     struct watch *watch = watch_of(stream);
 
     if (!watch->has_head)
-        stream->response->head(stream->response, 200, "application/json", NULL, 0);
+        stream->response->head(stream->response, 200,
+                               watch->render.form == MEDIA_PROTOBUF ? PROTOBUF_TYPE ";stream=watch"
+                                                                    : "application/json",
+                               NULL, 0);
     watch->has_head = true;
     send_snapshot(watch);
     if (watch->next < watch->n_snapshot) {

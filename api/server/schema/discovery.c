@@ -294,7 +294,7 @@ static struct api_stream *send_root(const struct api_call *call, enum discovery_
     struct error err = {0};
     char type[96];
 
-    if (!accept_negotiate(call->request->accept, ACCEPT_DISCOVERY, &media, &err))
+    if (!accept_negotiate(call->request->accept, ACCEPT_DISCOVERY, PROTOBUF_UNKNOWN, &media, &err))
         return reply_error(call, &err);
     if (media.form == MEDIA_DISCOVERY) {
         snprintf(type, sizeof type, "application/json;g=apidiscovery.k8s.io;v=%s;as=%s",
@@ -317,7 +317,7 @@ static struct api_stream *send_group(const struct api_call *call, const struct a
     struct media media;
     struct error err = {0};
 
-    if (!accept_negotiate(call->request->accept, ACCEPT_PLAIN, &media, &err))
+    if (!accept_negotiate(call->request->accept, ACCEPT_PLAIN, PROTOBUF_UNKNOWN, &media, &err))
         return reply_error(call, &err);
     write(group, &reply.body);
     buf_char(&reply.body, '\n');

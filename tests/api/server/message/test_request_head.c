@@ -142,6 +142,7 @@ struct accept_case {
     enum accept_endpoint endpoint;
     bool refused;
     struct media want;
+    enum accept_protobuf protobuf;
 };
 
 #define TABLE   "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -158,7 +159,19 @@ static const struct accept_case accepts[] = {
      ACCEPT_ITEM,
      false,
      {MEDIA_JSON, "v1"}},
-    {"application/vnd.kubernetes.protobuf", ACCEPT_ITEM, true, {0}},
+    {"application/vnd.kubernetes.protobuf,application/json",
+     ACCEPT_ITEM,
+     false,
+     {MEDIA_JSON, "v1"},
+     PROTOBUF_POSSIBLE},
+    {PROTOBUF_TYPE, ACCEPT_ITEM, true, {0}},
+    {PROTOBUF_TYPE, ACCEPT_ITEM, false, {MEDIA_PROTOBUF, "v1"}, PROTOBUF_POSSIBLE},
+    {"text/html, " PROTOBUF_TYPE ";stream=watch",
+     ACCEPT_ITEM,
+     false,
+     {MEDIA_PROTOBUF, "v1"},
+     PROTOBUF_POSSIBLE},
+    {PROTOBUF_TYPE ";as=Table;g=meta.k8s.io;v=v1", ACCEPT_LIST, true, {0}, PROTOBUF_POSSIBLE},
     {TABLE, ACCEPT_LIST, false, {MEDIA_TABLE, "v1"}},
     {"application/json; g=meta.k8s.io; v=v1beta1; as=Table",
      ACCEPT_ITEM,
@@ -188,11 +201,11 @@ static void the_first_clause_the_endpoint_can_produce_counts(void **state)
         struct error err = {0};
 
         if (c->refused) {
-            check_error(name, accept_negotiate(c->accept, c->endpoint, &media, &err), err,
-                        ERR_NOT_ACCEPTABLE);
+            check_error(name, accept_negotiate(c->accept, c->endpoint, c->protobuf, &media, &err),
+                        err, ERR_NOT_ACCEPTABLE);
             continue;
         }
-        check_ok(name, accept_negotiate(c->accept, c->endpoint, &media, &err), err);
+        check_ok(name, accept_negotiate(c->accept, c->endpoint, c->protobuf, &media, &err), err);
         check_int(name, media.form, c->want.form);
         check_str(name, media.version, c->want.version);
     }

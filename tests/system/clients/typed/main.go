@@ -47,10 +47,11 @@ func equal[T comparable](what string, got, wanted T) {
 	}
 }
 
-// Counts requests with bodies that are not patches, and those of them that are protobuf.
+// Counts requests with bodies that are not patches, and those of them that are protobuf. With `only`, answers are protobuf, too.
 type counter struct {
 	http.RoundTripper
 	bodies, protobuf atomic.Int32
+	only             bool
 }
 
 func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -60,7 +61,11 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 			c.protobuf.Add(1)
 		}
 	}
-	return c.RoundTripper.RoundTrip(r)
+	answer, err := c.RoundTripper.RoundTrip(r)
+	if err == nil && c.only && !strings.HasPrefix(answer.Header.Get("Content-Type"), protobufType) {
+		log.Fatalf("%s %s: the answer is %s", r.Method, r.URL, answer.Header.Get("Content-Type"))
+	}
+	return answer, err
 }
 
 // The calls that every typed client of a kind has.
@@ -238,7 +243,10 @@ func main() {
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	must(err, "kubeconfig")
-	count := &counter{}
+	count := &counter{only: len(os.Args) > 1 && os.Args[1] == "only"}
+	if count.only {
+		config.AcceptContentTypes = protobufType
+	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		count.RoundTripper = next
 		return count
@@ -246,7 +254,9 @@ func main() {
 	clients, err := kubernetes.NewForConfig(config)
 	must(err, "client")
 	kinds(clients)
-	equal("bodies that are protobuf", count.protobuf.Load(), count.bodies.Load())
+	if !count.only { // otherwise client-go sends JSON
+		equal("bodies that are protobuf", count.protobuf.Load(), count.bodies.Load())
+	}
 	subresources(clients) // client-go sends bindings and evictions as JSON
 	informs(clients)
 	fmt.Println("ok")

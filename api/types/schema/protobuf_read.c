@@ -204,7 +204,7 @@ static bool add_entry(struct reader *r, const struct field *field, const struct 
         return false;
     if (field->pb_as == PB_BYTES_MAP)
         value = read_base64(parts[1].bytes);
-    else if (field->type == FIELD_QUANTITY_MAP)
+    else if (field_shapes[field->type].entry == FIELD_QUANTITY)
         value = read_quantity(r, parts[1].bytes);
     else
         value = read_text(r, parts[1].bytes);
@@ -232,13 +232,8 @@ static bool add_packed(struct reader *r, struct pb_span bytes, json_t *list)
 
 static bool is_list(const struct field *field)
 {
-    return field->type == FIELD_LIST || field->type == FIELD_STR_LIST ||
-           field->pb_as == PB_MESSAGES || field->pb_as == PB_INTEGERS;
-}
-
-static bool is_map(const struct field *field)
-{
-    return field->type == FIELD_STR_MAP || field->type == FIELD_QUANTITY_MAP;
+    return field_shapes[field->type].form == FORM_LIST || field->pb_as == PB_MESSAGES ||
+           field->pb_as == PB_INTEGERS;
 }
 
 /* Go writes members that are absent as empty values, unless they are pointers. */
@@ -262,7 +257,7 @@ static bool add_field(struct reader *r, const struct field *field, const struct 
 
     if (item->wire != wire && !packed)
         return pb_broken(r->err, "a field has the wrong wire type");
-    if (is_map(field))
+    if (field_shapes[field->type].form == FORM_MAP)
         return add_entry(r, field, item, object);
     if (packed)
         return add_packed(r, item->bytes, member_of(object, field->name, json_array));

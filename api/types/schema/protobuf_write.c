@@ -142,7 +142,7 @@ static void put_entry(struct buf *out, const struct field *field, const char *ke
     pb_put_text(&entry, 1, key);
     if (field->pb_as == PB_BYTES_MAP)
         put_base64(&entry, 2, value);
-    else if (field->type == FIELD_QUANTITY_MAP)
+    else if (field_shapes[field->type].entry == FIELD_QUANTITY)
         put_value(&entry, 2, value, write_quantity);
     else
         pb_put_bytes(&entry, 2, json_string_value(value), json_string_length(value));
@@ -160,7 +160,7 @@ static void put_field(struct buf *out, const struct field *field, const json_t *
         {
             put_member(out, field, below);
         }
-    } else if (field->type == FIELD_STR_MAP || field->type == FIELD_QUANTITY_MAP) {
+    } else if (field_shapes[field->type].form == FORM_MAP) {
         json_object_foreach((json_t *)(uintptr_t)value, key, below)
         {
             put_entry(out, field, key, below);

@@ -1,5 +1,5 @@
 /*
- * Appends audit lines and rotates the file by size. A write failure is logged once; requests are
+ * Chooses what is audited, appends lines and rotates the file by size. A write failure is logged once; requests are
  * served on.
  */
 #include "cli/daemon/audit.h"
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/server/auth/authz.h"
 #include "base/file.h"
 #include "base/jsonw.h"
 #include "base/log.h"
@@ -93,7 +94,21 @@ static void rotate(struct audit *audit)
         audit_reopen(audit);
 }
 
-static bool is_change(const struct request_record *record)
+/* Secrets, and the backup of the whole store. The target is taken apart as for authorization, so no
+ * way of writing it goes unseen. One that cannot be taken apart was refused. */
+static bool reads_secrets(const struct request_record *record)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct authz_attributes what;
+    struct request_target target;
+
+    if (!request_target_parse(record->target, arena, &target, NULL))
+        return false;
+    authz_attributes_of(&target, record->method, record->target, &what);
+    return what.path ? strcmp(what.path, "backup") == 0 : strcmp(what.resource, "secrets") == 0;
+}
+
+static bool is_audited(const struct request_record *record)
 {
     switch (record->method) {
     case API_POST:
@@ -103,6 +118,7 @@ static bool is_change(const struct request_record *record)
         /* A permission query, which changes nothing. */
         return strstr(record->target, "/selfsubject") == NULL;
     case API_GET:
+        return reads_secrets(record);
     case API_HEAD:
     case API_OPTIONS:
     case API_OTHER:
@@ -134,7 +150,7 @@ void audit_note(struct audit *audit, const struct request_record *record)
 {
     scoped(buf) struct buf line = {0};
 
-    if (audit->fd < 0 || !is_change(record))
+    if (audit->fd < 0 || !is_audited(record))
         return;
     write_line(record, &line);
     if (!file_write_all(audit->fd, line.data, line.len))

@@ -325,6 +325,16 @@ def changes_are_in_the_audit_log():
     check(daemon.token not in read("d/moved") + daemon.errors() + daemon.output(), "the token is written somewhere")
 
 
+def reads_of_secrets_are_in_the_audit_log():
+    """However the target is written, and backups, too, which hold them all."""
+    daemon = Daemon()
+    paths = ["/api/v1/namespaces/default/secrets/s", "/api/v1/secret%73", "/api/v1/namespaces/default/secrets/?limit=1", "/backup"]
+    for path in ["/api/v1/namespaces/default/configmaps/secrets"] + paths:
+        daemon.ask("GET", path) if path != "/backup" else jobflow("backup", "copy.db", "--data-dir", daemon.data_dir)
+    lines = wait_until("a line each", lambda: (lambda l: len(l) >= len(paths) and l)([json.loads(t) for t in read("d/audit.log").splitlines()]))
+    check_equal("what", [(l["method"], l["target"]) for l in lines], [("GET", path) for path in paths])
+
+
 def it_tells_how_it_is():
     daemon = Daemon()
     status, text = daemon.ask("GET", "/readyz?verbose")

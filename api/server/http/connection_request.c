@@ -201,6 +201,14 @@ static bool count_large_body(struct connection *c)
     return true;
 }
 
+/* The size of the next chunk. One that would make the body too large is refused before it comes. */
+static int on_chunk(llhttp_t *parser)
+{
+    struct connection *c = parser->data;
+
+    return parser->content_length > c->body_max - c->body.len ? refuse_size(c) : 0;
+}
+
 static int on_body(llhttp_t *parser, const char *at, size_t len)
 {
     struct connection *c = parser->data;
@@ -367,6 +375,7 @@ static const llhttp_settings_t *settings(void)
         llhttp_settings_init(&callbacks);
         callbacks.on_url = on_target;
         callbacks.on_headers_complete = on_headers;
+        callbacks.on_chunk_header = on_chunk;
         callbacks.on_body = on_body;
         callbacks.on_message_complete = on_message;
     }

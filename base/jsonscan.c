@@ -122,3 +122,17 @@ bool jsonscan_time(const char *value, int64_t *out_ms)
     time[len] = '\0';
     return time_parse(time, out_ms, NULL);
 }
+
+int64_t jsonscan_duration(const char *value)
+{
+    char text[TIME_TEXT_MAX];
+    size_t len = 0;
+    int64_t ns;
+
+    value = value ? jsonscan_string(value, &len) : NULL;
+    if (!value || len >= sizeof text)
+        return -1;
+    memcpy(text, value, len);
+    text[len] = '\0';
+    return duration_parse(text, &ns, NULL) && ns >= 0 ? ns / 1000000 : -1;
+}

@@ -44,3 +44,6 @@ const char *jsonscan_string(const char *value, size_t *out_len);
 /** Reads the time in the string that begins at `value`. False if `value` is NULL or holds no time.
  */
 bool jsonscan_time(const char *value, int64_t *out_ms);
+/** Reads the duration in the string that begins at `value`, in milliseconds. -1 if `value` is NULL
+ * or holds no duration. */
+int64_t jsonscan_duration(const char *value);

@@ -50,6 +50,7 @@ void flow_free(struct flow *flow)
     flow_model_release(&flow->model);
     flow_state_release(&flow->state);
     removed_entries_release(&flow->removed);
+    loop_times_release(&flow->loops);
     mem_free(flow->critical_path);
     mem_free(flow->warned);
     object_unref(flow->object);
@@ -116,6 +117,10 @@ void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job
     if (flow_model_prepare_failed(&flow->model, step))
         flow_renew_job_commands(flow);
     flow_unblock_step(flow, step);
+    if (flow->model.counted)
+        loop_times_job_changed(&flow->loops, &flow->model, step,
+                               before.job != flow->model.steps[step].job,
+                               loop_mono_ns(flow->controller->loop) / 1000000);
     if (flow->model.retrying && flow->model.counted)
         flow_backoff_update(flow, step);
     if (!flow->state.start_ms)
@@ -213,6 +218,8 @@ void flow_open(struct flow *flow)
     removed_entries_release(&flow->removed);
     flow_restore(&flow->model, &flow->state, &flow->removed, status,
                  flow->object->meta->generation);
+    loop_times_release(&flow->loops);
+    loop_times_restore(&flow->loops, status);
     mem_free(flow->critical_path);
     flow->critical_path = critical_path_stored(status);
     flow->writer.written_phase = flow->state.phase;
@@ -230,7 +237,6 @@ void flow_open(struct flow *flow)
             flow_model_end_retries(&flow->model);
         flow_backoff_update_all(flow);
         template_pins_start(flow);
-        flow->critical_path_may_grow = flow_model_unfinished(&flow->model) > 0;
     }
     flow->deadline_passed = flow_deadline_hit(flow);
     flow->writer.dirty = true;

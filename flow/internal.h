@@ -16,6 +16,7 @@
 #include "flow/blocked_steps.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
+#include "flow/loop_times.h"
 #include "flow/metrics.h"
 #include "flow/status_restore.h"
 #include "flow/template_pins.h"
@@ -76,9 +77,9 @@ struct flow {
     struct flow_model model; /* while OPEN */
     struct flow_state state;
     struct removed_entries removed;
-    char *critical_path;         /* status.criticalPath of a large finished flow; or NULL */
-    bool critical_path_may_grow; /* jobs were unfinished when it was computed */
-    struct template_pins *pins;  /* while the flow is open and pins its templates; else NULL */
+    struct loop_times loops;
+    char *critical_path;        /* status.criticalPath of a finished flow; or NULL */
+    struct template_pins *pins; /* while the flow is open and pins its templates; else NULL */
     struct status_writer writer;
     struct probe_group probes;
     struct job_commands commands;

@@ -244,6 +244,19 @@ static void write_jobs(struct document *doc, uint32_t step, struct buf *name)
     jsonw_close_list(&doc->w);
 }
 
+/* How long a loop that is over took. */
+static void write_loop_duration(struct document *doc, uint32_t step)
+{
+    const struct step *s = &doc->m->steps[step];
+    int64_t took_ms = loop_times_took(doc->view->loops, flow_graph_name(doc->m->graph, step));
+    char text[TIME_TEXT_MAX];
+
+    if (took_ms < 0 || s->state != STEP_STARTED || !job_phase_finished((enum job_phase)s->phase))
+        return;
+    duration_format(took_ms * 1000000, text);
+    jsonw_member_str(&doc->w, "duration", text);
+}
+
 static void write_nodes(struct document *doc)
 {
     scoped(buf) struct buf name = {0};
@@ -264,6 +277,8 @@ static void write_nodes(struct document *doc)
         write_iteration(doc, step);
         if (s->jobless && doc->m->graph->extra)
             jsonw_member_int_opt(w, "iterations", flow_graph_iterations(doc->m->graph, step));
+        if (s->jobless)
+            write_loop_duration(doc, step);
         write_jobs(doc, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
         jsonw_member_int_opt(w, "retries", s->retries);

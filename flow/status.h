@@ -12,6 +12,7 @@
  * startTime, completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes; in
  * the compact form also results {completed, failed, skipped, …} and criticalPath.
  */
+#include "flow/loop_times.h"
 #include "flow/model/flow_model.h"
 
 enum {
@@ -41,6 +42,7 @@ struct flow_status_view {
     const struct flow_state *state;
     const struct removed_entries *removed;
     const char *critical_path; /* JSON of criticalPath; or NULL */
+    const struct loop_times *loops;
     int64_t generation;
     /** The job of a step, borrowed, or NULL; for the compact form, whose model keeps no jobs. */
     const struct object *(*job)(void *ctx, uint32_t step);

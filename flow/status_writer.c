@@ -23,31 +23,27 @@ static const struct object *job_of_step(void *ctx, uint32_t step)
     return flow_job_of(ctx, step);
 }
 
-/* Whether the job of every step that has ended is still there. */
-static bool all_ended_jobs_present(struct flow *flow)
+static int64_t loop_took(void *ctx, uint32_t step)
 {
-    const struct flow_model *m = &flow->model;
+    const struct flow *flow = ctx;
 
-    for (uint32_t i = 0; i < m->graph->steps; i++)
-        if (m->steps[i].state == STEP_STARTED && !m->steps[i].jobless &&
-            job_phase_finished((enum job_phase)m->steps[i].phase) && !flow_job_of(flow, i))
-            return false;
-    return true;
+    return loop_times_took(&flow->loops, flow_graph_name(flow->model.graph, step));
 }
 
-/* Computes the critical path of a flow that is over. Jobs that were unfinished then can still make it
- * longer. It is kept once none is left, or once a job that it is computed from has been deleted: what
- * was stored says more than the jobs that remain, and the status is the same after a restart. */
+/* Computes the critical path when the flow is over. It is kept then: jobs that go on do not make the
+ * flow longer, jobs may be deleted, and the status is the same after a restart. */
 static void update_critical_path(struct flow *flow)
 {
     bool over = flow->opening == FLOW_OPEN && flow_phase_finished(flow->state.phase);
+    const struct path_source source = {.job = job_of_step,
+                                       .loop_took = loop_took,
+                                       .ctx = flow,
+                                       .flow_took_ms = flow->state.duration_ms};
 
-    if (over && flow->critical_path &&
-        (!flow->critical_path_may_grow || !all_ended_jobs_present(flow)))
+    if (over && flow->critical_path)
         return;
     mem_free(flow->critical_path);
-    flow->critical_path = over ? critical_path_text(&flow->model, job_of_step, flow) : NULL;
-    flow->critical_path_may_grow = flow_model_unfinished(&flow->model) > 0;
+    flow->critical_path = over ? critical_path_text(&flow->model, &source) : NULL;
 }
 
 static struct blob *render(struct flow *flow)
@@ -56,12 +52,15 @@ static struct blob *render(struct flow *flow)
         .model = flow->opening == FLOW_OPEN ? &flow->model : NULL,
         .state = &flow->state,
         .removed = &flow->removed,
+        .loops = &flow->loops,
         .generation = flow->object->meta->generation,
         .job = job_of_step,
         .ctx = flow,
     };
 
     flow_update_reason(flow);
+    if (view.model)
+        loop_times_close(&flow->loops, view.model, loop_mono_ns(flow->controller->loop) / 1000000);
     update_critical_path(flow);
     view.critical_path = flow->critical_path;
     return flow_status_render(&view);

@@ -144,7 +144,7 @@ static bool parse_number(const char *text, double *out)
     return *text && !*end;
 }
 
-static bool compare(enum value_operator op, const char *value, const char *with)
+bool flow_values_compare(enum value_operator op, const char *value, const char *with)
 {
     double left, right;
 
@@ -168,7 +168,7 @@ static bool value_matches(const struct flow_model *m, const struct term_value *t
         scoped(buf) struct buf with = {0};
 
         if (flow_refs_replace_text(term->values.items[i], &refs, &with, NULL))
-            found |= compare(term->op, value, with.data ? with.data : "");
+            found |= flow_values_compare(term->op, value, with.data ? with.data : "");
     }
     return found != (term->op == VALUE_NOT_IN);
 }

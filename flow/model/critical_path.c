@@ -14,8 +14,7 @@
 
 struct path {
     const struct flow_model *m;
-    const struct object *(*job)(void *ctx, uint32_t step);
-    void *ctx;
+    const struct path_source *source;
     int64_t *ended;   /* [steps] revision at which a step ended; 0: not ended */
     uint32_t *before; /* [steps] the target that let it start, or STEP_NONE */
     uint32_t *steps;  /* [count] the chain, last step first */
@@ -103,41 +102,60 @@ static void look_back_from_finals(struct path *p)
 }
 
 struct span {
-    int64_t from_ms, to_ms; /* 0: not known */
+    int64_t from_ms, to_ms; /* in whole seconds; 0: not known */
+    int64_t took_ms;        /* finer than their difference */
 };
 
-/* Reads the time from the text of the status. A path may have as many steps as the flow, and
- * decoded statuses would stay in memory for the rest of the turn. */
-static bool job_ended_at(const struct object *job, int64_t *out_ms)
+/* Reads when a job ended, and how long it ran, from the text of its status. A path may have as many
+ * steps as the flow, and decoded statuses would stay in memory for the rest of the turn. */
+static bool read_end(const struct object *job, int64_t *out_end_ms, int64_t *out_ran_ms)
 {
-    const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;
+    const char *status = job->status ? job->status->text : NULL;
+    const char *state = status ? jsonscan_member(status, "state") : NULL;
 
-    return state && jsonscan_time(jsonscan_member(state, "lastTransitionTime"), out_ms);
+    *out_ran_ms = status ? jsonscan_duration(jsonscan_member(status, "runningDuration")) : -1;
+    return state && jsonscan_time(jsonscan_member(state, "lastTransitionTime"), out_end_ms);
 }
 
 static void add_job(const struct path *p, uint32_t i, struct span *span)
 {
-    const struct object *job = job_ended(&p->m->steps[i]) ? p->job(p->ctx, i) : NULL;
-    int64_t to_ms;
+    const struct object *job =
+        job_ended(&p->m->steps[i]) ? p->source->job(p->source->ctx, i) : NULL;
+    int64_t to_ms, ran_ms;
 
-    if (!job || !job_ended_at(job, &to_ms))
+    if (!job || !read_end(job, &to_ms, &ran_ms))
         return;
     to_ms = to_ms / 1000 * 1000; /* in whole seconds, like the creation time */
     if (!span->from_ms || job->meta->created_at_ms < span->from_ms)
         span->from_ms = job->meta->created_at_ms;
     if (to_ms > span->to_ms)
         span->to_ms = to_ms;
+    span->took_ms = ran_ms;
 }
 
 static struct span span_of(const struct path *p, uint32_t i)
 {
-    struct span span = {0};
+    uint32_t iterations = flow_graph_iterations(p->m->graph, i);
+    struct span span = {.took_ms = -1};
 
     if (!p->m->steps[i].jobless)
         add_job(p, i, &span);
-    for (uint32_t k = 1; k <= flow_graph_iterations(p->m->graph, i); k++)
+    for (uint32_t k = 1; k <= iterations; k++)
         add_job(p, i + k, &span);
+    if (p->m->steps[i].jobless)
+        span.took_ms = iterations ? p->source->loop_took(p->source->ctx, i) : 0;
+    if (span.took_ms < 0)
+        span.took_ms = span.to_ms > span.from_ms ? span.to_ms - span.from_ms : 0;
     return span;
+}
+
+/* How long a step counts: until the next one of the path began. */
+static int64_t counted_ms(const struct span *span, const struct span *next)
+{
+    int64_t until_next_ms = next->from_ms - span->from_ms;
+    bool overlap = span->from_ms && next->from_ms && next->from_ms < span->to_ms;
+
+    return overlap && until_next_ms < span->took_ms ? until_next_ms : span->took_ms;
 }
 
 /* Writes the path from the first step to the last. Steps between the two ends are not named; only
@@ -146,18 +164,19 @@ static char *write_path(const struct path *p)
 {
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
-    char took[TIME_TEXT_MAX];
+    struct span next = p->count ? span_of(p, p->steps[p->count - 1]) : (struct span){0};
     int64_t took_ms = 0;
+    char took[TIME_TEXT_MAX];
 
     jsonw_open(&w);
     jsonw_member_int(&w, "steps", p->count);
     jsonw_member_open_list(&w, "ends");
     for (uint32_t k = 0; k < p->count; k++) {
         uint32_t step = p->steps[p->count - 1 - k];
-        const struct span span = span_of(p, step);
+        const struct span span = next;
 
-        if (span.to_ms > span.from_ms)
-            took_ms += span.to_ms - span.from_ms;
+        next = k + 1 < p->count ? span_of(p, p->steps[p->count - 2 - k]) : (struct span){0};
+        took_ms += counted_ms(&span, &next);
         if (k >= PATH_END_MAX && k + PATH_END_MAX < p->count)
             continue;
         jsonw_open(&w);
@@ -167,19 +186,19 @@ static char *write_path(const struct path *p)
         jsonw_close(&w);
     }
     jsonw_close_list(&w);
+    if (p->source->flow_took_ms >= 0 && took_ms > p->source->flow_took_ms)
+        took_ms = p->source->flow_took_ms; /* overlaps are known to the second only */
     duration_format(took_ms * 1000000, took);
     jsonw_member_str(&w, "duration", took);
     jsonw_close(&w);
     return buf_take(&text);
 }
 
-char *critical_path_text(const struct flow_model *m,
-                         const struct object *(*job)(void *ctx, uint32_t step), void *ctx)
+char *critical_path_text(const struct flow_model *m, const struct path_source *source)
 {
     size_t room = (size_t)m->graph->steps + 1;
     struct path p = {.m = m,
-                     .job = job,
-                     .ctx = ctx,
+                     .source = source,
                      .ended = mem_array(room, sizeof *p.ended),
                      .before = mem_array(room, sizeof *p.before),
                      .steps = mem_array(room, sizeof *p.steps)};

@@ -14,10 +14,21 @@
 
 enum { PATH_END_MAX = 50 }; /* steps named at either end */
 
+/* Where the times of steps come from. */
+struct path_source {
+    /** The job of a step, borrowed, or NULL. */
+    const struct object *(*job)(void *ctx, uint32_t step);
+    /** How long a loop took, in milliseconds; -1: not known. */
+    int64_t (*loop_took)(void *ctx, uint32_t step);
+    void *ctx;
+    int64_t flow_took_ms; /* -1: not known */
+};
+
 /** The JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has run.
- * `job` returns the job of a step, borrowed, or NULL. O(steps + edges). */
-char *critical_path_text(const struct flow_model *m,
-                         const struct object *(*job)(void *ctx, uint32_t step), void *ctx);
+ * The duration is the time that was spent in steps of the path, each moment once: a step that went
+ * on while its dependent ran, because of a probe, counts until the dependent began. O(steps +
+ * edges). */
+char *critical_path_text(const struct flow_model *m, const struct path_source *source);
 
 /** The JSON of criticalPath in a stored status (owned); NULL when it has none. */
 char *critical_path_stored(const json_t *status);

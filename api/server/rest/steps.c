@@ -155,7 +155,7 @@ struct entry {
     const struct object *job;     /* the job of this flow; NULL */
     unsigned attempts;            /* jobs made for it; of a loop, for all its iterations */
     int64_t started_ms, ended_ms; /* of the newest job, of a loop's first and last; 0 = not yet */
-    int64_t ran_ms;               /* how long the newest job was Running; -1 = not known */
+    int64_t ran_ms; /* how long the newest job was Running, or the loop took; -1 = not known */
 };
 
 static const struct object *job_of(const struct steps *s, const char *name)
@@ -191,7 +191,11 @@ static void take_iterations(const struct steps *s, const struct flow_step *loop,
                             struct entry *entry)
 {
     bool is_over = strcmp(entry->phase, "Completed") == 0 || strcmp(entry->phase, "Failed") == 0;
+    const char *took = json_string_value(json_object_get(entry->node, "duration"));
+    int64_t took_ns;
 
+    if (is_over && took && duration_parse(took, &took_ns, NULL))
+        entry->ran_ms = took_ns / 1000000;
     for (uint32_t i = 0; i < iterations_of(s, loop); i++) {
         scoped_str job = mem_printf("%s-%s-%u", object_name(s->flow), loop->name, i);
         const char *name = job + strlen(object_name(s->flow)) + 1;
@@ -236,8 +240,14 @@ static bool describe_step(const struct steps *s, const struct position *at, stru
     return true;
 }
 
-/* Copies the entry of the status. */
-static void write_members(struct jsonw *w, const json_t *node)
+/* What became of the step: a step that waits in a flow that is over never runs. */
+static const char *shown_phase(const struct steps *s, const struct entry *entry)
+{
+    return jobflow_step_state(entry->phase, jobflow_phase_of(s->flow));
+}
+
+/* Copies the entry of the status, but for its phase. */
+static void write_members(struct jsonw *w, const json_t *node, const char *phase)
 {
     const char *key;
     json_t *value;
@@ -246,7 +256,10 @@ static void write_members(struct jsonw *w, const json_t *node)
     {
         char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
-        jsonw_member_raw(w, key, text, strlen(text));
+        if (strcmp(key, "phase") == 0)
+            jsonw_member_str(w, key, phase);
+        else
+            jsonw_member_raw(w, key, text, strlen(text));
         free(text);
     }
 }
@@ -261,7 +274,7 @@ static void write_derived(struct jsonw *w, const struct steps *s, const struct p
                           const struct entry *entry)
 {
     jsonw_member_str(w, "name", entry->name);
-    jsonw_member_str(w, "phase", entry->phase);
+    jsonw_member_str(w, "phase", shown_phase(s, entry));
     if (at->iteration != ITERATION_NONE) {
         jsonw_member_str(w, "step", s->spec->steps.items[at->step].name);
         jsonw_member_int(w, "iteration", at->iteration);
@@ -285,7 +298,7 @@ static void write_item(struct steps *s, const struct position *at, const struct 
 
     jsonw_open(w);
     if (entry->node)
-        write_members(w, entry->node);
+        write_members(w, entry->node, shown_phase(s, entry));
     if (entry->node && !json_object_get(entry->node, "attempt"))
         write_attempts(w, entry);
     if (!entry->node)
@@ -332,7 +345,7 @@ static void write_row(struct steps *s, const struct entry *entry)
     jsonw_open(w);
     jsonw_member_open_list(w, "cells");
     jsonw_str(w, entry->name);
-    jsonw_str(w, jobflow_step_state(entry->phase, jobflow_phase_of(s->flow)));
+    jsonw_str(w, shown_phase(s, entry));
     jsonw_int(w, entry->attempts);
     write_cell_age(w, entry->started_ms, s->now_ms);
     write_cell_duration(w, s, entry);

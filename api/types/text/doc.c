@@ -34,3 +34,11 @@ int64_t doc_time_ms(const json_t *doc, const char *path)
 
     return text && time_parse(text, &at_ms, NULL) ? at_ms : 0;
 }
+
+int64_t doc_duration_ms(const json_t *doc, const char *path)
+{
+    const char *text = doc_text(doc, path);
+    int64_t ns;
+
+    return text && duration_parse(text, &ns, NULL) && ns >= 0 ? ns / 1000000 : -1;
+}

@@ -14,3 +14,5 @@ const char *doc_text(const json_t *doc, const char *path);
 /** Returns the RFC 3339 time at such a path in milliseconds since the epoch; 0 if it is absent or
  * not a time. */
 int64_t doc_time_ms(const json_t *doc, const char *path);
+/** Returns the duration at such a path in milliseconds; -1 if it is absent or not a duration. */
+int64_t doc_duration_ms(const json_t *doc, const char *path);

@@ -274,6 +274,7 @@ static const struct field node_fields[] = {
     {"iteration",        FIELD_I32,      FIELD_PASS, .doc = "Number of the iteration, from 0."},
     {"item",             FIELD_STR,      FIELD_PASS, .doc = "Item of the iteration."},
     {"iterations",       FIELD_I32,      FIELD_PASS, .doc = "Number of iterations that the loop may have, when a retry has raised it."},
+    {"duration",         FIELD_STR,      FIELD_PASS, .doc = "Time that a loop took, from its first job to its end. Not set for a loop that began before its daemon did."},
     {"attempts",         FIELD_LIST,     FIELD_PASS, &attempt_schema, .doc = "Record of each attempt."},
     {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "Time when the next attempt starts."},
     {"case",             FIELD_STR,      FIELD_PASS, .doc = "Name of the case that the switch has taken."},
@@ -306,7 +307,7 @@ static const struct schema path_end_schema = {"CriticalStep", path_end_fields};
 static const struct field path_fields[] = {
     {"steps",    FIELD_I32,      FIELD_PASS, .doc = "Number of steps on the path."},
     {"ends",     FIELD_LIST,     FIELD_PASS, &path_end_schema, .doc = "Steps on the path in order. A path of more than a hundred steps lists the first and the last fifty."},
-    {"duration", FIELD_DURATION, FIELD_PASS, .doc = "Time that the steps on the path took together."},
+    {"duration", FIELD_DURATION, FIELD_PASS, .doc = "Time that was spent in the steps on the path. A step that still ran when the next one began counts until then."},
     {0},
 };
 static const struct schema path_schema = {"CriticalPath", path_fields};

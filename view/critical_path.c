@@ -279,23 +279,35 @@ static void reverse(uint32_t *items, uint32_t count)
     }
 }
 
+/* How long a step counts that takes `ms`: if the next one of the path begins before its end,
+ * because of a probe, until then. */
+static int64_t counted_ms(const struct reach *step, int64_t ms, int64_t next_ms)
+{
+    int64_t until_next_ms = next_ms > step->start_ms ? next_ms - step->start_ms : 0;
+
+    return next_ms < step->end_ms && until_next_ms < ms ? until_next_ms : ms;
+}
+
 /* From the step that ends last, back to the first; e->last is the last of all. */
 static void find_path(struct expecting *e)
 {
     struct flow_view *view = e->view;
     uint32_t count = 0;
+    int64_t next_ms = INT64_MAX; /* when the step behind it begins */
 
     view->path = mem_array((size_t)view->n_steps + 1, sizeof *view->path);
     view->path_known = true;
     for (uint32_t i = e->last; i != UINT32_MAX; i = e->reach[i].from) {
         struct flow_view_step *step = &view->steps[i];
+        const struct reach *r = &e->reach[i];
         bool over = flow_view_step_over(step);
 
         view->path_cut = has_no_times(step);
         if (view->path_cut)
             break;
         view->path[count++] = i;
-        view->path_ms += over ? took_ms(step) : e->reach[i].end_ms - e->reach[i].start_ms;
+        view->path_ms += counted_ms(r, over ? took_ms(step) : r->end_ms - r->start_ms, next_ms);
+        next_ms = r->start_ms;
         view->path_known &= over || step->estimated != ESTIMATE_NONE || !step->template;
     }
     reverse(view->path, count);
@@ -308,8 +320,7 @@ bool flow_view_take_path(struct flow_view *view)
 {
     const json_t *told = json_object_get(view->status, "criticalPath");
     const json_t *ends = json_object_get(told, "ends");
-    const char *duration = doc_text(told, "duration");
-    int64_t took_ns = 0, sum_ms = 0;
+    int64_t ms = doc_duration_ms(told, "duration");
     size_t i;
     json_t *end;
 
@@ -326,14 +337,10 @@ bool flow_view_take_path(struct flow_view *view)
             continue; /* the spec has changed */
         view->path[view->path_listed++] = at;
         view->steps[at].path_place = view->path_listed;
-        sum_ms += took_ms(&view->steps[at]);
     }
     view->path_len = (uint32_t)json_integer_value(json_object_get(told, "steps"));
-    view->path_known = duration && duration_parse(duration, &took_ns, NULL);
-    /* Steps with an entry in the status tell their times more finely. */
-    view->path_ms = view->path_listed == view->path_len && view->steps[view->path[0]].node
-                        ? sum_ms
-                        : took_ns / 1000000;
+    view->path_known = ms >= 0;
+    view->path_ms = ms >= 0 ? ms : 0;
     return true;
 }
 

@@ -10,7 +10,6 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "flow/model/step_bitmap.h"
 #include "view/internal.h"
 
@@ -37,6 +36,7 @@ static void take_node(struct flow_view_step *step, const json_t *node)
     step->reason = doc_text(node, "reason");
     step->message = doc_text(node, "message");
     take_attempts(step, node);
+    step->ran_ms = doc_duration_ms(node, "duration");
 }
 
 /* A loop begins with the first of its iterations and ends with the last; its attempts are theirs.
@@ -50,6 +50,17 @@ static void take_iteration(struct flow_view_step *loop, const struct flow_view_s
     if (flow_view_step_over(loop) && iteration->ended_ms > loop->ended_ms)
         loop->ended_ms = iteration->ended_ms;
     loop->attempts += iteration->attempts;
+}
+
+/* Count an iteration by its state, or take it back. */
+static void count_iteration(struct flow_view_step *loop, enum view_state state, uint32_t by)
+{
+    const struct flow_view_step iteration = {.state = (uint8_t)state};
+
+    if (flow_view_step_over(&iteration) && state != VIEW_SKIPPED)
+        loop->iterations_over += by;
+    if (flow_view_step_active(&iteration))
+        loop->iterations_active += by;
 }
 
 /* Iterations stand behind their loop, whose own entry has been taken. */
@@ -67,8 +78,12 @@ static void take_nodes(struct flow_view *view, const json_t *nodes)
         if (step != UINT32_MAX) {
             take_node(&view->steps[step], node);
         } else if (loop != UINT32_MAX) {
+            const char *phase = doc_text(node, "phase");
+
             take_attempts(&iteration, node);
             take_iteration(&view->steps[loop], &iteration);
+            count_iteration(&view->steps[loop], phase ? view_state_parse(phase) : VIEW_WAITING, 1);
+            view->steps[loop].iterations_listed++;
         }
     }
 }
@@ -92,12 +107,11 @@ static void take_run_times(struct flow_view *view, const json_t *conditions)
 
     json_object_foreach((json_t *)(size_t)conditions, job, condition)
     {
-        const char *took = doc_text(condition, "runningDuration");
         struct flow_view_step *step = step_of_job(view, job);
-        int64_t ns;
+        int64_t ran_ms = doc_duration_ms(condition, "runningDuration");
 
-        if (step && took && duration_parse(took, &ns, NULL) && ns >= 0)
-            step->ran_ms = ns / 1000000;
+        if (step && ran_ms >= 0)
+            step->ran_ms = ran_ms;
     }
 }
 
@@ -170,8 +184,10 @@ static void take_bits(struct flow_view *view, const struct step_set *sets, uint3
             flow_view_set_state(step, state);
         if (state != VIEW_NONE && state != VIEW_SKIPPED && !flow_view_step_jobless(step))
             step->attempts = 1;
-        for (uint32_t left = step->loops ? iterations_of(step) : 0; left > 0; left--)
-            step->attempts += bits_tell_of_job(sets, vertex++);
+        for (uint32_t left = step->loops ? iterations_of(step) : 0; left > 0; left--, vertex++) {
+            step->attempts += bits_tell_of_job(sets, vertex);
+            count_iteration(step, state_by_bits(sets, vertex), 1);
+        }
     }
 }
 
@@ -186,9 +202,12 @@ static void uncount_named(struct flow_view *view, const struct step_set *sets,
     {
         uint32_t loop = flow_view_find(view, doc_text(node, "step"));
         uint32_t number = (uint32_t)json_integer_value(json_object_get(node, "iteration"));
+        uint32_t vertex = loop == UINT32_MAX ? UINT32_MAX : vertices[loop] + 1 + number;
 
-        if (loop != UINT32_MAX && bits_tell_of_job(sets, vertices[loop] + 1 + number))
-            view->steps[loop].attempts--;
+        if (loop == UINT32_MAX || !bits_tell_of_job(sets, vertex))
+            continue;
+        view->steps[loop].attempts--;
+        count_iteration(&view->steps[loop], state_by_bits(sets, vertex), UINT32_MAX);
     }
 }
 
@@ -220,6 +239,8 @@ static void take_results(struct flow_view *view, const json_t *stored)
     read_sets(stored, sets);
     take_bits(view, sets, vertices);
     uncount_named(view, sets, vertices);
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        view->steps[i].iterations_listed = 0; /* only unusual ones have an entry */
     release_sets(sets);
     mem_free(vertices);
 }
@@ -232,15 +253,18 @@ static void forget(struct flow_view_step *step)
     step->attempts = step->restarts = 0;
     step->created_ms = step->started_ms = step->ended_ms = 0;
     step->ran_ms = -1;
+    step->iterations_over = step->iterations_active = step->iterations_listed = 0;
 }
 
-/* The difference of the times, which are whole seconds, is up to a second off. */
-static void take_duration(struct flow_view *view)
+/* A loop that was at work when its flow ended, and has no job any more, does not go on. */
+static void stop_loops(struct flow_view *view)
 {
-    const char *duration = doc_text(view->status, "duration");
-    int64_t ns;
+    for (uint32_t i = 0; i < view->n_steps && flow_view_is_over(view); i++) {
+        struct flow_view_step *step = &view->steps[i];
 
-    view->took_ms = duration && duration_parse(duration, &ns, NULL) ? ns / 1000000 : -1;
+        if (step->loops && step->state == VIEW_RUNNING && !step->iterations_active)
+            flow_view_set_state(step, VIEW_STOPPED);
+    }
 }
 
 void flow_view_take_status(struct flow_view *view, json_t *status)
@@ -256,7 +280,7 @@ void flow_view_take_status(struct flow_view *view, json_t *status)
     view->message = doc_text(status, "state.message");
     view->began_ms = doc_time_ms(status, "startTime");
     view->ended_ms = doc_time_ms(status, "completionTime");
-    take_duration(view);
+    view->took_ms = doc_duration_ms(status, "duration"); /* the times are up to a second off */
     for (uint32_t i = 0; i < view->n_steps; i++)
         forget(&view->steps[i]);
     take_nodes(view, json_object_get(status, "nodes"));
@@ -264,6 +288,7 @@ void flow_view_take_status(struct flow_view *view, json_t *status)
     take_run_starts(view, json_object_get(status, "jobStatusList"));
     if (results_stored)
         take_results(view, results_stored);
+    stop_loops(view);
 }
 
 /* Steps that the tracker still takes for waiting, by their bits. */
@@ -284,27 +309,56 @@ static void complete_by_bits(struct flow_view *view, const json_t *stored)
     release_sets(sets);
 }
 
+/* What the status tells of a step that the tracker has seen. How long a loop took is taken from
+ * there, too: the tracker cannot tell it of one that began before it did. */
+static void complete_step(struct flow_view_step *step, const json_t *node)
+{
+    step->node = node;
+    if (step->state == VIEW_WAITING) {
+        take_node(step, node);
+    } else if (step->loops && flow_view_step_over(step)) {
+        step->ran_ms = doc_duration_ms(node, "duration");
+        if (step->ran_ms < 0)
+            step->created_ms = step->ended_ms = 0;
+    }
+}
+
+/* Without a duration the times of a loop are those of its iterations in the status. */
+static void complete_loop(struct flow_view_step *loop, const json_t *node)
+{
+    struct flow_view_step iteration = {0};
+
+    if (!flow_view_step_over(loop) || loop->ran_ms >= 0)
+        return;
+    take_attempts(&iteration, node);
+    iteration.attempts = 0; /* the tracker has counted them */
+    take_iteration(loop, &iteration);
+}
+
 void flow_view_complete(struct flow_view *view, json_t *status)
 {
     const json_t *stored = json_object_get(status, "results");
     size_t i;
     json_t *node;
 
+    for (uint32_t k = 0; k < view->n_steps; k++)
+        view->steps[k].node = NULL;
     json_decref(view->status);
     view->status = json_incref(status);
-    take_duration(view);
+    view->took_ms = doc_duration_ms(status, "duration"); /* the times are up to a second off */
     json_array_foreach(json_object_get(status, "nodes"), i, node)
     {
         uint32_t at = flow_view_find(view, doc_text(node, "name"));
+        uint32_t loop = flow_view_find(view, doc_text(node, "step"));
 
-        if (at == UINT32_MAX)
-            continue;
-        view->steps[at].node = node;
-        if (view->steps[at].state == VIEW_WAITING)
-            take_node(&view->steps[at], node);
+        if (at != UINT32_MAX)
+            complete_step(&view->steps[at], node);
+        else if (loop != UINT32_MAX)
+            complete_loop(&view->steps[loop], node);
     }
     if (stored)
         complete_by_bits(view, stored);
+    stop_loops(view);
 }
 
 void flow_view_take_step(struct flow_view *view, const json_t *item)

@@ -15,6 +15,7 @@
 
 #include "api/types/text/doc.h"
 #include "base/hash.h"
+#include "base/jsonscan.h"
 #include "base/mem.h"
 #include "view/reason.h"
 
@@ -114,6 +115,13 @@ static struct flow_view_step *step_of(const struct flow_tracker *tracker, const 
     return number ? iteration_of(&flow->steps[at], number) : &flow->steps[at];
 }
 
+/* An iteration that was in another state is counted by its loop as it is now. */
+static void count_iteration(struct flow_view_step *step, bool was_over, bool was_active)
+{
+    step->loop->iterations_over += (uint32_t)flow_view_step_over(step) - (uint32_t)was_over;
+    step->loop->iterations_active += (uint32_t)flow_view_step_active(step) - (uint32_t)was_active;
+}
+
 /* A step comes to a state: its times and the list of active steps follow. */
 static void set_state(struct flow_tracker *tracker, struct flow_view_step *step,
                       enum view_state state)
@@ -124,6 +132,8 @@ static void set_state(struct flow_tracker *tracker, struct flow_view_step *step,
     bool was_active = has_job && flow_view_step_active(step), is_active;
 
     flow_view_set_state(step, state);
+    if (step->loop)
+        count_iteration(step, was_over, was_active);
     if (flow_view_step_active(step) && !step->created_ms)
         step->created_ms = now_ms;
     if (state == VIEW_RUNNING && !step->started_ms)
@@ -171,9 +181,19 @@ static void check_finished(struct flow_tracker *tracker)
     loop_post(tracker->loop, &tracker->done_task);
 }
 
+/* Take what the newest status tells of steps that have had no job. */
+static void complete(struct flow_view *flow)
+{
+    scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
+
+    if (!flow->bare_job && status)
+        flow_view_complete(flow, status);
+}
+
 static void flow_set_phase(struct flow_tracker *tracker, struct flow_view *flow,
                            enum flow_phase phase, enum telling telling)
 {
+    const struct blob *status = flow->object->status;
     enum flow_phase before = flow->phase;
 
     if (phase == before)
@@ -183,11 +203,14 @@ static void flow_set_phase(struct flow_tracker *tracker, struct flow_view *flow,
         flow->began_ms = loop_wall_ms(tracker->loop);
     if (flow_phase_finished(phase)) {
         flow->ended_ms = loop_wall_ms(tracker->loop);
+        flow->took_ms = status ? jsonscan_duration(jsonscan_member(status->text, "duration")) : -1;
         tracker->n_over++;
     } else if (flow_phase_finished(before)) {
         flow->ended_ms = 0;
         tracker->n_over--;
     }
+    if (flow_view_is_over(flow) && flow->n_in[VIEW_WAITING])
+        complete(flow); /* some were skipped */
     if (telling == TELL)
         tracker->events.flow(tracker->events.ctx, flow, before);
     check_finished(tracker);
@@ -201,31 +224,24 @@ static void set_told(struct flow_view_step *step, const char *text)
     step->told = copy;
 }
 
-/* A message that only counts pods: the state tells that already. */
-static bool only_counts(const struct job_status *status)
-{
-    return !status->message || !*status->message || strstr(status->message, " pods succeeded, ");
-}
-
-/* Why it failed, restarts or waits. */
+/* Why it failed, restarts or waits. A message that only counts pods says no more than the state. */
 static void take_reason(const struct flow_tracker *tracker, struct flow_view_step *step,
                         const struct job_status *status)
 {
     bool failed = job_phase_finished(status->phase) && status->phase != JOB_COMPLETED;
     bool goes_well = status->phase == JOB_RUNNING || status->phase == JOB_COMPLETING ||
                      status->phase == JOB_COMPLETED;
+    struct reason_pods pods = {0};
     scoped(buf) struct buf text = {0};
 
-    if (failed && only_counts(status)) {
-        reason_of_failure(tracker->store, step->job_uid, &text);
-        if (text.len == 0)
-            buf_str(&text, status->message ? status->message : "");
-        if (status->reason && strcmp(status->reason, "MaxRetryReached") == 0)
-            buf_str(&text, "; no restart is left (maxRetry)");
-    } else if (failed || (!goes_well && !only_counts(status))) {
-        buf_str(&text, status->message ? status->message : "");
-    }
+    if (failed && reason_only_counts(status->message))
+        reason_pods_of(tracker->store, step->job_uid, &pods);
+    if (failed)
+        reason_of_failure(status->reason, status->message, &pods, &text);
+    else if (!goes_well && !reason_only_counts(status->message))
+        buf_str(&text, status->message);
     set_told(step, text.data);
+    reason_pods_release(&pods);
 }
 
 static int32_t pods_of(const struct job_spec *spec)
@@ -358,6 +374,7 @@ static void end_jobless(struct flow_tracker *tracker, struct flow_view_step *ste
 
     take_verdict(step, node);
     set_state(tracker, step, state);
+    step->ran_ms = doc_duration_ms(node, "duration");
     if (end_ms)
         step->ended_ms = end_ms;
     if (!step->template || step->started_ms > step->ended_ms)
@@ -377,29 +394,52 @@ static bool has_jobless(const struct flow_view *flow)
     return false;
 }
 
-/* The flow's status tells what became of its loops and switches. */
+/* The entry of a loop or a switch. What was told of an earlier end goes when it is retried. */
+static void take_jobless_node(struct flow_tracker *tracker, struct flow_view_step *step,
+                              const json_t *node, enum telling telling)
+{
+    const char *phase = doc_text(node, "phase");
+    enum view_state state = phase ? view_state_parse(phase) : VIEW_NONE;
+
+    if (!phase || !flow_view_step_jobless(step) || state == step->state)
+        return;
+    if (state == VIEW_COMPLETED || state == VIEW_FAILED || state == VIEW_TERMINATED) {
+        end_jobless(tracker, step, node, state, telling);
+    } else if (flow_view_step_over(step)) {
+        set_told(step, NULL);
+        come_to(tracker, step, state, telling);
+    }
+}
+
+static void forget_listed(struct flow_view *flow)
+{
+    for (uint32_t i = 0; i < flow->n_steps; i++)
+        flow->steps[i].iterations_listed = 0;
+}
+
+/* The flow's status tells what became of its loops and switches, and, unless it is compact, how many
+ * iterations they have. */
 static void take_jobless(struct flow_tracker *tracker, struct flow_view *flow, enum telling telling)
 {
     scoped(json) json_t *status = NULL;
-    const json_t *node;
+    bool compact;
+    json_t *node;
     size_t i;
 
     if (!flow->has_jobless || !flow->object->status)
         return;
     status = object_status_json(flow->object);
+    compact = json_object_get(status, "results") != NULL;
+    forget_listed(flow);
     json_array_foreach(json_object_get(status, "nodes"), i, node)
     {
-        const char *phase = doc_text(node, "phase");
         uint32_t at = flow_view_find(flow, doc_text(node, "name"));
-        struct flow_view_step *step = at == UINT32_MAX ? NULL : &flow->steps[at];
-        enum view_state state = phase ? view_state_parse(phase) : VIEW_NONE;
+        uint32_t loop = flow_view_find(flow, doc_text(node, "step"));
 
-        if (!step || !phase || !flow_view_step_jobless(step) || state == step->state)
-            continue;
-        if (state == VIEW_COMPLETED || state == VIEW_FAILED || state == VIEW_TERMINATED)
-            end_jobless(tracker, step, node, state, telling);
-        else if (flow_view_step_over(step)) /* it was retried */
-            come_to(tracker, step, state, telling);
+        if (at != UINT32_MAX)
+            take_jobless_node(tracker, &flow->steps[at], node, telling);
+        else if (loop != UINT32_MAX && !compact)
+            flow->steps[loop].iterations_listed++;
     }
 }
 
@@ -582,11 +622,7 @@ void flow_tracker_waits_for(const struct flow_tracker *tracker, const struct flo
 void flow_tracker_complete(struct flow_tracker *tracker)
 {
     for (struct flow_view *flow = tracker->flows; flow; flow = flow->next) {
-        scoped(json) json_t *status =
-            flow->object->status ? object_status_json(flow->object) : NULL;
-
-        if (!flow->bare_job && status)
-            flow_view_complete(flow, status);
+        complete(flow);
         if (flow_view_is_over(flow))
             flow_view_take_path(flow);
         else

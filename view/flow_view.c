@@ -3,6 +3,7 @@
  */
 #include "view/flow_view.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "api/types/text/doc.h"
@@ -109,6 +110,10 @@ struct flow_view_counts flow_view_count(const struct flow_view *view)
     };
 }
 
+/* Steps that have no job at work, by state; what each is called among the counts. */
+static const enum view_state idle_states[] = {VIEW_WAITING, VIEW_BLOCKED, VIEW_RETRYING,
+                                              VIEW_ABORTED, VIEW_STOPPED};
+
 void flow_view_write_counts(const struct flow_view *view, struct buf *out)
 {
     const struct flow_view_counts counts = flow_view_count(view);
@@ -117,6 +122,17 @@ void flow_view_write_counts(const struct flow_view *view, struct buf *out)
                counts.steps == 1 ? "" : "s");
     if (counts.failed)
         buf_printf(out, ", %u failed", counts.failed);
+    if (counts.skipped)
+        buf_printf(out, ", %u skipped", counts.skipped);
+    if (counts.active)
+        buf_printf(out, ", %u at work", counts.active);
+    for (size_t i = 0; i < countof(idle_states); i++) {
+        uint32_t count = view->n_in[idle_states[i]];
+        const char *word = jobflow_step_state(state_texts[idle_states[i]], view->phase);
+
+        if (count)
+            buf_printf(out, ", %u %c%s", count, tolower((unsigned char)word[0]), word + 1);
+    }
 }
 
 bool flow_view_is_over(const struct flow_view *view)
@@ -212,7 +228,7 @@ const json_t *flow_view_step_spec(const struct flow_view_step *step)
 
 int64_t flow_view_step_ms(const struct flow_view_step *step, int64_t now_ms)
 {
-    int64_t since_ms = step->started_ms ? step->started_ms : step->created_ms;
+    int64_t since_ms = step->started_ms && !step->loops ? step->started_ms : step->created_ms;
 
     if (flow_view_step_over(step) && !step->template)
         return since_ms ? 0 : -1;
@@ -220,6 +236,8 @@ int64_t flow_view_step_ms(const struct flow_view_step *step, int64_t now_ms)
         return step->ran_ms;
     if (!since_ms || (flow_view_step_over(step) && !step->ended_ms))
         return -1;
+    if (flow_view_step_over(step)) /* stored times are whole seconds */
+        return (step->ended_ms / 1000 - since_ms / 1000) * 1000;
     return (step->ended_ms ? step->ended_ms : now_ms) - since_ms;
 }
 
@@ -231,11 +249,11 @@ void flow_view_write_ms(int64_t ms, struct buf *out)
     buf_str(out, text);
 }
 
-/* Stored times are whole seconds: only how long a job ran, and what a tracker saw, is finer. */
+/* Stored times are whole seconds: only how long a job ran, or a loop took, is finer. */
 void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, struct buf *out)
 {
     int64_t ms = flow_view_step_ms(step, now_ms);
-    bool fine = flow_view_step_over(step) && (step->ran_ms >= 0 || step->flow->object);
+    bool fine = flow_view_step_over(step) && step->ran_ms >= 0;
     char text[TIME_TEXT_MAX];
 
     if (ms >= 0 && fine) {
@@ -273,6 +291,21 @@ uint32_t flow_view_step_iterations(const struct flow_view_step *step)
     if (json_object_get(loop, "until") || json_object_get(loop, "itemsFrom"))
         return (uint32_t)json_integer_value(json_object_get(loop, "maxIterations"));
     return (uint32_t)json_array_size(json_object_get(loop, "items"));
+}
+
+uint32_t flow_view_step_iterations_known(const struct flow_view_step *step)
+{
+    const json_t *loop = step->loops ? json_object_get(flow_view_step_spec(step), "for") : NULL;
+
+    return step->iterations_listed && json_object_get(loop, "itemsFrom")
+               ? step->iterations_listed
+               : flow_view_step_iterations(step);
+}
+
+void flow_view_step_progress(const struct flow_view_step *step, struct buf *out)
+{
+    if (step->loops)
+        buf_printf(out, "%u/%u", step->iterations_over, flow_view_step_iterations_known(step));
 }
 
 void flow_view_step_marks(const struct flow_view_step *step, struct buf *out)

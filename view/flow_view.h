@@ -37,7 +37,7 @@
     X(RETRYING, "Retrying") /* an attempt has failed, the next one follows */             \
     X(SKIPPED,  "Skipped")  /* by a condition, a switch, or because its targets were */   \
     X(UNKNOWN,  "Unknown")  /* its job has a phase this version does not know */          \
-    X(STOPPED,  "Stopped")  /* its job was deleted before it was over */
+    X(STOPPED,  "Stopped")  /* its job was deleted, or the flow of its loop ended, before it did */
 /* clang-format on */
 
 /* The state of a step. The phases of its job come first, with the numbers of enum job_phase;
@@ -74,7 +74,10 @@ struct flow_view_step {
     int64_t created_ms; /* when the newest job was made; 0 = not yet */
     int64_t started_ms; /* when its pods ran for the first time; 0 = not yet or not known */
     int64_t ended_ms;   /* when it was over; 0 = not yet or not known */
-    int64_t ran_ms;     /* how long the newest job was Running; -1 = not known */
+    int64_t ran_ms;     /* how long the newest job was Running, or the loop took; -1 = not known */
+    uint32_t iterations_over;     /* of a loop: those whose job is over */
+    uint32_t iterations_active;   /* those with a job that is not over */
+    uint32_t iterations_listed;   /* those that the status lists; 0: none, or it does not tell */
     const char *reason, *message; /* of the status, borrowed; NULL */
     char *told;         /* by the tracker: why it failed, restarts or waits, for people; NULL */
     const json_t *node; /* its entry in status.nodes, borrowed; NULL */
@@ -199,7 +202,7 @@ bool flow_view_step_critical(const struct flow_view_step *step);
 /* flow_view.c: questions about a view */
 
 bool flow_view_is_over(const struct flow_view *view);
-/** How long the flow took, or has taken by now; -1 when it has not begun. */
+/** How long the flow took, or has taken by now, in milliseconds; -1 when it has not begun. */
 int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms);
 /** Append it for people: "3.22s", of a flow that is not over "12s"; nothing for -1. */
 void flow_view_took(const struct flow_view *view, int64_t now_ms, struct buf *out);
@@ -217,7 +220,7 @@ struct flow_view_counts {
 struct flow_view_counts flow_view_count(const struct flow_view *view);
 /** How many steps are in a state. */
 uint32_t flow_view_count_state(const struct flow_view *view, enum view_state state);
-/** Append "4 of 6 steps completed, 1 failed". */
+/** Append "4 of 6 steps completed, 1 failed, 1 not run". */
 void flow_view_write_counts(const struct flow_view *view, struct buf *out);
 
 /** Position of a step by name; UINT32_MAX. O(1). */
@@ -241,7 +244,8 @@ bool flow_view_step_jobless(const struct flow_view_step *step);
 
 /** How long the newest attempt ran, or has run by now, in milliseconds: of a job the time it was
  * Running, of a loop from its first iteration to its last, of a switch 0. Before its pods run, how
- * long it waits for them. -1 when it has not begun or its times are not known. */
+ * long it waits for them. Of a step that is over it is a whole second or the time that the status
+ * tells, so that all who ask get the same. -1 when it has not begun or its times are not known. */
 int64_t flow_view_step_ms(const struct flow_view_step *step, int64_t now_ms);
 /** Append it for people: "0.28s", of a step that is at work "12s" or "3m12s"; nothing for -1. */
 void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, struct buf *out);
@@ -253,6 +257,10 @@ void flow_view_write_ms(int64_t ms, struct buf *out);
 void flow_view_step_why(const struct flow_view_step *step, struct buf *out);
 /** How many iterations its loop has by its spec; 0 without a loop. */
 uint32_t flow_view_step_iterations(const struct flow_view_step *step);
+/** How many it may have as far as that is known: items of an output are counted when they are. */
+uint32_t flow_view_step_iterations_known(const struct flow_view_step *step);
+/** Append how far a loop has come, "226/500"; nothing without a loop. */
+void flow_view_step_progress(const struct flow_view_step *step, struct buf *out);
 /** What a step has beyond targets: "any of", "always", "probe", "if", "switch", "for 3"; several
  * with commas; nothing for a plain step. */
 void flow_view_step_marks(const struct flow_view_step *step, struct buf *out);

@@ -10,11 +10,15 @@
 
 void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *out)
 {
-    scoped(buf) struct buf took = {0};
+    scoped(buf) struct buf progress = {0}, took = {0};
 
     if (step->state == VIEW_NONE)
         return;
     buf_str(out, flow_view_step_state(step));
+    if (step->state == VIEW_RUNNING || step->state == VIEW_STOPPED)
+        flow_view_step_progress(step, &progress);
+    if (progress.len)
+        buf_printf(out, " %s", progress.data);
     if (flow_view_step_over(step) || flow_view_step_active(step))
         flow_view_step_took(step, now_ms, &took);
     if (took.len)
@@ -86,11 +90,16 @@ static json_t *step_json(const struct flow_view *view, uint32_t i)
     json_object_set_new(object, "strategy", json_string(step->any ? "any" : "all"));
     flow_view_step_marks(step, &marks);
     add_text(object, "marks", marks.data);
-    add_text(object, "state", view_state_text((enum view_state)step->state));
+    add_text(object, "state", flow_view_step_state(step));
     add_text(object, "reason", step->reason);
     add_text(object, "message", step->message);
     if (step->attempts)
         json_object_set_new(object, "attempt", json_integer(step->attempts));
+    if (step->loops && view->phase != FLOW_NONE) {
+        json_object_set_new(object, "iterations",
+                            json_integer(flow_view_step_iterations_known(step)));
+        json_object_set_new(object, "iterationsOver", json_integer(step->iterations_over));
+    }
     add_time(object, "startTime", step->created_ms);
     add_time(object, "endTime", step->ended_ms);
     if (flow_view_step_over(step) && ms >= 0)

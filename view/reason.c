@@ -24,12 +24,6 @@ void reason_container_ended(const struct container_status *container, struct buf
         buf_printf(out, ": %s", container->message);
 }
 
-struct failures {
-    struct buf *first; /* why the first failed pod failed */
-    char name[256];    /* of that pod */
-    unsigned n_pods, n_failed;
-};
-
 static const struct container_status *failed_container(const struct pod_status *status)
 {
     for (size_t i = 0; i < status->init_containers.count; i++)
@@ -43,39 +37,68 @@ static const struct container_status *failed_container(const struct pod_status *
     return NULL;
 }
 
-static void look_at_pod(void *arg, const struct object *pod)
+void reason_pods_add(struct reason_pods *pods, const struct object *pod)
 {
-    struct failures *failures = arg;
     const struct pod_status *status = pod_status_of(pod);
     const struct container_status *container;
 
-    failures->n_pods++;
-    if (status->phase != POD_FAILED || failures->n_failed++ > 0)
+    pods->n_pods++;
+    if (status->phase != POD_FAILED || pods->n_failed++ > 0)
         return;
-    snprintf(failures->name, sizeof failures->name, "%s", object_name(pod));
+    snprintf(pods->name, sizeof pods->name, "%s", object_name(pod));
     container = failed_container(status);
     if (status->reason && *status->reason) /* the pod as a whole, not one container */
-        buf_printf(failures->first, "%s%s%s", status->reason, status->message ? ": " : "",
+        buf_printf(&pods->first, "%s%s%s", status->reason, status->message ? ": " : "",
                    status->message ? status->message : "");
     else if (container)
-        reason_container_ended(container, failures->first);
+        reason_container_ended(container, &pods->first);
     else
-        buf_str(failures->first, "failed");
+        buf_str(&pods->first, "failed");
 }
 
-void reason_of_failure(const struct store *store, const char *job_uid, struct buf *out)
+void reason_pods_write(const struct reason_pods *pods, struct buf *out)
 {
-    scoped(buf) struct buf first = {0};
-    struct failures failures = {.first = &first};
-
-    store_each_owned(store, &kind_pod, job_uid, look_at_pod, &failures);
-    if (failures.n_failed == 0)
+    if (pods->n_failed == 0)
         return;
-    if (failures.n_pods > 1)
-        buf_printf(out, "pod %s: ", failures.name);
-    buf_str(out, first.data);
-    if (failures.n_failed > 1)
-        buf_printf(out, "; %u pods failed", failures.n_failed);
+    if (pods->n_pods > 1)
+        buf_printf(out, "pod %s: ", pods->name);
+    buf_str(out, pods->first.data);
+    if (pods->n_failed > 1)
+        buf_printf(out, "; %u pods failed", pods->n_failed);
+}
+
+void reason_pods_release(struct reason_pods *pods)
+{
+    buf_release(&pods->first);
+}
+
+static void look_at_pod(void *arg, const struct object *pod)
+{
+    reason_pods_add(arg, pod);
+}
+
+void reason_pods_of(const struct store *store, const char *job_uid, struct reason_pods *pods)
+{
+    store_each_owned(store, &kind_pod, job_uid, look_at_pod, pods);
+}
+
+bool reason_only_counts(const char *message)
+{
+    return !message || !*message || strstr(message, " pods succeeded, ");
+}
+
+void reason_of_failure(const char *reason, const char *message, const struct reason_pods *pods,
+                       struct buf *out)
+{
+    size_t before = out->len;
+    bool only_counts = reason_only_counts(message);
+
+    if (only_counts)
+        reason_pods_write(pods, out);
+    if (out->len == before && message)
+        buf_str(out, message);
+    if (only_counts && reason && strcmp(reason, "MaxRetryReached") == 0)
+        buf_str(out, "; no restart is left (maxRetry)");
 }
 
 static void look_at_group(void *arg, const struct object *group)

@@ -11,6 +11,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/inspect/explain.h"
 #include "cli/inspect/flow_source.h"
+#include "view/condition_text.h"
 #include "view/graph_forms.h"
 #include "view/table_print.h"
 
@@ -64,18 +65,10 @@ static void print_status(const struct answer *answer)
 
 static void print_counts(const struct answer *answer)
 {
-    const struct flow_view *view = answer->about.view;
-    const struct flow_view_counts counts = flow_view_count(view);
+    scoped(buf) struct buf counts = {0};
 
-    printf("%u of %u step%s completed", counts.completed, counts.steps,
-           counts.steps == 1 ? "" : "s");
-    if (counts.active)
-        printf(", %u at work", counts.active);
-    if (counts.skipped)
-        printf(", %u skipped", counts.skipped);
-    if (counts.failed)
-        printf(", %u failed", counts.failed);
-    puts(".");
+    flow_view_write_counts(answer->about.view, &counts);
+    printf("%s.\n", counts.data);
 }
 
 static bool is_blocked(const struct flow_view_step *step)
@@ -296,6 +289,32 @@ static void print_dependents(const struct flow_view *view, uint32_t i)
     print_line("Before", names.data);
 }
 
+/* The conditions of the step with the values that they compare, once there are some. */
+static void print_conditions(const struct flow_view *view, const struct flow_view_step *step)
+{
+    const json_t *spec = flow_view_step_spec(step);
+    scoped(buf) struct buf text = {0};
+    size_t i;
+    json_t *one;
+
+    if (step->state == VIEW_WAITING || step->state == VIEW_NONE)
+        return;
+    condition_write(view, json_object_get(spec, "if"), false, &text);
+    print_line("If", text.data);
+    json_array_foreach(doc_at(spec, "switch.cases"), i, one)
+    {
+        const char *name = doc_text(one, "name");
+
+        buf_clear(&text);
+        buf_printf(&text, "%s: ", name ? name : "");
+        condition_write(view, json_object_get(one, "if"), false, &text);
+        print_line(i ? "" : "Cases", text.data);
+    }
+    buf_clear(&text);
+    condition_write(view, doc_at(spec, "for.until"), false, &text);
+    print_line("Until", text.len ? text.data : NULL);
+}
+
 static void explain_one(struct answer *answer, uint32_t i)
 {
     const struct flow_view *view = answer->about.view;
@@ -314,6 +333,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     print_line("Has", marks.data);
     explain_step(&answer->about, i, &why);
     print_line("Why", why.data);
+    print_conditions(view, step);
     print_chain(&chain, i, 0);
     mem_free(chain.printed);
     if (!flow_view_step_over(step) && !flow_view_step_active(step) &&

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/client/lister.h"
+#include "view/condition_text.h"
+#include "view/reason.h"
 
 enum { NAMES_MAX = 6 };
 
@@ -49,52 +51,27 @@ static char *job_name(const struct explain *explain, const struct flow_view_step
     return newest ? mem_strdup(newest) : mem_printf("%s-%s", explain->view->name, step->name);
 }
 
-static void write_ended(const json_t *container, struct buf *out)
-{
-    const json_t *ended = doc_at(container, "state.terminated");
-    const char *reason = doc_text(ended, "reason"), *message = doc_text(ended, "message");
-    json_int_t signal = json_integer_value(json_object_get(ended, "signal"));
-
-    if (signal)
-        buf_printf(out, "killed by signal %d", (int)signal);
-    else
-        buf_printf(out, "exit code %d",
-                   (int)json_integer_value(json_object_get(ended, "exitCode")));
-    if (reason && strcmp(reason, "Error") != 0)
-        buf_printf(out, ", %s", reason);
-    if (message && *message)
-        buf_printf(out, ": %.*s", (int)strcspn(message, "\n"), message);
-}
-
-/* "pod f-a-main-0: exit code 3; 2 pods failed" */
-static void write_failed_pods(const struct explain *explain, const char *job, struct buf *out)
+/* The pods of a job, as far as they are kept. */
+static void take_pods(const struct explain *explain, const char *job, struct reason_pods *out)
 {
     scoped_str labels = mem_printf(LABEL_JOB_NAME "=%s", job);
     scoped(json) json_t *pods = first_match(explain, &kind_pod, labels, NULL);
-    size_t i, k, failed = 0;
-    json_t *pod, *container;
+    size_t i;
+    json_t *pod;
 
     json_array_foreach(json_object_get(pods, "items"), i, pod)
     {
-        const char *phase = doc_text(pod, "status.phase");
-        const char *reason = doc_text(pod, "status.reason");
-        bool told = false;
+        struct error_list errors = {0};
+        struct object *object;
 
-        if (!phase || strcmp(phase, "Failed") != 0 || failed++ > 0)
-            continue;
-        buf_printf(out, "%spod %s: ", out->len ? "; " : "", doc_text(pod, "metadata.name"));
-        json_array_foreach(doc_at(pod, "status.containerStatuses"), k, container)
-        {
-            if (told || !json_integer_value(doc_at(container, "state.terminated.exitCode")))
-                continue;
-            write_ended(container, out);
-            told = true;
-        }
-        if (!told)
-            buf_str(out, reason ? reason : "failed");
+        json_object_set_new(pod, "apiVersion", json_string("v1")); /* a list leaves them out */
+        json_object_set_new(pod, "kind", json_string(kind_pod.name));
+        object = object_from_json(pod, &errors);
+        if (object)
+            reason_pods_add(out, object);
+        object_unref(object);
+        error_list_release(&errors);
     }
-    if (failed > 1)
-        buf_printf(out, "; %zu pods failed", failed);
 }
 
 /* The PodGroups of a flow. A long name is shortened in the label, so then all PodGroups are
@@ -350,6 +327,16 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
     return false;
 }
 
+static void write_false_condition(const struct flow_view *view, const struct flow_view_step *step,
+                                  struct buf *out)
+{
+    scoped(buf) struct buf terms = {0};
+
+    condition_write(view, json_object_get(flow_view_step_spec(step), "if"), true, &terms);
+    buf_printf(out, "its condition (if) was false%s%s", terms.len ? ": " : "",
+               terms.len ? terms.data : "");
+}
+
 static void explain_skipped(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
@@ -359,7 +346,7 @@ static void explain_skipped(struct explain *explain, uint32_t i, struct buf *out
     else if (write_choice(explain, i, out))
         return;
     else if (json_object_get(flow_view_step_spec(step), "if"))
-        buf_str(out, "its condition (if) was false");
+        write_false_condition(explain->view, step, out);
     else
         buf_str(out, "everything it waits for was skipped");
 }
@@ -369,6 +356,7 @@ static void explain_running(struct explain *explain, uint32_t i, struct buf *out
     static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
     const struct flow_view_step *step = &explain->view->steps[i];
     int64_t ms = flow_view_step_ms(step, explain->now_ms);
+    scoped(buf) struct buf progress = {0};
     scoped_str job = job_name(explain, step);
     char text[TIME_TEXT_MAX];
 
@@ -383,6 +371,9 @@ static void explain_running(struct explain *explain, uint32_t i, struct buf *out
     } else {
         buf_str(out, "at work");
     }
+    flow_view_step_progress(step, &progress);
+    if (progress.len)
+        buf_printf(out, ", %s iterations", progress.data);
     if (step->estimated == ESTIMATE_NONE) {
         buf_str(out, "; nothing says how long it takes");
         return;
@@ -415,26 +406,38 @@ static void explain_completed(struct explain *explain, uint32_t i, struct buf *o
         buf_printf(out, ", in attempt %d", (int)step->attempts);
 }
 
+/* As a run tells it. Without pods the exit codes of the newest attempt are known from the status. */
 static void explain_failed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];
+    bool pods_tell = !flow_view_step_jobless(step) && reason_only_counts(step->message);
     scoped_str job = job_name(explain, step);
-    scoped(buf) struct buf pods = {0};
+    struct reason_pods pods = {0};
 
-    write_failed_pods(explain, job, &pods);
-    if (!pods.len)
-        explain_exit_codes(newest_attempt(step), &pods);
-    if (pods.len)
-        buf_str(out, pods.data);
-    else
+    if (pods_tell)
+        take_pods(explain, job, &pods);
+    if (pods_tell && !pods.n_failed)
+        explain_exit_codes(newest_attempt(step), out);
+    if (pods_tell && (pods.n_failed || !out->len))
+        reason_of_failure(step->reason, step->message, &pods, out);
+    else if (!pods_tell)
         flow_view_step_why(step, out);
     if (step->attempts > 1 && !flow_view_step_jobless(step))
         buf_printf(out, "%safter %d attempts", out->len ? "; " : "", (int)step->attempts);
+    reason_pods_release(&pods);
 }
 
 static void explain_reason(struct explain *explain, uint32_t i, struct buf *out)
 {
     flow_view_step_why(&explain->view->steps[i], out);
+}
+
+static void explain_stopped(struct explain *explain, uint32_t i, struct buf *out)
+{
+    scoped(buf) struct buf progress = {0};
+
+    flow_view_step_progress(&explain->view->steps[i], &progress);
+    buf_printf(out, "the flow ended after %s iterations", progress.data ? progress.data : "");
 }
 
 static void explain_aborted(struct explain *explain, uint32_t i, struct buf *out)
@@ -451,7 +454,7 @@ static void (*const states[VIEW_STATE_N])(struct explain *explain, uint32_t step
     [VIEW_BLOCKED] = explain_reason,  [VIEW_RETRYING] = explain_retrying,
     [VIEW_SKIPPED] = explain_skipped, [VIEW_COMPLETED] = explain_completed,
     [VIEW_FAILED] = explain_failed,   [VIEW_TERMINATED] = explain_failed,
-    [VIEW_ABORTED] = explain_aborted,
+    [VIEW_ABORTED] = explain_aborted, [VIEW_STOPPED] = explain_stopped,
 };
 
 void explain_step(struct explain *explain, uint32_t i, struct buf *out)

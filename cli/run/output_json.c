@@ -56,6 +56,10 @@ static void json_step(void *state, const struct flow_view_step *step, enum view_
     jsonw_member_int(&w, "total", step->pods);
     jsonw_member_int(&w, "attempt", step->attempts);
     jsonw_member_int(&w, "retries", step->restarts);
+    if (step->loops) {
+        jsonw_member_int(&w, "iterations", flow_view_step_iterations_known(step));
+        jsonw_member_int(&w, "iterationsOver", step->iterations_over);
+    }
     flow_view_step_why(step, &why);
     jsonw_member_str_opt(&w, "reason", why.data);
     if (flow_view_step_over(step))
@@ -79,7 +83,7 @@ static void json_flow(void *state, const struct flow_view *flow, enum flow_phase
     flow_view_remark(flow, &remark);
     jsonw_member_str_opt(&w, "reason", remark.data);
     if (flow_phase_finished(flow->phase))
-        jsonw_member_int(&w, "durationMilliseconds", flow->ended_ms - json->context.began_ms);
+        jsonw_member_int(&w, "durationMilliseconds", flow_view_ms(flow, flow->ended_ms));
     line_close(json, &w);
 }
 

@@ -5,7 +5,7 @@
  *   [f-fetch-main-0] 61% of 230 MB
  *   ⠹ train-large     Running   12.4s  3/4 pods
  *   ⠹ serve           Running    8.1s  restart 1
- *   ml-pipeline  [━━━━━━━━━━      ]  14/20 steps, 2 running   21s
+ *   ml-pipeline  [━━━━━━━━━━      ]  14/20 steps, search 226/500  21s
  *
  * Finished steps and log lines are collected and printed above the view with the next frame; the
  * view begins with the log lines that still grow. A frame is never higher or wider than the
@@ -143,17 +143,61 @@ static int rows_of(const struct flow_view *flow)
     return remark.len ? 2 : 1;
 }
 
+static const struct flow_view_step *next_loop(const struct flow_view *flow, uint32_t *at)
+{
+    while (flow->has_jobless && *at < flow->n_steps) {
+        const struct flow_view_step *step = &flow->steps[(*at)++];
+
+        if (step->loops && step->state == VIEW_RUNNING)
+            return step;
+    }
+    return NULL;
+}
+
+/* What the loops at work have done, in steps: half of a loop is half a step. */
+static double loops_done(const struct flow_view *flow)
+{
+    double done = 0;
+    uint32_t at = 0;
+
+    for (const struct flow_view_step *loop; (loop = next_loop(flow, &at));) {
+        uint32_t all = flow_view_step_iterations_known(loop);
+
+        done += all ? (double)loop->iterations_over / all : 0;
+    }
+    return done;
+}
+
+/* How far the loops at work have come: ", search 226/500". */
+static void draw_loops(const struct flow_view *flow, struct row *row)
+{
+    enum { SHOWN = 2 };
+    uint32_t at = 0, count = 0;
+
+    for (const struct flow_view_step *loop; (loop = next_loop(flow, &at));) {
+        scoped(buf) struct buf progress = {0};
+
+        flow_view_step_progress(loop, &progress);
+        if (count++ < SHOWN)
+            row_printf(row, COLOR_NONE, ", %s %s", loop->name, progress.data);
+    }
+    if (count > SHOWN)
+        row_printf(row, COLOR_NONE, ", %u more loops", count - SHOWN);
+}
+
 static void draw_flow(struct live *live, const struct flow_view *flow)
 {
     const struct flow_view_counts counts = flow_view_count(flow);
-    size_t over = counts.completed + counts.failed;
+    uint32_t over = counts.completed + counts.failed + counts.skipped;
     struct row row = row_begin(live);
     int bar = row.room - 50, filled;
     scoped(buf) struct buf done = {0}, remark = {0};
     char elapsed[TIME_TEXT_MAX];
 
     bar = bar > BAR_COLUMNS_MAX ? BAR_COLUMNS_MAX : bar;
-    filled = flow->n_steps ? (int)(over * (size_t)(bar > 0 ? bar : 0) / flow->n_steps) : 0;
+    filled = flow->n_steps && bar > 0
+                 ? (int)((over + loops_done(flow)) * bar / flow->n_steps + 0.001)
+                 : 0;
     duration_human(loop_wall_ms(live->context.loop) - live->context.began_ms, elapsed);
     row_text(&row, COLOR_BOLD, flow->name);
     if (bar > 0)
@@ -163,9 +207,10 @@ static void draw_flow(struct live *live, const struct flow_view *flow)
     if (done.len)
         row_text(&row, counts.failed ? COLOR_RED : COLOR_GREEN, done.data);
     row_printf(&row, COLOR_NONE, "%*s", bar > filled ? bar - filled : 0, "");
-    row_printf(&row, COLOR_NONE, "%s  %zu/%u steps", bar > 0 ? "]" : "", over, flow->n_steps);
+    row_printf(&row, COLOR_NONE, "%s  %u/%u steps", bar > 0 ? "]" : "", over, flow->n_steps);
     if (counts.failed)
         row_printf(&row, COLOR_RED, ", %u failed", counts.failed);
+    draw_loops(flow, &row);
     row_printf(&row, COLOR_NONE, "  %s", elapsed);
     row_end(live);
     flow_view_remark(flow, &remark);
@@ -316,6 +361,15 @@ static void *live_begin(const struct output_context *context)
     return live;
 }
 
+static void write_took(const struct flow_view_step *step, struct buf *out)
+{
+    scoped(buf) struct buf took = {0};
+
+    flow_view_step_took(step, 0, &took);
+    if (took.len)
+        buf_printf(out, "  %s", took.data);
+}
+
 static void live_step(void *state, const struct flow_view_step *step, enum view_state before)
 {
     struct live *live = state;
@@ -333,7 +387,7 @@ static void live_step(void *state, const struct flow_view_step *step, enum view_
         if (step->state == VIEW_STOPPED)
             buf_str(&live->scroll, "  Stopped");
         else
-            buf_printf(&live->scroll, "  %.1fs", (double)flow_view_step_ms(step, 0) / 1000.0);
+            write_took(step, &live->scroll);
         if (flow_view_step_failed(step)) {
             flow_view_step_why(step, &why);
             buf_printf(&live->scroll, why.len ? "  %s (%s)" : "  %s", flow_view_step_state(step),

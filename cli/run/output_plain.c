@@ -97,6 +97,12 @@ static void print_active(struct plain *plain)
             continue;
         fputs(count == 1 ? " " : ", ", stdout);
         print_step_name(plain, step);
+        if (step->loop) {
+            scoped(buf) struct buf progress = {0};
+
+            flow_view_step_progress(step->loop, &progress);
+            printf(" (%s %s)", step->loop->name, progress.data);
+        }
     }
     if (count > NAMES_MAX)
         printf(" and %zu more", count - NAMES_MAX);

@@ -125,18 +125,22 @@ static const char *verdict_word(const struct summary *summary)
     return flow->bare_job ? flow_view_step_state(&flow->steps[0]) : flow_phase_text(flow->phase);
 }
 
-/* What a flow took; of one that an earlier run began, what this run took. */
+/* What a flow took; of one that an earlier run began, what this run took of it, too. */
 static void write_took(const struct summary *summary, struct buf *out)
 {
     const struct flow_view *flow = summary->flow;
     int64_t now_ms = loop_wall_ms(summary->context->loop);
-    bool by_flow = flow_view_is_over(flow) && !flow->resumed && !flow->bare_job;
+    int64_t run_ms = (flow->ended_ms ? flow->ended_ms : now_ms) - summary->context->began_ms;
+    bool by_flow = flow_view_is_over(flow) && !flow->bare_job;
 
     if (by_flow)
         flow_view_took(flow, now_ms, out);
-    else
-        flow_view_write_ms((flow->ended_ms ? flow->ended_ms : now_ms) - summary->context->began_ms,
-                           out);
+    if (by_flow && flow->resumed)
+        buf_str(out, ", ");
+    if (!by_flow || flow->resumed)
+        flow_view_write_ms(run_ms, out);
+    if (by_flow && flow->resumed)
+        buf_str(out, " of it in this run");
 }
 
 /* How the flow ended, or that it did not. */

@@ -303,7 +303,7 @@ def iterations_are_told_one_by_one():
                 [("fan", "Completed", "2"), ("fan-0", "Completed", "1"), ("fan-1", "Completed", "1"),
                  ("loop", "Failed", "2"), ("loop-0", "Completed", "1"), ("loop-1", "Completed", "1"), ("a", "Completed", "1")])
     told = re.search(r"^Step Count: +(.*)$", jobflow("describe", "jf/f").stdout, re.M).group(1)
-    check(re.fullmatch(r"5: 3 completed, 1 failed, 1 skipped \(\d+ with iterations\)", told), told)
+    check_equal("step count", told, "3 of 5 steps completed, 1 failed, 1 skipped")
     lines = [json.loads(line) for line in jobflow("run", "-o", "json", "--fresh", "f.yaml", code=1).stdout.split("\n") if line]
     check_equal("json", sorted({(l["step"], l.get("loop")) for l in lines if l["type"] == "step" and l["step"].startswith("fan")}, key=str),
                 [("fan", None), ("fan-0", "fan"), ("fan-1", "fan")])

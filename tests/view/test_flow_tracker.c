@@ -11,6 +11,7 @@
 
 struct seen {
     struct buf steps, flows; /* "a:Pending a:Running …" */
+    char counts[200];        /* of the flow when it came to its last phase */
     int finished;
 };
 
@@ -27,6 +28,10 @@ static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase bef
 {
     struct seen *seen = ctx;
 
+    scoped(buf) struct buf counts = {0};
+
+    flow_view_write_counts(flow, &counts);
+    snprintf(seen->counts, sizeof seen->counts, "%s", counts.data);
     if (flow->phase != before)
         buf_printf(&seen->flows, "%s%s", seen->flows.len ? " " : "", flow_phase_text(flow->phase));
 }
@@ -46,6 +51,18 @@ static struct flow_tracker *follow(struct flow_fixture *fixture, struct seen *se
     return tracker;
 }
 
+/* A job that ran for some time, to the millisecond. */
+static void end(struct flow_fixture *fixture, const char *job, enum job_phase phase,
+                int64_t after_ms)
+{
+    struct job_status status = {.phase = phase, .running_duration_ns = after_ms * 1000000};
+
+    flow_fixture_phase(fixture, job, JOB_RUNNING);
+    flow_fixture_advance(fixture, after_ms);
+    status.transition_ms = loop_wall_ms(fixture->loop);
+    flow_fixture_status(fixture, job, &status);
+}
+
 static void seen_release(struct seen *seen)
 {
     buf_release(&seen->steps);
@@ -63,7 +80,20 @@ static char *text_of(const struct flow_view *view)
 
         buf_printf(&text, "; %s%s %s x%d", flow_view_step_critical(step) ? "*" : "", step->name,
                    flow_view_step_state(step), (int)step->attempts);
+        if (flow_view_step_over(step) && step->attempts)
+            buf_char(&text, ' ');
+        if (flow_view_step_over(step))
+            flow_view_step_took(step, 0, &text);
+        if (step->loops)
+            buf_char(&text, ' ');
+        flow_view_step_progress(step, &text);
     }
+    if (view->path_len) {
+        buf_str(&text, "; path ");
+        flow_view_write_ms(view->path_ms, &text);
+    }
+    buf_str(&text, " of ");
+    flow_view_took(view, 0, &text);
     return buf_take(&text);
 }
 
@@ -96,16 +126,16 @@ static void a_run_and_the_store_tell_the_same(void **state)
                       "{items: [p, q], parallelism: 1}, dependsOn: {targets: [a]}}, {name: b, "
                       "dependsOn: {targets: [l]}}, {name: c, dependsOn: {targets: [b]}}]");
     tracker = follow(fixture, &seen);
-    flow_fixture_end(fixture, "f-a", 1, NULL);
+    end(fixture, "f-a", JOB_FAILED, 100);
     flow_fixture_advance(fixture, 1000);
-    flow_fixture_end(fixture, "f-a", 0, NULL);
-    flow_fixture_end(fixture, "f-l-0", 0, NULL);
-    flow_fixture_end(fixture, "f-l-1", 0, NULL);
-    flow_fixture_end(fixture, "f-b", 1, NULL);
+    end(fixture, "f-a", JOB_COMPLETED, 2100);
+    end(fixture, "f-l-0", JOB_COMPLETED, 610);
+    end(fixture, "f-l-1", JOB_COMPLETED, 720);
+    end(fixture, "f-b", JOB_FAILED, 130);
     flow_fixture_advance(fixture, 1000);
     check_views(fixture, tracker,
-                "2 of 4 steps completed, 1 failed; *a Completed x2; *l Completed x2; *b Failed x1; "
-                "c Not run x0");
+                "2 of 4 steps completed, 1 failed, 1 not run; *a Completed x2 2.10s; *l Completed "
+                "x2 1.33s 2/2; *b Failed x1 0.13s; c Not run x0; path 3.56s of 4.66s");
     check_has("iterations are steps", seen.steps.data, "l:Running");
     check_has("with names", seen.steps.data, "l-1:Completed");
     check_has("the flow", seen.flows.data, "Failed");
@@ -126,9 +156,10 @@ static void attempts_before_the_tracker_count(void **state)
     flow_fixture_end(fixture, "f-a", 1, NULL);
     flow_fixture_advance(fixture, 1000);
     tracker = follow(fixture, &seen);
-    flow_fixture_end(fixture, "f-a", 0, NULL);
+    end(fixture, "f-a", JOB_COMPLETED, 400);
     flow_fixture_advance(fixture, 1000);
-    check_views(fixture, tracker, "1 of 1 step completed; a Completed x2");
+    check_views(fixture, tracker,
+                "1 of 1 step completed; a Completed x2 0.40s; path 0.40s of 1.40s");
     flow_tracker_free(tracker);
     seen_release(&seen);
 }
@@ -146,7 +177,10 @@ static void skipped_steps_are_known_at_the_end(void **state)
     tracker = follow(fixture, &seen);
     flow_fixture_end(fixture, "f-a", 0, NULL);
     flow_fixture_advance(fixture, 1000);
-    check_views(fixture, tracker, "1 of 2 steps completed; a Completed x1; b Skipped x0");
+    check_str("at the end of the flow", seen.counts, "1 of 2 steps completed, 1 skipped");
+    check_views(fixture, tracker,
+                "1 of 2 steps completed, 1 skipped; a Completed x1 0s; b Skipped x0; path 0.00s of "
+                "0.00s");
     flow_tracker_free(tracker);
     seen_release(&seen);
 }
@@ -168,6 +202,100 @@ static void a_deleted_job_stops_its_step(void **state)
     seen_release(&seen);
 }
 
+static void check_loop(struct flow_fixture *fixture, struct flow_tracker *tracker, const char *want)
+{
+    scoped(json) json_t *doc = object_to_json(flow_fixture_get(fixture, &kind_job_flow, "f"));
+    scoped(flow_view) struct flow_view *stored = flow_view_from_document(doc, NULL);
+    const struct flow_view_step *loop = &flow_tracker_flows(tracker)->steps[0];
+    scoped(buf) struct buf by_run = {0}, by_store = {0};
+
+    flow_view_step_progress(loop, &by_run);
+    flow_view_step_progress(&stored->steps[0], &by_store);
+    check_str("of the run", by_run.data, want);
+    check_str("of the store", by_store.data, want);
+}
+
+static void loops_tell_how_far_they_have_come(void **state)
+{
+    static const struct {
+        const char *loop, *message, *at_first, *later;
+    } cases[] = {
+        {"range: {end: 4}, parallelism: 2", "", "0/4", "1/4"},
+        {"maxIterations: 500, until: {terms: [{target: l, output: {key: x, operator: Exists}}]}",
+         "", "0/500", "1/500"},
+        {"itemsFrom: {target: s, key: x}, maxIterations: 9", "x=[1,2,3]", "0/3", "1/3"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        struct seen seen = {0};
+        struct flow_tracker *tracker;
+        scoped_str spec = mem_printf("flows: [{name: l, jobTemplateName: t, dependsOn: {targets: "
+                                     "[s]}, for: {%s}}, {name: s, jobTemplateName: t}]",
+                                     cases[i].loop);
+
+        flow_fixture_spec(fixture, "f", "t", spec);
+        tracker = follow(fixture, &seen);
+        flow_fixture_end(fixture, "f-s", 0, cases[i].message);
+        flow_fixture_advance(fixture, 1000);
+        check_loop(fixture, tracker, cases[i].at_first);
+        end(fixture, "f-l-0", JOB_COMPLETED, 100);
+        flow_fixture_advance(fixture, 1000);
+        check_loop(fixture, tracker, cases[i].later);
+        flow_tracker_free(tracker);
+        seen_release(&seen);
+    }
+}
+
+/* Why it failed goes when it is retried. */
+static void what_was_told_of_a_loop_goes_with_its_cause(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+    struct seen seen = {0};
+    struct flow_tracker *tracker;
+    scoped(buf) struct buf failed = {0}, again = {0};
+    const struct flow_view_step *loop;
+
+    flow_fixture_spec(fixture, "f", "t",
+                      "flows: [{name: l, jobTemplateName: t, for: {items: [p]}}]");
+    tracker = follow(fixture, &seen);
+    loop = &flow_tracker_flows(tracker)->steps[0];
+    end(fixture, "f-l-0", JOB_FAILED, 100);
+    flow_fixture_advance(fixture, 1000);
+    flow_view_step_why(loop, &failed);
+    check_has("failed", failed.data, "IterationFailed: iteration l-0 is Failed");
+    flow_fixture_annotate(fixture, "f", "volcano.sh/jobFlowRetry", "1");
+    flow_fixture_advance(fixture, 1000);
+    flow_view_step_why(loop, &again);
+    check_str("at work again", flow_view_step_state(loop), "Running");
+    check_str("without a reason", again.data, NULL);
+    flow_tracker_free(tracker);
+    seen_release(&seen);
+}
+
+/* Its flow has failed, and no iteration is at work. */
+static void a_loop_that_does_not_go_on_is_stopped(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+    struct seen seen = {0};
+    struct flow_tracker *tracker;
+
+    flow_fixture_spec(
+        fixture, "f", "t",
+        "flows: [{name: l, jobTemplateName: t, for: {items: [p, q], parallelism: 1}}, "
+        "{name: a, jobTemplateName: t}]");
+    tracker = follow(fixture, &seen);
+    flow_fixture_phase(fixture, "f-l-0", JOB_RUNNING);
+    end(fixture, "f-a", JOB_FAILED, 100);
+    end(fixture, "f-l-0", JOB_COMPLETED, 100);
+    flow_fixture_advance(fixture, 1000);
+    check_views(fixture, tracker,
+                "0 of 2 steps completed, 1 failed, 1 stopped; l Stopped x1 1/2; a Failed x1 0.10s; "
+                "path 0.10s of 0.10s");
+    flow_tracker_free(tracker);
+    seen_release(&seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +303,9 @@ int main(void)
         cmocka_unit_test(attempts_before_the_tracker_count),
         cmocka_unit_test(skipped_steps_are_known_at_the_end),
         cmocka_unit_test(a_deleted_job_stops_its_step),
+        cmocka_unit_test(loops_tell_how_far_they_have_come),
+        cmocka_unit_test(what_was_told_of_a_loop_goes_with_its_cause),
+        cmocka_unit_test(a_loop_that_does_not_go_on_is_stopped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

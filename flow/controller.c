@@ -145,8 +145,11 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
 static void job_removed(struct flow *flow, uint32_t step, const struct object *job)
 {
     struct flow_model *m = &flow->model;
+    struct job_results *results = NULL;
 
-    if (!flow_model_job_removed(m, step, job, flow_may_create(flow), flow_now_ms(flow)))
+    if (!m->compact && !job_phase_finished(job_status_of(job)->phase))
+        results = job_results_gather(flow->controller->cluster, job); /* its pods still exist */
+    if (!flow_model_job_removed(m, step, job, results, flow_may_create(flow), flow_now_ms(flow)))
         return;
     if (m->steps[step].backoff)
         flow_backoff_update(flow, step);

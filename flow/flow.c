@@ -15,6 +15,7 @@
 #include "flow/model/critical_path.h"
 #include "flow/model/iteration_budget.h"
 #include "flow/model/step_probe.h"
+#include "flow/restore_logs.h"
 
 enum { RETRY_MAX_MS = 30000 };
 
@@ -231,6 +232,7 @@ void flow_open(struct flow *flow)
             flow_phase_finished(flow->state.phase) || flow_restore_ending(flow);
         gather_jobs(flow);
         flow_probing_restore(flow);
+        flow_restore_logs(flow->controller->cluster, flow->uid, &flow->model);
         flow_restore_missing_jobs(&flow->model);
         flow_model_recount(&flow->model);
         if (flow->model.retries_ended)

@@ -27,6 +27,7 @@ struct node {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct claims *claims;
+    struct log_keeper *logs;                /* NULL if simulated: nothing is written */
     struct endpoints_controller *endpoints; /* NULL if simulated: pods have no network */
     struct machine_writer *writer;
 };
@@ -40,6 +41,13 @@ static void adopted(void *ctx)
     node->writer =
         machine_write(node->cluster, &node->machine, node->runtime->ops->describe(node->runtime),
                       node->runtime->ops->capabilities(node->runtime));
+}
+
+static bool log_kept(void *ctx, const char *uid)
+{
+    const struct node *node = ctx;
+
+    return node->logs && log_keeper_keeps(node->logs, uid);
 }
 
 static void start_parts(struct node *node, const struct node_options *options)
@@ -60,6 +68,7 @@ static void start_parts(struct node *node, const struct node_options *options)
         .service_addresses = !options->sim,
         .machine_restarted = machine_restarted(node->cluster, &node->machine),
         .adopted = adopted,
+        .log_kept = log_kept,
         .ctx = node,
     };
     const struct scheduler_node schedulable = {
@@ -70,6 +79,8 @@ static void start_parts(struct node *node, const struct node_options *options)
     };
     const struct scheduler_options scheduler = {&schedulable, 1, node->machine.extras};
 
+    node->logs =
+        options->sim ? NULL : log_keeper_start(node->cluster, node->runtime, &options->kept_logs);
     node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
     node->scheduler = scheduler_start(node->cluster, &scheduler);
     node->queue_states = queue_states_start(node->cluster);
@@ -121,6 +132,7 @@ void node_stop(struct node *node)
     queue_states_stop(node->queue_states);
     scheduler_stop(node->scheduler);
     kubelet_stop(node->kubelet);
+    log_keeper_stop(node->logs);
     machine_writer_free(node->writer);
     if (node->runtime)
         node->runtime->ops->free(node->runtime);

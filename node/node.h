@@ -11,10 +11,12 @@
  *   queue_usage   writes the usage of queues to their statuses
  *   plain_groups  creates PodGroups for pods without a Job
  *   claims        binds volume claims
+ *   logs          keeps logs of pods that are gone
  *   machine       writes the Node object
  *   endpoints     maintains the endpoints of each Service
  */
 #include "api/cluster.h"
+#include "node/logs/keeper.h"
 #include "node/machine/amount.h"
 #include "node/machine/host_paths.h"
 #include "node/runtime/runtime.h"
@@ -31,6 +33,7 @@ struct node_options {
     struct host_paths host_paths;    /* host paths that pods may mount (SEC-20) */
     int64_t empty_dir_bytes;         /* size limit of an emptyDir without sizeLimit; 0: none
                                       * (L-39) */
+    struct log_limits kept_logs;     /* of pods that are gone; ignored when simulated */
     bool sim;
     struct runtime_host_options host; /* ignored when simulated */
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
+#include "api/types/kinds/pod/pod_log.h"
 #include "base/mem.h"
 
 enum { KEY_MAX = 63 };
@@ -32,7 +33,12 @@ void job_results_free(struct job_results *results)
         mem_free(results->outputs[i].key);
         mem_free(results->outputs[i].value);
     }
+    for (size_t i = 0; i < results->n_kept; i++) {
+        mem_free(results->kept[i].name);
+        mem_free(results->kept[i].uid);
+    }
     mem_free(results->pods);
+    mem_free(results->kept);
     mem_free(results->outputs);
     mem_free(results);
 }
@@ -195,6 +201,43 @@ static void keep_pod(struct job_results *results, const struct found_pod *found)
             read_message(results, status->containers.items[i].message, found->index);
 }
 
+static struct result_log *find_kept(const struct job_results *results, const char *pod)
+{
+    for (size_t i = 0; i < results->n_kept; i++)
+        if (strcmp(results->kept[i].name, pod) == 0)
+            return &results->kept[i];
+    return NULL;
+}
+
+static bool has_pod(const struct job_results *results, const char *name)
+{
+    for (size_t i = 0; i < results->n_pods; i++)
+        if (strcmp(results->pods[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Logs come in the order in which they were kept. */
+static void visit_log(void *arg, const struct object *log)
+{
+    struct job_results *results = arg;
+    const struct pod_log *facts = pod_log_of(log);
+    struct result_log *known;
+
+    if (results->n_pods >= RESULT_PODS_SHOWN || !facts->pod || !facts->uid ||
+        has_pod(results, facts->pod))
+        return;
+    known = find_kept(results, facts->pod);
+    if (known) {
+        mem_free(known->uid);
+        known->uid = mem_strdup(facts->uid);
+    } else if (results->n_kept < RESULT_PODS_SHOWN) {
+        results->kept = mem_resize(results->kept, (results->n_kept + 1) * sizeof *results->kept);
+        results->kept[results->n_kept++] =
+            (struct result_log){mem_strdup(facts->pod), mem_strdup(facts->uid)};
+    }
+}
+
 struct job_results *job_results_gather(struct cluster *cluster, const struct object *job)
 {
     struct job_results *results = job_results_new();
@@ -205,6 +248,7 @@ struct job_results *job_results_gather(struct cluster *cluster, const struct obj
         qsort(g.items, g.count, sizeof *g.items, in_order);
     for (size_t i = 0; i < g.count; i++)
         keep_pod(results, &g.items[i]);
+    cluster_each_owned(cluster, &kind_pod_log, object_uid(job), visit_log, results);
     mem_free(g.items);
     return results;
 }
@@ -281,19 +325,24 @@ static void write_codes(const struct job_results *results, size_t shown, struct 
     jsonw_close(w);
 }
 
+static void write_logs(const struct job_results *results, size_t shown, struct jsonw *w)
+{
+    jsonw_member_open(w, "logs");
+    for (size_t i = 0; i < shown; i++)
+        jsonw_member_str(w, results->pods[i].name, results->pods[i].uid);
+    for (size_t i = 0; i < results->n_kept && shown + i < RESULT_PODS_SHOWN; i++)
+        jsonw_member_str(w, results->kept[i].name, results->kept[i].uid);
+    jsonw_close(w);
+}
+
 void job_results_write_pods(const struct job_results *results, struct jsonw *w)
 {
     size_t shown = results ? results->n_pods : 0;
 
     if (shown > RESULT_PODS_SHOWN)
         shown = RESULT_PODS_SHOWN;
-    if (!shown)
-        return;
-    write_codes(results, shown, w);
-    if (results->restored)
-        return;
-    jsonw_member_open(w, "logs");
-    for (size_t i = 0; i < shown; i++)
-        jsonw_member_str(w, results->pods[i].name, results->pods[i].uid);
-    jsonw_close(w);
+    if (shown)
+        write_codes(results, shown, w);
+    if (results && !results->restored && (shown || results->n_kept))
+        write_logs(results, shown, w);
 }

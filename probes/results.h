@@ -4,7 +4,8 @@
  *
  * Outputs are lines `key=value` of termination messages. When several pods give the same key, the
  * pod with the lowest index wins, then the task that comes first. Pods are deleted with their job,
- * so results that are needed later are stored in the status of the flow.
+ * so results that are needed later are stored in the status of the flow. Of pods that were deleted
+ * before the job ended only the logs are known (api/types/kinds/pod/pod_log.h).
  * Ref: spec/jobflow.md 13.3; DC-06.
  */
 #include "api/cluster.h"
@@ -31,9 +32,16 @@ struct result_pod {
     int32_t code; /* exit code of its first container that failed, else of its first container */
 };
 
+/* A pod that is gone, and the uid that names its log. */
+struct result_log {
+    char *name, *uid;
+};
+
 struct job_results {
     struct result_pod *pods; /* by index, then by task in the job's order */
     size_t n_pods;
+    struct result_log *kept; /* the newest of each name that no existing pod has */
+    size_t n_kept;
     struct result_output *outputs;
     size_t n_outputs, output_bytes;
     bool restored; /* read back from a status: pods have no names */

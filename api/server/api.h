@@ -21,12 +21,12 @@ struct request_record;
 struct traffic_limits;
 struct watch_batcher;
 
-/** Reads pod logs; the node's runtime implements it. `*offset` is 0 at first and is advanced by
- * each read, so that a follower goes on where it stopped. False with NOT_FOUND when there is no
- * such log. */
+/** Reads pod logs by the uid of the pod; the node's runtime implements it. `*offset` is 0 at first
+ * and is advanced by each read, so that a follower goes on where it stopped. False with NOT_FOUND
+ * when there is no such log. */
 struct api_logs {
-    bool (*read)(void *ctx, const struct object *pod, const struct log_query *query,
-                 int64_t *offset, struct buf *out, struct error *err);
+    bool (*read)(void *ctx, const char *uid, const struct log_query *query, int64_t *offset,
+                 struct buf *out, struct error *err);
     void *ctx;
 };
 

@@ -35,6 +35,7 @@ struct column;
     X(COMMAND,         kind_command)              \
     X(POD_GROUP,       kind_pod_group)            \
     X(POD,             kind_pod)                  \
+    X(POD_LOG,         kind_pod_log)              \
     X(LEASE,           kind_lease)                \
     X(EVENT,           kind_event)                \
     X(CRD,             kind_crd)

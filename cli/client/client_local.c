@@ -17,6 +17,7 @@
 #include "api/server/api.h"
 #include "api/server/rest/route.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/pod/pod_log.h"
 #include "base/clock.h"
 #include "base/jsonscan.h"
 #include "base/mem.h"
@@ -280,14 +281,40 @@ static void close_side(struct side *side)
     engine_stop(side->engine);
 }
 
+static void add_pod_uid(void *uids, const struct object *pod)
+{
+    buf_add(uids, object_uid(pod), strlen(object_uid(pod)) + 1);
+}
+
+static void add_log_uid(void *uids, const struct object *log)
+{
+    const char *uid = pod_log_of(log)->uid;
+
+    if (uid)
+        buf_add(uids, uid, strlen(uid) + 1);
+}
+
+/* Removes the log files of pods that were deleted: no node does it now. */
+static void sweep_logs(const struct local *local)
+{
+    const struct store *store = engine_store(local->all.engine);
+    scoped(buf) struct buf uids = {0};
+
+    store_each(store, &kind_pod, NULL, add_pod_uid, &uids);
+    store_each(store, &kind_pod_log, NULL, add_log_uid, &uids);
+    runtime_log_sweep(local->base.data_dir, uids.data, uids.len);
+}
+
 /* Before the store is closed, background work caused by a change (garbage collection of dependents)
  * is finished. */
 static void local_close(struct client *client)
 {
     struct local *local = of(client);
 
-    if (local->changes)
+    if (local->changes) {
         settle(&local->all);
+        sweep_logs(local);
+    }
     close_side(&local->few);
     close_side(&local->named);
     close_side(&local->all);
@@ -303,12 +330,12 @@ static const struct client_ops ops = {
     .close = local_close,
 };
 
-static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
-                     int64_t *offset, struct buf *out, struct error *err)
+static bool read_log(void *ctx, const char *uid, const struct log_query *query, int64_t *offset,
+                     struct buf *out, struct error *err)
 {
     const struct local *local = ctx;
 
-    return runtime_log_read(local->base.data_dir, object_uid(pod), query, offset, out, err);
+    return runtime_log_read(local->base.data_dir, uid, query, offset, out, err);
 }
 
 /* SQLite lets one process at a time open the file, and processes that open it at once may block

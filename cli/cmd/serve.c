@@ -33,6 +33,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where every reader of the job sees them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_BOOL,     "gc-aborted", 0,   NULL,   "ttlSecondsAfterFinished deletes aborted jobs, too", SERVE(gc_aborted)},
+    KEEP_LOGS_FLAGS(SERVE(keep_logs), SERVE(keep_logs_total)),
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
     {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches, .live = true},

@@ -123,6 +123,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .own_keyrings = true,
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
+        .keep_logs = options->keep_logs,
+        .keep_logs_total = options->keep_logs_total,
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,
         .controllers_off = daemon->controllers_off,

@@ -12,6 +12,7 @@ struct daemon_options {
     const char *empty_dir_limit;      /* a quantity, or "none" */
     const char *runtime;              /* sandbox | sim */
     int64_t sim_speed;                /* 0: not given */
+    const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *compat;                        /* design | upstream */

@@ -63,6 +63,13 @@ bool check_empty_dir_limit(const char *text, struct error *err)
     return empty_dir_limit_parse(text, &bytes, err);
 }
 
+bool check_log_size(const char *text, struct error *err)
+{
+    int64_t bytes;
+
+    return log_size_parse(text, &bytes, err);
+}
+
 bool check_host_path(const char *text, struct error *err)
 {
     struct host_paths paths = {0};

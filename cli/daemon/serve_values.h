@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "node/logs/limits.h"
 
 enum { SERVE_PORT = 6480 };
 
@@ -18,10 +19,18 @@ bool listen_address_parse(const char *text, struct listen_address *out, struct e
 /** Parses a size in bytes, or "none", which gives 0 (L-39). */
 bool empty_dir_limit_parse(const char *text, int64_t *out_bytes, struct error *err);
 
+/* Flag rows for the limits on kept logs, which `run` has, too. */
+/* clang-format off */
+#define KEEP_LOGS_FLAGS(flow, total) \
+    {FLAG_STR, "keep-logs", 0, "SIZE", "logs of pods that are gone that each flow keeps, the oldest go first; default: " KEEP_LOGS_DEFAULT, flow, .check = check_log_size}, \
+    {FLAG_STR, "keep-logs-total", 0, "SIZE", "the same of all flows and jobs together; default: " KEEP_LOGS_TOTAL_DEFAULT, total, .check = check_log_size}
+/* clang-format on */
+
 /* Checks of flag values (the `check` of a flag in command.h). */
 bool check_listen(const char *text, struct error *err);
 bool check_tls_name(const char *text, struct error *err);
 bool check_empty_dir_limit(const char *text, struct error *err);
+bool check_log_size(const char *text, struct error *err);
 bool check_host_path(const char *text, struct error *err);
 bool check_node_resources(const char *text, struct error *err);
 bool check_controllers(const char *text, struct error *err);

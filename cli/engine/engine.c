@@ -69,7 +69,8 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
             },
     };
 
-    if (!machine_resources_parse(options->node_resources, &engine->resources, err))
+    if (!machine_resources_parse(options->node_resources, &engine->resources, err) ||
+        !log_limits_parse(options->keep_logs, options->keep_logs_total, &node.kept_logs, err))
         return false;
     node.cpu_milli = engine->resources.cpu_milli;
     node.memory_bytes = engine->resources.memory_bytes;

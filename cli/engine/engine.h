@@ -33,7 +33,9 @@ struct engine_options {
     const char *network;
     bool hosts_as_addresses;      /* always; otherwise only for pods that cannot resolve names */
     struct host_paths host_paths; /* paths that pods may mount (SEC-20) */
-    int64_t empty_dir_bytes;      /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
+    const char *keep_logs, *keep_logs_total; /* limits on logs of pods that are gone; NULL = the
+                                              * default */
+    int64_t empty_dir_bytes; /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
     int64_t restart_backoff_ms;
     bool controllers;         /* false: only store and registry, for reading and validating */
     unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */

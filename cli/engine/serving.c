@@ -11,12 +11,12 @@ struct serving {
     struct listener *listener;
 };
 
-static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
-                     int64_t *offset, struct buf *out, struct error *err)
+static bool read_log(void *ctx, const char *uid, const struct log_query *query, int64_t *offset,
+                     struct buf *out, struct error *err)
 {
     struct runtime *runtime = ctx;
 
-    return runtime->ops->read_log(runtime, object_uid(pod), query, offset, out, err);
+    return runtime->ops->read_log(runtime, uid, query, offset, out, err);
 }
 
 static json_t *template_of(const json_t *job)

@@ -202,6 +202,8 @@ static struct engine *open_engine(const struct session_options *options, struct 
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
         .host_paths = {.any = true}, /* DC-08: these are the user's own manifests */
+        .keep_logs = options->keep_logs,
+        .keep_logs_total = options->keep_logs_total,
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,
     };

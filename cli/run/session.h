@@ -17,11 +17,12 @@ struct session_options {
     const char *isolation; /* NULL = as each pod asks for */
     const char *network;
     bool hosts_as_addresses;
-    const char *durability;     /* strict | relaxed */
-    const char *node_resources; /* NULL = those of the machine */
-    int64_t max_flow_steps;     /* 0 = the default */
-    int64_t max_pods;           /* 0 = one per CPU */
-    int64_t timeout_ms;         /* 0 = none */
+    const char *durability;                  /* strict | relaxed */
+    const char *node_resources;              /* NULL = those of the machine */
+    int64_t max_flow_steps;                  /* 0 = the default */
+    int64_t max_pods;                        /* 0 = one per CPU */
+    int64_t timeout_ms;                      /* 0 = none */
+    const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     int64_t restart_backoff_ms;
     bool logs;
     bool fresh;         /* forget an unfinished run of the same flows */

@@ -202,7 +202,7 @@ static void keep_results(struct step *step, struct job_results *results)
         return;
     if (!step->history)
         step->history = step_history_new();
-    if (step->history->results && !results->n_pods)
+    if (step->history->results && !results->n_pods && !results->n_kept)
         job_results_free(results); /* the pods are gone: the known results stay */
     else
         step_history_set_results(step->history, results);
@@ -309,14 +309,17 @@ static void lose_unfinished(struct flow_model *m, uint32_t i, bool open, int64_t
     flow_model_move_step(m, i, over ? STEP_SKIPPED : open ? STEP_READY : STEP_WAITING, JOB_NONE);
 }
 
-bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct object *job, bool open,
-                            int64_t now_ms)
+bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct object *job,
+                            struct job_results *results, bool open, int64_t now_ms)
 {
     struct step *step = &m->steps[i];
 
-    if (step->job != job_key(job))
+    if (step->job != job_key(job)) {
+        job_results_free(results);
         return false;
+    }
     set_job(m, i, 0);
+    keep_results(step, results);
     if (!step->history && step->phase != JOB_COMPLETED)
         step->history = step_history_new(); /* keeps the attempt after its job */
     if (step->history && !step->history->job)

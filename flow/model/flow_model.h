@@ -174,10 +174,11 @@ void flow_model_job_name(const struct flow_model *m, uint32_t step, struct buf *
  * where the job carries no time. */
 bool flow_model_job_changed(struct flow_model *m, uint32_t step, const struct object *job,
                             struct job_results *results, int64_t now_ms);
-/** The job was removed. `open`: further jobs may be created, so an unfinished step becomes ready
- * again. Returns false if the step has another job by now. */
+/** The job was removed. `results`: what the pods of an unfinished job leave behind (consumed), or
+ * NULL. `open`: further jobs may be created, so an unfinished step becomes ready again. Returns
+ * false if the step has another job by now. */
 bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct object *job,
-                            bool open, int64_t now_ms);
+                            struct job_results *results, bool open, int64_t now_ms);
 
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
 /** Whether the results of the step's job, which has come to `phase`, are needed. */

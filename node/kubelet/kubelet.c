@@ -52,6 +52,13 @@ static void free_pod(struct kubelet_pod *pod)
     mem_free(pod);
 }
 
+/* The pod is gone: removes what the runtime keeps of it, unless its log is kept. */
+static void purge(struct kubelet *k, const char *uid)
+{
+    if (!k->options.log_kept || !k->options.log_kept(k->options.ctx, uid))
+        k->runtime->ops->purge(k->runtime, uid);
+}
+
 void kubelet_free_if_done(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
@@ -72,7 +79,7 @@ void kubelet_free_if_done(struct kubelet_pod *pod)
     if (pod->in_runtime) {
         if (pod->step != STEP_RELEASED)
             k->runtime->ops->release(k->runtime, pod->meta->uid);
-        k->runtime->ops->purge(k->runtime, pod->meta->uid);
+        purge(k, pod->meta->uid);
     }
     free_pod(pod);
 }
@@ -245,7 +252,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
         if (!report->final)
             return;
         k->runtime->ops->release(k->runtime, report->uid);
-        k->runtime->ops->purge(k->runtime, report->uid);
+        purge(k, report->uid);
         return;
     }
     if (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING)

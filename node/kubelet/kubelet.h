@@ -38,6 +38,8 @@ struct kubelet_options {
     bool machine_restarted; /* since the previous run: pods with an intent are lost */
     /** Pods of a previous run are reconciled; those that were lost are written as failed. */
     void (*adopted)(void *ctx);
+    /** Whether the log files of a pod that is gone stay. NULL: never. */
+    bool (*log_kept)(void *ctx, const char *uid);
     void *ctx;
 };
 

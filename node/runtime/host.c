@@ -136,6 +136,11 @@ static bool host_read_log(struct runtime *rt, const char *uid, const struct log_
     return logs_read(host_of(rt)->logs_fd, uid, options, offset, out, err);
 }
 
+static int64_t host_log_bytes(struct runtime *rt, const char *uid)
+{
+    return logs_bytes(host_of(rt)->logs_fd, uid);
+}
+
 static const char *host_describe(struct runtime *rt)
 {
     struct host *host = host_of(rt);
@@ -236,6 +241,8 @@ static const struct runtime_ops ops = {
     .exec = host_exec,
     .kill_container = host_kill_container,
     .read_log = host_read_log,
+    .log_bytes = host_log_bytes,
+    .sweep_logs = host_sweep_logs,
     .socket_to = host_socket_to,
     .connect_holder = host_connect_holder,
     .describe = host_describe,

@@ -157,4 +157,8 @@ struct netns_holder host_network_connect_holder(struct host *host);
 /* logs.c: reading and removing the logs of pods */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
                struct buf *out, struct error *err);
+int64_t logs_bytes(int logs_fd, const char *uid); /* of all files of the pod */
+/* Removes files of pods that are not among `uids`, unless they were written after `before_ms`. */
+void logs_sweep(int logs_fd, const char *uids, size_t len, int64_t before_ms);
+void host_sweep_logs(struct runtime *rt, const char *uids, size_t len);
 void logs_remove(int logs_fd, const char *uid);

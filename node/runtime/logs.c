@@ -307,6 +307,34 @@ bool logs_read(int logs_fd, const char *uid, const struct log_query *options, in
     return true;
 }
 
+static int64_t bytes_at(int at_fd, const char *name)
+{
+    struct stat st;
+
+    return fstatat(at_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) ? st.st_size
+                                                                                      : 0;
+}
+
+int64_t logs_bytes(int logs_fd, const char *uid)
+{
+    char name[LOG_NAME_MAX];
+    int64_t bytes = 0;
+    int fd = shim_uid_ok(uid)
+                 ? openat(logs_fd, uid, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                 : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    for (unsigned i = 0; shim_uid_ok(uid) && i < LOG_FILES_KEPT; i++) {
+        log_name(name, uid, true, 0, 0, i);
+        bytes += bytes_at(logs_fd, name);
+    }
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        bytes += bytes_at(fd, entry->d_name);
+    if (dir)
+        closedir(dir);
+    return bytes;
+}
+
 void logs_remove(int logs_fd, const char *uid)
 {
     char name[LOG_NAME_MAX];

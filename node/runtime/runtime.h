@@ -133,7 +133,7 @@ struct runtime_ops {
     void (*stop)(struct runtime *rt, const char *uid, int64_t grace_ms);
     /** The final report is durable: forget the pod. Its logs stay until `purge`. */
     void (*release)(struct runtime *rt, const char *uid);
-    /** The pod object is gone: remove logs and everything else. */
+    /** The pod object is gone, and its log is not kept: remove logs and everything else. */
     void (*purge)(struct runtime *rt, const char *uid);
     /** Replace the hosts file of a running pod. */
     void (*set_hosts)(struct runtime *rt, const char *uid, const char *hosts);
@@ -158,6 +158,12 @@ struct runtime_ops {
      * False with NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
+    /** The size of all log files of the pod; 0 when there are none. A few system calls. */
+    int64_t (*log_bytes)(struct runtime *rt, const char *uid);
+    /** Remove the log files that are older than this call and belong to none of these pods: their
+     * objects were deleted while nothing removed the files. `uids` (borrowed) has `len` bytes, each
+     * uid ended by a NUL. */
+    void (*sweep_logs)(struct runtime *rt, const char *uids, size_t len);
     /** A socket of `type` in the pods' private network, if `to` is reached only there. -1: any
      * socket reaches it. */
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
@@ -197,6 +203,8 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
 /** ops->read_log without a runtime, from the files of a data directory. */
 bool runtime_log_read(const char *directory, const char *uid, const struct log_query *options,
                       int64_t *offset, struct buf *out, struct error *err);
+/** ops->sweep_logs without a runtime, at once. */
+void runtime_log_sweep(const char *directory, const char *uids, size_t len);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
 /** From now on simulated pods take 1/speed of their time; those that run already keep theirs. */

@@ -35,6 +35,7 @@ void node_fixture_stop(struct node_fixture *fixture)
     queue_states_stop(fixture->queue_states);
     scheduler_stop(fixture->scheduler);
     kubelet_stop(fixture->kubelet);
+    log_keeper_stop(fixture->logs);
     node_stop(fixture->node);
     if (fixture->runtime)
         fixture->runtime->ops->free(fixture->runtime);
@@ -43,6 +44,7 @@ void node_fixture_stop(struct node_fixture *fixture)
     fixture->plain_groups = NULL;
     fixture->scheduler = NULL;
     fixture->kubelet = NULL;
+    fixture->logs = NULL;
     fixture->node = NULL;
     fixture->runtime = NULL;
     node_fixture_settle(fixture);
@@ -90,6 +92,24 @@ void node_fixture_start_kubelet(struct node_fixture *fixture, const struct kubel
 {
     fixture->runtime = node_script_new(fixture);
     fixture->kubelet = kubelet_start(fixture->cluster, fixture->runtime, options);
+    node_fixture_settle(fixture);
+}
+
+static bool log_kept(void *ctx, const char *uid)
+{
+    return log_keeper_keeps(((struct node_fixture *)ctx)->logs, uid);
+}
+
+void node_fixture_start_logs(struct node_fixture *fixture, const struct kubelet_options *options,
+                             const struct log_limits *limits)
+{
+    struct kubelet_options kubelet = *options;
+
+    kubelet.log_kept = log_kept;
+    kubelet.ctx = fixture;
+    fixture->runtime = node_script_new(fixture);
+    fixture->logs = log_keeper_start(fixture->cluster, fixture->runtime, limits);
+    fixture->kubelet = kubelet_start(fixture->cluster, fixture->runtime, &kubelet);
     node_fixture_settle(fixture);
 }
 

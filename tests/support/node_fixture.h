@@ -37,6 +37,7 @@ struct scripted_pod {
     int64_t deadline_ms; /* the deadline, when it was set while the pod ran */
     int passed;          /* number of sidecars whose startup probe was reported as passed */
     int restarts;        /* restart count that the next report contains */
+    int64_t log_bytes;   /* the size of its log */
 };
 
 struct node_fixture {
@@ -50,6 +51,7 @@ struct node_fixture {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct kubelet *kubelet;
+    struct log_keeper *logs;
     struct node *node;
     struct runtime *runtime; /* the scripted runtime */
     struct runtime_capabilities capabilities;
@@ -69,6 +71,9 @@ void node_fixture_start_scheduler_on(struct node_fixture *fixture,
 struct node_fixture *node_fixture_with_scheduler(int64_t pods);
 void node_fixture_start_kubelet(struct node_fixture *fixture,
                                 const struct kubelet_options *options);
+/** Starts a kubelet that leaves logs to a keeper with these limits. */
+void node_fixture_start_logs(struct node_fixture *fixture, const struct kubelet_options *options,
+                             const struct log_limits *limits);
 void node_fixture_stop(struct node_fixture *fixture);
 
 void node_fixture_settle(struct node_fixture *fixture);

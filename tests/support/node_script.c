@@ -201,6 +201,22 @@ static bool script_read_log(struct runtime *rt, const char *uid, const struct lo
     return true;
 }
 
+static int64_t script_log_bytes(struct runtime *rt, const char *uid)
+{
+    const struct scripted_pod *pod = pod_of_uid(node_fixture_of(rt), uid);
+
+    return pod ? pod->log_bytes : 0;
+}
+
+static void script_sweep_logs(struct runtime *rt, const char *uids, size_t len)
+{
+    struct node_fixture *fixture = node_fixture_of(rt);
+
+    for (size_t i = 0; i < fixture->n_pods; i++)
+        if (!memmem(uids, len, fixture->pods[i].uid, strlen(fixture->pods[i].uid)))
+            fixture->pods[i].purged = true;
+}
+
 static const char *script_describe(struct runtime *rt)
 {
     return "scripted";
@@ -242,6 +258,8 @@ static const struct runtime_ops script_ops = {
     .exec = script_exec,
     .kill_container = script_kill_container,
     .read_log = script_read_log,
+    .log_bytes = script_log_bytes,
+    .sweep_logs = script_sweep_logs,
     .describe = script_describe,
     .capabilities = script_capabilities,
     .free = script_free,

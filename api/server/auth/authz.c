@@ -37,6 +37,8 @@ const struct authz_rule authz_rules[] = {
     {"flow.volcano.sh",        "jobtemplates",           V, E, A},
     {"scheduling.volcano.sh",  "podgroups",              V, E, A},
     {"scheduling.volcano.sh",  "queues",                 V, A, A, .cluster = true},
+    /* a PodLog names files by the uid of a pod, which may belong to another namespace */
+    {"jobflow.dev",            "podlogs",                V, A, A},
     {0},
 };
 

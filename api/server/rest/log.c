@@ -1,11 +1,15 @@
 /*
- * The log subresource of pods: sends what a container has written so far and, with follow, what it
- * writes until it has ended. Ref: spec/kube-api.md 6.10.
+ * The log subresource of pods and PodLogs: sends what a container has written so far and, with
+ * follow, what it writes until it has ended. Ref: spec/kube-api.md 6.10.
+ *
+ * The log before the present one (`previous`) is that of the container's earlier run, or else the
+ * kept log of the pod that had the same name before.
  */
 #include <string.h>
 
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/pod/pod_log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 
@@ -14,7 +18,8 @@ enum { FOLLOW_MS = 100 };
 struct log_stream {
     struct api_stream stream;
     struct timer poll;
-    char *ns, *name, *uid, *container;
+    char *ns, *name; /* of the pod; NULL: a PodLog, which is complete */
+    char *uid, *container;
     struct log_query query;
     int64_t offset;
     int32_t restarts; /* of the container when the log was requested */
@@ -45,7 +50,8 @@ static void release(struct api_stream *stream)
 /* The present version of the pod; NULL once it is deleted, even if another pod has its name. */
 static const struct object *current_pod(const struct log_stream *log)
 {
-    const struct object *pod = store_get(log->stream.api->store, &kind_pod, log->ns, log->name);
+    const struct object *pod =
+        log->name ? store_get(log->stream.api->store, &kind_pod, log->ns, log->name) : NULL;
 
     return pod && strcmp(object_uid(pod), log->uid) == 0 ? pod : NULL;
 }
@@ -82,7 +88,7 @@ static bool read_more(struct log_stream *log, struct error *err)
     const struct api_logs *logs = &log->stream.api->logs;
     bool complete = !pod || is_complete(log, pod);
 
-    if (pod && !logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+    if (!logs->read(logs->ctx, log->uid, &log->query, &log->offset, &log->text, err))
         return false;
     log->done = log->done || complete;
     return true;
@@ -242,54 +248,142 @@ static bool parse_query(const struct api_call *call, struct log_query *out, stru
     return false;
 }
 
-/* Reads the first part at once, so that a failure can still be an error response. */
+/* The kept log of the newest pod that had the name of `pod` before it and has this container. */
+struct earlier_search {
+    const struct object *pod;
+    const char *container;
+    const struct object *found;
+};
+
+static void visit_kept(void *arg, const struct object *kept)
+{
+    struct earlier_search *search = arg;
+    const struct pod_log *facts = pod_log_of(kept);
+
+    if (!facts->pod || !facts->uid || strcmp(facts->pod, object_name(search->pod)) != 0 ||
+        strcmp(facts->uid, object_uid(search->pod)) == 0 ||
+        strcmp(object_namespace(kept), object_namespace(search->pod)) != 0)
+        return;
+    for (size_t i = 0; i < facts->containers.count; i++)
+        if (strcmp(facts->containers.items[i].name, search->container) == 0 &&
+            (!search->found || search->found->revision < kept->revision))
+            search->found = kept;
+}
+
+/* Looks among the logs kept for the pod's job, or for the flow of that job. */
+static const struct pod_log *earlier_pod(const struct api *api, const struct object *pod,
+                                         const char *container)
+{
+    const struct owner_ref *job = meta_controller(pod->meta);
+    const struct object *stored = job ? store_get_uid(api->store, job->uid) : NULL;
+    const struct owner_ref *flow = stored ? meta_controller(stored->meta) : NULL;
+    struct earlier_search search = {pod, container, NULL};
+
+    if (!job)
+        return NULL;
+    store_each_owned(api->store, &kind_pod_log, flow ? flow->uid : job->uid, visit_kept, &search);
+    return search.found ? pod_log_of(search.found) : NULL;
+}
+
+/* Goes on to the log of the pod that had the same name before. */
+static bool read_earlier_pod(struct log_stream *log, const struct object *pod)
+{
+    const struct api_logs *logs = &log->stream.api->logs;
+    const struct pod_log *earlier = pod ? earlier_pod(log->stream.api, pod, log->container) : NULL;
+
+    if (!earlier)
+        return false;
+    mem_free(log->uid);
+    log->uid = mem_strdup(earlier->uid);
+    log->query.previous = false;
+    return logs->read(logs->ctx, log->uid, &log->query, &log->offset, &log->text, NULL);
+}
+
+/* Reads the first part at once, so that a failure can still be an error response. `pod` is NULL for
+ * a PodLog. */
 static bool log_open(struct log_stream *log, const struct object *pod, struct error *err)
 {
-    const struct container_status *container = status_of(pod, log->container);
+    const struct container_status *container = pod ? status_of(pod, log->container) : NULL;
     const struct api_logs *logs = &log->stream.api->logs;
+    bool previous = log->query.previous;
 
     log->restarts = container ? container->restart_count : 0;
-    if (!check_started(pod, log, err))
+    if (pod && !check_started(pod, log, err))
         return false;
-    log->done = is_complete(log, pod);
-    if (logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+    log->done = previous || !pod || is_complete(log, pod);
+    if (logs->read(logs->ctx, log->uid, &log->query, &log->offset, &log->text, err) ||
+        (previous && read_earlier_pod(log, pod)))
         return true;
-    if (log->query.previous)
+    if (previous)
         error_set(err, ERR_BAD_REQUEST, "",
                   "previous terminated container \"%s\" in pod \"%s\" not found", log->container,
-                  object_name(pod));
+                  log->name ? log->name : "");
     return false;
+}
+
+/* The container of a PodLog: the one that is named, or the only one. */
+static const char *choose_kept(const struct object *kept, const char *wanted, struct error *err)
+{
+    const struct pod_log *facts = pod_log_of(kept);
+    scoped(buf) struct buf names = {0};
+
+    for (size_t i = 0; i < facts->containers.count; i++) {
+        const char *name = facts->containers.items[i].name;
+
+        if (name && (wanted && *wanted ? strcmp(name, wanted) == 0 : facts->containers.count == 1))
+            return name;
+        buf_printf(&names, "%s%s", i ? " " : "", name ? name : "");
+    }
+    error_set(err, ERR_BAD_REQUEST, "",
+              wanted && *wanted
+                  ? "container %s is not valid for the log of pod %s, choose one of: [%s]"
+                  : "a container name must be specified for %s%s, choose one of: [%s]",
+              wanted && *wanted ? wanted : "the log of pod ", facts->pod ? facts->pod : "",
+              names.data ? names.data : "");
+    return NULL;
+}
+
+static struct log_stream *stream_new(const struct api_call *call, const struct object *object,
+                                     const char *container, const struct log_query *query)
+{
+    struct log_stream *log = mem_alloc(sizeof *log);
+    bool is_pod = object->kind == &kind_pod;
+    const char *uid = is_pod ? object_uid(object) : pod_log_of(object)->uid;
+
+    log->stream.api = call->api;
+    log->ns = mem_strdup(call->route.ns);
+    log->name = is_pod ? mem_strdup(call->route.name) : NULL;
+    log->uid = mem_strdup(uid ? uid : "");
+    log->container = mem_strdup(container);
+    log->query = *query;
+    log->query.container = log->container;
+    log->poll.fire = on_poll;
+    return log;
 }
 
 struct api_stream *verb_log(const struct api_call *call)
 {
     struct error err = {0};
-    const struct object *pod = find_object(call, &err);
-    bool follow = request_query_bool(&call->target, "follow");
+    const struct object *object = find_object(call, &err);
+    bool is_pod = call->route.kind == &kind_pod;
+    bool follow = is_pod && request_query_bool(&call->target, "follow");
+    const char *wanted = request_query(&call->target, "container"), *container = NULL;
     struct log_query query = {0};
-    const char *container = NULL;
     struct log_stream *log;
 
-    if (pod && !call->api->logs.read)
+    if (object && !call->api->logs.read)
         error_set(&err, ERR_UNAVAILABLE, "", "this process has no pod logs");
-    else if (pod && parse_query(call, &query, &err))
-        container = choose_container(pod, request_query(&call->target, "container"), &err);
+    else if (object && parse_query(call, &query, &err))
+        container =
+            is_pod ? choose_container(object, wanted, &err) : choose_kept(object, wanted, &err);
     if (!container)
         return reply_option_error(call, "PodLogOptions", &err);
-    log = mem_alloc(sizeof *log);
-    log->stream.api = call->api;
-    log->ns = mem_strdup(call->route.ns);
-    log->name = mem_strdup(call->route.name);
-    log->uid = mem_strdup(object_uid(pod));
-    log->container = mem_strdup(container);
-    log->query = query;
-    log->query.container = log->container;
-    log->poll.fire = on_poll;
-    if (!log_open(log, pod, &err)) {
+    log = stream_new(call, object, container, &query);
+    if (!log_open(log, is_pod ? object : NULL, &err)) {
         release(&log->stream);
         return reply_error(call, &err);
     }
-    log->done = log->done || !follow || query.previous;
+    log->done = log->done || !follow;
     stream_start(&log->stream, call, follow ? &follow_ops : &once_ops, STREAM_NOW);
     if (follow)
         start_following(log);

@@ -21,6 +21,7 @@ const struct api_group api_groups[] = {
     {"policy",                    "v1"}, /* only Eviction; kubectl drain looks for the group */
     {"authentication.k8s.io",     "v1"},
     {"authorization.k8s.io",      "v1"},
+    {"jobflow.dev",               "v1"}, /* kinds of our own */
     {0},
 };
 /* clang-format on */
@@ -33,6 +34,11 @@ static bool has_status(const struct kind *kind)
 static bool is_pod(const struct kind *kind)
 {
     return kind == &kind_pod;
+}
+
+static bool has_log(const struct kind *kind)
+{
+    return kind == &kind_pod || kind == &kind_pod_log;
 }
 
 static bool is_flow(const struct kind *kind)
@@ -57,7 +63,7 @@ const struct subresource subresources[] = {
     {"steps",       ROUTE_STEPS,        is_flow,      NULL,          NULL, NULL,       "get"},
     {"template",    ROUTE_TEMPLATE,     is_job,       "flow.volcano.sh", "v1alpha1", "JobTemplate", "get"},
     {"instantiate", ROUTE_INSTANTIATE,  is_template,  "batch.volcano.sh", "v1alpha1", "Job", "create"},
-    {"log",         ROUTE_LOG,          is_pod,       NULL,          NULL, NULL,       "get"},
+    {"log",         ROUTE_LOG,          has_log,      NULL,          NULL, NULL,       "get"},
     {"eviction",    ROUTE_EVICTION,     is_pod,       "policy",      "v1", "Eviction", "create"},
     {"binding",     ROUTE_BINDING,      is_pod,       "",            "v1", "Binding",  "create"},
     {"exec",        ROUTE_EXEC,         is_pod,       NULL,          NULL, NULL,       NULL},

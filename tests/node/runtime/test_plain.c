@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "node/shim/entry.h"
@@ -286,6 +287,31 @@ static void the_log_of_the_previous_run_is_kept(void **state)
     check_str("log", out.data, "run 2\n");
 }
 
+static void logs_of_unknown_pods_are_swept(void **state)
+{
+    struct runtime *rt = pods_runtime(fixture);
+    scoped_str kept = NULL;
+    scoped_str gone = NULL;
+    scoped_str fresh = NULL;
+    static const char known[] = "again";
+    struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    scoped_str dir = test_path("bare/node/logs/once.log");
+
+    check("both have logs", rt->ops->log_bytes(rt, "again") && rt->ops->log_bytes(rt, "once"));
+    rt->ops->sweep_logs(rt, known, sizeof known);
+    pods_run(fixture, 100);
+    fresh = pods_log(fixture, "once", NULL);
+    check_str("written just now", fresh, "ran\n");
+    check_int("older", utimensat(AT_FDCWD, dir, old, 0), 0);
+    rt->ops->sweep_logs(rt, known, sizeof known);
+    pods_run(fixture, 100);
+    kept = pods_log(fixture, "again", NULL);
+    gone = pods_log(fixture, "once", NULL);
+    check_str("of a known pod", kept, "run 3\n");
+    check_str("of an unknown pod", gone, "");
+    check_int("its size", (int)rt->ops->log_bytes(rt, "once"), 0);
+}
+
 /* covers: local-runtime.md LRT-23 */
 static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
 {
@@ -560,6 +586,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_uid_is_started_once),
         cmocka_unit_test(on_failure_restarts_with_a_doubled_back_off),
         cmocka_unit_test(the_log_of_the_previous_run_is_kept),
+        cmocka_unit_test(logs_of_unknown_pods_are_swept),
         cmocka_unit_test(init_containers_run_one_by_one_and_sidecars_beside),
         cmocka_unit_test(the_program_of_the_next_run_may_change_during_a_run),
         cmocka_unit_test(containers_wait_for_the_sidecars_startup_probe),

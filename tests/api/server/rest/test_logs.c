@@ -8,14 +8,16 @@
 struct fake_log {
     const char *text; /* everything written so far */
     struct log_query last;
+    char uid[64]; /* of the pod that was read last */
 };
 
-static bool read_fake(void *ctx, const struct object *pod, const struct log_query *query,
-                      int64_t *offset, struct buf *out, struct error *err)
+static bool read_fake(void *ctx, const char *uid, const struct log_query *query, int64_t *offset,
+                      struct buf *out, struct error *err)
 {
     struct fake_log *log = ctx;
 
     log->last = *query;
+    snprintf(log->uid, sizeof log->uid, "%s", uid);
     if (query->previous)
         return error_set(err, ERR_NOT_FOUND, "", "no earlier run");
     buf_str(out, log->text + *offset);
@@ -131,11 +133,96 @@ static void log_requests_are_checked(void **state)
     api_fixture_stop(&fixture);
 }
 
+#define LOGS "/apis/jobflow.dev/v1/namespaces/default/podlogs"
+
+/* Makes the owner of logs, which stands for a job; its uid. */
+static char *make_owner(struct api_fixture *fixture)
+{
+    api_make_config_map(fixture, "j", "");
+    return mem_strdup(object_uid(store_get(fixture->store, &kind_config_map, "default", "j")));
+}
+
+/* The kept log of a pod `p` with an init container. */
+static void keep_log(struct api_fixture *fixture, const char *uid, const char *owner)
+{
+    scoped(capture) struct api_capture capture = {0};
+    scoped_str body = mem_printf(
+        "{\"apiVersion\":\"jobflow.dev/v1\",\"kind\":\"PodLog\",\"metadata\":{\"name\":\"p.%s\","
+        "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"j\","
+        "\"uid\":\"%s\"}]},\"status\":{\"pod\":\"p\",\"uid\":\"%s\",\"containers\":[{\"name\":"
+        "\"i\",\"init\":true},{\"name\":\"c\"}]}}",
+        uid, owner, uid);
+
+    check_int("keep", api_send(fixture, &capture, "POST", LOGS, .body = body), 201);
+}
+
+static const struct asked kept_asked[] = {
+    {"a container", LOGS "/p.one/log?container=c", 200, "kept"},
+    {"followed to its end", LOGS "/p.one/log?container=c&follow=true", 200, "kept"},
+    {"no container", LOGS "/p.one/log", 400,
+     "a container name must be specified for the log of pod p, choose one of: [i c]"},
+    {"unknown container", LOGS "/p.one/log?container=z", 400,
+     "container z is not valid for the log of pod p, choose one of: [i c]"},
+    {"unknown log", LOGS "/p.three/log?container=c", 404, "podlogs.jobflow.dev"},
+};
+
+static void the_log_of_a_pod_that_is_gone_is_read_from_its_pod_log(void **state)
+{
+    struct fake_log log = {.text = "kept"};
+    const struct api_logs logs = {read_fake, &log};
+    scoped(capture) struct api_capture capture = {0};
+    scoped_str owner = NULL;
+    struct api_fixture fixture;
+
+    api_fixture_start(&fixture, &(const struct api_fixture_options){.logs = &logs});
+    owner = make_owner(&fixture);
+    keep_log(&fixture, "one", owner);
+    for (size_t i = 0; i < countof(kept_asked); i++) {
+        const struct asked *c = &kept_asked[i];
+
+        check_int(c->name, api_send(&fixture, &capture, "GET", c->target), c->status);
+        check_has(c->name, capture.body.data, c->has);
+        check(c->name, c->status != 200 || (capture.ended && strcmp(log.uid, "one") == 0));
+    }
+    api_fixture_stop(&fixture);
+}
+
+/* kubectl logs --previous: the pod of this name before. */
+static void the_previous_log_may_be_of_the_pod_that_had_the_name_before(void **state)
+{
+    struct fake_log log = {.text = "kept"};
+    const struct api_logs logs = {read_fake, &log};
+    scoped(capture) struct api_capture capture = {0};
+    scoped_str owner = NULL;
+    scoped_str body = NULL;
+    struct api_fixture fixture;
+
+    api_fixture_start(&fixture, &(const struct api_fixture_options){.logs = &logs});
+    owner = make_owner(&fixture);
+    body = mem_printf("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\","
+                      "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":"
+                      "\"j\",\"uid\":\"%s\",\"controller\":true}]},\"spec\":{\"containers\":[{"
+                      "\"name\":\"c\",\"image\":\"i\",\"command\":[\"true\"]}]}}",
+                      owner);
+    check_int("pod", api_send(&fixture, &capture, "POST", PODS, .body = body), 201);
+    check_int("none", api_send(&fixture, &capture, "GET", PODS "/p/log?previous=true"), 400);
+    keep_log(&fixture, "one", owner);
+    keep_log(&fixture, "two", owner);
+    check_int("one", api_send(&fixture, &capture, "GET", PODS "/p/log?previous=true"), 200);
+    check_str("text", capture.body.data, "kept");
+    check_str("the newest", log.uid, "two");
+    check_int("none of this container",
+              api_send(&fixture, &capture, "GET", PODS "/p/log?previous=true&container=z"), 400);
+    api_fixture_stop(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logs_are_read_and_followed_to_the_end),
         cmocka_unit_test(log_requests_are_checked),
+        cmocka_unit_test(the_log_of_a_pod_that_is_gone_is_read_from_its_pod_log),
+        cmocka_unit_test(the_previous_log_may_be_of_the_pod_that_had_the_name_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,30 @@
+#pragma once
+/*
+ * What a PodLog says of a pod and its job, and to which flow or job a log belongs.
+ */
+#include "api/cluster.h"
+#include "api/types/kinds/pod/pod_log.h"
+
+/* The flow and the job that a pod ran for. Borrowed from the cluster. */
+struct log_owners {
+    const struct object *job;  /* NULL: it is gone */
+    const struct object *flow; /* NULL: the job has none, or it is gone or being deleted */
+};
+
+/** The owners of a pod's log while its job exists. False: the job is gone (`out` has none), or
+ * nothing keeps its log. */
+bool log_owners_of_pod(struct cluster *cluster, const struct object *pod, struct log_owners *out);
+/** The owners of the logs of a job that has just been deleted: its flow. False: it has none. */
+bool log_owners_of_removed(struct cluster *cluster, const struct object *job,
+                           struct log_owners *out);
+
+/** Whether programs of the pod have run, so that there may be a log. */
+bool log_pod_has_run(const struct object *pod);
+
+/** The PodLog of a pod of `job`, a draft. Owned. */
+struct object *log_facts_draft(const struct object *pod, const struct object *job,
+                               const struct log_owners *owners, bool complete, int64_t bytes,
+                               int64_t now_ms);
+/** The status of a PodLog whose pod is gone now. Owned. */
+struct blob *log_facts_complete(const struct pod_log *before, const struct object *pod,
+                                int64_t bytes, int64_t now_ms);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/pod/pod_log.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/client/log_print.h"
@@ -19,6 +20,7 @@ struct stream {
     struct logtail *tail;
     char *key; /* UID/CONTAINER/RESTART */
     char *target, *label;
+    char *kept_target; /* of the log that is kept when the pod is gone; NULL: it is the target */
     struct log_line line;
     struct buf partial;  /* an unfinished line */
     struct stream *next; /* queue of waiting streams */
@@ -81,6 +83,18 @@ static void on_data(struct client_call *call, const char *bytes, size_t len)
 }
 
 static void start_waiting(struct logtail *tail);
+static void start(struct stream *stream);
+
+/* The pod was deleted before its log was asked for: goes on to the kept log. */
+static bool go_to_kept(struct stream *stream, const struct error *err)
+{
+    if (err->code != ERR_NOT_FOUND || !stream->kept_target || stream->taken)
+        return false;
+    mem_free(stream->target);
+    stream->target = take(stream->kept_target);
+    start(stream);
+    return true;
+}
 
 static void on_done(struct client_call *call)
 {
@@ -94,6 +108,8 @@ static void on_done(struct client_call *call)
         tail->cut = true;
         return;
     }
+    if (go_to_kept(stream, &err))
+        return;
     if (stream->partial.len || stream->line.grows) /* The last line may lack its newline. */
         log_print_whole(&tail->printer, &stream->line, stream->partial.data, stream->partial.len);
     buf_release(&stream->partial);
@@ -105,6 +121,16 @@ static void on_done(struct client_call *call)
     start_waiting(tail);
 }
 
+static void start(struct stream *stream)
+{
+    stream->tail->running++;
+    stream->call.target = stream->target;
+    stream->call.accept = "*/*";
+    stream->call.data = on_data;
+    stream->call.done = on_done;
+    client_start(stream->tail->client, &stream->call);
+}
+
 static void start_waiting(struct logtail *tail)
 {
     while (tail->waiting && !tail->cut && tail->running < tail->options.at_once) {
@@ -113,17 +139,12 @@ static void start_waiting(struct logtail *tail)
         tail->waiting = stream->next;
         if (!tail->waiting)
             tail->w_end = &tail->waiting;
-        tail->running++;
-        stream->call.target = stream->target;
-        stream->call.accept = "*/*";
-        stream->call.data = on_data;
-        stream->call.done = on_done;
-        client_start(tail->client, &stream->call);
+        start(stream);
     }
 }
 
-static char *log_target(const struct logtail *tail, const char *ns, const char *pod,
-                        const char *container)
+static char *log_target(const struct logtail *tail, const struct kind *kind, const char *name,
+                        const struct logtail_source *source)
 {
     const struct logtail_options *options = &tail->options;
     const struct {
@@ -137,12 +158,12 @@ static char *log_target(const struct logtail *tail, const char *ns, const char *
     };
     scoped(buf) struct buf target = {0};
 
-    resource_write_path(&kind_pod, ns, pod, &target);
+    resource_write_path(kind, source->ns, name, &target);
     buf_str(&target, "/log");
-    resource_write_query("container", container, &target);
+    resource_write_query("container", source->container, &target);
     resource_write_query("follow", options->follow ? "true" : NULL, &target);
     resource_write_query("timestamps", options->timestamps ? "true" : NULL, &target);
-    resource_write_query("previous", options->previous ? "true" : NULL, &target);
+    resource_write_query("previous", source->previous ? "true" : NULL, &target);
     for (size_t i = 0; i < countof(numbers); i++) {
         scoped_str text = mem_printf("%lld", (long long)numbers[i].value);
 
@@ -158,26 +179,38 @@ static void enqueue(struct logtail *tail, struct stream *stream)
     tail->w_end = &stream->next;
 }
 
-void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
-                 const char *container, int64_t run)
+static struct stream *stream_new(struct logtail *tail, const struct logtail_source *source)
 {
     static const enum color colors[] = {COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE};
-    scoped_str key = mem_printf("%s/%s/%lld", uid, container, (long long)run);
-    struct stream *stream;
+    struct stream *stream = mem_alloc(sizeof *stream);
+    scoped_str kept = source->kept   ? mem_strdup(source->kept)
+                      : *source->uid ? pod_log_name(source->pod, source->uid)
+                                     : NULL;
 
-    HASH_FIND_STR(tail->streams, key, stream);
-    if (stream)
-        return;
-    stream = mem_alloc(sizeof *stream);
     stream->tail = tail;
-    stream->key = take(key);
-    stream->target = log_target(tail, ns, pod, container);
-    stream->label = mem_printf("%s/%s", pod, container);
+    stream->kept_target = kept ? log_target(tail, &kind_pod_log, kept, source) : NULL;
+    stream->target =
+        source->kept ? take(stream->kept_target) : log_target(tail, &kind_pod, source->pod, source);
+    stream->label = mem_printf("%s/%s", source->pod, source->container);
     stream->line = (struct log_line){
         .label = stream->label,
         .color = term_color(&tail->term, colors[HASH_COUNT(tail->streams) % countof(colors)]),
         .reset = term_reset(&tail->term),
     };
+    return stream;
+}
+
+void logtail_add(struct logtail *tail, const struct logtail_source *source)
+{
+    scoped_str key = mem_printf("%s/%s/%lld", source->uid, source->container,
+                                (long long)(source->run - source->previous));
+    struct stream *stream;
+
+    HASH_FIND_STR(tail->streams, key, stream);
+    if (stream)
+        return;
+    stream = stream_new(tail, source);
+    stream->key = take(key);
     HASH_ADD_KEYPTR(hh, tail->streams, stream->key, strlen(stream->key), stream);
     enqueue(tail, stream);
     start_waiting(tail);
@@ -240,6 +273,7 @@ void logtail_free(struct logtail *tail)
         buf_release(&stream->partial);
         mem_free(stream->key);
         mem_free(stream->target);
+        mem_free(stream->kept_target);
         mem_free(stream->label);
         mem_free(stream);
     }

@@ -8,7 +8,7 @@
 #include "cli/client/client.h"
 
 struct logtail_options {
-    bool follow, timestamps, previous;
+    bool follow, timestamps;
     int64_t tail;        /* lines; -1 = all */
     int64_t since_s;     /* 0 = all */
     int64_t limit_bytes; /* per container; 0 = no limit */
@@ -22,9 +22,18 @@ struct logtail;
 struct logtail *logtail_new(struct client *client, const struct logtail_options *options);
 void logtail_free(struct logtail *tail); /* call after client_run; NULL is fine */
 
-/** Adds a container's log, unless this restart of the container was added before. */
-void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
-                 const char *container, int64_t run);
+/* The log of one container; all texts are borrowed for the call. */
+struct logtail_source {
+    const char *ns, *pod, *uid; /* of the pod */
+    const char *kept;           /* name of the PodLog; NULL: the pod exists */
+    const char *container;
+    int64_t run;   /* restarts of the container */
+    bool previous; /* the log of the run before that, or of the pod before this one */
+};
+
+/** Adds a container's log, unless this run of the container was added before. When the pod turns
+ * out to be gone its kept log is read. */
+void logtail_add(struct logtail *tail, const struct logtail_source *source);
 /** Continues with another client after the answering process has exited: reads logs that were cut
  * off, and logs added from now on, from `client`. */
 void logtail_go_on(struct logtail *tail, struct client *client);

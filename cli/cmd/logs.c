@@ -1,17 +1,16 @@
 /*
- * The command `jobflow logs`: prints the logs of a pod, a job, a flow or a label selection.
+ * The command `jobflow logs`: prints the logs of a pod, a job, a flow, a step or a label selection.
  *
- * The log of one pod is printed unchanged; others have the container's name before each line.
- * Following a job or flow adds its pods as they start, and ends when the job or flow has ended and
- * the last log is complete.
+ * The log of one pod is printed unchanged; others have the container's name before each line, and
+ * come in order of time. Pods that are gone are read from their kept logs. Following a job or flow
+ * ends when it has ended and the last log is complete.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "cli/client/lister.h"
-#include "cli/client/log_tail.h"
+#include "cli/client/log_show.h"
 #include "cli/client/resource.h"
 #include "cli/client/wait_condition.h"
 #include "cli/cmd/commands.h"
@@ -21,7 +20,7 @@ enum { FOLLOWED_AT_ONCE = 256 };
 struct logs_options {
     struct client_place place;
     const char *namespace, *container, *labels;
-    int64_t tail, since_ms, limit_bytes;
+    int64_t tail, since_ms, limit_bytes, attempt;
     bool follow, timestamps, previous, prefix, all_containers;
 };
 
@@ -31,10 +30,11 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "follow",     'f', NULL,   "go on until the containers have ended", LOGS(follow)},
     {FLAG_STR,      "container",  'c', "NAME", "only this container", LOGS(container)},
     {FLAG_BOOL,     "all-containers", 0, NULL, "every container of a pod, not only the first", LOGS(all_containers)},
+    {FLAG_INT,      "attempt",    0,   "N",    "of attempt N of a step; default: the newest that has run", LOGS(attempt), .min = 1, .max = UINT16_MAX},
     {FLAG_INT,      "tail",       0,   "N",    "only the last N lines of each; -1: all", LOGS(tail), .min = -1},
     {FLAG_DURATION, "since",      0,   "D",    "only what is not older than D", LOGS(since_ms)},
     {FLAG_BOOL,     "timestamps", 0,   NULL,   "print when each line was written", LOGS(timestamps)},
-    {FLAG_BOOL,     "previous",   'p', NULL,   "of the run before the container was restarted", LOGS(previous)},
+    {FLAG_BOOL,     "previous",   'p', NULL,   "of the run before the container was restarted, or else of the pod before this one", LOGS(previous)},
     {FLAG_INT,      "limit-bytes", 0,  "N",    "at most N bytes of each", LOGS(limit_bytes)},
     {FLAG_BOOL,     "prefix",     0,   NULL,   "print [POD/CONTAINER] before each line, also of one pod", LOGS(prefix)},
     {FLAG_STR,      "selector",   'l', "SEL",  "of the pods with these labels", LOGS(labels)},
@@ -49,101 +49,50 @@ static const struct logs_options defaults = {.place = CLIENT_PLACE_USUAL, .tail 
 struct logs {
     const struct logs_options *options;
     struct client *client;
-    struct logtail *tail;
     struct resource subject; /* kind NULL: a label selection */
-    json_t *job_names;       /* set of a flow's job names; NULL otherwise */
-    struct watcher pods, ends;
-    bool ended; /* the job or flow has ended */
-    size_t pods_seen;
-    bool container_seen; /* a selected container exists, started or not */
+    const char *step;        /* of the flow; NULL: all */
+    json_t *doc;             /* the job or flow; NULL: it is gone, or there is none */
+    struct error missing;    /* why there is no job or pod of this name; code NONE: there is */
 };
 
-static const json_t *status_of(const json_t *pod, const char *list, const char *container)
+static const char *namespace_of(const struct logs *logs)
 {
-    size_t i;
-    json_t *status;
-
-    json_array_foreach(json_object_get(json_object_get(pod, "status"), list), i, status)
-    {
-        const char *name = json_string_value(json_object_get(status, "name"));
-
-        if (name && strcmp(name, container) == 0)
-            return status;
-    }
-    return NULL;
+    return client_namespace(logs->client, logs->options->namespace);
 }
 
-/* Adds the log of a container that runs or has run. */
-static void add_container(struct logs *logs, const json_t *pod, const char *statuses,
-                          const json_t *container)
+static struct logtail_options tail_of(const struct logs *logs, bool one_pod)
 {
-    const json_t *metadata = json_object_get(pod, "metadata");
-    const char *name = json_string_value(json_object_get(container, "name"));
-    const json_t *status = name ? status_of(pod, statuses, name) : NULL;
-    const json_t *state = json_object_get(status, "state");
-    int64_t runs = json_integer_value(json_object_get(status, "restartCount"));
+    const struct logs_options *options = logs->options;
 
-    if (!name || (logs->options->container && strcmp(logs->options->container, name) != 0))
-        return;
-    logs->container_seen = true;
-    if (!json_object_get(state, "running") && !json_object_get(state, "terminated") && runs == 0)
-        return;
-    logtail_add(logs->tail, json_string_value(json_object_get(metadata, "namespace")),
-                json_string_value(json_object_get(metadata, "name")),
-                json_string_value(json_object_get(metadata, "uid")), name, runs);
+    return (struct logtail_options){
+        .follow = options->follow,
+        .timestamps = options->timestamps,
+        .tail = options->tail,
+        .since_s = options->since_ms > 0 ? (options->since_ms + 999) / 1000 : 0,
+        .limit_bytes = options->limit_bytes,
+        .prefix = options->prefix || !one_pod,
+        .at_once = options->follow ? FOLLOWED_AT_ONCE : 1,
+    };
 }
 
-/* Returns whether `job` belongs to a step, or to an iteration of a loop step, whose job name has a
- * number appended. */
-static bool is_job_of(const json_t *names, const char *job)
+static struct log_request request_of(const struct logs *logs)
 {
-    size_t len = strlen(job);
-    scoped_str loop = mem_strdup(job);
-
-    if (json_object_get(names, job))
-        return true;
-    while (len && isdigit((unsigned char)job[len - 1]))
-        len--;
-    if (!job[len] || len < 2 || job[len - 1] != '-')
-        return false;
-    loop[len - 1] = '\0';
-    return json_is_true(json_object_get(names, loop));
+    return (struct log_request){
+        .place = &logs->options->place,
+        .ns = namespace_of(logs),
+        .container = logs->options->container,
+        .attempt = logs->options->attempt,
+        .previous = logs->options->previous,
+    };
 }
 
-static bool is_wanted(const struct logs *logs, const json_t *pod)
+static json_t *get(const struct logs *logs, const struct kind *kind, const char *name,
+                   struct error *err)
 {
-    const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
-    const char *job = json_string_value(json_object_get(labels, LABEL_JOB_NAME));
+    scoped(buf) struct buf path = {0};
 
-    return !logs->job_names || (job && is_job_of(logs->job_names, job));
-}
-
-static void add_pod(struct logs *logs, const json_t *pod)
-{
-    const json_t *spec = json_object_get(pod, "spec");
-    size_t i;
-    json_t *container;
-
-    if (!is_wanted(logs, pod))
-        return;
-    logs->pods_seen++;
-    json_array_foreach(json_object_get(spec, "initContainers"), i, container)
-        add_container(logs, pod, "initContainerStatuses", container);
-    json_array_foreach(json_object_get(spec, "containers"), i, container)
-        add_container(logs, pod, "containerStatuses", container);
-}
-
-static bool add_listed(void *ctx, json_t *pod)
-{
-    add_pod(ctx, pod);
-    return true;
-}
-
-static bool on_pod(struct watcher *watcher, enum watch_event event, json_t *pod)
-{
-    if (event != WATCH_DELETED)
-        add_pod(container_of(watcher, struct logs, pods), pod);
-    return true;
+    resource_write_path(kind, namespace_of(logs), name, &path);
+    return client_get(logs->client, path.data, err);
 }
 
 static bool has_ended(const json_t *subject)
@@ -153,138 +102,131 @@ static bool has_ended(const json_t *subject)
     return condition_evaluate(&end, subject, NULL) != CONDITION_NOT_YET;
 }
 
-static bool on_subject(struct watcher *watcher, enum watch_event event, json_t *subject)
-{
-    struct logs *logs = container_of(watcher, struct logs, ends);
-
-    logs->ended = event == WATCH_DELETED || has_ended(subject);
-    return !logs->ended;
-}
-
-/* Restarts a watch that has fallen behind. Containers it reports again are recognised by uid, name
- * and restart count. */
-static void on_pods_ended(struct watcher *watcher, const struct error *err)
-{
-    client_stop(watcher->call.client);
-}
-
-/* Adds pods as they appear, until the subject has ended or the answering process has exited. */
-static bool follow_pods(struct logs *logs, const struct list_query *pods, struct error *err)
-{
-    const char *ns = client_namespace(logs->client, logs->options->namespace);
-    const struct list_query subject = {
-        .kind = logs->subject.kind, .ns = ns, .name = logs->subject.name};
-
-    if (subject.kind)
-        watcher_start(logs->client, &logs->ends, &subject, "0");
-    while (!logs->ended && client_is_live(logs->client)) {
-        scoped_str revision = NULL;
-
-        if (!list_each(logs->client, pods, add_listed, logs, &revision, err))
-            break;
-        watcher_start(logs->client, &logs->pods, pods, revision);
-        while (!logs->ended && logs->pods.call.link)
-            client_run(logs->client, -1);
-    }
-    watcher_stop(&logs->ends);
-    watcher_stop(&logs->pods);
-    if (err->code == ERR_UNAVAILABLE)
-        *err = (struct error){0}; /* the answering process has exited; not an error */
-    return err->code == ERR_NONE;
-}
-
-/* Reads the logs of all existing pods to their present end. */
-static bool print_present(struct logs *logs, const struct list_query *pods, struct error *err)
-{
-    if (!list_each(logs->client, pods, add_listed, logs, NULL, err))
-        return false;
-    while (!logtail_is_idle(logs->tail))
-        client_run(logs->client, -1);
-    return true;
-}
-
-/* The process that ran the pods may exit before this command has seen the last ones. Their logs are
- * then read from the store and the files in the data directory. */
-static bool print_rest(struct logs *logs, const struct list_query *pods, struct error *err)
-{
-    struct client *left;
-
-    if (print_present(logs, pods, err) ? !logtail_is_cut(logs->tail) : err->code != ERR_UNAVAILABLE)
-        return err->code == ERR_NONE;
-    *err = (struct error){0};
-    while (!logtail_is_idle(logs->tail)) /* logs still being read are cut off too */
-        client_run(logs->client, -1);
-    left = client_open_at(&logs->options->place, CLIENT_LOOK, err);
-    if (!left)
-        return false;
-    logtail_go_on(logs->tail, left);
-    client_close(logs->client);
-    logs->client = left;
-    return print_present(logs, pods, err);
-}
-
-static int print_many(struct logs *logs, const char *labels)
-{
-    const struct list_query pods = {.kind = &kind_pod,
-                                    .ns = client_namespace(logs->client, logs->options->namespace),
-                                    .labels = labels};
-    struct error err = {0};
-
-    if ((logs->options->follow && !follow_pods(logs, &pods, &err)) ||
-        !print_rest(logs, &pods, &err)) {
-        cli_error(&err);
-        return EXIT_FAILED;
-    }
-    if (logs->pods_seen == 0) {
-        fprintf(stderr, "No pods found in %s namespace.\n",
-                client_namespace(logs->client, logs->options->namespace));
-        return EXIT_FAILED;
-    }
-    if (!logs->container_seen) {
-        cli_errorf("none of the %zu pods has a container %s", logs->pods_seen,
-                   logs->options->container);
-        return EXIT_FAILED;
-    }
-    return logtail_failed(logs->tail) ? EXIT_FAILED : EXIT_OK;
-}
-
-/* Returns the set of a flow's job names, which follow from its step names. Owned. */
-static json_t *job_names(const json_t *flow, const char *name)
-{
-    json_t *names = json_object(), *step;
-    size_t i;
-
-    json_array_foreach(json_object_get(json_object_get(flow, "spec"), "flows"), i, step)
-    {
-        const char *step_name = json_string_value(json_object_get(step, "name"));
-        scoped_str job = mem_printf("%s-%s", name, step_name ? step_name : "");
-
-        json_object_set_new(names, job, json_boolean(json_object_get(step, "for") != NULL));
-    }
-    return names;
-}
-
-static int print_subject(struct logs *logs)
+/* "attempt 3 of step a of flow f", "job x". */
+static void name_subject(const struct logs *logs, struct buf *out)
 {
     const struct resource *subject = &logs->subject;
-    scoped_str labels = NULL;
-    scoped(buf) struct buf path = {0};
-    scoped(json) json_t *doc = NULL;
-    struct error err = {0};
 
-    resource_write_path(subject->kind, client_namespace(logs->client, logs->options->namespace),
-                        subject->name, &path);
-    doc = client_get(logs->client, path.data, &err);
-    if (!doc) {
+    if (logs->options->attempt)
+        buf_printf(out, "attempt %lld of ", (long long)logs->options->attempt);
+    if (logs->step)
+        buf_printf(out, "step %s of ", logs->step);
+    buf_printf(out, "%s %s", subject->kind == &kind_job_flow ? "flow" : subject->kind->singular,
+               subject->name);
+}
+
+/* Whether the status names logs of the attempt that was asked for: they were kept once. */
+static bool were_kept(const struct logs *logs)
+{
+    json_t *nodes = json_object_get(json_object_get(logs->doc, "status"), "nodes"), *node, *attempt;
+    size_t i, k;
+
+    json_array_foreach(nodes, i, node)
+    {
+        const char *name = json_string_value(json_object_get(node, "name"));
+
+        if (!logs->step || !name || strcmp(name, logs->step) != 0)
+            continue;
+        json_array_foreach(json_object_get(node, "attempts"), k, attempt)
+        {
+            if (json_integer_value(json_object_get(attempt, "attempt")) == logs->options->attempt)
+                return json_object_get(attempt, "logs") != NULL;
+        }
+    }
+    return false;
+}
+
+/* What there is instead, or why there is nothing, as far as the status says. */
+static void add_reason(const struct logs *logs, const struct log_found *found, struct buf *out)
+{
+    const json_t *state = json_object_get(json_object_get(logs->doc, "status"), "state");
+    const char *phase = json_string_value(json_object_get(state, "phase"));
+    const char *message = json_string_value(json_object_get(state, "message"));
+
+    if (were_kept(logs))
+        buf_str(out, ": it made room for newer ones (--keep-logs of run and serve)");
+    if (found->n_attempts)
+        buf_printf(out, "; there are logs of attempt%s", found->n_attempts == 1 ? "" : "s");
+    for (size_t i = 0; i < found->n_attempts; i++)
+        buf_printf(out, "%s %lld", i ? "," : "", (long long)found->attempts[i]);
+    if (!found->n_attempts && phase && *phase)
+        buf_printf(out, "; it is %s%s%s", phase, message && *message ? ": " : "",
+                   message && *message ? message : "");
+}
+
+static void say_nothing(const struct logs *logs, const struct log_found *found)
+{
+    scoped(buf) struct buf subject = {0}, reason = {0};
+
+    if (!logs->subject.kind) {
+        fprintf(stderr, "No pods found in %s namespace.\n", namespace_of(logs));
+        return;
+    }
+    if (!found->pods && logs->missing.code != ERR_NONE) {
+        cli_error(&logs->missing);
+        return;
+    }
+    name_subject(logs, &subject);
+    add_reason(logs, found, &reason);
+    if (logs->options->container)
+        cli_errorf("no pod of %s has run a container %s", subject.data, logs->options->container);
+    else if (logs->options->previous || logs->options->attempt)
+        cli_errorf("no %slog of %s is kept%s", logs->options->previous ? "earlier " : "",
+                   subject.data, reason.data ? reason.data : "");
+    else
+        cli_errorf("no pod of %s has run%s", subject.data, reason.data ? reason.data : "");
+}
+
+static int print_many(struct logs *logs, const struct log_request *request)
+{
+    const struct logtail_options tail = tail_of(logs, request->pod && request->first_container);
+    struct log_found found = {0};
+    struct error err = {0};
+    bool failed;
+
+    if (!log_show(&logs->client, request, &tail, &found, &failed, &err)) {
         cli_error(&err);
         return EXIT_FAILED;
     }
-    logs->ended = has_ended(doc);
-    if (subject->kind == &kind_job_flow)
-        logs->job_names = job_names(doc, subject->name);
-    else
-        labels = mem_printf("%s=%s", LABEL_JOB_NAME, subject->name);
-    return print_many(logs, labels);
+    if (!found.logs)
+        say_nothing(logs, &found);
+    return failed || !found.logs ? EXIT_FAILED : EXIT_OK;
+}
+
+/* The job may be gone, for example after an interrupt: its logs are then those of its flow. */
+static int print_job(struct logs *logs)
+{
+    struct log_request request = request_of(logs);
+    scoped_str labels = mem_printf("%s=%s", LABEL_JOB_NAME, logs->subject.name);
+
+    logs->doc = get(logs, &kind_job, logs->subject.name, &logs->missing);
+    if (!logs->doc && logs->missing.code != ERR_NOT_FOUND) {
+        cli_error(&logs->missing);
+        return EXIT_FAILED;
+    }
+    request.labels = labels;
+    request.until = &kind_job;
+    request.until_name = logs->subject.name;
+    request.ended = !logs->doc || has_ended(logs->doc);
+    return print_many(logs, &request);
+}
+
+static int print_flow(struct logs *logs)
+{
+    struct log_request request = request_of(logs);
+    scoped(log_jobs) struct log_jobs jobs = {0};
+    struct error err = {0};
+
+    logs->doc = get(logs, &kind_job_flow, logs->subject.name, &err);
+    if (!logs->doc || !log_jobs_read(logs->doc, logs->step, &jobs, &err)) {
+        cli_error(&err);
+        return EXIT_FAILED;
+    }
+    request.jobs = &jobs;
+    request.until = &kind_job_flow;
+    request.until_name = logs->subject.name;
+    request.ended = has_ended(logs->doc);
+    return print_many(logs, &request);
 }
 
 static const char *default_container(const json_t *pod)
@@ -306,47 +248,139 @@ static const char *default_container(const json_t *pod)
     return first;
 }
 
-static int print_pod(struct logs *logs)
+static int print_pod(struct logs *logs, const json_t *pod)
 {
-    const char *ns = client_namespace(logs->client, logs->options->namespace),
-               *container = logs->options->container;
-    scoped(buf) struct buf path = {0};
-    scoped(json) json_t *pod = NULL;
-    const char *uid;
-    struct error err = {0};
+    const struct logtail_options options = tail_of(logs, true);
+    const char *uid = json_string_value(json_object_get(json_object_get(pod, "metadata"), "uid"));
+    const char *container = logs->options->container;
+    struct logtail *tail = logtail_new(logs->client, &options);
+    bool failed;
 
-    resource_write_path(&kind_pod, ns, logs->subject.name, &path);
-    pod = client_get(logs->client, path.data, &err);
-    if (!pod) {
+    logtail_add(
+        tail, &(struct logtail_source){.ns = namespace_of(logs),
+                                       .pod = logs->subject.name,
+                                       .uid = uid ? uid : "",
+                                       .container = container ? container : default_container(pod),
+                                       .previous = logs->options->previous});
+    while (!logtail_is_idle(tail))
+        client_run(logs->client, -1);
+    failed = logtail_failed(tail);
+    logtail_free(tail);
+    return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+/* The flows that have a step of this name. */
+struct step_search {
+    const char *step;
+    char *flow; /* the first one, owned */
+    struct buf flows;
+    size_t count;
+};
+
+static bool look_for_step(void *ctx, json_t *flow)
+{
+    struct step_search *search = ctx;
+    const char *name =
+        json_string_value(json_object_get(json_object_get(flow, "metadata"), "name"));
+    scoped(log_jobs) struct log_jobs jobs = {0};
+
+    if (!name || !log_jobs_read(flow, search->step, &jobs, NULL))
+        return true;
+    if (search->count++ == 0)
+        search->flow = mem_strdup(name);
+    buf_printf(&search->flows, "%sjf/%s", search->count > 1 ? ", " : "", name);
+    return true;
+}
+
+/* Prints the logs of the only flow that has a step of this name. */
+static int print_step(struct logs *logs, const char *step)
+{
+    struct step_search search = {.step = step};
+    const struct list_query flows = {.kind = &kind_job_flow, .ns = namespace_of(logs)};
+    struct error err = {0};
+    int code = EXIT_FAILED;
+
+    if (!list_each(logs->client, &flows, look_for_step, &search, NULL, &err)) {
+        cli_error(err.code == ERR_NOT_FOUND ? &logs->missing : &err);
+    } else if (search.count == 0) {
+        cli_error(&logs->missing);
+    } else if (search.count > 1) {
+        cli_errorf("%s have a step %s: say which, as in '%s logs jf/%s %s'", search.flows.data,
+                   step, cli_program, search.flow, step);
+    } else {
+        logs->subject = (struct resource){&kind_job_flow, search.flow};
+        logs->step = step;
+        code = print_flow(logs);
+    }
+    buf_release(&search.flows);
+    mem_free(search.flow);
+    return code;
+}
+
+/* A pod that is gone or in an earlier attempt, or the name of a step. */
+static int print_name(struct logs *logs)
+{
+    struct log_request request = request_of(logs);
+    struct logtail_options tail = tail_of(logs, !logs->options->all_containers);
+    struct log_found found = {0};
+    struct error err = {0};
+    bool failed;
+
+    request.pod = logs->subject.name;
+    request.first_container = !logs->options->all_containers;
+    if (!log_show(&logs->client, &request, &tail, &found, &failed, &err)) {
         cli_error(&err);
         return EXIT_FAILED;
     }
-    uid = json_string_value(json_object_get(json_object_get(pod, "metadata"), "uid"));
-    if (logs->options->all_containers)
-        add_pod(logs, pod);
-    else
-        logtail_add(logs->tail, ns, logs->subject.name, uid ? uid : "",
-                    container ? container : default_container(pod), 0);
-    while (!logtail_is_idle(logs->tail))
-        client_run(logs->client, -1);
-    return logtail_failed(logs->tail) ? EXIT_FAILED : EXIT_OK;
+    if (!found.pods)
+        return print_step(logs, logs->subject.name);
+    if (!found.logs)
+        say_nothing(logs, &found);
+    return failed || !found.logs ? EXIT_FAILED : EXIT_OK;
+}
+
+static int print_named(struct logs *logs)
+{
+    scoped(json) json_t *pod = NULL;
+    struct log_request request = request_of(logs);
+
+    pod = get(logs, &kind_pod, logs->subject.name, &logs->missing);
+    if (!pod && logs->missing.code != ERR_NOT_FOUND) {
+        cli_error(&logs->missing);
+        return EXIT_FAILED;
+    }
+    if (!pod || logs->options->attempt)
+        return print_name(logs);
+    if (!logs->options->all_containers)
+        return print_pod(logs, pod);
+    request.pod = logs->subject.name;
+    return print_many(logs, &request);
+}
+
+static int print_selected(struct logs *logs)
+{
+    struct log_request request = request_of(logs);
+
+    request.labels = logs->options->labels;
+    return print_many(logs, &request);
 }
 
 static bool logs_parse(struct logs *logs, int n_operands, char **operands, struct error *err)
 {
     static const struct kind *const kinds[] = {&kind_pod, &kind_job, &kind_job_flow};
 
-    if ((n_operands == 1) == (logs->options->labels != NULL))
+    if ((n_operands > 0) == (logs->options->labels != NULL))
         return error_set(err, ERR_BAD_REQUEST, "",
-                         "say whose logs: POD, job/NAME, jf/NAME, or -l SELECTOR");
+                         "say whose logs: POD, STEP, job/NAME, jf/NAME [STEP], or -l SELECTOR");
     if (n_operands == 0)
         return true;
-    if (!strchr(operands[0], '/')) {
-        logs->subject = (struct resource){&kind_pod, operands[0]};
-        return true;
-    }
-    if (!resource_parse(operands[0], &logs->subject, err))
+    logs->subject = (struct resource){&kind_pod, operands[0]};
+    if (strchr(operands[0], '/') && !resource_parse(operands[0], &logs->subject, err))
         return false;
+    logs->step = n_operands > 1 ? operands[1] : NULL;
+    if (logs->step && logs->subject.kind != &kind_job_flow)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "a step goes with its flow: jobflow logs jf/NAME STEP");
     for (size_t i = 0; i < countof(kinds); i++)
         if (logs->subject.kind == kinds[i])
             return true;
@@ -354,31 +388,18 @@ static bool logs_parse(struct logs *logs, int n_operands, char **operands, struc
                      logs->subject.kind->plural);
 }
 
-static struct logtail *make_tail(const struct logs *logs)
+static int print(struct logs *logs)
 {
-    const struct logs_options *options = logs->options;
-    bool one = logs->subject.kind == &kind_pod && !options->all_containers;
-    const struct logtail_options tail = {
-        .follow = options->follow,
-        .timestamps = options->timestamps,
-        .previous = options->previous,
-        .tail = options->tail,
-        .since_s = options->since_ms > 0 ? (options->since_ms + 999) / 1000 : 0,
-        .limit_bytes = options->limit_bytes,
-        .prefix = options->prefix || !one,
-        .at_once = options->follow ? FOLLOWED_AT_ONCE : 1,
-    };
-
-    return logtail_new(logs->client, &tail);
+    if (!logs->subject.kind)
+        return print_selected(logs);
+    if (logs->subject.kind == &kind_pod)
+        return print_named(logs);
+    return logs->subject.kind == &kind_job ? print_job(logs) : print_flow(logs);
 }
 
 static int run(const void *options, int n_operands, char **operands)
 {
-    struct logs logs = {
-        .options = options,
-        .pods = {.changed = on_pod, .ended = on_pods_ended},
-        .ends = {.changed = on_subject, .ended = on_pods_ended},
-    };
+    struct logs logs = {.options = options};
     struct error err = {0};
     int code = EXIT_FAILED;
 
@@ -391,30 +412,28 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return client_open_failed(&err);
     }
-    logs.tail = make_tail(&logs);
-    if (logs.subject.kind == &kind_pod)
-        code = print_pod(&logs);
-    else
-        code = logs.subject.kind ? print_subject(&logs) : print_many(&logs, logs.options->labels);
-    watcher_stop(&logs.pods);
-    watcher_stop(&logs.ends);
-    logtail_free(logs.tail);
-    json_decref(logs.job_names);
+    code = print(&logs);
+    json_decref(logs.doc);
     client_close(logs.client);
     return code;
 }
 
 const struct command cmd_logs = {
     .name = "logs",
-    .operands = "POD | job/NAME | jf/NAME",
+    .operands = "POD | STEP | job/NAME | jf/NAME [STEP]",
     .summary = "Print what containers wrote",
-    .details = "Of a pod, or of all pods of a job or flow, each line with its container's name.",
+    .details =
+        "Of a pod, or of all pods of a job, flow or step in order of time, each line with its "
+        "container's name. Pods that are gone are\n"
+        "included as long as their logs are kept: those of jobs that were aborted or restarted, "
+        "and of earlier attempts of a step.",
     .examples = "  jobflow logs pipeline-train-worker-0 --tail 20\n"
-                "  jobflow logs -f jf/pipeline      # everything, until the flow has ended",
+                "  jobflow logs -f jf/pipeline      # everything, until the flow has ended\n"
+                "  jobflow logs train --attempt 1   # of the first attempt of a step",
     .flags = flags,
     .options_size = sizeof(struct logs_options),
     .defaults = &defaults,
-    .max_operands = 1,
+    .max_operands = 2,
     .operand_kind = "resource",
     .run = run,
 };

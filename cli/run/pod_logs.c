@@ -102,11 +102,10 @@ static bool is_over(const struct object *pod)
 }
 
 static void follow_container(struct pod_logs *logs, const struct object *pod,
-                             const struct pod_container *container, bool several)
+                             const struct pod_container *container, bool several, bool over)
 {
     char *key = mem_printf("%s/%s", object_uid(pod), container->name);
     const char *slash = strchr(key, '/');
-    bool over = is_over(pod);
     struct stream *stream;
 
     HASH_FIND_STR(logs->streams, key, stream);
@@ -133,31 +132,33 @@ static void follow_container(struct pod_logs *logs, const struct object *pod,
         timer_start(logs->loop, &logs->poll, POLL_MS);
 }
 
-static void take_pod(struct pod_logs *logs, const struct object *pod)
+/* `over`: it has ended, or is gone. */
+static void take_pod(struct pod_logs *logs, const struct object *pod, bool over)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
     bool several = spec->containers.count + spec->init_containers.count > 1;
 
     for (size_t i = 0; i < spec->init_containers.count; i++)
-        follow_container(logs, pod, &spec->init_containers.items[i], several);
+        follow_container(logs, pod, &spec->init_containers.items[i], several, over);
     for (size_t i = 0; i < spec->containers.count; i++)
-        follow_container(logs, pod, &spec->containers.items[i], several);
+        follow_container(logs, pod, &spec->containers.items[i], several, over);
 }
 
 /* Pods that were over before the run began were printed by an earlier run. */
 static void take_present(void *arg, const struct object *pod)
 {
     if (pod_status_phase(pod) != POD_PENDING && !is_over(pod))
-        take_pod(arg, pod);
+        take_pod(arg, pod, false);
 }
 
 static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
                         const struct object *pod)
 {
-    bool ended_before = old && is_over(old);
+    bool deleted = change == STORE_DELETED;
+    bool ended_before = deleted ? is_over(pod) : old && is_over(old);
 
-    if (change != STORE_DELETED && pod_status_phase(pod) != POD_PENDING && !ended_before)
-        take_pod(ctx, pod);
+    if (pod_status_phase(pod) != POD_PENDING && !ended_before)
+        take_pod(ctx, pod, deleted || is_over(pod));
     return true;
 }
 

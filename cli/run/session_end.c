@@ -54,8 +54,8 @@ static void abort_check(struct timer *timer)
 static void abort_begin(struct session *session, const char *why)
 {
     size_t pods = count_alive(session);
-    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is pods_gone)",
-                                        why, pods, pods == 1 ? "" : "s")
+    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
+                                        pods, pods == 1 ? "" : "s")
                            : mem_strdup(why);
 
     session_note(session, text);

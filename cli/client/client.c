@@ -394,3 +394,11 @@ json_t *client_get(struct client *client, const char *target, struct error *err)
         error_set(err, ERR_INTERNAL, "", "the answer is no JSON: %s", why.text);
     return doc;
 }
+
+bool client_is_daemon(struct client *client)
+{
+    scoped(json) json_t *version = client_get(client, "/version", NULL);
+    const char *mode = json_string_value(json_object_get(version, "jobflowMode"));
+
+    return mode && strcmp(mode, "serve") == 0;
+}

@@ -75,6 +75,8 @@ struct client *client_open_at(const struct client_place *place, enum client_acce
 /** The exit code of a command that could not open its client: EXIT_REFUSED for a data directory
  * that is not safe to use, else EXIT_FAILED. */
 int client_open_failed(const struct error *err);
+/** Returns true when a daemon (`serve`) answers, not a run, a store or another API server. */
+bool client_is_daemon(struct client *client);
 /** Returns true when `place` names a server by kubeconfig or URL. */
 bool client_place_is_server(const struct client_place *place);
 /** Returns true when `place` names a server, or its data directory holds a store. */

@@ -77,7 +77,9 @@ static enum verdict check_kernel(struct finding *f)
 
 static enum verdict check_room(struct finding *f)
 {
-    fit_write(fit_machine(engine_default_pods()), &f->text);
+    scoped(fit) struct fit *fit = fit_new(&(struct fit_options){.max_pods = engine_default_pods()});
+
+    fit_write(fit, fit_room(fit), &f->text);
     buf_str(&f->text, " at once (-j changes the pods)");
     return WELL;
 }

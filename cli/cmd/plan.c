@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cli/cmd/commands.h"
+#include "cli/daemon/serve_values.h"
 #include "cli/engine/engine.h"
 #include "cli/manifest/parameters.h"
 #include "cli/preflight/fit.h"
@@ -20,6 +21,7 @@ struct plan_command {
     struct client_place place;
     const char *namespace, *output;
     struct flag_list parameters;
+    const char *node_resources;
     int64_t max_pods;
     bool sim;
 };
@@ -31,6 +33,7 @@ static const char *const outputs[] = {"text", "yaml", "json", NULL};
 static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the plan; yaml prints the jobs of all steps; default: text", PLAN(output), outputs},
     {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
+    {FLAG_STR,    "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", PLAN(node_resources), .check = check_node_resources},
     {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
     PARAMETER_FLAG(PLAN(parameters)),
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace)},
@@ -91,6 +94,8 @@ static void print_objects(const json_t *plan, const struct term *term)
                        ? "run begins it anew, apply would be refused"
                        : "this would be refused",
                    doc_text(object, "refused"), term_reset(term));
+        if (doc_text(object, "problem"))
+            printf("    ! %s\n", doc_text(object, "problem"));
     }
 }
 
@@ -172,7 +177,8 @@ static void print_flow(const json_t *flow, const struct term *term)
     print_pinned(flow, term);
 }
 
-static void print_text(const struct plan_command *options, const json_t *plan)
+static void print_text(const struct plan_command *options, const struct fit *fit,
+                       const json_t *plan)
 {
     struct term term;
     scoped(buf) struct buf room = {0};
@@ -184,7 +190,7 @@ static void print_text(const struct plan_command *options, const json_t *plan)
     json_array_foreach(json_object_get(plan, "flows"), i, flow) print_flow(flow, &term);
     if (options->sim || i == 0)
         return;
-    fit_write(fit_machine((int)options->max_pods), &room);
+    fit_write(fit, fit_room(fit), &room);
     printf("\nThis machine runs at once: %s.\n", room.data);
 }
 
@@ -236,39 +242,54 @@ static bool open_store(const struct client_place *place, struct client **out, st
     return true;
 }
 
+/* The machine that would run the jobs: a daemon's, unless the flags describe another. */
+static struct fit *machine_of(const struct plan_command *options, struct client *client)
+{
+    const bool described = options->max_pods || options->node_resources;
+    struct fit *fit = options->sim || described ? NULL : fit_of_daemon(client);
+    int pods = options->max_pods ? (int)options->max_pods : engine_default_pods();
+
+    if (fit)
+        return fit;
+    return fit_new(&(struct fit_options){.max_pods = options->sim ? 0 : pods,
+                                         .node_resources = options->node_resources,
+                                         .sim = options->sim});
+}
+
 static int run(const void *opaque, int n_operands, char **operands)
 {
-    struct plan_command options = *(const struct plan_command *)opaque;
+    const struct plan_command *options = opaque;
+    scoped(fit) struct fit *fit = NULL;
     scoped(manifests) struct manifests set = {0};
     scoped(client) struct client *client = NULL;
     scoped(json) json_t *plan = NULL;
     struct error err = {0};
     bool refused = false;
 
-    if (!options.max_pods)
-        options.max_pods = engine_default_pods();
-    if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))
+    if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options->parameters))
         return EXIT_REFUSED;
-    if (!open_store(&options.place, &client, &err)) {
+    if (!open_store(&options->place, &client, &err)) {
         cli_error(&err);
         return client ? EXIT_FAILED : client_open_failed(&err);
     }
 
-    const struct plan_options how = {.namespace = client_namespace(client, options.namespace),
-                                     .sim = options.sim,
-                                     .max_pods = (int)options.max_pods,
+    fit = machine_of(options, client);
+
+    const struct plan_options how = {.namespace = client_namespace(client, options->namespace),
+                                     .sim = options->sim,
+                                     .fit = fit,
                                      .client = client};
 
     plan = plan_make(&set, &how, &refused);
     if (!plan)
         return EXIT_REFUSED;
-    if (strcmp(options.output, "json") == 0) {
+    if (strcmp(options->output, "json") == 0) {
         json_dumpf(plan, stdout, JSON_INDENT(2));
         putchar('\n');
-    } else if (strcmp(options.output, "yaml") == 0) {
+    } else if (strcmp(options->output, "yaml") == 0) {
         print_jobs(plan);
     } else {
-        print_text(&options, plan);
+        print_text(options, fit, plan);
     }
     return refused ? EXIT_REFUSED : EXIT_OK;
 }

@@ -21,6 +21,7 @@ static const struct flag flags[] = {
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", RUN(max_pods), .min = 1, .max = 100000},
     {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", RUN(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", RUN(node_resources), .check = check_node_resources},
+    {FLAG_BOOL,     "wait-for-resources", 0, NULL, "start what can never run on this machine as it is, too, and let it wait", RUN(wait_for_resources)},
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},

@@ -1,17 +1,46 @@
 #pragma once
 /*
- * Checks whether the pods of a job can ever fit on this machine.
+ * Checks whether the pods of a job can ever run on a machine: requests against what there is, named
+ * resources (GPUs), node selectors, and gangs against the number of pods at once.
  */
+#include "api/store/store.h"
 #include "api/types/kinds/job/job.h"
+#include "base/buf.h"
+#include "base/scoped.h"
+#include "cli/client/client.h"
 #include "node/machine/amount.h"
 
-/** Returns the resources that must be free at once: those of the job's gang, or, when its tasks
- * wait for each other, those of its largest pod. */
-struct amount fit_need(const struct job_spec *job);
-/** Returns the resources of this machine, with at most `max_pods` pods at once (0: no limit). */
-struct amount fit_machine(int max_pods);
-/** Returns why the job can never run here, with figures and a remedy; owned. NULL when it can run.
- */
-char *fit_problem(const struct job_spec *job, int max_pods);
-/** Appends an amount as text: "4 pods, 2 cpu, 512Mi". */
-void fit_write(struct amount amount, struct buf *out);
+struct fit; /* a machine */
+
+struct fit_options {
+    int max_pods;               /* of -j; 0: any number */
+    const char *node_resources; /* of --node-resources, which its flag has checked; NULL: none */
+    bool sim;                   /* a simulated machine has everything that is not limited above */
+    bool any_resource;          /* do not ask for named resources */
+    const struct store *live;   /* labels of its Node count, too; NULL: none */
+};
+
+/** Returns this machine, or a simulated one. Owned. Borrows the texts of `options`. */
+struct fit *fit_new(const struct fit_options *options);
+/** Returns the machine of a daemon, as its Node says. Owned; NULL when the client leads to no daemon
+ * or may not read it. */
+struct fit *fit_of_daemon(struct client *client);
+void fit_free(struct fit *fit);
+SCOPED_DEFINE_PTR(fit, struct fit *, fit_free)
+
+/** Returns what the machine has. */
+struct amount fit_room(const struct fit *fit);
+/** Returns what must be free at once for the job: for its gang, or, when the pods of the gang depend
+ * on what happens first, for its largest pod. */
+struct amount fit_need(const struct fit *fit, const struct job_spec *job);
+/** Returns why the job can never run on the machine, with figures and the way out, as the end of a
+ * sentence about the job; owned. NULL when it can. */
+char *fit_problem(const struct fit *fit, const struct job_spec *job);
+/** Returns whether the job can run on the machine. Otherwise `err` names the field of the job that is
+ * to blame and says why as fit_problem does; the sentence begins with `subject`. */
+bool fit_check(const struct fit *fit, const struct job_spec *job, const char *subject,
+               struct error *err);
+/** Appends an amount as text: "4 pods, 2 cpu, 512Mi, 1 nvidia.com/gpu". */
+void fit_write(const struct fit *fit, struct amount amount, struct buf *out);
+/** Returns the names of the machine's named resources. Borrowed. */
+const struct resource_names *fit_resources(const struct fit *fit);

@@ -186,24 +186,29 @@ static void gang_planned(void *ctx, const struct error *problem)
     look->gang(look->ctx, found->flow, problem);
 }
 
-/* Reports gangs that can never start: as an error for a run, as a warning otherwise. */
+/* A run that is to start all the same says so by its flag. */
+static void room_missing(void *ctx, const struct error *err)
+{
+    struct error refusal = {0};
+
+    error_set(&refusal, err->code, err->field, "%s; " PREFLIGHT_WAIT_HINT, err->message);
+    step_found(ctx, &refusal);
+}
+
+/* Receives what can never run for want of room. */
+static void (*room_reporter(const struct preflight_options *options))(void *, const struct error *)
+{
+    return options->room == ROOM_REQUIRED ? room_missing : on_step_warning;
+}
+
+/* Reports gangs that can never start. */
 static void check_gangs(struct steps_found *found, const struct amount *needs)
 {
     const struct preflight_options *options = found->run->options;
-    const struct preflight_look *look = options->look;
     const struct gangfit gangs = {
-        .spec = jobflow_spec_of(found->flow),
-        .needs = needs,
-        .max_pods = look ? look->max_pods : options->max_pods,
-        .sim = options->sim,
-    };
+        .spec = jobflow_spec_of(found->flow), .needs = needs, .fit = options->fit};
 
-    if (look)
-        gangfit_check(&gangs, gang_planned, found);
-    else if (options->max_pods)
-        gangfit_check(&gangs, step_found, found);
-    else if (options->warn_of_room)
-        gangfit_check(&gangs, on_step_warning, found);
+    gangfit_check(&gangs, options->look ? gang_planned : room_reporter(options), found);
 }
 
 void preflight_check_steps(struct preflight_run *run, const struct object *flow)
@@ -212,10 +217,13 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
         .run = run, .manifest = preflight_manifest_of(run, flow), .flow = flow};
     const struct preflight_steps check = {
         .registry = engine_registry(run->scratch),
-        .max_pods = run->options->max_pods,
+        .runs = run->options->runs,
+        .fit = run->options->fit,
+        .simulated = run->options->simulated,
         .found = step_found,
+        .no_room = run->options->look ? NULL : room_reporter(run->options),
+        .warned = on_step_warning,
         .made = run->options->look ? on_step_job : NULL,
-        .warned = run->options->warn_of_room ? on_step_warning : NULL,
         .known = flow_continues(run, flow) ? template_known_before : NULL,
         .ctx = &found,
     };
@@ -225,10 +233,11 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
 
     if (!found.manifest)
         return;
-    if (spec->gangs.count)
+    if (spec->gangs.count && run->options->fit)
         needs = mem_array(spec->steps.count + 1, sizeof *needs);
     preflight_steps(&check, flow, needs);
-    check_gangs(&found, needs);
+    if (needs)
+        check_gangs(&found, needs);
     mem_free(needs);
     if (found.count > ERROR_LIST_MAX)
         preflight_errors_dropped(found.manifest, found.count - ERROR_LIST_MAX);

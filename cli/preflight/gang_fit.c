@@ -9,7 +9,6 @@
 
 #include "api/types/kinds/jobflow/step_names.h"
 #include "base/mem.h"
-#include "cli/preflight/fit.h"
 #include "node/scheduler/shortfall.h"
 
 static int compare(const void *a, const void *b)
@@ -33,24 +32,21 @@ static int64_t smallest(int64_t *values, size_t n, size_t least)
 static struct amount need_of(const struct gangfit *gangs, const struct name_index *names,
                              const struct flow_gang *gang)
 {
-    enum { CPU, MEMORY, PODS, N };
     size_t n = gang->steps.count;
     size_t least = gang->min_available.set ? (size_t)gang->min_available.value : n;
-    int64_t *values = mem_array(n * N + 1, sizeof *values);
+    int64_t *values = mem_array(n + 1, sizeof *values);
     struct amount need = {0};
 
-    for (size_t m = 0; m < n; m++) {
-        uint32_t at = name_index_get(names, gang->steps.items[m]);
-        /* compatible with upstream, names of no step pass; such a member needs nothing */
-        struct amount one = at == NAME_NONE ? (struct amount){0} : gangs->needs[at];
+    for (size_t kind = 0; kind < AMOUNT_KINDS; kind++) {
+        for (size_t m = 0; m < n; m++) {
+            uint32_t at = name_index_get(names, gang->steps.items[m]);
+            /* compatible with upstream, names of no step pass; such a member needs nothing */
+            struct amount one = at == NAME_NONE ? (struct amount){0} : gangs->needs[at];
 
-        values[CPU * n + m] = one.cpu_milli;
-        values[MEMORY * n + m] = one.memory_bytes;
-        values[PODS * n + m] = one.pods;
+            values[m] = *amount_at(&one, kind);
+        }
+        *amount_at(&need, kind) = smallest(values, n, least);
     }
-    need.pods = smallest(values + PODS * n, n, least);
-    need.cpu_milli = smallest(values + CPU * n, n, least);
-    need.memory_bytes = smallest(values + MEMORY * n, n, least);
     mem_free(values);
     return need;
 }
@@ -58,17 +54,17 @@ static struct amount need_of(const struct gangfit *gangs, const struct name_inde
 static bool check_one(const struct gangfit *gangs, const struct amount need, const char *name,
                       struct error *err, const char *field)
 {
-    static const struct resource_names no_extras = {.open = true};
+    struct amount room = fit_room(gangs->fit);
     scoped_str problem = NULL;
 
-    if (gangs->max_pods && need.pods > gangs->max_pods)
+    if (need.pods > room.pods)
         return error_set(err, ERR_INVALID, field,
-                         "the jobs of gang %s start together with %lld pods, but at most %d may "
-                         "run at once (-j %d): they would wait for ever; allow more with -j %lld, "
-                         "or make the gang smaller",
-                         name, (long long)need.pods, gangs->max_pods, gangs->max_pods,
+                         "the jobs of gang %s start together with %lld pods, but at most %lld may "
+                         "run at once (-j %lld): they would wait for ever; allow more with -j "
+                         "%lld, or make the gang smaller",
+                         name, (long long)need.pods, (long long)room.pods, (long long)room.pods,
                          (long long)need.pods);
-    problem = gangs->sim ? NULL : shortfall_of_node(need, fit_machine(0), &no_extras);
+    problem = shortfall_of_node(need, room, fit_resources(gangs->fit));
     return !problem || error_set(err, ERR_INVALID, field,
                                  "the jobs of gang %s start together: %s, or make the gang smaller",
                                  name, problem);

@@ -5,14 +5,13 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/error.h"
-#include "node/machine/amount.h"
+#include "cli/preflight/fit.h"
 
 struct gangfit {
     const struct jobflow_spec *spec;
     /* [steps] resources that each step's job needs at once; 0: unknown. */
     const struct amount *needs;
-    int max_pods; /* of -j; 0: no limit */
-    bool sim;     /* simulation: only the number of pods is limited */
+    const struct fit *fit; /* the machine */
 };
 
 /** Reports each gang of an admitted flow that can never start, with its field, figures and a

@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "cli/preflight/preflight.h"
 
+#define PREFLIGHT_WAIT_HINT "--wait-for-resources starts it all the same"
+
 struct preflight_warning {
     const struct manifest *manifest;
     struct error text;

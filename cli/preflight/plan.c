@@ -13,7 +13,6 @@
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
 #include "cli/preflight/difference.h"
-#include "cli/preflight/fit.h"
 #include "cli/preflight/preflight.h"
 #include "view/flow_view.h"
 
@@ -114,6 +113,15 @@ static void check_edit(struct planning *p, const json_t *known, const struct obj
     object_unref(old);
 }
 
+/* A job of the files that can never run here. */
+static void note_room(const struct planning *p, const struct object *job, json_t *entry)
+{
+    scoped_str problem = fit_problem(p->options->fit, job_spec_of(job));
+
+    if (problem)
+        json_object_set_new(entry, "problem", json_string(problem));
+}
+
 static void collect_object(void *ctx, const struct manifest *manifest, const struct object *object)
 {
     struct planning *p = ctx;
@@ -138,6 +146,8 @@ static void collect_object(void *ctx, const struct manifest *manifest, const str
         json_object_set(entry, "changes", changes);
     if (json_array_size(changes) && object->kind == &kind_job_flow)
         check_edit(p, known, object, entry);
+    if (object->kind == &kind_job)
+        note_room(p, object, entry);
     json_decref(changes);
     json_array_append_new(p->objects, entry);
 }
@@ -183,8 +193,8 @@ static void collect_job(void *ctx, const struct object *flow, size_t step, const
     struct planning *p = ctx;
     json_t *entry = json_array_get(json_object_get(flow_entry(p, flow), "steps"), step);
     scoped(json) json_t *doc = object_to_json(job);
-    scoped_str problem =
-        p->options->sim ? NULL : fit_problem(job_spec_of(job), p->options->max_pods);
+    const struct fit *fit = p->options->fit;
+    scoped_str problem = fit_problem(fit, job_spec_of(job));
     scoped(buf) struct buf needs = {0};
     json_t *metadata =
         json_pack("{s:s, s:s}", "name", object_name(job), "namespace", object_namespace(job));
@@ -192,7 +202,7 @@ static void collect_job(void *ctx, const struct object *flow, size_t step, const
     json_object_set_new(doc, "metadata", metadata);
     json_object_del(doc, "status");
     json_object_set(entry, "job", doc);
-    fit_write(fit_need(job_spec_of(job)), &needs);
+    fit_write(fit, fit_need(fit, job_spec_of(job)), &needs);
     json_object_set_new(entry, "needs", json_string(needs.data));
     if (problem)
         json_object_set_new(entry, "problem", json_string(problem));
@@ -339,16 +349,14 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
                          .templates = json_object(),
                          .pinned = json_array()};
     scoped(json) json_t *known = known_objects(options->client);
-    const struct preflight_look look = {.object = collect_object,
-                                        .job = collect_job,
-                                        .gang = collect_gang,
-                                        .max_pods = options->sim ? 0 : options->max_pods,
-                                        .ctx = &p};
+    const struct preflight_look look = {
+        .object = collect_object, .job = collect_job, .gang = collect_gang, .ctx = &p};
     const struct preflight_options how = {
         .namespace = options->namespace,
         .sim = options->sim,
         .known = known,
         .look = &look,
+        .fit = options->fit,
         .needs = options->sim ? NEEDS_IGNORED : NEEDS_WARNED_OF,
     };
     struct preflight_result result;

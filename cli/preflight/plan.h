@@ -9,11 +9,12 @@
 #include "api/types/text/json_text.h"
 #include "cli/client/client.h"
 #include "cli/manifest/manifests.h"
+#include "cli/preflight/fit.h"
 
 struct plan_options {
     const char *namespace;
     bool sim;
-    int max_pods;
+    const struct fit *fit;
     struct client *client; /* stored objects; NULL: nothing is stored */
 };
 
@@ -21,14 +22,14 @@ struct plan_options {
  * Returns an owned document, or NULL when the files were refused, after printing every finding:
  *
  *   {objects: [{action, kind, namespace, name, changes: [{path, from, to}], refused,
- *               begunAnewByRun}],
+ *               begunAnewByRun, problem}],
  *    flows: [{name, namespace, steps: [{name, stage, after, template, job, needs, problem}],
  *             problems: [{path, message}],
  *             templates: [{name, version, copy, gone, changes: [{path, from, to}]}]}]}
  *
  * `action` is create, change or keep. `refused` is the reason why a stored flow may not be edited
  * this way; a run that restarts an ended flow ignores it. `job` is the Job without status.
- * `problems` lists gangs that can never start. `templates` exists for a stored flow that pins its
+ * `problem` is why a job can never run on `fit`, `problems` lists gangs that can never start. `templates` exists for a stored flow that pins its
  * templates: how the newest version of each differs from the pinned one, or that it was deleted.
  * `*out_refused` is set when an edit of an unfinished flow is refused.
  */

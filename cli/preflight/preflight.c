@@ -108,14 +108,37 @@ static bool report_double(struct preflight_run *run, const struct manifest *mani
     return true;
 }
 
+static bool check_room(struct preflight_run *run, const struct object *object,
+                       const struct manifest *manifest, const struct fit *fit,
+                       enum preflight_room room)
+{
+    struct error_list list = {0};
+    struct error err = {0}, refusal = {0};
+
+    if (!fit || fit_check(fit, job_spec_of(object), "the job", &err))
+        return true;
+    if (room == ROOM_REQUIRED) {
+        error_set(&refusal, err.code, err.field, "%s; " PREFLIGHT_WAIT_HINT, err.message);
+        preflight_error(run, manifest, &refusal);
+    } else {
+        error_list_append(&list, &err);
+        preflight_warn(run, manifest, &list);
+        error_list_release(&list);
+    }
+    return false;
+}
+
 static void check_job(struct preflight_run *run, const struct object *object,
                       const struct manifest *manifest)
 {
+    const struct preflight_options *options = run->options;
     const struct owner_ref *owner = meta_controller(object->meta);
     struct error err = {0};
 
-    if (manifest->kind != &kind_job || !run->options->max_pods)
+    if (manifest->kind != &kind_job)
         return;
+    if (!options->runs)
+        owner = NULL;
     /* The garbage collector would delete a dependent at once, because its owner has a new uid
      * here. */
     if (owner) {
@@ -124,8 +147,10 @@ static void check_job(struct preflight_run *run, const struct object *object,
                   "the reference to run it alone",
                   owner->kind, owner->name);
         preflight_error(run, manifest, &err);
-    } else if (preflight_never_ends(job_spec_of(object), run->options->max_pods, &err)) {
+    } else if (options->runs && preflight_never_ends(job_spec_of(object), &err)) {
         preflight_error(run, manifest, &err);
+    } else if (!options->look && check_room(run, object, manifest, options->fit, options->room)) {
+        check_room(run, object, manifest, options->simulated, ROOM_WARNED_OF);
     }
 }
 

@@ -8,7 +8,9 @@
  */
 #include "cli/engine/engine.h"
 #include "cli/manifest/manifests.h"
+#include "cli/preflight/fit.h"
 
+enum preflight_room { ROOM_WARNED_OF, ROOM_REQUIRED };
 enum preflight_needs { NEEDS_IGNORED, NEEDS_WARNED_OF, NEEDS_REQUIRED };
 
 struct preflight_options {
@@ -16,12 +18,15 @@ struct preflight_options {
     bool sim;              /* simulation: containers need no command */
     bool compat_upstream;
     int64_t flow_steps;                /* 0 = the default limit */
-    int max_pods;                      /* a larger gang is refused; 0 = no limit */
+    bool runs;                         /* the set is to be run: what could never end is refused */
     const struct store *live;          /* objects that exist there count as known; NULL = none */
     const json_t *known;               /* known objects as a list of documents; NULL = none */
     bool fresh, retry_failed;          /* decide which stored flows continue (run/resume.h) */
-    bool warn_of_room;                 /* warn of gangs that can never fit this machine */
     bool shared_network;               /* pods stay in the machine's network, whatever they need */
+    const struct fit *fit;             /* the machine that pods must fit; NULL = any */
+    enum preflight_room room;          /* jobs that can never run on `fit` */
+    const struct fit *simulated;       /* the machine of which `fit` is a simulation: what does not
+                                        * fit it is worth a warning; NULL = none */
     enum preflight_needs needs;        /* programs that pods need and this machine lacks */
     const struct preflight_look *look; /* NULL = none */
 };
@@ -31,9 +36,8 @@ struct preflight_options {
 struct preflight_look {
     void (*object)(void *ctx, const struct manifest *manifest, const struct object *object);
     void (*job)(void *ctx, const struct object *flow, size_t step, const struct object *job);
-    /** A gang that can never start with `max_pods` pods at once (0: no limit). */
+    /** A gang that can never start on the machine of the options. */
     void (*gang)(void *ctx, const struct object *flow, const struct error *problem);
-    int max_pods;
     void *ctx;
 };
 

@@ -14,7 +14,6 @@
 #include "api/types/text/suggest.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cli/preflight/fit.h"
 #include "template/instantiate.h"
 
 enum { PATCHED_MAX = 20000 };
@@ -32,35 +31,7 @@ struct steps_run {
     struct amount *needs; /* NULL: not requested */
 };
 
-static int64_t pods_at_once(const struct job_spec *job)
-{
-    int64_t pods = 0;
-
-    for (size_t i = 0; i < job->tasks.count; i++) {
-        const struct job_task *task = &job->tasks.items[i];
-
-        if (task->depends_on.count > 0)
-            return 0;
-        pods += task->min_available.set ? task->min_available.value : task->replicas;
-    }
-    return job->min_available > 0 ? job->min_available : pods;
-}
-
-static bool gang_too_large(const struct job_spec *job, int max_pods, struct error *err)
-{
-    int64_t pods = pods_at_once(job);
-
-    if (pods <= max_pods)
-        return false;
-    error_set(
-        err, ERR_INVALID, "spec.minAvailable",
-        "%lld pods must run at once (minAvailable), but at most %d may (-j %d): it would wait "
-        "for ever; allow more with -j %lld, or lower minAvailable",
-        (long long)pods, max_pods, max_pods, (long long)pods);
-    return true;
-}
-
-static bool without_pods(const struct job_spec *job, struct error *err)
+bool preflight_never_ends(const struct job_spec *job, struct error *err)
 {
     for (size_t t = 0; t < job->tasks.count; t++)
         if (job->tasks.items[t].replicas > 0)
@@ -69,11 +40,6 @@ static bool without_pods(const struct job_spec *job, struct error *err)
               "no task has replicas (0 where nothing is said): a job without pods runs for ever; "
               "set replicas: 1");
     return true;
-}
-
-bool preflight_never_ends(const struct job_spec *job, int max_pods, struct error *err)
-{
-    return max_pods && (gang_too_large(job, max_pods, err) || without_pods(job, err));
 }
 
 static void found(struct steps_run *run, size_t i, const char *member, const struct error *why)
@@ -100,19 +66,31 @@ static json_t *job_document(const struct steps_run *run, size_t i, const struct 
     return doc;
 }
 
-static void tell(struct steps_run *run, size_t i, const char *member, const struct object *job)
+/* Returns false and reports it when the job can never run on the machine. */
+static bool check_room(struct steps_run *run, size_t i, const char *member,
+                       const struct job_spec *job, const struct fit *fit,
+                       void (*report)(void *ctx, const struct error *err))
 {
-    scoped_str problem = run->check->warned ? fit_problem(job_spec_of(job), 0) : NULL;
     struct error err = {0};
-    char field[96];
 
-    if (problem) {
-        snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
-        error_set(&err, ERR_INVALID, field, "the job of this step %s", problem);
-        run->check->warned(run->check->ctx, &err);
-    }
-    if (run->check->made)
-        run->check->made(run->check->ctx, i, job);
+    if (!fit || !report || fit_check(fit, job, "the job of this step", &err))
+        return true;
+    snprintf(err.field, sizeof err.field, "spec.flows[%zu].%s", i, member);
+    report(run->check->ctx, &err);
+    return false;
+}
+
+/* Checks whether the job can run here, and end. */
+static void check_run(struct steps_run *run, size_t i, const char *member,
+                      const struct job_spec *job)
+{
+    const struct preflight_steps *check = run->check;
+    struct error err = {0};
+
+    if (check->runs && preflight_never_ends(job, &err))
+        found(run, i, member, &err);
+    else if (check_room(run, i, member, job, check->fit, check->no_room))
+        check_room(run, i, member, job, check->simulated, check->warned);
 }
 
 /* Returns whether the step's job already exists: the files may hold a flow as it was printed, with
@@ -134,19 +112,18 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
     scoped(json) json_t *doc = job_document(run, i, body);
     struct error_list errors = {0};
     const struct object *job = NULL;
-    struct error err = {0};
 
     if (is_made_already(run, doc))
         return;
-    if (!registry_create(run->check->registry, doc, &how, &job, &errors))
-        for (size_t e = 0; e < errors.count; e++)
-            found(run, i, member, &errors.items[e]);
-    else if (preflight_never_ends(job_spec_of(job), run->check->max_pods, &err))
-        found(run, i, member, &err);
-    else
-        tell(run, i, member, job);
+    if (registry_create(run->check->registry, doc, &how, &job, &errors)) {
+        check_run(run, i, member, job_spec_of(job));
+        if (run->check->made)
+            run->check->made(run->check->ctx, i, job);
+    }
+    for (size_t e = 0; e < errors.count; e++)
+        found(run, i, member, &errors.items[e]);
     if (job && run->needs)
-        run->needs[i] = fit_need(job_spec_of(job));
+        run->needs[i] = fit_need(run->check->fit, job_spec_of(job));
     error_list_release(&errors);
 }
 
@@ -299,13 +276,12 @@ static bool check_step(struct steps_run *run, size_t i)
     struct error err = {0};
 
     if (template && run->needs && !is_patched)
-        run->needs[i] = fit_need(job_spec_of(template));
+        run->needs[i] = fit_need(run->check->fit, job_spec_of(template));
     if (!template || (!is_patched && !run->check->made && !first_use(run, template)))
         return false;
 
     if (!is_patched && run->check->known && run->check->known(run->check->ctx, template)) {
-        if (preflight_never_ends(job_spec_of(template), run->check->max_pods, &err))
-            found(run, i, member, &err);
+        check_run(run, i, member, job_spec_of(template));
         return false;
     }
     if (is_patched) { /* check both, so that every finding is reported at once */

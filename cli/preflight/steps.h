@@ -6,21 +6,24 @@
 #include "api/registry/registry.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "node/machine/amount.h"
+#include "cli/preflight/fit.h"
 
 struct preflight_steps {
-    struct registry *registry; /* holds the flow and its templates */
-    int max_pods;              /* 0 = no limit on gangs */
+    struct registry *registry;   /* holds the flow and its templates */
+    bool runs;                   /* what could never end is a finding */
+    const struct fit *fit;       /* the machine that jobs must fit; NULL = any */
+    const struct fit *simulated; /* the machine that `fit` simulates; NULL = none */
     /** Receives a finding, with a field of the flow. */
     void (*found)(void *ctx, const struct error *err);
     /** Receives the job of a step as admitted. When NULL, steps of one template without a patch are
      * checked only once. */
     void (*made)(void *ctx, size_t step, const struct object *job);
-    /** Receives a problem that admission accepts but that keeps a job from ever running; may be
-     * NULL. */
+    /** Receives why a job can never run on `fit`; may be NULL. */
+    void (*no_room)(void *ctx, const struct error *err);
+    /** Receives what is worth a warning: a job can never run on `simulated`. */
     void (*warned)(void *ctx, const struct error *err);
-    /** Returns true when jobs of this template were checked before; then only whether their gangs
-     * can start is checked. NULL: none were. */
+    /** Returns true when jobs of this template were checked before; then only whether they fit the
+     * machine is checked. NULL: none were. */
     bool (*known)(void *ctx, const struct object *template);
     void *ctx;
 };
@@ -35,7 +38,6 @@ const struct object *preflight_template(const struct store *store, const struct 
 void preflight_steps(const struct preflight_steps *check, const struct object *flow,
                      struct amount *needs);
 
-/** Returns whether an admitted job could never end in a run with `max_pods` pods at once (0: not a
- * run; returns false), because its gang is larger or it has no pods. `err` then says so and names
- * the field. A gang whose tasks wait for each other passes, since its pods need not run at once. */
-bool preflight_never_ends(const struct job_spec *job, int max_pods, struct error *err);
+/** Returns whether an admitted job could never end, because it has no pods. `err` then says so and
+ * names the field. */
+bool preflight_never_ends(const struct job_spec *job, struct error *err);

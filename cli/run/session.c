@@ -211,21 +211,13 @@ static struct engine *open_engine(const struct session_options *options, struct 
     return engine_start(&engine, err);
 }
 
-/* Only a daemon accepts flows of another run. Two runs in one process would end together. */
-static bool is_daemon(struct client *client)
-{
-    scoped(json) json_t *version = client_get(client, "/version", NULL);
-    const char *mode = json_string_value(json_object_get(version, "jobflowMode"));
-
-    return mode && strcmp(mode, "serve") == 0;
-}
-
-/* A client of the process that holds the data directory; NULL after printing what can be done. */
+/* A client of the process that holds the data directory; NULL after printing what can be done. Only
+ * a daemon accepts flows of another run. Two runs in one process would end together. */
 static struct client *open_client(const struct session_options *options, const struct error *in_use)
 {
     struct client *client = client_open(options->data_dir, CLIENT_LOOK, NULL);
 
-    if (client && !is_daemon(client)) {
+    if (client && !client_is_daemon(client)) {
         cli_error(in_use);
         fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
                 cli_program, options->data_dir);
@@ -263,22 +255,27 @@ static bool store_exists(const char *data_dir)
 }
 
 static bool checked(const struct session_options *options, struct manifests *set,
-                    const struct store *live, int max_pods)
+                    const struct store *live, const struct fit *fit, bool runs_here)
 {
+    const bool simulated = session_simulated(options);
+    /* A simulation of this machine, unless it has resources of its own. */
+    scoped(fit) struct fit *real = simulated && !options->node_resources
+                                       ? fit_new(&(struct fit_options){.any_resource = true})
+                                       : NULL;
     const struct preflight_options preflight_options = {
         .namespace = options->namespace,
-        .sim = session_simulated(options),
+        .sim = simulated,
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .flow_steps = options->max_flow_steps,
         .live = live,
         .fresh = options->fresh,
         .retry_failed = options->retry_failed,
-        .max_pods = max_pods,
-        /* A real run, or one with --node-resources, reports this when a step needs it. */
-        .warn_of_room = session_simulated(options) && !options->node_resources,
-        .needs = session_simulated(options) ? NEEDS_IGNORED : NEEDS_REQUIRED,
-        .shared_network = !session_simulated(options) && options->network &&
-                          strcmp(options->network, "shared") == 0,
+        .runs = runs_here,
+        .fit = fit,
+        .room = options->wait_for_resources ? ROOM_WARNED_OF : ROOM_REQUIRED,
+        .simulated = real,
+        .needs = simulated ? NEEDS_IGNORED : NEEDS_REQUIRED,
+        .shared_network = !simulated && options->network && strcmp(options->network, "shared") == 0,
     };
     struct preflight_result result;
 
@@ -376,17 +373,25 @@ static void run_opened(struct session *session)
     serving_stop(session->serving);
 }
 
-static int pods_at_once(const struct session_options *options)
+/* Checks the files for this machine. `live` holds what a previous run has stored, or NULL. */
+static bool checked_here(const struct session_options *options, struct manifests *set,
+                         const struct store *live)
 {
-    return options->max_pods ? (int)options->max_pods : engine_default_pods();
+    scoped(fit) struct fit *fit = fit_new(&(struct fit_options){
+        .max_pods = options->max_pods ? (int)options->max_pods : engine_default_pods(),
+        .node_resources = options->node_resources,
+        .sim = session_simulated(options),
+        .live = live,
+    });
+
+    return checked(options, set, live, fit, true);
 }
 
 static void run_local(struct session *session, bool known_store)
 {
     session->store_existed = known_store;
     session->backend = backend_local_new(session->engine);
-    if (!known_store || checked(session->options, session->set, session->backend->store,
-                                pods_at_once(session->options)))
+    if (!known_store || checked_here(session->options, session->set, session->backend->store))
         run_opened(session);
     else
         session->exit_code = EXIT_REFUSED;
@@ -405,6 +410,7 @@ static void on_lost(void *ctx, const struct error *err)
 
 static void run_remote(struct session *session)
 {
+    scoped(fit) struct fit *fit = fit_of_daemon(session->client);
     struct error err = {0};
 
     session->backend = backend_remote_new(session->client, session->set,
@@ -412,7 +418,7 @@ static void run_remote(struct session *session)
     if (!session->backend) {
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;
-    } else if (checked(session->options, session->set, session->backend->store, 0)) {
+    } else if (checked(session->options, session->set, session->backend->store, fit, false)) {
         run_opened(session);
     } else {
         session->exit_code = EXIT_REFUSED;
@@ -433,7 +439,7 @@ int session_run(const struct session_options *given, struct manifests *set)
 
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* Secrets are in our memory (SEC-33) */
     /* Mistakes in the files are told before the lack of anything to run. */
-    if ((!known_store || !has_something) && !checked(options, set, NULL, pods_at_once(options)))
+    if ((!known_store || !has_something) && !checked_here(options, set, NULL))
         return EXIT_REFUSED;
     if (!has_something) {
         cli_errorf("nothing to run: the files define no JobFlow and no Job");

@@ -24,6 +24,7 @@ struct session_options {
     int64_t timeout_ms;                      /* 0 = none */
     const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     int64_t restart_backoff_ms;
+    bool wait_for_resources; /* start jobs that can never run on this machine, too */
     bool logs;
     bool fresh;         /* forget an unfinished run of the same flows */
     bool keep_going;    /* failurePolicy: continue for all flows */

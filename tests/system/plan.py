@@ -218,6 +218,72 @@ def a_gang_of_steps_that_can_never_start_is_refused_by_run():
     jobflow("validate", "--strict", "gang.yaml", code=2)
 
 
+NO_ROOM = [
+    # what a pod asks for, or its job, and what is said
+    ({"limits": {"nvidia.com/gpu": "1"}}, {}, "needs 1 nvidia.com/gpu, the node has none: start with --node-resources nvidia.com/gpu=1"),
+    ({"requests": {"memory": "900Ti"}}, {}, "can never fit this machine: needs 900Ti of memory"),
+    ({"requests": {"cpu": "9999"}}, {}, "can never fit this machine: needs 9999 cpu"),
+    ({"requests": {"cpu": str(os.cpu_count())}}, {"replicas": 2}, "can never fit this machine: needs %d cpu" % (2 * os.cpu_count())),
+    ({}, {"replicas": 2000}, "2000 pods must run at once (minAvailable), but at most "),
+    ({}, {"nodeSelector": {"disk": "ssd"}}, "can never run on this machine: nodeSelector asks for disk=ssd"),
+]
+
+
+def what_the_machine_can_never_have_is_told_first():
+    """By `validate` and `plan` as a warning, by `run` as a refusal, of flows and of bare jobs."""
+    for resources, more, said in NO_ROOM:
+        pod = task("main", "true", **dict({"replicas": 1}, **more))
+        pod["template"]["spec"]["containers"][0]["resources"] = resources
+        one = template("m", tasks=[pod])
+        bare = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": one["spec"]}
+        for objects in ((one, flow("f", [step("m")])), (bare,)):
+            manifest("r.yaml", *objects)
+            check_in("validate", said, jobflow("validate", "r.yaml").stderr)
+            jobflow("validate", "--strict", "r.yaml", code=2)
+            check_in("plan", "! ", plan("r.yaml").stdout)
+            refused = jobflow("run", "r.yaml", code=2).stderr
+            check_in("run", said, refused)
+            check_in("the way out", "--wait-for-resources", refused)
+            check(not os.path.exists(".jobflow"), "something was started")
+            allowed = jobflow("run", "--wait-for-resources", "--timeout", "200ms", "r.yaml", code=4)
+            check_in("allowed", said, allowed.stderr)
+            shutil.rmtree(".jobflow")
+
+
+def a_described_machine_counts():
+    pod = task("main", "true", replicas=20)
+    pod["template"]["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+    manifest("r.yaml", template("m", tasks=[pod]), flow("f", [step("m")]))
+    has = ("-j", "20", "--node-resources", "nvidia.com/gpu=20")
+    check_equal("validate", jobflow("validate", "--strict", *has, "r.yaml").stdout, "2 objects valid\n")
+    check("!" not in plan("r.yaml", *has).stdout, "plan sees what is missing")
+    check_in("needs", "20 pods, 20 nvidia.com/gpu", plan("r.yaml", *has).stdout)
+    jobflow("run", *has, "r.yaml")
+    less = ("-j", "20", "--node-resources", "nvidia.com/gpu=19")
+    check_in("one less", "needs 20 nvidia.com/gpu, the node has 19", jobflow("run", *less, "r.yaml", code=2).stderr)
+
+
+def a_large_pod_beyond_the_gang_counts():
+    """The gang has room, but the job could never end."""
+    large = task("large", "true")
+    large["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "9999"}}
+    manifest("r.yaml", template("m", tasks=[task("small", "true"), large], minAvailable=1), flow("f", [step("m")]))
+    check_in("run", "has a task large that can never fit this machine: needs 9999 cpu", jobflow("run", "r.yaml", code=2).stderr)
+
+
+def the_machine_of_a_daemon_counts():
+    pod = task("main", "true")
+    pod["template"]["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
+    manifest("r.yaml", template("m", tasks=[pod]), flow("f", [step("m")]))
+    manifest("s.yaml", template("n", tasks=[task("main", "true", replicas=5)]), flow("g", [step("n")]))
+    daemon = Daemon("-j", "4", "--node-resources", "example.com/gpu=1")
+    check("!" not in plan("r.yaml", "--data-dir", "d").stdout, "plan: the daemon has one")
+    check_in("plan", "needs 5 pods at once, the node runs at most 4", plan("s.yaml", "--data-dir", "d").stdout)
+    jobflow("run", "--data-dir", "d", "r.yaml")
+    check_in("run", "5 pods must run at once", jobflow("run", "--data-dir", "d", "s.yaml", code=2).stderr)
+    daemon.stop()
+
+
 def a_probe_that_can_never_pass_is_a_warning():
     waiting = step("b", ["a"])
     waiting["dependsOn"]["probe"] = {"taskStatusList": [{"taskName": "nobody", "phase": "Running"}]}

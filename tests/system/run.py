@@ -199,8 +199,12 @@ def a_request_that_never_fits_says_so_while_it_waits():
     pod = task("main", "true")
     pod["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
     manifest("f.yaml", flow("f", [step("s")]), template("s", tasks=[pod]))
-    run = Background("run", "f.yaml")
-    wait_until("the reason is told", lambda: "needs 100 cpu" in run.output())
+    refused = jobflow("run", "f.yaml", code=2).stderr
+    for part in ("can never fit this machine: needs 100 cpu", "--wait-for-resources"):
+        check_in("without the flag", part, refused)
+    check(not os.path.exists(".jobflow"), "a data directory was made")
+    run = Background("run", "--wait-for-resources", "f.yaml")
+    wait_until("the reason is told", lambda: "s  Pending" in run.output() and "needs 100 cpu" in run.output())
     run.signal(signal.SIGINT)
     check_equal("exit code", run.wait(), 130)
 

@@ -207,6 +207,8 @@ void flow_update_deadline(struct flow *flow);
 void flow_update_ttl(struct flow *flow);
 /** Whether the deadline is why the flow fails or failed. */
 bool flow_deadline_hit(const struct flow *flow);
+/** Appends "the flow's deadline (3 s) passed". */
+void flow_write_deadline(const struct flow *flow, struct buf *out);
 void flow_stop_time_limits(struct flow *flow);
 /** When the first job was created: to the millisecond if this process saw it, else as stored. */
 int64_t flow_began_ms(const struct flow *flow);

@@ -150,13 +150,15 @@ struct cause {
     const char *reason, *message;
 };
 
-static struct cause cause_of(const struct flow *flow)
+/* `scratch` holds a text that is made. */
+static struct cause cause_of(const struct flow *flow, struct buf *scratch)
 {
     if (jobflow_aborted(flow->object))
         return (struct cause){"JobFlowAborted", "the flow was aborted"};
-    if (flow_deadline_hit(flow))
-        return (struct cause){"JobFlow" REASON_DEADLINE,
-                              "the flow has run for longer than its activeDeadlineSeconds"};
+    if (flow_deadline_hit(flow)) {
+        flow_write_deadline(flow, scratch);
+        return (struct cause){"JobFlow" REASON_DEADLINE, scratch->data};
+    }
     return (struct cause){"JobFlowFailed",
                           "a step of the flow failed and its failurePolicy is abort"};
 }
@@ -209,7 +211,9 @@ static void send_command(struct flow *flow, uint32_t step)
     command->build = flow->build;
     flow_call_begun(flow);
     if (command->what == JOB_COMMAND_TERMINATE) {
-        cluster_create(cluster, &command->call, termination_of(job, cause_of(flow)));
+        scoped(buf) struct buf scratch = {0};
+
+        cluster_create(cluster, &command->call, termination_of(job, cause_of(flow, &scratch)));
     } else {
         const struct cluster_removal how = {
             .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};

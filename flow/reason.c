@@ -89,14 +89,14 @@ static uint32_t failed_loop(const struct flow_model *m)
 static bool set_reason_without_job(struct flow *flow)
 {
     uint32_t loop = failed_loop(&flow->model);
-    scoped_str message = NULL;
 
     if (jobflow_aborted(flow->object)) {
         flow_set_reason(flow, "Aborted", "it was aborted");
     } else if (flow_deadline_hit(flow)) {
-        message = mem_printf("the flow has run for more than %lld s",
-                             (long long)jobflow_spec_of(flow->object)->deadline_s.value);
-        flow_set_reason(flow, REASON_DEADLINE, message);
+        scoped(buf) struct buf text = {0};
+
+        flow_write_deadline(flow, &text);
+        flow_set_reason(flow, REASON_DEADLINE, text.data);
     } else if (loop != STEP_NONE && first_failed(&flow->model) == STEP_NONE) {
         scoped(buf) struct buf text = {0};
         const char *reason = flow_loop_failure(&flow->model, loop, &text);

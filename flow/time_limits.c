@@ -42,6 +42,12 @@ static int64_t counted_from(const struct flow *flow)
     return flow_began_ms(flow);
 }
 
+void flow_write_deadline(const struct flow *flow, struct buf *out)
+{
+    buf_printf(out, "the flow's deadline (%lld s) passed",
+               (long long)jobflow_spec_of(flow->object)->deadline_s.value);
+}
+
 bool flow_deadline_hit(const struct flow *flow)
 {
     return flow->deadline_passed ||

@@ -44,6 +44,13 @@ static int32_t exit_code_of(const struct job_run *run, const struct job_request 
     return slot->facts.exit_code;
 }
 
+/* What a Command has done to a job; NULL: it is told like any other action. */
+static const char *const commanded[JOB_ACTION_N] = {
+    [ACT_ABORT_JOB] = "aborted",        [ACT_RESTART_JOB] = "restarted",
+    [ACT_TERMINATE_JOB] = "terminated", [ACT_COMPLETE_JOB] = "completed",
+    [ACT_RESUME_JOB] = "resumed",
+};
+
 /* Append the message of the Command, or its name when it has none. */
 static void put_command(const struct object *command, struct buf *out)
 {
@@ -63,6 +70,11 @@ void job_reason_of_action(const struct job_run *run, const struct job_request *r
 {
     int32_t exit_code = exit_code_of(run, request);
 
+    if (request->command && commanded[action]) {
+        buf_str(out, commanded[action]);
+        put_command(request->command, out);
+        return;
+    }
     buf_str(out, job_action_text(action));
     if (request->event != EVENT_NONE)
         buf_printf(out, " after %s", job_event_text(request->event));

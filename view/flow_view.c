@@ -264,16 +264,21 @@ void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, stru
     }
 }
 
+/* A reason that names the action that a Command asked for says less than the message, which says what
+ * was done and why. */
 void flow_view_step_why(const struct flow_view_step *step, struct buf *out)
 {
+    enum job_action action;
+    bool is_action = step->message && step->reason && job_action_parse(step->reason, &action);
+
     if (step->told) {
         buf_str(out, step->told);
         return;
     }
-    if (step->reason)
-        buf_str(out, step->reason);
+    if (step->reason && !is_action)
+        buf_printf(out, "%s%s", step->reason, step->message ? ": " : "");
     if (step->message)
-        buf_printf(out, "%s%s", step->reason ? ": " : "", step->message);
+        buf_str(out, step->message);
 }
 
 uint32_t flow_view_step_iterations(const struct flow_view_step *step)

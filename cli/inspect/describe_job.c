@@ -53,18 +53,18 @@ static void describe_history(const struct describer *d)
 /* Prints the restarts and aborts of the job with their causes, from its events. */
 static bool tells_of_restart(const struct event *event)
 {
-    static const char *const actions[] = {"RestartJob", "RestartTask", "RestartPod",
-                                          "RestartPartition", "ResumeJob"};
-    size_t n = strcspn(event->message, " ");
+    static const char *const causes[] = {" after ", " by ", ": "};
+    static const char *const actions[] = {"RestartJob",       "RestartTask", "RestartPod",
+                                          "RestartPartition", "ResumeJob",   "restarted",
+                                          "resumed"};
+    size_t n = strcspn(event->message, " :");
+    bool has_cause = false, is_restart = false;
 
-    if (strcmp(event->reason, "ExecuteAction") != 0 ||
-        (strncmp(event->message + n, " after ", 7) != 0 &&
-         strncmp(event->message + n, " by ", 4) != 0))
-        return false;
+    for (size_t i = 0; i < countof(causes); i++)
+        has_cause |= strncmp(event->message + n, causes[i], strlen(causes[i])) == 0;
     for (size_t i = 0; i < countof(actions); i++)
-        if (strlen(actions[i]) == n && strncmp(event->message, actions[i], n) == 0)
-            return true;
-    return false;
+        is_restart |= strlen(actions[i]) == n && strncmp(event->message, actions[i], n) == 0;
+    return strcmp(event->reason, "ExecuteAction") == 0 && has_cause && is_restart;
 }
 
 static void describe_restarts(const struct describer *d)

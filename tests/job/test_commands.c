@@ -69,9 +69,8 @@ static void a_job_says_why_the_command_was_given(void **unused)
 {
     static const struct {
         const char *message, *want;
-    } rows[] = {
-        {"", "TerminateJob after CommandIssued by command c"},
-        {"message: the disk is full", "TerminateJob after CommandIssued: the disk is full"}};
+    } rows[] = {{"", "terminated by command c"},
+                {"message: the disk is full", "terminated: the disk is full"}};
 
     for (size_t i = 0; i < countof(rows); i++) {
         struct job_fixture *fixture = running_pods();

@@ -64,8 +64,8 @@ def a_blocked_step_is_counted_as_such_and_has_no_end():
 def what_ends_a_flow_is_said_with_its_jobs():
     manifest("f.yaml", flow("f", [step("a")], activeDeadlineSeconds=1), template("a", "while :; do sleep 0.02; done"))
     done = jobflow("run", "f.yaml", "-o", "plain", code=1)
-    check_in("the step", "TerminateJob after CommandIssued: the flow has run for longer than its activeDeadlineSeconds", done.stdout)
-    check_in("the flow", "\nDeadlineExceeded: the flow has run for more than 1 s.\n", done.stdout)
+    check_in("the step", "Terminated  (terminated: the flow's deadline (1 s) passed)", done.stdout)
+    check_in("the flow", "\nDeadlineExceeded: the flow's deadline (1 s) passed.\n", done.stdout)
 
 
 def jobs_of_a_flow_are_suspended_with_it():
@@ -98,7 +98,7 @@ def an_aborted_flow_ends_for_good():
     check_equal("exit code", run.wait(), 1)
     check_equal("phases", (phase("jf/f"), phase("vcjob/f-a")), ("Failed", "Terminated"))
     check_in("why", "Aborted", jobflow("explain", "jf/f").stdout)
-    check_in("why its job", "TerminateJob after CommandIssued: the flow was aborted", jobflow("get", "vcjob/f-a", "-o", "yaml").stdout)
+    check_in("why its job", "message: 'terminated: the flow was aborted'", jobflow("get", "vcjob/f-a", "-o", "yaml").stdout)
     check_in("the run says so", "Aborted: it was aborted.", run.output())
     check_in("again", 'jobflow "f" is Failed: it cannot be aborted', jobflow("abort", "jf/f", code=1).stderr)
     nothing_left()

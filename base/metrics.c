@@ -13,7 +13,7 @@
 
 struct metric {
     struct metric_family *family;
-    struct metric *next, **link;
+    TAILQ_ENTRY(metric) all; /* series of the family */
     uint64_t hash;
     double value;      /* histogram: sum of what was observed */
     uint64_t *buckets; /* histogram: [n_ends + 1], each for itself */
@@ -23,23 +23,23 @@ struct metric {
 
 struct metric_family {
     const struct metric_def *def;
-    struct metric_family *next;
+    STAILQ_ENTRY(metric_family) all;
     struct table by_values;
-    struct metric *first, **tail;
+    TAILQ_HEAD(, metric) series;
     struct metric *other; /* beyond the bound; in the list, not in the table */
     size_t n_labels;
 };
 
 struct metrics {
-    struct metric_family *first, **tail;
-    struct metrics_source *sources;
+    STAILQ_HEAD(, metric_family) families;
+    LIST_HEAD(, metrics_source) sources;
 };
 
 struct metrics *metrics_new(void)
 {
     struct metrics *metrics = mem_alloc(sizeof *metrics);
 
-    metrics->tail = &metrics->first;
+    STAILQ_INIT(&metrics->families);
     return metrics;
 }
 
@@ -57,10 +57,10 @@ void metrics_free(struct metrics *metrics)
 
     if (!metrics)
         return;
-    while ((family = metrics->first)) {
-        metrics->first = family->next;
-        while ((metric = family->first)) {
-            family->first = metric->next;
+    while ((family = STAILQ_FIRST(&metrics->families))) {
+        STAILQ_REMOVE_HEAD(&metrics->families, all);
+        while ((metric = TAILQ_FIRST(&family->series))) {
+            TAILQ_REMOVE(&family->series, metric, all);
             series_free(metric);
         }
         table_release(&family->by_values);
@@ -73,18 +73,18 @@ struct metric_family *metrics_family(struct metrics *metrics, const struct metri
 {
     struct metric_family *family;
 
-    for (family = metrics->first; family; family = family->next) {
+    STAILQ_FOREACH(family, &metrics->families, all)
+    {
         if (family->def == def)
             return family;
         assert(strcmp(family->def->name, def->name) != 0);
     }
     family = mem_alloc(sizeof *family);
     family->def = def;
-    family->tail = &family->first;
+    TAILQ_INIT(&family->series);
     while (family->n_labels < METRIC_LABELS_MAX && def->labels[family->n_labels])
         family->n_labels++;
-    *metrics->tail = family;
-    metrics->tail = &family->next;
+    STAILQ_INSERT_TAIL(&metrics->families, family, all);
     return family;
 }
 
@@ -150,9 +150,7 @@ static struct metric *series_new(struct metric_family *family, const struct seri
     place = metric->values;
     for (size_t i = 0; i < key->n; i++)
         place = stpcpy(place, key->values[i]) + 1;
-    metric->link = family->tail;
-    *family->tail = metric;
-    family->tail = &metric->next;
+    TAILQ_INSERT_TAIL(&family->series, metric, all);
     return metric;
 }
 
@@ -190,11 +188,7 @@ void metric_drop(struct metric_family *family, const char *const values[])
     if (!metric)
         return;
     table_remove(&family->by_values, metric->hash, metric);
-    *metric->link = metric->next;
-    if (metric->next)
-        metric->next->link = metric->link;
-    else
-        family->tail = metric->link;
+    TAILQ_REMOVE(&family->series, metric, all);
     series_free(metric);
 }
 
@@ -229,21 +223,14 @@ void metric_observe(struct metric *metric, double value)
 
 void metrics_source_add(struct metrics *metrics, struct metrics_source *source)
 {
-    source->next = metrics->sources;
-    source->link = &metrics->sources;
-    if (source->next)
-        source->next->link = &source->next;
-    metrics->sources = source;
+    LIST_INSERT_HEAD(&metrics->sources, source, all);
 }
 
 void metrics_source_remove(struct metrics_source *source)
 {
-    if (!source->link)
-        return;
-    *source->link = source->next;
-    if (source->next)
-        source->next->link = source->link;
-    source->link = NULL;
+    if (source->all.le_prev)
+        LIST_REMOVE(source, all);
+    source->all.le_prev = NULL;
 }
 
 static void write_line(struct buf *out, const struct metric *metric, const char *suffix,
@@ -277,18 +264,26 @@ void metrics_write(struct metrics *metrics, struct buf *out)
 {
     static const char *const types[] = {
         [METRIC_COUNTER] = "counter", [METRIC_GAUGE] = "gauge", [METRIC_HISTOGRAM] = "histogram"};
+    struct metrics_source *source;
+    const struct metric_family *family;
+    const struct metric *metric;
 
-    for (struct metrics_source *source = metrics->sources; source; source = source->next)
+    LIST_FOREACH(source, &metrics->sources, all)
+    {
         source->refresh(source);
-    for (const struct metric_family *family = metrics->first; family; family = family->next) {
+    }
+    STAILQ_FOREACH(family, &metrics->families, all)
+    {
         const struct metric_def *def = family->def;
 
         buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", def->name, def->help, def->name,
                    types[def->type]);
-        for (const struct metric *metric = family->first; metric; metric = metric->next)
+        TAILQ_FOREACH(metric, &family->series, all)
+        {
             if (def->type == METRIC_HISTOGRAM)
                 write_histogram(out, metric);
             else
                 write_line(out, metric, "", metric->value);
+        }
     }
 }

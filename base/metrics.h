@@ -15,6 +15,7 @@
  * labels are all "other", so that a million objects do not make a million lines.
  */
 #include <stddef.h>
+#include <sys/queue.h>
 
 #include "base/buf.h"
 
@@ -58,7 +59,7 @@ void metric_observe(struct metric *metric, double value); /* O(log buckets) */
 /** Code that keeps values itself. `refresh` sets its series and is called before each writing. */
 struct metrics_source {
     void (*refresh)(struct metrics_source *source);
-    struct metrics_source *next, **link; /* private */
+    LIST_ENTRY(metrics_source) all; /* private */
 };
 void metrics_source_add(struct metrics *metrics, struct metrics_source *source); /* borrowed */
 void metrics_source_remove(struct metrics_source *source); /* also allowed if it was never added */

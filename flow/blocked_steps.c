@@ -13,7 +13,7 @@
 enum { RETRY_FIRST_MS = 5 };
 
 struct wait_key {
-    struct step_block *first;
+    LIST_HEAD(, step_block) blocks;
     UT_hash_handle hh;
     char text[];
 };
@@ -50,15 +50,9 @@ static void stop_waiting(struct step_block *block)
 
     if (!key)
         return;
-    if (block->prev)
-        block->prev->next = block->next;
-    else
-        key->first = block->next;
-    if (block->next)
-        block->next->prev = block->prev;
-    block->prev = block->next = NULL;
+    LIST_REMOVE(block, waits);
     block->key = NULL;
-    if (!key->first) {
+    if (LIST_EMPTY(&key->blocks)) {
         HASH_DEL(controller->waits, key);
         mem_free(key);
     }
@@ -80,10 +74,7 @@ static void wait_for(struct step_block *block, enum wait_kind kind, const char *
         HASH_ADD_KEYPTR(hh, controller->waits, key->text, text.len, key);
     }
     block->key = key;
-    block->next = key->first;
-    if (key->first)
-        key->first->prev = block;
-    key->first = block;
+    LIST_INSERT_HEAD(&key->blocks, block, waits);
 }
 
 static void make_ready(struct step_block *block)
@@ -105,13 +96,14 @@ void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, 
                        const char *name)
 {
     scoped(buf) struct buf text = {0};
+    struct step_block *block;
     struct wait_key *key;
 
     if (!controller->waits)
         return;
     key_text(kind, ns, name, &text);
     key = find_key(controller, &text);
-    for (struct step_block *block = key ? key->first : NULL; block; block = block->next)
+    for (block = key ? LIST_FIRST(&key->blocks) : NULL; block; block = LIST_NEXT(block, waits))
         make_ready(block);
 }
 

@@ -8,6 +8,8 @@
  * the timer makes the step ready again. The reason stays until the job exists, so a retry that
  * fails in the same way changes no status and writes no event. Ref: spec/jobflow.md 5.4.
  */
+#include <sys/queue.h>
+
 #include "base/compiler.h"
 #include "base/loop.h"
 
@@ -40,7 +42,7 @@ struct step_block {
     unsigned failures; /* in a row; sets the delay of the timer */
     struct timer retry;
     struct wait_key *key;
-    struct step_block *prev, *next; /* others that wait for the same key */
+    LIST_ENTRY(step_block) waits; /* with others for the same key */
 };
 
 /** Blocks a step, or blocks it again: sets reason and message, registers what it waits for, and

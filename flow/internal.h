@@ -12,6 +12,8 @@
  * Everything runs on the loop. An event only updates the model and puts the flow on the list. One
  * posted task works the list off, so all events of a turn are seen before anything is decided.
  */
+#include <sys/queue.h>
+
 #include "base/hash.h"
 #include "flow/blocked_steps.h"
 #include "flow/controller.h"
@@ -110,7 +112,7 @@ struct flow_controller {
     struct flow *first_runnable, *last_runnable;
     struct wait_key *waits; /* blocked steps by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
-    struct template_pins *pins; /* list of all flows that pin templates */
+    LIST_HEAD(, template_pins) pins; /* of all flows that pin templates */
     struct probes *probes;
     struct flow_metrics metrics;
     unsigned calls; /* in flight, of all flows */

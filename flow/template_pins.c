@@ -28,7 +28,7 @@ struct template_pins {
     struct flow *flow;
     struct pin *by_name;
     unsigned copying;
-    struct template_pins *next, **link; /* list of the controller */
+    LIST_ENTRY(template_pins) all; /* list of the controller */
 };
 
 struct pin_call {
@@ -132,11 +132,7 @@ void template_pins_start(struct flow *flow)
         return;
     flow->pins = mem_alloc(sizeof *flow->pins);
     flow->pins->flow = flow;
-    flow->pins->next = controller->pins;
-    flow->pins->link = &controller->pins;
-    if (controller->pins)
-        controller->pins->link = &flow->pins->next;
-    controller->pins = flow->pins;
+    LIST_INSERT_HEAD(&controller->pins, flow->pins, all);
     for (size_t i = 0; i < m->graph->spec->steps.count; i++)
         if (!flow_step_is_switch(&m->graph->spec->steps.items[i]))
             add(flow, flow_step_template(&m->graph->spec->steps.items[i]));
@@ -149,9 +145,7 @@ void template_pins_stop(struct flow *flow)
 
     if (!pins)
         return;
-    *pins->link = pins->next;
-    if (pins->next)
-        pins->next->link = pins->link;
+    LIST_REMOVE(pins, all);
     HASH_ITER(hh, pins->by_name, pin, next)
     {
         HASH_DEL(pins->by_name, pin);
@@ -168,7 +162,10 @@ bool template_pins_copying(const struct flow *flow)
 
 void template_pins_template_added(struct flow_controller *controller, const struct object *template)
 {
-    for (struct template_pins *pins = controller->pins; pins; pins = pins->next) {
+    struct template_pins *pins;
+
+    LIST_FOREACH(pins, &controller->pins, all)
+    {
         struct pin *pin = find(pins->flow, object_name(template));
 
         if (pin && pin->state == PIN_MISSING && !copy_of(pins->flow, pin) &&

@@ -18,7 +18,7 @@ struct parked_command {
     struct job_controller *ctl;
     struct timer timer;
     struct object *command;
-    struct parked_command *next;
+    LIST_ENTRY(parked_command) all;
 };
 
 /* A deletion is repeated until it succeeds: a Command that stays would be executed by the next
@@ -31,7 +31,7 @@ struct command_removal {
     struct job_controller *ctl;
     struct object *command;
     int64_t wait_ms;
-    struct command_removal *next; /* in the controller's list while it waits */
+    LIST_ENTRY(command_removal) waits; /* in the controller's list while it waits */
 };
 
 static void removal_end(struct command_removal *removal)
@@ -56,11 +56,7 @@ static void removal_try(struct command_removal *removal)
 
 static void removal_unlink(struct command_removal *removal)
 {
-    struct command_removal **link = &removal->ctl->removals;
-
-    while (*link != removal)
-        link = &(*link)->next;
-    *link = removal->next;
+    LIST_REMOVE(removal, waits);
     timer_stop(removal->ctl->loop, &removal->timer);
 }
 
@@ -82,8 +78,7 @@ static void removal_answered(struct cluster_call *call, const struct object *non
         removal_end(removal);
         return;
     }
-    removal->next = ctl->removals;
-    ctl->removals = removal;
+    LIST_INSERT_HEAD(&ctl->removals, removal, waits);
     timer_start(ctl->loop, &removal->timer, removal->wait_ms);
     removal->wait_ms =
         removal->wait_ms * 2 < RETRY_MAX_MS ? removal->wait_ms * 2 : (int64_t)RETRY_MAX_MS;
@@ -120,11 +115,7 @@ void job_command_done(struct job_run *run, const struct object *command)
 
 static void unpark(struct parked_command *parked)
 {
-    struct parked_command **link = &parked->ctl->parked;
-
-    while (*link != parked)
-        link = &(*link)->next;
-    *link = parked->next;
+    LIST_REMOVE(parked, all);
     timer_stop(parked->ctl->loop, &parked->timer);
     object_unref(parked->command);
     mem_free(parked);
@@ -146,16 +137,15 @@ static void park(struct job_controller *ctl, const struct object *command)
         .ctl = ctl,
         .timer = {.fire = on_parked_too_long},
         .command = object_ref(command),
-        .next = ctl->parked,
     };
-    ctl->parked = parked;
+    LIST_INSERT_HEAD(&ctl->parked, parked, all);
     timer_start(ctl->loop, &parked->timer, PARKED_MS);
 }
 
 void job_commands_unpark(struct job_controller *ctl, const struct object *job)
 {
-    for (struct parked_command *parked = ctl->parked, *next; parked; parked = next) {
-        next = parked->next;
+    for (struct parked_command *parked = LIST_FIRST(&ctl->parked), *next; parked; parked = next) {
+        next = LIST_NEXT(parked, all);
         if (strcmp(command_of(parked->command)->target.name, object_name(job)) == 0 &&
             strcmp(object_namespace(parked->command), object_namespace(job)) == 0) {
             scoped(object) struct object *command = object_ref(parked->command);
@@ -168,10 +158,10 @@ void job_commands_unpark(struct job_controller *ctl, const struct object *job)
 
 void job_commands_release(struct job_controller *ctl)
 {
-    while (ctl->parked)
-        unpark(ctl->parked);
-    while (ctl->removals) {
-        struct command_removal *removal = ctl->removals;
+    while (!LIST_EMPTY(&ctl->parked))
+        unpark(LIST_FIRST(&ctl->parked));
+    while (!LIST_EMPTY(&ctl->removals)) {
+        struct command_removal *removal = LIST_FIRST(&ctl->removals);
 
         removal_unlink(removal);
         removal_end(removal);

@@ -68,7 +68,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
     } else if (!object_deleting(job) && needs_record(ctl, job, change == CHANGE_ADDED)) {
         job_run_get(ctl, job);
     }
-    if (change == CHANGE_ADDED && ctl->parked)
+    if (change == CHANGE_ADDED && !LIST_EMPTY(&ctl->parked))
         job_commands_unpark(ctl, job);
 }
 

@@ -334,7 +334,7 @@ static bool is_done(const struct job_run *run)
     struct job_counts counts = job_model_counts(&run->model);
 
     return job_phase_at_rest(counts.phase) && job_counts_alive(&counts) == 0 && !run->model.group &&
-           !run->first && !run->sync_wanted && !run->held && !run->stale_link &&
+           !run->first && !run->sync_wanted && !run->held && !run->stale.le_prev &&
            !job_run_holding(run) && !job_plugin_objects_recorded(run);
 }
 

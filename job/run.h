@@ -14,6 +14,8 @@
  * A job that has finished and left nothing behind needs no record. The record is freed then, and
  * made again from the cache when something happens to the job.
  */
+#include <sys/queue.h>
+
 #include "api/cluster.h"
 #include "base/hash.h"
 #include "base/workq.h"
@@ -41,12 +43,13 @@ struct job_controller {
     struct job_spec_cache *cache;
     struct job_run *runs; /* hash by uid */
     struct job_waiters waiters;
-    struct job_run *stale; /* list of jobs whose stored status lags behind the model */
-    struct timer flush;    /* writes the statuses of that list */
+    LIST_HEAD(, job_run) stale; /* jobs whose stored status lags behind the model */
+    struct timer flush;         /* writes the statuses of that list */
     struct job_ttl ttl;
     struct job_metrics metrics;
-    struct parked_command *parked;    /* Commands whose job does not exist yet */
-    struct command_removal *removals; /* executed Commands whose deletion failed; tried again */
+    LIST_HEAD(, parked_command) parked; /* Commands whose job does not exist yet */
+    /* Executed Commands whose deletion failed; it is tried again. */
+    LIST_HEAD(, command_removal) removals;
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
     struct plugin_watcher plugin_objects[JOB_PLUGIN_KINDS_N];
     unsigned records; /* records of jobs and removals, also those that only await an answer */
@@ -97,7 +100,7 @@ struct job_run {
         char *message;     /* owned, or NULL */
     } decided;             /* why the phase was entered; shown again when the job stops waiting */
     uint64_t group_warned; /* hash of the PodGroup condition that was reported last */
-    struct job_run *stale_next, **stale_link; /* in ctl->stale; link NULL = not in it */
+    LIST_ENTRY(job_run) stale; /* in ctl->stale; le_prev NULL = not in it */
     UT_hash_handle hh;
     char uid[];
 };

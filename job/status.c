@@ -115,26 +115,18 @@ static bool same_status(const struct job_status *a, const struct job_status *b)
 
 void job_status_unmark_stale(struct job_run *run)
 {
-    if (!run->stale_link)
-        return;
-    *run->stale_link = run->stale_next;
-    if (run->stale_next)
-        run->stale_next->stale_link = run->stale_link;
-    run->stale_link = NULL;
-    run->stale_next = NULL;
+    if (run->stale.le_prev)
+        LIST_REMOVE(run, stale);
+    run->stale.le_prev = NULL;
 }
 
 void job_status_mark_stale(struct job_run *run)
 {
     struct job_controller *ctl = run->ctl;
 
-    if (run->stale_link)
+    if (run->stale.le_prev)
         return;
-    run->stale_next = ctl->stale;
-    if (ctl->stale)
-        ctl->stale->stale_link = &run->stale_next;
-    run->stale_link = &ctl->stale;
-    ctl->stale = run;
+    LIST_INSERT_HEAD(&ctl->stale, run, stale);
     if (!timer_armed(&ctl->flush))
         timer_start(ctl->loop, &ctl->flush, COUNTER_WINDOW_MS);
 }
@@ -271,8 +263,8 @@ void job_status_flush(struct timer *timer)
 {
     struct job_controller *ctl = container_of(timer, struct job_controller, flush);
 
-    while (ctl->stale) {
-        struct job_run *run = ctl->stale;
+    while (!LIST_EMPTY(&ctl->stale)) {
+        struct job_run *run = LIST_FIRST(&ctl->stale);
         struct draft room;
         bool same;
 

@@ -12,7 +12,7 @@
 
 struct waiter_list {
     char *key;
-    struct job_run *first;
+    LIST_HEAD(, job_run) jobs;
     UT_hash_handle hh;
 };
 
@@ -48,27 +48,19 @@ void job_wait_for(struct job_run *run, const struct kind *kind, const char *ns, 
         list->key = key;
         HASH_ADD_KEYPTR(hh, waiters->lists, list->key, strlen(list->key), list);
     }
-    run->waiter = (struct job_waiter){list, list->first, NULL};
-    if (list->first)
-        list->first->waiter.prev = run;
-    list->first = run;
+    run->waiter.list = list;
+    LIST_INSERT_HEAD(&list->jobs, run, waiter.all);
 }
 
 void job_wait_end(struct job_run *run)
 {
-    struct job_waiter *waiter = &run->waiter;
-    struct waiter_list *list = waiter->list;
+    struct waiter_list *list = run->waiter.list;
 
     if (!list)
         return;
-    if (waiter->prev)
-        waiter->prev->waiter.next = waiter->next;
-    else
-        list->first = waiter->next;
-    if (waiter->next)
-        waiter->next->waiter.prev = waiter->prev;
-    *waiter = (struct job_waiter){0};
-    if (!list->first) {
+    LIST_REMOVE(run, waiter.all);
+    run->waiter.list = NULL;
+    if (LIST_EMPTY(&list->jobs)) {
         HASH_DEL(run->ctl->waiters.lists, list);
         mem_free(list->key);
         mem_free(list);
@@ -86,8 +78,8 @@ void job_waiters_wake(struct job_waiters *waiters, const struct kind *kind, cons
     key = key_of(kind, ns, name);
     list = find(waiters, key);
     mem_free(key);
-    for (struct job_run *run = list ? list->first : NULL, *next; run; run = next) {
-        next = run->waiter.next;
+    for (struct job_run *run = list ? LIST_FIRST(&list->jobs) : NULL, *next; run; run = next) {
+        next = LIST_NEXT(run, waiter.all);
         job_wait_end(run); /* frees the list with its last job */
         job_run_wake(run);
     }

@@ -5,6 +5,8 @@
  * The jobs are listed by the name they wait for. A change of an object of that name wakes exactly
  * them, so that a waiting job costs nothing meanwhile.
  */
+#include <sys/queue.h>
+
 #include "api/types/kind.h"
 
 struct job_run;
@@ -17,7 +19,7 @@ struct job_waiters {
 /* Part of the record of a job. A job waits for one object at a time. */
 struct job_waiter {
     struct waiter_list *list; /* NULL = the job waits for nothing */
-    struct job_run *next, *prev;
+    LIST_ENTRY(job_run) all;
 };
 
 /** Wait for this object, and no longer for another one. */

@@ -6,59 +6,33 @@
 
 static void enter_ring(struct probe_queue *queue, struct probe_group *group)
 {
-    if (group->in_ring || !group->first || group->in_flight >= queue->per_group)
+    if (group->in_ring || TAILQ_EMPTY(&group->polls) || group->in_flight >= queue->per_group)
         return;
+    if (TAILQ_EMPTY(&queue->ring)) /* it may be new, all zeroes */
+        TAILQ_INIT(&queue->ring);
+    TAILQ_INSERT_TAIL(&queue->ring, group, ring);
     group->in_ring = true;
-    group->next = NULL;
-    if (queue->last)
-        queue->last->next = group;
-    else
-        queue->first = group;
-    queue->last = group;
 }
 
 static void leave_ring(struct probe_queue *queue, struct probe_group *group)
 {
-    struct probe_group *before = NULL;
-
-    if (!group->in_ring)
-        return;
-    for (struct probe_group *g = queue->first; g != group; g = g->next)
-        before = g;
-    if (before)
-        before->next = group->next;
-    else
-        queue->first = group->next;
-    if (queue->last == group)
-        queue->last = before;
+    if (group->in_ring)
+        TAILQ_REMOVE(&queue->ring, group, ring);
     group->in_ring = false;
-    group->next = NULL;
 }
 
 void probe_queue_add(struct probe_queue *queue, struct probe_group *group, struct probe_poll *poll)
 {
     poll->state = POLL_QUEUED;
-    poll->next = NULL;
-    poll->prev = group->last;
-    if (group->last)
-        group->last->next = poll;
-    else
-        group->first = poll;
-    group->last = poll;
+    if (TAILQ_EMPTY(&group->polls))
+        TAILQ_INIT(&group->polls);
+    TAILQ_INSERT_TAIL(&group->polls, poll, of_group);
     enter_ring(queue, group);
 }
 
 static void unqueue(struct probe_group *group, struct probe_poll *poll)
 {
-    if (poll->prev)
-        poll->prev->next = poll->next;
-    else
-        group->first = poll->next;
-    if (poll->next)
-        poll->next->prev = poll->prev;
-    else
-        group->last = poll->prev;
-    poll->prev = poll->next = NULL;
+    TAILQ_REMOVE(&group->polls, poll, of_group);
     poll->state = POLL_PAUSED;
 }
 
@@ -67,7 +41,7 @@ void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
 {
     if (poll->state == POLL_QUEUED) {
         unqueue(group, poll);
-        if (!group->first)
+        if (TAILQ_EMPTY(&group->polls))
             leave_ring(queue, group);
     }
     if (poll->state == POLL_IN_FLIGHT) {
@@ -80,13 +54,13 @@ void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
 
 struct probe_poll *probe_queue_next(struct probe_queue *queue, struct probe_group **out_group)
 {
-    struct probe_group *group = queue->first;
+    struct probe_group *group = TAILQ_FIRST(&queue->ring);
     struct probe_poll *poll;
 
     if (!group || queue->in_flight >= queue->at_once)
         return NULL;
     leave_ring(queue, group);
-    poll = group->first;
+    poll = TAILQ_FIRST(&group->polls);
     unqueue(group, poll);
     poll->state = POLL_IN_FLIGHT;
     queue->in_flight++;

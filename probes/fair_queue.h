@@ -23,13 +23,13 @@ struct probe_poll {
     struct timer again;
     struct probe_attempt attempt;
     enum probe_poll_state state;
-    struct probe_poll *prev, *next; /* in the queue of its group */
+    TAILQ_ENTRY(probe_poll) of_group; /* in the queue of its group */
 };
 
 struct probe_queue {
     unsigned in_flight;
-    unsigned at_once, per_group;      /* limits */
-    struct probe_group *first, *last; /* ring: groups with a waiting poll and room in flight */
+    unsigned at_once, per_group;    /* limits */
+    TAILQ_HEAD(, probe_group) ring; /* groups with a waiting poll and room in flight */
 };
 
 /** Let a poll wait for its turn. */

@@ -5,6 +5,8 @@
  * Targets are listed by the uid of their job, so that the change of a pod finds them by the pod's
  * owner. Pods are watched only while there is a target.
  */
+#include <sys/queue.h>
+
 #include "base/hash.h"
 #include "probes/fair_queue.h"
 #include "probes/probe.h"
@@ -21,7 +23,7 @@ struct probe_pod {
 
 /* The targets of one job. */
 struct watched_job {
-    struct probe_target *targets;
+    LIST_HEAD(, probe_target) targets;
     UT_hash_handle hh;
     char uid[];
 };
@@ -34,7 +36,7 @@ struct probe_target {
     struct probe_requirements requirements; /* borrow from `spec` and `job` */
     struct probe_pod *pods;                 /* hash by uid */
     struct watched_job *watched;            /* NULL: no entry applies, nothing is watched */
-    struct probe_target *prev, *next;       /* of the same job */
+    LIST_ENTRY(probe_target) of_job;
     void (*passed)(void *ctx);
     void *ctx;
     bool verdict_passed;

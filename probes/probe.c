@@ -23,10 +23,11 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
     struct probes *probes = container_of(watcher, struct probes, pods);
     const struct owner_ref *owner = meta_controller(object->meta);
     struct watched_job *job = NULL;
+    struct probe_target *t;
 
     if (owner)
         HASH_FIND_STR(probes->jobs, owner->uid, job);
-    for (struct probe_target *t = job ? job->targets : NULL; t; t = t->next) {
+    for (t = job ? LIST_FIRST(&job->targets) : NULL; t; t = LIST_NEXT(t, of_job)) {
         struct probe_pod *pod = probe_target_pod(t, object_uid(object));
 
         if (change != CHANGE_DELETED)
@@ -52,23 +53,15 @@ static void watch_job(struct probe_target *target)
         HASH_ADD_KEYPTR(hh, probes->jobs, job->uid, len, job);
     }
     target->watched = job;
-    target->next = job->targets;
-    if (job->targets)
-        job->targets->prev = target;
-    job->targets = target;
+    LIST_INSERT_HEAD(&job->targets, target, of_job);
 }
 
 static void unwatch_job(struct probe_target *target)
 {
     struct watched_job *job = target->watched;
 
-    if (target->prev)
-        target->prev->next = target->next;
-    else
-        job->targets = target->next;
-    if (target->next)
-        target->next->prev = target->prev;
-    if (!job->targets) {
+    LIST_REMOVE(target, of_job);
+    if (LIST_EMPTY(&job->targets)) {
         HASH_DELETE(hh, target->probes->jobs, job);
         mem_free(job);
     }

@@ -12,6 +12,8 @@
  * polls wait, and flows take turns. A pod that passed counts while it runs. The verdict PASSED is
  * final and ends the polling. Without targets no pods are watched.
  */
+#include <sys/queue.h>
+
 #include "api/cluster.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "probes/address.h"
@@ -38,9 +40,8 @@ void probes_free(struct probes *probes); /* no target may be left; NULL is fine 
  * members are private to fair_queue.c. */
 struct probe_group {
     unsigned in_flight;
-    struct probe_poll *first; /* waiting for their turn */
-    struct probe_poll *last;
-    struct probe_group *next;
+    TAILQ_HEAD(, probe_poll) polls; /* waiting for their turn */
+    TAILQ_ENTRY(probe_group) ring;
     bool in_ring;
 };
 

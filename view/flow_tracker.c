@@ -31,7 +31,7 @@ struct flow_tracker {
     struct flow_tracker_events events;
     struct flow_view *flows, **flows_tail;
     struct flow_entry *by_uid;
-    struct flow_view_step *active, *active_last;
+    TAILQ_HEAD(, flow_view_step) active;
     struct store_watch *flow_watch, *job_watch;
     struct task done_task;
     size_t n_flows, n_over, n_active;
@@ -43,19 +43,13 @@ enum telling { SILENT, TELL };
 
 static void step_link(struct flow_tracker *tracker, struct flow_view_step *step)
 {
-    step->prev_active = tracker->active_last;
-    step->next_active = NULL;
-    *(tracker->active_last ? &tracker->active_last->next_active : &tracker->active) = step;
-    tracker->active_last = step;
+    TAILQ_INSERT_TAIL(&tracker->active, step, active);
     tracker->n_active++;
 }
 
 static void step_unlink(struct flow_tracker *tracker, struct flow_view_step *step)
 {
-    *(step->prev_active ? &step->prev_active->next_active : &tracker->active) = step->next_active;
-    *(step->next_active ? &step->next_active->prev_active : &tracker->active_last) =
-        step->prev_active;
-    step->next_active = step->prev_active = NULL;
+    TAILQ_REMOVE(&tracker->active, step, active);
     tracker->n_active--;
 }
 
@@ -495,6 +489,7 @@ struct flow_tracker *flow_tracker_new(struct loop *loop, struct store *store,
     tracker->store = store;
     tracker->events = *events;
     tracker->flows_tail = &tracker->flows;
+    TAILQ_INIT(&tracker->active);
     tracker->done_task.run = tell_finished;
     return tracker;
 }
@@ -605,7 +600,7 @@ bool flow_tracker_succeeded(const struct flow_tracker *tracker)
 
 const struct flow_view_step *flow_tracker_active(const struct flow_tracker *tracker)
 {
-    return tracker->active;
+    return TAILQ_FIRST(&tracker->active);
 }
 
 void flow_tracker_waits_for(const struct flow_tracker *tracker, const struct flow_view_step *step,

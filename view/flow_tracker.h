@@ -40,7 +40,7 @@ const struct flow_view *flow_tracker_find(const struct flow_tracker *tracker, co
 bool flow_tracker_finished(const struct flow_tracker *tracker);
 /** Whether every flow has succeeded; meaningful once finished. */
 bool flow_tracker_succeeded(const struct flow_tracker *tracker);
-/** Steps that have a job which is not over, in the order they came, linked by `next_active`. */
+/** Steps that have a job which is not over, in the order they came, linked by `active`. */
 const struct flow_view_step *flow_tracker_active(const struct flow_tracker *tracker);
 size_t flow_tracker_active_count(const struct flow_tracker *tracker);
 /** Append what a step waits for that has a job and does not run yet; nothing when that is unknown.

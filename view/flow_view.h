@@ -19,6 +19,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -94,8 +95,8 @@ struct flow_view_step {
     struct flow_view_step *loop;        /* of an iteration; else NULL */
     struct flow_view_step **iterations; /* of a loop, [n_iterations] by number; NULL: not begun */
     uint32_t n_iterations;
-    struct flow_view_step *next_active, *prev_active; /* list of steps with a job at work */
-    char job_uid[37];                                 /* of the newest job */
+    TAILQ_ENTRY(flow_view_step) active; /* list of steps with a job at work */
+    char job_uid[37];                   /* of the newest job */
 
     /* private: flow_view_step_spec */
     const char *text, *targets; /* where its entry and its list of targets begin */

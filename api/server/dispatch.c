@@ -252,8 +252,8 @@ void api_end_long_running(struct api *api)
     struct api_stream *stream, *next;
 
     api->stopping = true;
-    for (stream = api->streams; stream; stream = next) {
-        next = stream->next;
+    for (stream = LIST_FIRST(&api->streams); stream; stream = next) {
+        next = LIST_NEXT(stream, all);
         if (stream->ops->long_running)
             finish_stream(stream);
     }
@@ -263,8 +263,8 @@ void api_free(struct api *api)
 {
     if (!api)
         return;
-    while (api->streams)
-        finish_stream(api->streams);
+    while (!LIST_EMPTY(&api->streams))
+        finish_stream(LIST_FIRST(&api->streams));
     watch_event_cache_free(api->event_cache);
     watch_batcher_free(api->batcher);
     openapi_free(api->openapi);

@@ -233,8 +233,8 @@ void client_close(struct client *client)
 
     if (!client)
         return;
-    while (client->calls)
-        client_cancel(client->calls);
+    while (!LIST_EMPTY(&client->calls))
+        client_cancel(LIST_FIRST(&client->calls));
     data_dir = client->data_dir;
     namespace = client->namespace;
     client->ops->close(client);
@@ -270,11 +270,8 @@ void client_pass(struct client *client, int64_t timeout_ms)
 
 static void unlink_call(struct client_call *call)
 {
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-    call->next = NULL;
-    call->link = NULL;
+    LIST_REMOVE(call, in_flight);
+    call->in_flight.le_prev = NULL;
 }
 
 void client_start(struct client *client, struct client_call *call)
@@ -283,17 +280,13 @@ void client_start(struct client *client, struct client_call *call)
     call->status = 0;
     call->err = (struct error){0};
     buf_clear(&call->text);
-    call->next = client->calls;
-    call->link = &client->calls;
-    if (client->calls)
-        client->calls->link = &call->next;
-    client->calls = call;
+    LIST_INSERT_HEAD(&client->calls, call, in_flight);
     client->ops->start(client, call);
 }
 
 void client_cancel(struct client_call *call)
 {
-    if (!call->link)
+    if (!client_call_in_flight(call))
         return;
     unlink_call(call);
     call->client->ops->cancel(call);
@@ -337,7 +330,7 @@ void client_take_end(struct client_call *call)
 enum client_ran client_run(struct client *client, int64_t timeout_ms)
 {
     client->stopped = false;
-    if (!client->calls)
+    if (LIST_EMPTY(&client->calls))
         return CLIENT_IDLE;
     return client->ops->run(client, timeout_ms);
 }
@@ -375,7 +368,7 @@ bool client_do(struct client *client, struct client_call *call, struct error *er
 
     call->done = stop_waiting;
     client_start(client, call);
-    while (call->link)
+    while (client_call_in_flight(call))
         client_run(client, -1);
     call->done = done;
     return client_ok(call, err);

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "api/types/text/json_text.h" /* scoped(json) */
 #include "base/buf.h"
@@ -110,10 +111,14 @@ struct client_call {
     void (*done)(struct client_call *call); /* may be NULL */
     /* private */
     struct client *client;
-    struct client_call *next, **link; /* list of calls in flight */
+    LIST_ENTRY(client_call) in_flight; /* le_prev NULL: it is not */
     void *transport;
 };
 
+static inline bool client_call_in_flight(const struct client_call *call)
+{
+    return call->in_flight.le_prev;
+}
 /** Starts a call. Its callbacks run from client_run. */
 void client_start(struct client *client, struct client_call *call);
 /** Cancels a call; no callback follows. Does nothing for a call that is not in flight. Must not be

@@ -167,7 +167,7 @@ static enum client_ran run_until(struct http *http, const struct limit *limit, b
         }
         if (http->base.stopped)
             return CLIENT_STOPPED;
-        if (!http->base.calls && !without_calls)
+        if (LIST_EMPTY(&http->base.calls) && !without_calls)
             return CLIENT_IDLE;
         if (limit->passed)
             return CLIENT_TIMED_OUT;

@@ -228,19 +228,27 @@ static bool exchange_failed(const struct client_call *call)
 
 static struct client_call *first_failed(const struct client *client)
 {
-    for (struct client_call *call = client->calls; call; call = call->next)
+    struct client_call *call;
+
+    LIST_FOREACH(call, &client->calls, in_flight)
+    {
         if (exchange_failed(call))
             return call;
+    }
     return NULL;
 }
 
 /* Returns the first watch or followed log in flight; all present data has been sent by now. */
 static struct client_call *first_endless(const struct client *client)
 {
-    for (struct client_call *call = client->calls; call; call = call->next)
+    struct client_call *call;
+
+    LIST_FOREACH(call, &client->calls, in_flight)
+    {
         if (!exchange_failed(call) &&
             api_is_long_running(((const struct exchange *)call->transport)->stream))
             return call;
+    }
     return NULL;
 }
 
@@ -252,7 +260,7 @@ static void settle(struct side *side)
 
 static enum client_ran local_run(struct client *client, int64_t timeout_ms)
 {
-    while (client->calls && !client->stopped) {
+    while (!LIST_EMPTY(&client->calls) && !client->stopped) {
         struct client_call *call = first_failed(client);
 
         if (call) {

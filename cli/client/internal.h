@@ -21,9 +21,9 @@ struct client_ops {
 /* The common part of a client, embedded first in each transport's struct. */
 struct client {
     const struct client_ops *ops;
-    char *data_dir;            /* data directory, or the server's address */
-    char *namespace;           /* namespace of its kubeconfig; NULL */
-    struct client_call *calls; /* calls in flight */
+    char *data_dir;                 /* data directory, or the server's address */
+    char *namespace;                /* namespace of its kubeconfig; NULL */
+    LIST_HEAD(, client_call) calls; /* calls in flight */
     bool stopped;
 };
 

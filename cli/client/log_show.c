@@ -205,7 +205,7 @@ static bool follow(struct printing *printing, struct error *err)
         if (!add_present(printing, &revision, err))
             break;
         watcher_start(printing->client, &printing->pods, &pods, revision);
-        while (!printing->ended && printing->pods.call.link)
+        while (!printing->ended && client_call_in_flight(&printing->pods.call))
             client_run(printing->client, -1);
     }
     watcher_stop(&printing->ends);

@@ -229,7 +229,7 @@ static bool is_waiting(const struct flow_view_step *step)
 static const struct flow_view_step *next_of(const struct flow_view_step *step, bool waiting)
 {
     while (step && is_waiting(step) != waiting)
-        step = step->next_active;
+        step = TAILQ_NEXT(step, active);
     return step;
 }
 
@@ -249,7 +249,7 @@ static void draw_steps(struct live *live, int room)
         shown = 0;
         for (int waiting = 0; waiting < 2; waiting++)
             for (const struct flow_view_step *step = next_of(first, waiting); step && count < limit;
-                 step = next_of(step->next_active, waiting), count++) {
+                 step = next_of(TAILQ_NEXT(step, active), waiting), count++) {
                 int width = term_text_width(step->name);
 
                 if (pass)

@@ -69,7 +69,7 @@ static void print_waiting(struct plain *plain)
     const struct flow_view_step *first = flow_tracker_active(plain->context.tracker);
     scoped(buf) struct buf why = {0};
 
-    for (const struct flow_view_step *step = first; step; step = step->next_active)
+    for (const struct flow_view_step *step = first; step; step = TAILQ_NEXT(step, active))
         if (step->state != VIEW_PENDING)
             return;
     if (!first || first == plain->reported)
@@ -92,7 +92,7 @@ static void print_active(struct plain *plain)
     line_start(plain);
     fputs("at work:", stdout);
     for (const struct flow_view_step *step = flow_tracker_active(plain->context.tracker); step;
-         step = step->next_active) {
+         step = TAILQ_NEXT(step, active)) {
         if (count++ >= NAMES_MAX)
             continue;
         fputs(count == 1 ? " " : ", ", stdout);

@@ -103,7 +103,7 @@ static void note_still_at_work(struct session *session, const struct flow_view *
     size_t count = 0;
 
     for (const struct flow_view_step *step = flow_tracker_active(session->tracker); step;
-         step = step->next_active)
+         step = TAILQ_NEXT(step, active))
         if (step->flow == flow && count++ < NAMES_MAX)
             buf_printf(&text, "%s %s", count == 1 ? ":" : ",", step->name);
     if (count == 0)

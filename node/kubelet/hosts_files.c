@@ -39,9 +39,8 @@ struct service_count {
 struct host_group {
     UT_hash_handle hh; /* by "namespace/job", or by uid */
     char *key;
-    struct host_entry *first, *last;
-    struct host_group *next_active,
-        **active; /* list of hosts->active, while the group has entries */
+    TAILQ_HEAD(, host_entry) entries;
+    LIST_ENTRY(host_group) active; /* list of hosts->active, while the group has entries */
     struct service *services;
     struct buf text; /* empty: must be built */
     uint64_t seen;   /* hosts->shown when the text was built */
@@ -54,7 +53,7 @@ struct hosts {
     void (*changed)(void *ctx, struct host_entry *entry, const char *text);
     void *ctx;
     struct host_group *groups;
-    struct host_group *active; /* groups with entries; jobs that wait have none */
+    LIST_HEAD(, host_group) active; /* groups with entries; jobs that wait have none */
     struct service *services;
     struct service *general; /* Services whose selector names no job */
     struct service *addressed;
@@ -66,6 +65,12 @@ struct hosts {
     struct timer refresh;
 };
 
+/* The namespace of a group that has entries. */
+static const char *namespace_of(const struct host_group *group)
+{
+    return TAILQ_FIRST(&group->entries)->meta->namespace;
+}
+
 static struct host_group *group_keyed(struct hosts *hosts, const char *key)
 {
     struct host_group *group;
@@ -74,6 +79,7 @@ static struct host_group *group_keyed(struct hosts *hosts, const char *key)
     if (group)
         return group;
     group = mem_alloc(sizeof *group);
+    TAILQ_INIT(&group->entries);
     group->key = mem_strdup(key);
     HASH_ADD_KEYPTR(hh, hosts->groups, group->key, strlen(key), group);
     return group;
@@ -99,25 +105,9 @@ static void names_changed(struct hosts *hosts)
 static void group_changed(struct hosts *hosts, struct host_group *group)
 {
     buf_clear(&group->text);
-    if (group->first && (group->services || hosts->general))
+    if (!TAILQ_EMPTY(&group->entries) && (group->services || hosts->general))
         names_changed(hosts);
     mark(hosts, group);
-}
-
-static void activate_group(struct hosts *hosts, struct host_group *group)
-{
-    group->next_active = hosts->active;
-    group->active = &hosts->active;
-    if (hosts->active)
-        hosts->active->active = &group->next_active;
-    hosts->active = group;
-}
-
-static void deactivate_group(struct host_group *group)
-{
-    *group->active = group->next_active;
-    if (group->next_active)
-        group->next_active->active = group->active;
 }
 
 static void free_group(struct hosts *hosts, struct host_group *group)
@@ -189,14 +179,17 @@ static void add_other_groups(const struct hosts *hosts, const struct host_group 
                              struct buf *out)
 {
     const struct host_group *other;
+    const struct host_entry *entry;
 
-    if (!group->first)
+    if (TAILQ_EMPTY(&group->entries))
         return;
-    for (other = hosts->active; other; other = other->next_active) {
+    LIST_FOREACH(other, &hosts->active, active)
+    {
         if (other == group || (!other->services && !hosts->general) ||
-            strcmp(other->first->meta->namespace, group->first->meta->namespace) != 0)
+            strcmp(namespace_of(other), namespace_of(group)) != 0)
             continue;
-        for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
+        TAILQ_FOREACH(entry, &other->entries, in_group)
+        {
             if (!entry->running || !*entry->address)
                 continue;
             add_names_for_others(other->services, entry, out);
@@ -209,12 +202,14 @@ static void add_addressed(const struct hosts *hosts, const struct host_group *gr
                           struct buf *out)
 {
     for (const struct service *service = hosts->addressed; service; service = service->next)
-        if (group->first && strcmp(service->meta->namespace, group->first->meta->namespace) == 0)
+        if (!TAILQ_EMPTY(&group->entries) &&
+            strcmp(service->meta->namespace, namespace_of(group)) == 0)
             add_service_names(out, service->address, service->meta->name, service->meta->namespace);
 }
 
 static const char *text_of(struct hosts *hosts, struct host_group *group)
 {
+    const struct host_entry *entry;
     struct buf *out = &group->text;
 
     if (out->len && group->seen == hosts->shown)
@@ -222,11 +217,14 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
     group->seen = hosts->shown;
     buf_clear(out);
     buf_str(out, "127.0.0.1 localhost\n");
-    for (const struct host_entry *entry = group->first; entry; entry = entry->next)
+    TAILQ_FOREACH(entry, &group->entries, in_group)
+    {
         if (*entry->address)
             add_names(out, entry->address, entry->hostname, entry->subdomain,
                       entry->meta->namespace);
-    for (const struct host_entry *entry = group->first; entry; entry = entry->next) {
+    }
+    TAILQ_FOREACH(entry, &group->entries, in_group)
+    {
         if (!*entry->address)
             continue;
         add_services(group->services, entry, out);
@@ -240,25 +238,31 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
 static void refresh(struct timer *timer)
 {
     struct hosts *hosts = container_of(timer, struct hosts, refresh);
+    struct host_group *group;
 
-    for (struct host_group *group = hosts->active; group; group = group->next_active)
+    LIST_FOREACH(group, &hosts->active, active)
+    {
         if (group->seen != hosts->shown)
             mark(hosts, group);
+    }
 }
 
 static void send_dirty(struct task *task)
 {
     struct hosts *hosts = container_of(task, struct hosts, send);
+    struct host_entry *entry;
 
     while (hosts->dirty) {
         struct host_group *group = hosts->dirty;
 
         hosts->dirty = group->next_dirty;
         group->dirty = false;
-        for (struct host_entry *entry = group->first; entry; entry = entry->next)
+        TAILQ_FOREACH(entry, &group->entries, in_group)
+        {
             if (entry->running)
                 hosts->changed(hosts->ctx, entry, hosts_text(hosts, entry));
-        if (!group->first && !group->services)
+        }
+        if (TAILQ_EMPTY(&group->entries) && !group->services)
             free_group(hosts, group);
     }
 }
@@ -282,16 +286,10 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
         job ? mem_printf("%s/%s", entry->meta->namespace, job) : mem_strdup(entry->meta->uid);
     struct host_group *group = group_keyed(hosts, key);
 
-    if (!group->first)
-        activate_group(hosts, group);
+    if (TAILQ_EMPTY(&group->entries))
+        LIST_INSERT_HEAD(&hosts->active, group, active);
     entry->group = group;
-    entry->next = NULL;
-    entry->prev = group->last;
-    if (group->last)
-        group->last->next = entry;
-    else
-        group->first = entry;
-    group->last = entry;
+    TAILQ_INSERT_TAIL(&group->entries, entry, in_group);
     if (*entry->address)
         group_changed(hosts, group);
 }
@@ -302,17 +300,10 @@ void hosts_leave(struct hosts *hosts, struct host_entry *entry)
 
     if (!group)
         return;
-    if (entry->prev)
-        entry->prev->next = entry->next;
-    else
-        group->first = entry->next;
-    if (entry->next)
-        entry->next->prev = entry->prev;
-    else
-        group->last = entry->prev;
+    TAILQ_REMOVE(&group->entries, entry, in_group);
     entry->group = NULL;
-    if (!group->first)
-        deactivate_group(group);
+    if (TAILQ_EMPTY(&group->entries))
+        LIST_REMOVE(group, active);
     if (!*entry->address) {
         mark(hosts, group); /* it is in no file; the group may be empty now */
         return;
@@ -367,9 +358,13 @@ static void uncount_service(struct hosts *hosts, const char *ns)
 
 static void namespace_changed(struct hosts *hosts, const char *ns)
 {
-    for (struct host_group *group = hosts->active; group; group = group->next_active)
-        if (strcmp(group->first->meta->namespace, ns) == 0)
+    struct host_group *group;
+
+    LIST_FOREACH(group, &hosts->active, active)
+    {
+        if (strcmp(namespace_of(group), ns) == 0)
             group_changed(hosts, group);
+    }
 }
 
 static struct service **list_of(struct hosts *hosts, const struct service *service)
@@ -386,7 +381,7 @@ static void drop_service(struct hosts *hosts, struct service *service)
     while (*at != service)
         at = &(*at)->next;
     *at = service->next;
-    if (!service->group || service->group->first)
+    if (!service->group || !TAILQ_EMPTY(&service->group->entries))
         names_changed(hosts);
     if (service->group)
         group_changed(hosts, service->group);

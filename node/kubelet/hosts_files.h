@@ -13,6 +13,8 @@
  * pods of other jobs that a Service selects. Running pods get a new text at most once per turn.
  * Ref: spec/local-runtime.md 3.4.
  */
+#include <sys/queue.h>
+
 #include "api/cluster.h"
 
 struct hosts;
@@ -27,7 +29,7 @@ struct host_entry {
     const char *aliases;      /* complete lines for its own file only, placed last; NULL = none */
     bool running;             /* set by hosts_run: gets changes, and is listed for other jobs */
     struct host_group *group; /* private; NULL = not joined */
-    struct host_entry *next, *prev;
+    TAILQ_ENTRY(host_entry) in_group;
 };
 
 /** `changed` is called once per turn for each running entry whose file has another text. */

@@ -250,7 +250,7 @@ static void on_written(struct connection_io *io)
     struct connection *c = connection_of(io);
 
     connection_progress(c);
-    if (c->first && c->first->blobs.n && !c->first->batch_entry.link)
+    if (c->first && c->first->blobs.n && !c->first->batch_entry.waits.le_prev)
         response_flush(c);
     if (c->state != CLOSING)
         connection_advance(c);

@@ -7,6 +7,8 @@
  *                                            ▲      │ backlog
  *                                            └──────┘ drained
  */
+#include <sys/queue.h>
+
 #include "api/server/api.h"
 #include "api/server/message/accept.h"
 #include "api/server/message/status.h"
@@ -29,7 +31,7 @@ struct api {
     struct store *store;
     struct api_logs logs; /* read is NULL when this process has no logs */
     struct api_conversions conversions;
-    struct api_stream *streams; /* every stream that has not ended */
+    LIST_HEAD(, api_stream) streams; /* all that have not ended */
     struct watch_event_cache *event_cache;
     struct watch_batcher *batcher;
     struct store_watch *pods; /* open while logs are followed, to see containers end */
@@ -55,7 +57,7 @@ struct api_stream {
     const struct stream_ops *ops;
     struct api *api;
     struct api_response *response;
-    struct api_stream *next, **link;
+    LIST_ENTRY(api_stream) all;
     struct task task;   /* the next run, never inside api_handle */
     bool awaits_commit; /* the store posts the task once everything accepted is durable */
     bool awaits_drain;  /* api_drained posts the task */

@@ -148,12 +148,16 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
 {
     const struct api *api = ctx;
 
-    for (struct api_stream *stream = api->streams; stream; stream = stream->next)
+    struct api_stream *stream;
+
+    LIST_FOREACH(stream, &api->streams, all)
+    {
         if (stream->ops == &follow_ops && strcmp(log_of(stream)->uid, object_uid(pod)) == 0 &&
             is_complete(log_of(stream), pod)) {
             timer_stop(api->loop, &log_of(stream)->poll);
             loop_post(api->loop, &stream->task);
         }
+    }
     return true;
 }
 

@@ -36,11 +36,7 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
     stream->response = call->response;
     stream->traffic = call->traffic;
     stream->user = call->user;
-    stream->next = api->streams;
-    stream->link = &api->streams;
-    if (api->streams)
-        api->streams->link = &stream->next;
-    api->streams = stream;
+    LIST_INSERT_HEAD(&api->streams, stream, all);
     stream->task.run = stream_run;
     stream->awaits_commit = when == STREAM_DURABLE;
     if (stream->awaits_commit)
@@ -76,9 +72,7 @@ size_t api_response_size(const struct api_stream *stream)
 
 void api_cancel(struct api_stream *stream)
 {
-    *stream->link = stream->next;
-    if (stream->next)
-        stream->next->link = stream->link;
+    LIST_REMOVE(stream, all);
     if (stream->awaits_commit)
         store_forget(stream->api->store, &stream->task);
     loop_cancel(stream->api->loop, &stream->task);

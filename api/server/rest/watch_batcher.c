@@ -27,27 +27,10 @@ struct watch_batcher {
     struct task round;
     struct timer timer; /* for the next slice, or the end of the pause */
     int64_t pause_until_ns;
-    int64_t spent_ns;                  /* time of the round so far */
-    struct watch_batch_entry *waiting; /* entries for the next round */
-    struct watch_batch_entry *sending; /* entries of the current round not yet sent */
+    int64_t spent_ns;                       /* time of the round so far */
+    LIST_HEAD(, watch_batch_entry) waiting; /* entries for the next round */
+    LIST_HEAD(, watch_batch_entry) sending; /* entries of the current round not yet sent */
 };
-
-static void list_insert(struct watch_batch_entry **list, struct watch_batch_entry *entry)
-{
-    entry->next = *list;
-    entry->link = list;
-    if (*list)
-        (*list)->link = &entry->next;
-    *list = entry;
-}
-
-static void list_remove(struct watch_batch_entry *entry)
-{
-    *entry->link = entry->next;
-    if (entry->next)
-        entry->next->link = entry->link;
-    entry->link = NULL;
-}
 
 /* Plans the round of the waiting entries: now, or at the end of the pause. */
 static void plan_round(struct watch_batcher *batcher)
@@ -69,7 +52,7 @@ static void end_round(struct watch_batcher *batcher, int64_t now_ns)
     batcher->spent_ns = 0;
     if (pause_ns >= PAUSE_MIN_NS)
         batcher->pause_until_ns = now_ns + (pause_ns < PAUSE_MAX_NS ? pause_ns : PAUSE_MAX_NS);
-    if (batcher->waiting)
+    if (!LIST_EMPTY(&batcher->waiting))
         plan_round(batcher);
 }
 
@@ -77,15 +60,15 @@ static void run_slice(struct watch_batcher *batcher)
 {
     int64_t began_ns = loop_mono_ns(batcher->loop), now_ns = began_ns;
 
-    while (batcher->sending && now_ns - began_ns < SLICE_NS) {
-        struct watch_batch_entry *entry = batcher->sending;
+    while (!LIST_EMPTY(&batcher->sending) && now_ns - began_ns < SLICE_NS) {
+        struct watch_batch_entry *entry = LIST_FIRST(&batcher->sending);
 
-        list_remove(entry);
+        watch_batcher_remove(entry);
         entry->send(entry);
         now_ns = loop_mono_ns(batcher->loop);
     }
     batcher->spent_ns += now_ns - began_ns;
-    if (batcher->sending)
+    if (!LIST_EMPTY(&batcher->sending))
         timer_start_ns(batcher->loop, &batcher->timer, 0);
     else
         end_round(batcher, now_ns);
@@ -97,10 +80,10 @@ static void run_round(struct task *task)
     struct watch_batcher *batcher = container_of(task, struct watch_batcher, round);
 
     batcher->state = BATCHER_SENDING;
-    batcher->sending = batcher->waiting;
-    if (batcher->sending)
-        batcher->sending->link = &batcher->sending;
-    batcher->waiting = NULL;
+    batcher->sending.lh_first = LIST_FIRST(&batcher->waiting);
+    if (!LIST_EMPTY(&batcher->sending))
+        LIST_FIRST(&batcher->sending)->waits.le_prev = &batcher->sending.lh_first;
+    LIST_INIT(&batcher->waiting);
     run_slice(batcher);
 }
 
@@ -116,17 +99,18 @@ static void on_timer(struct timer *timer)
 
 void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *entry)
 {
-    if (entry->link)
+    if (entry->waits.le_prev)
         return;
-    list_insert(&batcher->waiting, entry);
+    LIST_INSERT_HEAD(&batcher->waiting, entry, waits);
     if (batcher->state == BATCHER_IDLE)
         plan_round(batcher);
 }
 
 void watch_batcher_remove(struct watch_batch_entry *entry)
 {
-    if (entry->link)
-        list_remove(entry);
+    if (entry->waits.le_prev)
+        LIST_REMOVE(entry, waits);
+    entry->waits.le_prev = NULL;
 }
 
 struct watch_batcher *watch_batcher_new(struct loop *loop)

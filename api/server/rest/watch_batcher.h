@@ -9,6 +9,8 @@
  * slices. Between them the loop reads requests and reports commits, so that watches do not delay
  * writes.
  */
+#include <sys/queue.h>
+
 #include "base/loop.h"
 
 struct watch_batcher;
@@ -16,7 +18,7 @@ struct watch_batcher;
 /* A sender that waits for a round; a member of its own struct. */
 struct watch_batch_entry {
     void (*send)(struct watch_batch_entry *entry);
-    struct watch_batch_entry *next, **link; /* private; link NULL: not waiting */
+    LIST_ENTRY(watch_batch_entry) waits; /* private; le_prev NULL: it does not wait */
 };
 
 struct watch_batcher *watch_batcher_new(struct loop *loop);

@@ -12,7 +12,7 @@ enum podgroup_phase podgroup_phase_decide(const struct group_view *view)
 
     if (!view->admitted)
         return PODGROUP_PENDING;
-    if (view->running && view->refused)
+    if (view->running && (view->refused || placed < view->gate))
         return PODGROUP_UNKNOWN;
     if (placed >= view->min_member && finished == placed)
         return PODGROUP_COMPLETED;
@@ -30,10 +30,10 @@ struct group_report podgroup_report(const struct group_view *view, const char *m
         .failed = view->failed,
     };
 
-    if (message) {
+    if (message || reported.phase == PODGROUP_UNKNOWN) {
         reported.condition = "Unschedulable";
         reported.reason = PODGROUP_REASON_RESOURCES;
-        reported.message = message;
+        reported.message = message ? message : PODGROUP_MESSAGE_LOST;
     } else if (reported.phase == PODGROUP_RUNNING || reported.phase == PODGROUP_COMPLETED) {
         reported.condition = "Scheduled";
         reported.reason = PODGROUP_REASON_SCHEDULED;

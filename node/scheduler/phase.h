@@ -5,15 +5,16 @@
  *
  *               admitted            gate placed             all placed ones finished
  *   Pending ─────────────► Inqueue ◄───────────► Running ─────────────────────────► Completed
- *                             a member runs, the rest of the gang does not fit: Unknown
+ *                             some members run, others are missing or do not fit: Unknown
  *
- * This differs from Volcano in one point: an admitted group that loses members returns to Inqueue,
- * not to Pending, so that a restart need not wait for a new admission (W13).
+ * This differs from Volcano in one point: an admitted group of which no member runs any more returns
+ * to Inqueue, not to Pending, so that a restart need not wait for a new admission (W13).
  */
 #include "api/types/kinds/scheduling/podgroup.h"
 
 #define PODGROUP_REASON_SCHEDULED "tasks in gang are ready to be scheduled"
 #define PODGROUP_REASON_RESOURCES "NotEnoughResources"
+#define PODGROUP_MESSAGE_LOST     "some members of the gang run, others are missing"
 
 /* The counts of a group that determine its phase. */
 struct group_view {

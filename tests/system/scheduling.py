@@ -7,6 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
+from lib_serve import Daemon  # noqa: E402
 
 TWO_CPUS = ("-j", "8", "--node-resources", "cpu=2")
 
@@ -67,6 +68,32 @@ def a_large_job_starts_although_small_ones_keep_coming():
     at = [i for i, line in enumerate(started) if '"large"' in line]
     check(at, "large has started")
     check(3 < at[0] < 20, "passed for a while, not to the end: by %d" % at[0])
+
+
+def a_policy_on_unknown_fires_when_a_running_gang_loses_a_pod():
+    """The lost pod's room goes to a waiting job of higher priority, so the gang is not whole again by itself."""
+    daemon = Daemon(*TWO_CPUS)
+    job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}
+    pods = dict(task("main", "sleep 1000", replicas=2))
+    pods["template"]["spec"]["containers"][0]["resources"] = requests("1")
+    pods["template"]["spec"]["terminationGracePeriodSeconds"] = 0
+    urgent = dict(task("main", "sleep 1000"))
+    urgent["template"]["spec"]["containers"][0]["resources"] = requests("1")
+    manifest("gang.yaml", {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
+             dict(job, metadata={"name": "gang"}, spec={"minAvailable": 2, "tasks": [pods],
+                                                        "policies": [{"event": "Unknown", "action": "AbortJob"}]}))
+    manifest("urgent.yaml", dict(job, metadata={"name": "urgent"}, spec={"priorityClassName": "high", "tasks": [urgent]}))
+
+    def phase(name):
+        return jobflow("get", "vcjob", name, "-o", "jsonpath={.status.state.phase}", "--data-dir", "d").stdout
+
+    jobflow("apply", "-f", "gang.yaml", "--data-dir", "d")
+    wait_until("the gang runs", lambda: phase("gang") == "Running")
+    jobflow("apply", "-f", "urgent.yaml", "--data-dir", "d")
+    wait_until("the other waits", lambda: phase("urgent") == "Pending")
+    jobflow("delete", "pod", "gang-main-1", "--data-dir", "d")
+    wait_until("the policy has acted", lambda: phase("gang") == "Aborted")
+    daemon.stop()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ struct gang {
     char name[16], queue[8];
     int min, pods, cpus; /* number of pods; CPUs of each */
     bool made;           /* its pods exist */
+    bool lost;           /* it has lost pods, and others take their places */
     bool pending;        /* at the end of the last step */
 };
 
@@ -145,6 +146,56 @@ static void move_pods(struct walk *walk, struct gang *gang, bool end)
     }
 }
 
+/* Takes a running pod away, as a failing machine or a user does. */
+static void lose_pod(struct walk *walk, struct gang *gang)
+{
+    for (int i = 0; i < gang->pods; i++) {
+        const struct object *pod = pod_of(walk, gang, i);
+        char name[32];
+
+        if (!pod || pod_status_of(pod)->phase != POD_RUNNING)
+            continue;
+        snprintf(name, sizeof name, "%s-%d", gang->name, i);
+        node_fixture_delete(walk->fixture, &kind_pod, name, 0);
+        gang->lost = true;
+        return;
+    }
+}
+
+/* The phase that spec/job.md 15.4 asks for, as far as it follows from the pods. */
+static const char *expected_phase(struct walk *walk, const struct gang *gang)
+{
+    int running = 0, placed = 0, ended = 0;
+
+    for (int i = 0; i < gang->pods; i++) {
+        const struct object *pod = pod_of(walk, gang, i);
+        const char *node = pod ? pod_spec_of(pod)->node_name : NULL;
+
+        if (!node || !*node)
+            continue;
+        if (object_deleting(pod) && pod_phase_ended(pod_status_of(pod)->phase))
+            continue;
+        placed++;
+        ended += pod_phase_ended(pod_status_of(pod)->phase);
+        running += !object_deleting(pod) && pod_status_of(pod)->phase == POD_RUNNING;
+    }
+    if (placed < gang->min)
+        return running ? "Unknown" : "Inqueue";
+    return ended == placed ? "Completed" : "Running";
+}
+
+static void check_phases(struct walk *walk)
+{
+    for (int i = 0; i < walk->n_gangs; i++) {
+        const struct gang *gang = &walk->gangs[i];
+        const char *phase = node_fixture_group_phase(walk->fixture, gang->name);
+
+        if (is_admitted(walk, gang) && strcmp(phase, expected_phase(walk, gang)) != 0)
+            check_fail("seed %u step %d: %s of %d is %s, not %s", walk->seed, walk->step,
+                       gang->name, gang->min, phase, expected_phase(walk, gang));
+    }
+}
+
 static void turn_queue(struct walk *walk)
 {
     unsigned queue = pick(walk, QUEUES - 1);
@@ -158,7 +209,7 @@ static void step(struct walk *walk)
 {
     struct gang *gang = walk->n_gangs ? &walk->gangs[pick(walk, (unsigned)walk->n_gangs)] : NULL;
 
-    switch (pick(walk, 8)) {
+    switch (pick(walk, 9)) {
     case 0:
     case 1:
         add_gang(walk);
@@ -180,8 +231,13 @@ static void step(struct walk *walk)
         if (!pick(walk, 4))
             turn_queue(walk);
         break;
+    case 7:
+        if (gang)
+            lose_pod(walk, gang);
+        break;
     default:
         node_fixture_advance(walk->fixture, pick(walk, 3) ? 100 : 12000);
+        check_phases(walk);
     }
     node_fixture_settle(walk->fixture);
 }
@@ -219,7 +275,7 @@ static void check_whole(struct walk *walk, const struct gang *gang)
         placed++;
         ended += pod_status_of(pod)->phase == POD_SUCCEEDED;
     }
-    if (placed && placed < gang->min && !ended)
+    if (placed && placed < gang->min && !ended && !gang->lost)
         check_fail("seed %u step %d: %s has %d of %d", walk->seed, walk->step, gang->name, placed,
                    gang->min);
 }

@@ -245,6 +245,36 @@ static void group_is_unknown_while_a_lost_member_does_not_fit(void **state)
     node_fixture_free(fixture);
 }
 
+/* covers: see O-60 */
+static void group_is_unknown_while_a_member_of_a_running_gang_is_missing(void **state)
+{
+    struct node_fixture *fixture = node_fixture_with_scheduler(4);
+
+    node_fixture_group(fixture, "g", 2, NULL);
+    node_fixture_settle(fixture);
+    node_fixture_pods(fixture, "g", 0, 2, NULL);
+    node_fixture_settle(fixture);
+    node_fixture_set_phase(fixture, "g-0", "Running");
+    node_fixture_set_phase(fixture, "g-1", "Running");
+    node_fixture_advance(fixture, 100);
+    node_fixture_delete(fixture, &kind_pod, "g-1", 0);
+    node_fixture_pods(fixture, "g", 1, 2, NULL);
+    node_fixture_advance(fixture, 100);
+    check_str("replaced at once", node_fixture_group_phase(fixture, "g"), "Running");
+    node_fixture_delete(fixture, &kind_pod, "g-1", 0);
+    node_fixture_advance(fixture, 100);
+    check_str("missing", node_fixture_group_phase(fixture, "g"), "Unknown");
+    check_has("and says why", node_fixture_status(fixture, &kind_pod_group, "g"),
+              "some members of the gang run, others are missing");
+    node_fixture_delete(fixture, &kind_pod, "g-0", 0);
+    node_fixture_advance(fixture, 100);
+    check_str("none runs", node_fixture_group_phase(fixture, "g"), "Inqueue");
+    node_fixture_pods(fixture, "g", 0, 2, NULL);
+    node_fixture_advance(fixture, 100);
+    check_str("whole again", node_fixture_group_phase(fixture, "g"), "Running");
+    node_fixture_free(fixture);
+}
+
 static void pod_without_a_group_is_bound(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(1);
@@ -419,6 +449,7 @@ int main(void)
         cmocka_unit_test(single_pods_are_bound_a_bounded_number_ahead),
         cmocka_unit_test(extra_members_are_bound_one_by_one),
         cmocka_unit_test(group_is_unknown_while_a_lost_member_does_not_fit),
+        cmocka_unit_test(group_is_unknown_while_a_member_of_a_running_gang_is_missing),
         cmocka_unit_test(pod_without_a_group_is_bound),
         cmocka_unit_test(pod_that_can_never_fit_gives_the_reason),
         cmocka_unit_test(a_pod_waits_for_its_scheduling_gates),

@@ -40,8 +40,11 @@ static struct amount need_of(const struct gangfit *gangs, const struct name_inde
     for (size_t kind = 0; kind < AMOUNT_KINDS; kind++) {
         for (size_t m = 0; m < n; m++) {
             uint32_t at = name_index_get(names, gang->steps.items[m]);
-            /* compatible with upstream, names of no step pass; such a member needs nothing */
-            struct amount one = at == NAME_NONE ? (struct amount){0} : gangs->needs[at];
+            struct amount one = {0};
+
+            if (at !=
+                NAME_NONE) /* compatible with upstream, unknown names pass, and need nothing */
+                one = gangs->needs[at];
 
             values[m] = *amount_at(&one, kind);
         }

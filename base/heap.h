@@ -4,10 +4,10 @@
  * O(log n).
  *
  * An item is a member of its owner's struct. Items are ordered by a key, which lies in the heap
- * itself, so that most comparisons read no item. `before` compares two items with equal keys; a heap
- * whose order is no single number gives every item the key 0. Each row has four children: the heap
- * is flatter than a binary one, and the children of a row are neighbours in memory. Used for the
- * timers of the loop and of the shims and for the waiting lines of the scheduler.
+ * itself, so that most comparisons read no item. `before` compares two items with equal keys; a
+ * heap whose order is no single number gives every item the key 0. Each row has four children: the
+ * heap is flatter than a binary one, and the children of a row are neighbours in memory. Used for
+ * the timers of the loop and of the shims and for the waiting lines of the scheduler.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -66,9 +66,8 @@ void loop_post(struct loop *loop, struct task *task);   /* first in, first out; 
 void loop_cancel(struct loop *loop, struct task *task); /* no-op for a task that is not posted;
                                                          * O(number of posted tasks) */
 
-void timer_start(struct loop *loop, struct timer *timer,
-                 int64_t delay_ms); /* restarts a timer that is
-                                                                             * started; a negative delay is 0 */
+/** Starts a timer, or restarts a started one. A negative delay counts as 0. */
+void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms);
 void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns);
 void timer_stop(struct loop *loop, struct timer *timer); /* no-op for a timer that is not started */
 bool timer_armed(const struct timer *timer);

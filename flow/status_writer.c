@@ -30,8 +30,8 @@ static int64_t loop_took(void *ctx, uint32_t step)
     return loop_times_took(&flow->loops, flow_graph_name(flow->model.graph, step));
 }
 
-/* Computes the critical path when the flow is over. It is kept then: jobs that go on do not make the
- * flow longer, jobs may be deleted, and the status is the same after a restart. */
+/* Computes the critical path when the flow is over. It is kept then: jobs that go on do not make
+ * the flow longer, jobs may be deleted, and the status is the same after a restart. */
 static void update_critical_path(struct flow *flow)
 {
     bool over = flow->opening == FLOW_OPEN && flow_phase_finished(flow->state.phase);

@@ -1,7 +1,7 @@
 /*
- * PersistentVolumeClaims of a job's volumes. The job waits for claims that its spec names. Other claims
- * are created, under a name that is written into the spec first, so that a crash creates none twice.
- * Ref: spec/job.md 12, O-11, O-46, O-53, O-55.
+ * PersistentVolumeClaims of a job's volumes. The job waits for claims that its spec names. Other
+ * claims are created, under a name that is written into the spec first, so that a crash creates
+ * none twice. Ref: spec/job.md 12, O-11, O-46, O-53, O-55.
  */
 #include <string.h>
 
@@ -27,8 +27,8 @@ static void use_empty_dir(struct job_run *run, size_t position)
         job_status_mark_stale(run);
 }
 
-/* Write the names of claims that are to be created into the spec (O-53). False while that write is in
- * flight. */
+/* Write the names of claims that are to be created into the spec (O-53). False while that write is
+ * in flight. */
 static bool names_are_written(struct job_run *run)
 {
     const struct job_spec *spec = run->model.compiled->spec;

@@ -1,6 +1,6 @@
 /*
- * Takes up Commands, keeps those whose job does not exist yet, and deletes executed ones. Ref: Volcano
- * pkg/controllers/job/job_controller_handler.go, addCommand, handleCommands.
+ * Takes up Commands, keeps those whose job does not exist yet, and deletes executed ones. Ref:
+ * Volcano pkg/controllers/job/job_controller_handler.go, addCommand, handleCommands.
  */
 #include "job/commands.h"
 

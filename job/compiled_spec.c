@@ -1,6 +1,6 @@
 /*
- * Compiles the body of a job, and caches the result for the next job with the same body. Specs in use
- * are counted; the most recently used of the unused ones are kept.
+ * Compiles the body of a job, and caches the result for the next job with the same body. Specs in
+ * use are counted; the most recently used of the unused ones are kept.
  */
 #include "job/compiled_spec.h"
 
@@ -255,8 +255,8 @@ static bool check_plugins(struct job_compiled_spec *compiled)
                                      err.message));
 }
 
-/* Plugins write host names into files and scripts, so only DNS labels are accepted; admission checks
- * the same (SEC-29). */
+/* Plugins write host names into files and scripts, so only DNS labels are accepted; admission
+ * checks the same (SEC-29). */
 static bool check_host_names(struct job_compiled_spec *compiled)
 {
     static const char *const members[] = {"hostname", "subdomain"};

@@ -1,6 +1,6 @@
 /*
- * Watches jobs, pods, PodGroups, queues, claims, Commands and plugin objects, and passes each change on
- * to the record of the job it concerns.
+ * Watches jobs, pods, PodGroups, queues, claims, Commands and plugin objects, and passes each
+ * change on to the record of the job it concerns.
  */
 #include "job/controller.h"
 
@@ -28,8 +28,8 @@ static struct job_run *run_of_owner(struct job_controller *ctl, const struct obj
     return uid ? job_run_find(ctl, uid) : NULL;
 }
 
-/* A finished or aborted job without live pods needs no record, unless its PodGroup or objects of its
- * plugins still exist. */
+/* A finished or aborted job without live pods needs no record, unless its PodGroup or objects of
+ * its plugins still exist. */
 static bool needs_record(struct job_controller *ctl, const struct object *job, bool look_around)
 {
     const struct job_status *status = job_status_of(job);

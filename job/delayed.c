@@ -129,8 +129,9 @@ static void arm(struct job_run *run, const struct job_delayed *draft, int64_t de
     job_delayed_changed(run, run->delays_annotated <= URGENT_MAX ? DELAYS_URGENT : DELAYS_CHANGED);
 }
 
-/* An event of a task comes from the pod that is seen last. A new process may see another pod last than
- * the process that armed the action: true when the action is armed although the pods differ. */
+/* An event of a task comes from the pod that is seen last. A new process may see another pod last
+ * than the process that armed the action: true when the action is armed although the pods
+ * differ. */
 static bool is_known(const struct job_run *run, const struct job_request *request,
                      const struct job_delayed_key *key)
 {

@@ -89,8 +89,8 @@ bool job_pod_facts(const struct object *pod, struct pod_facts *out)
     return true;
 }
 
-/* When the last container ended. A stored time has whole seconds; the end of that second is returned,
- * because no delayed action may come early. */
+/* When the last container ended. A stored time has whole seconds; the end of that second is
+ * returned, because no delayed action may come early. */
 static int64_t ended_ms(const struct pod_status *status)
 {
     int64_t ended_ms = 0;

@@ -25,9 +25,9 @@ struct pod_facts {
  * missing or damaged. */
 bool job_pod_facts(const struct object *pod, struct pod_facts *out);
 
-/** The time of an event from the pod's own status, in ms since the epoch (O-26), so that the process
- * that sees it happen and the next process agree. 0 = the pod does not say; the event happens now.
- * `known` is the previous version of the pod, or NULL. */
+/** The time of an event from the pod's own status, in ms since the epoch (O-26), so that the
+ * process that sees it happen and the next process agree. 0 = the pod does not say; the event
+ * happens now. `known` is the previous version of the pod, or NULL. */
 int64_t job_event_since_ms(enum job_event event, const struct object *known,
                            const struct object *pod);
 

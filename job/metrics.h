@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Metrics of the job controller: changes of phase, counted once they are stored (O-76), and the time
- * from the creation of a job to that of its pods. Ref: spec/job.md 21.
+ * Metrics of the job controller: changes of phase, counted once they are stored (O-76), and the
+ * time from the creation of a job to that of its pods. Ref: spec/job.md 21.
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/object.h"

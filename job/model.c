@@ -1,6 +1,6 @@
 /*
- * Slots and counters. Every change of a slot stands between slot_open and slot_close: the first takes
- * the slot's share out of the counters, the second puts the new share in.
+ * Slots and counters. Every change of a slot stands between slot_open and slot_close: the first
+ * takes the slot's share out of the counters, the second puts the new share in.
  */
 #include "job/model.h"
 
@@ -11,7 +11,8 @@
 #include "job/names.h"
 #include "job/slot_annotations.h"
 
-/* More than the replicas of any task. A pod with a higher index is forged and belongs to no slot. */
+/* More than the replicas of any task. A pod with a higher index is forged and belongs to no
+ * slot. */
 enum { INDEX_MAX = 1000000 };
 
 static const struct job_task *spec_of(const struct job_model *model, uint32_t task)
@@ -185,8 +186,8 @@ static int32_t annotation_int(const struct object *object, const char *key, int3
     return text && job_parse_int(text, &value) ? value : otherwise;
 }
 
-/* Resumes are counted in annotations of the job, with the version that the last one started from, so
- * that a repeated write counts once. */
+/* Resumes are counted in annotations of the job, with the version that the last one started from,
+ * so that a repeated write counts once. */
 static void read_resumes(struct job_model *model)
 {
     int32_t resumes = 0, from = -1;

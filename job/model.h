@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A job and its pods in memory: one slot per (task, index), and counters that every change of a slot
- * keeps up to date. Decisions are made from the counters.
+ * A job and its pods in memory: one slot per (task, index), and counters that every change of a
+ * slot keeps up to date. Decisions are made from the counters.
  *
  *   job_model ─┬─ state      phase, version, retries: as decided (job/state/phase.h)
  *              ├─ compiled   what follows from the body alone (job/compiled_spec.h)
@@ -102,23 +102,24 @@ void job_model_set_spec(struct job_model *model, const struct object *job,
 /** Phase or version of `state` changed: determine the doomed pods and count anew. O(pods). */
 void job_model_new_epoch(struct job_model *model);
 
-/** Find the slot of a pod by its name and annotation. False when the job has no such task or index. */
+/** Find the slot of a pod by its name and annotation. False when the job has no such task or
+ * index. */
 bool job_model_locate(const struct job_model *model, const struct object *pod, struct slot_id *out);
 struct job_slot *job_model_slot(const struct job_model *model,
                                 struct slot_id at); /* NULL if never used */
 /** The partition a slot is in; -1 in a task without partitions. */
 int32_t job_model_partition(const struct job_model *model, struct slot_id at);
 
-/** Take over a version of the pod in a slot (a reference is kept); NULL = it is gone. Returns the event
- * that this raises. Older versions of the known pod are ignored. */
+/** Take over a version of the pod in a slot (a reference is kept); NULL = it is gone. Returns the
+ * event that this raises. Older versions of the known pod are ignored. */
 enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
                                  const struct object *pod, const struct pod_facts *facts);
 void job_model_set_op(struct job_model *model, struct slot_id at, enum slot_op op);
 /** Forget that a slot's deleted pod succeeded: the slot wants a pod again. */
 void job_model_forget_success(struct job_model *model, struct slot_id at);
 
-/** The lowest slot that wants a pod; the highest doomed pod with no write in flight. False when there
- * is none. */
+/** The lowest slot that wants a pod; the highest doomed pod with no write in flight. False when
+ * there is none. */
 bool job_model_next_vacant(struct job_model *model, uint32_t task, struct slot_id *out);
 bool job_model_next_removal(struct job_model *model, uint32_t task, struct slot_id *out);
 

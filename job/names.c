@@ -1,5 +1,6 @@
 /*
- * Names follow from the job alone, so that a repeated creation finds the object and makes no second.
+ * Names follow from the job alone, so that a repeated creation finds the object and makes no
+ * second.
  */
 #include "job/names.h"
 

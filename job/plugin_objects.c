@@ -1,8 +1,8 @@
 /*
  * Objects that plugins ask for: created when missing, updated where the plugin says so, and removed
- * when the job has finished. Each plugin has a record in controlledResources, which is written after
- * its objects are created and removed after they are gone. Ref: spec/job-plugins.md 1.2, 3.4, O-P02,
- * O-P03, O-P11…O-P13.
+ * when the job has finished. Each plugin has a record in controlledResources, which is written
+ * after its objects are created and removed after they are gone. Ref: spec/job-plugins.md 1.2, 3.4,
+ * O-P02, O-P03, O-P11…O-P13.
  */
 #include <string.h>
 
@@ -34,8 +34,8 @@ static struct job_object_plan plan_objects(const struct job_run *run)
     return plan;
 }
 
-/* The completion of a planned body on a worker thread, for bodies that take long to make (key pairs).
- * The object is created afterwards. */
+/* The completion of a planned body on a worker thread, for bodies that take long to make (key
+ * pairs). The object is created afterwards. */
 struct completion {
     struct pool_work work;
     struct job_run *run;
@@ -128,8 +128,8 @@ static void report_foreign(struct job_run *run, const struct job_plan_object *wa
     work_add_backoff(&run->work);
 }
 
-/* True when the object exists, belongs to the job and is as planned. Otherwise a write was begun or the
- * conflict reported. */
+/* True when the object exists, belongs to the job and is as planned. Otherwise a write was begun or
+ * the conflict reported. */
 static bool ensure_object(struct job_run *run, const struct job_plan_object *wanted)
 {
     const struct object *is = cluster_get(run->ctl->cluster, wanted->kind,

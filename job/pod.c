@@ -12,8 +12,8 @@
 #include "job/names.h"
 #include "job/pod_plugins.h"
 
-/* An upper bound of the keys that the core adds to those of the template, and the number of pairs that
- * need no allocation. */
+/* An upper bound of the keys that the core adds to those of the template, and the number of pairs
+ * that need no allocation. */
 enum { CORE_PAIRS_MAX = 20, STACK_PAIRS = 64 };
 
 struct pairs {

@@ -11,12 +11,12 @@
 /** The pod of a slot, owned. Its body is interned. */
 struct object *job_pod_build(struct job_model *model, struct slot_id at);
 
-/** The pod with the out-of-sync mark, owned; NULL when it has the mark. The end of a marked pod raises
- * no PodFailed or PodEvicted (spec/job.md 10). */
+/** The pod with the out-of-sync mark, owned; NULL when it has the mark. The end of a marked pod
+ * raises no PodFailed or PodEvicted (spec/job.md 10). */
 struct object *job_pod_marked(const struct object *pod);
 
-/** Name of the claim of the volume at `position`: given in the spec or created for the volume; NULL when
- * the volume is an emptyDir. Owned. */
+/** Name of the claim of the volume at `position`: given in the spec or created for the volume; NULL
+ * when the volume is an emptyDir. Owned. */
 char *job_volume_claim(const struct job_model *model, size_t position);
 /** The name of that volume inside pods; owned. */
 char *job_volume_name(const struct job_model *model, size_t position);

@@ -1,7 +1,7 @@
 /*
  * Writes of pods: create, mark, remove. Each write is a small record that is freed with its answer.
- * The slot has the write in flight, so that none is begun twice. The answer to a write and the change
- * it causes may come in either order. O-41…O-44, O-48, O-51, O-72.
+ * The slot has the write in flight, so that none is begun twice. The answer to a write and the
+ * change it causes may come in either order. O-41…O-44, O-48, O-51, O-72.
  */
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +139,8 @@ static void take_pod(struct job_run *run, struct slot_id at, const struct object
         job_run_pod(run, at, pod, &facts);
 }
 
-/* A pod of the name exists (O-42): the job's own, one of an earlier job of the name, or a foreign one. */
+/* A pod of the name exists (O-42): the job's own, one of an earlier job of the name, or a foreign
+ * one. */
 static void name_taken(struct job_run *run, struct slot_id at, const struct error *err)
 {
     const char *ns = object_namespace(run->model.job);

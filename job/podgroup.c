@@ -1,6 +1,7 @@
 /*
  * The members of a PodGroup: minimums, minResources by task priority, topology and sub-groups. Ref:
- * Volcano pkg/controllers/job/job_controller_actions.go, createOrUpdatePodGroup, calcPGMinResources.
+ * Volcano pkg/controllers/job/job_controller_actions.go, createOrUpdatePodGroup,
+ * calcPGMinResources.
  */
 #include "job/podgroup.h"
 
@@ -135,8 +136,8 @@ static bool has_partitions(const struct job_spec *spec)
     return false;
 }
 
-/* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology, so that is
- * read from the JSON body. */
+/* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology, so
+ * that is read from the JSON body. */
 static json_t *sub_groups(const struct job_model *model)
 {
     const struct job_spec *spec = model->compiled->spec;

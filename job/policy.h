@@ -20,7 +20,8 @@ struct job_policy_rows {
     size_t count;
 };
 
-/** Compile one policy. As in Volcano, unknown events are left out and an unknown action is SyncJob. */
+/** Compile one policy. As in Volcano, unknown events are left out and an unknown action is
+ * SyncJob. */
 struct job_policy_row job_policy_compile(const struct job_policy *policy);
 
 /* The members of an event that matching looks at. */

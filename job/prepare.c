@@ -87,9 +87,9 @@ static bool ensure_queue(struct job_run *run)
     return false;
 }
 
-/* When the queue forwards jobs to other clusters, the job gets Volcano's annotation (9.1 step 3). No other
- * cluster is reachable here, so the job runs locally, and an event says so. False while the
- * annotation is being written. */
+/* When the queue forwards jobs to other clusters, the job gets Volcano's annotation (9.1 step 3).
+ * No other cluster is reachable here, so the job runs locally, and an event says so. False while
+ * the annotation is being written. */
 static bool ensure_forwarding_annotation(struct job_run *run)
 {
     const struct object *job = run->model.job;

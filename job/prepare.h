@@ -1,12 +1,12 @@
 #pragma once
 /*
- * The parts of preparation (job/prepare.c). Each `ensure` function returns true when its objects exist as
- * the job asks; otherwise it has begun a write, or the job waits.
+ * The parts of preparation (job/prepare.c). Each `ensure` function returns true when its objects
+ * exist as the job asks; otherwise it has begun a write, or the job waits.
  */
 #include "job/run.h"
 
-/** Begin a write that preparation waits for. `reason` is the reason of the event when it fails (static
- * text). */
+/** Begin a write that preparation waits for. `reason` is the reason of the event when it fails
+ * (static text). */
 struct cluster_call *job_prepare_write(struct job_run *run, const char *reason);
 /** A draft of an object that the job controls, owned; consumes `body`. */
 struct object *job_owned_object(const struct job_run *run, const struct kind *kind,

@@ -1,5 +1,6 @@
 /*
- * First the reasons of actions, then those of verdicts: which pod, task, exit code or limit decided.
+ * First the reasons of actions, then those of verdicts: which pod, task, exit code or limit
+ * decided.
  */
 #include "job/reason.h"
 

@@ -1,6 +1,6 @@
 /*
- * The queue of requests of a job, in order of arrival, and beside it the list of delayed actions that
- * came due while the job restarts.
+ * The queue of requests of a job, in order of arrival, and beside it the list of delayed actions
+ * that came due while the job restarts.
  */
 #include <string.h>
 

@@ -66,8 +66,8 @@ static void raise_to(struct usage *usage, const struct usage *floor)
     }
 }
 
-/* Read a resource list of a manifest. Admission refuses quantities that do not parse; here they count
- * zero. */
+/* Read a resource list of a manifest. Admission refuses quantities that do not parse; here they
+ * count zero. */
 static void read_list(const json_t *list, struct usage *out)
 {
     const char *name;
@@ -92,8 +92,8 @@ static void read_list(const json_t *list, struct usage *out)
     }
 }
 
-/* Containers run together. Init containers run one after the other; those with restartPolicy Always keep
- * running beside the others. */
+/* Containers run together. Init containers run one after the other; those with restartPolicy Always
+ * keep running beside the others. */
 static void sum_containers(const json_t *spec, const char *key, struct usage *out)
 {
     scoped(usage) struct usage sidecars = {0};

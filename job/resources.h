@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Resource usage of pods as quotas count it, for the minResources of a PodGroup. Ref: spec/job.md 15.3.
+ * Resource usage of pods as quotas count it, for the minResources of a PodGroup. Ref: spec/job.md
+ * 15.3.
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/text/quantity.h"
@@ -20,8 +21,8 @@ struct usage {
 void usage_release(struct usage *usage);
 SCOPED_DEFINE(usage, struct usage, usage_release)
 
-/** Usage of one pod of the template: pods, count/pods, and each resource as NAME, requests.NAME and (native
- * ones) limits.NAME. */
+/** Usage of one pod of the template: pods, count/pods, and each resource as NAME, requests.NAME and
+ * (native ones) limits.NAME. */
 void usage_of_template(const json_t *template, struct usage *out);
 /** sum += what × times */
 void usage_add(struct usage *sum, const struct usage *what, int64_t times);

@@ -1,7 +1,7 @@
 /*
- * Records of jobs: each is filled from the cache, follows the changes of its job, pods and PodGroup,
- * and is freed when nothing is left to do. The work item at the end of the file takes up requests
- * and syncs.
+ * Records of jobs: each is filled from the cache, follows the changes of its job, pods and
+ * PodGroup, and is freed when nothing is left to do. The work item at the end of the file takes up
+ * requests and syncs.
  */
 #include "job/run.h"
 
@@ -327,8 +327,8 @@ void job_run_drop(struct job_run *run)
     job_run_free_if_done(run);
 }
 
-/* The job has finished, everything of it is removed and its status is stored: the record can be made
- * again whenever it is needed. */
+/* The job has finished, everything of it is removed and its status is stored: the record can be
+ * made again whenever it is needed. */
 static bool is_done(const struct job_run *run)
 {
     struct job_counts counts = job_model_counts(&run->model);

@@ -36,7 +36,8 @@ struct range {
     int32_t number;   /* 1 when the text gives none */
 };
 
-/* Read the next range and move `*at` behind it. False at the end of the text, or when it is damaged. */
+/* Read the next range and move `*at` behind it. False at the end of the text, or when it is
+ * damaged. */
 static bool next_range(const char **at, struct range *out)
 {
     char *end;

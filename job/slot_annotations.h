@@ -8,8 +8,8 @@
  *   targeted-restarts     4          how many of retryCount the slots answer for
  *                                    (annotation volcano.sh/restart-budget: slot, O-77)
  *
- * They are part of the job's status (not of metadata.annotations) and are written with it, so that a
- * restart is counted together with the phase that it leads to, or not at all.
+ * They are part of the job's status (not of metadata.annotations) and are written with it, so that
+ * a restart is counted together with the phase that it leads to, or not at all.
  */
 #include "job/model.h"
 
@@ -21,7 +21,8 @@ void job_slot_annotations_load(struct job_model *model);
 void job_slot_annotations_reload_restarts(struct job_model *model);
 /** The model may differ from what is stored. */
 void job_slot_annotations_mark_changed(struct job_model *model);
-/** Bring controlledResources up to date before the status is written. True when that changed them. */
+/** Bring controlledResources up to date before the status is written. True when that changed
+ * them. */
 bool job_slot_annotations_write(struct job_model *model);
 /** The status was stored: forget successes and restarts that it does not have. */
 void job_slot_annotations_stored(struct job_model *model);

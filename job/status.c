@@ -17,7 +17,8 @@
 
 /* Changes of counters within this window are one write. */
 enum { COUNTER_WINDOW_MS = 20 };
-/* After a conflict the job is worked on again when its newer version arrives, or after this time. */
+/* After a conflict the job is worked on again when its newer version arrives, or after this
+ * time. */
 enum { STALE_PAUSE_MS = 10 };
 
 /* A status composed of borrowed parts, with room for the counts of a few tasks. */

@@ -1,7 +1,7 @@
 /*
- * The sync of a job: creates and removes what its phase asks for, then applies the verdict. The sync
- * is level-triggered: it runs after every change, begins what is missing and leaves alone what has a
- * write in flight. Ref: spec/job.md 9, 10.
+ * The sync of a job: creates and removes what its phase asks for, then applies the verdict. The
+ * sync is level-triggered: it runs after every change, begins what is missing and leaves alone what
+ * has a write in flight. Ref: spec/job.md 9, 10.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 /* Writes of pods begun in one pass; then other jobs have their turn (O-41). */
 enum { BATCH = 256 };
 
-/* Mark doomed pods, and delete those that are marked, from the highest index down (O-44). Returns the
- * number of writes begun. */
+/* Mark doomed pods, and delete those that are marked, from the highest index down (O-44). Returns
+ * the number of writes begun. */
 static int remove_doomed(struct job_run *run)
 {
     struct job_model *model = &run->model;
@@ -137,7 +137,8 @@ static void warn_group(struct job_run *run)
                   newest->message ? newest->message : "");
 }
 
-/* Store slot annotations, armed actions and a new reason in this turn, and counters a little later. */
+/* Store slot annotations, armed actions and a new reason in this turn, and counters a little
+ * later. */
 static void status_follows(struct job_run *run, bool new_reason)
 {
     bool armed = run->delays == DELAYS_URGENT && job_delayed_annotations_write(run);
@@ -152,8 +153,8 @@ static void status_follows(struct job_run *run, bool new_reason)
     run->counts_changed = false;
 }
 
-/* Verdicts use the minimum in the status. It follows the spec once the PodGroup is admitted, also while
- * the PodGroup is being updated. */
+/* Verdicts use the minimum in the status. It follows the spec once the PodGroup is admitted, also
+ * while the PodGroup is being updated. */
 static void follow_minimum(struct job_run *run)
 {
     struct job_model *model = &run->model;
@@ -197,7 +198,8 @@ static bool sync_active(struct job_run *run)
     return begun == BATCH;
 }
 
-/* When every pod has ended, PodsReleasing is replaced by the reason that decided. True when it was. */
+/* When every pod has ended, PodsReleasing is replaced by the reason that decided. True when it
+ * was. */
 static bool released(struct job_run *run)
 {
     struct job_state *state = &run->model.state;

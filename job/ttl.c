@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* A deletion without effect is repeated after the first of these, then after doubled times up to the
- * second. A finished job without a time of transition is checked again after the second. */
+/* A deletion without effect is repeated after the first of these, then after doubled times up to
+ * the second. A finished job without a time of transition is checked again after the second. */
 enum { RETRY_FIRST_MS = 20, RETRY_MS = 10000 };
 
 struct job_ttl_entry {
@@ -65,7 +65,8 @@ static void drop(struct job_ttl_entry *entry)
     mem_free(entry);
 }
 
-/* Read the job again, check it again, and delete it by uid. The entry stays until the job is gone. */
+/* Read the job again, check it again, and delete it by uid. The entry stays until the job is
+ * gone. */
 static void on_time(struct timer *timer)
 {
     struct job_ttl_entry *entry = container_of(timer, struct job_ttl_entry, timer);

@@ -2,9 +2,9 @@
 /*
  * Deletes finished jobs after ttlSecondsAfterFinished. Ref: spec/job.md 17.2, INV-J9.
  *
- * Each finished job with a ttl has one timer, also when the controller has no record of the job. The
- * deadline follows from the stored time of the last transition, so a restart of the process does not
- * extend it.
+ * Each finished job with a ttl has one timer, also when the controller has no record of the job.
+ * The deadline follows from the stored time of the last transition, so a restart of the process
+ * does not extend it.
  */
 #include "api/cluster.h"
 #include "base/hash.h"

@@ -1,6 +1,6 @@
 /*
- * A hash table from the name of an object to the list of jobs that wait for it. A list is freed with
- * its last job.
+ * A hash table from the name of an object to the list of jobs that wait for it. A list is freed
+ * with its last job.
  */
 #include "job/waiters.h"
 

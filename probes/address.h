@@ -29,14 +29,14 @@ struct probe_address {
     } sock;
     char text[INET6_ADDRSTRLEN + 8]; /* as a URL writes it: 10.0.0.7:80 or [fd00::7]:80 */
     const struct probe_sockets
-        *sockets; /* NULL: an ordinary socket does; borrowed for the attempt */
+        *sockets; /* borrowed for the attempt; NULL: an ordinary socket is used */
 };
 
-/** `refused` is a NULL-terminated list of "IP:PORT" (or "[IP]:PORT"), or NULL. False with FORBIDDEN
- * or INVALID. */
+/** Resolves the address of a probe. `refused` is a NULL-terminated list of "IP:PORT" (or
+ * "[IP]:PORT"), or NULL. False with FORBIDDEN or INVALID. */
 bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
                       struct probe_address *out, struct error *err);
 /** A socket in the pod's network, owned; -1: an ordinary socket reaches the address. */
 int probe_address_socket(const struct probe_address *address);
-/** Is a socket address that is about to be connected to this address? */
+/** Whether this is the address that the socket address names. */
 bool probe_address_is(const struct probe_address *address, const struct sockaddr *sock, size_t len);

@@ -12,8 +12,8 @@
 #include "probes/address.h"
 
 enum {
-    PROBE_TIMEOUT_S = 1,      /* when the entry names none */
-    PROBE_TIMEOUT_MAX_S = 30, /* L-33 */
+    PROBE_TIMEOUT_S = 1,      /* seconds, when the entry names none */
+    PROBE_TIMEOUT_MAX_S = 30, /* seconds (L-33) */
     PROBE_BODY_MAX = 10 * 1024,
     PROBE_HEADERS_MAX = 16 * 1024,
     PROBE_PATH_MAX = 2 * 1024,
@@ -23,7 +23,7 @@ enum {
 
 struct probe_attempt {
     void (*done)(struct probe_attempt *attempt, bool passed);
-    void *operation; /* private to the kind; NULL = none in flight */
+    void *operation; /* private to the kind of probe; NULL: no attempt is in flight */
 };
 
 struct probe_http_client;
@@ -34,10 +34,11 @@ void probe_http_client_free(struct probe_http_client *client); /* no attempt may
  * has failed, and `done` does not run. */
 bool probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_http *entry, const struct probe_address *address);
-void probe_http_cancel(struct probe_attempt *attempt); /* `done` will not run; idle is fine */
+void probe_http_cancel(struct probe_attempt *attempt); /* `done` will not run. No-op when no attempt
+                                                        * is in flight */
 
 struct probe_grpc {
-    const char *service; /* NULL or "": the server as a whole */
+    const char *service; /* service to check; NULL or "": the server as a whole */
     int32_t timeout_s;
 };
 /** Begin a health check. Cancelled by probe_http_cancel. */

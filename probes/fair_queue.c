@@ -1,6 +1,6 @@
 /*
- * A ring of groups, each with a queue of polls. A group is in the ring exactly when a poll of it waits
- * and it has room in flight.
+ * A ring of groups, each with a queue of polls. A group is in the ring exactly when a poll of it
+ * waits and it has room in flight.
  */
 #include "probes/fair_queue.h"
 
@@ -65,7 +65,7 @@ struct probe_poll *probe_queue_next(struct probe_queue *queue, struct probe_grou
     poll->state = POLL_IN_FLIGHT;
     queue->in_flight++;
     group->in_flight++;
-    enter_ring(queue, group); /* at the end: the other groups come first */
+    enter_ring(queue, group); /* behind the other groups, which come first */
     *out_group = group;
     return poll;
 }

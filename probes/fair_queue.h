@@ -9,17 +9,17 @@
 struct probe_pod;
 
 enum probe_poll_state {
-    POLL_PAUSED, /* waits for its period, or new */
+    POLL_PAUSED, /* waits for its period, or is new */
     POLL_QUEUED,
     POLL_IN_FLIGHT,
 };
 
-/* One pod polled for one requirement. */
+/* One pod that is polled for one requirement. */
 struct probe_poll {
     struct probe_target *target;
     struct probe_pod *pod;
     uint32_t requirement; /* index in target->requirements */
-    unsigned attempts;    /* that failed */
+    unsigned attempts;    /* number of attempts that failed */
     struct timer again;
     struct probe_attempt attempt;
     enum probe_poll_state state;

@@ -1,6 +1,6 @@
 /*
- * One exchange on a libcurl handle: options that keep the peer out of everything else, bounds on what
- * it may send, and release of all of it when the exchange ends or is cancelled.
+ * One exchange on a libcurl handle: options that keep the peer out of everything else, bounds on
+ * what it may send, and release of all of it when the exchange ends or is cancelled.
  */
 #include "probes/http_exchange.h"
 
@@ -21,7 +21,7 @@ struct http_exchange {
     struct curl_slist *headers;
     struct probe_address address;
     http_exchange_fn passed;
-    struct buf body, heads; /* `heads`: lines of headers and trailers as received */
+    struct buf body, heads; /* `heads` has the lines of headers and trailers as received */
     bool heads_overflow;
 };
 
@@ -138,7 +138,7 @@ static void set_options(struct http_exchange *exchange, const char *url, long li
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L); /* as Kubernetes' own HTTPS probes */
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L); /* like the HTTPS probes of Kubernetes */
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit_ms);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, limit_ms);
@@ -195,7 +195,7 @@ bool http_exchange_answered(const struct http_exchange *exchange, const char *li
             return false;
         if ((size_t)(stop - at) == len && memcmp(at, line, len) == 0)
             return true;
-        at = stop + 2; /* each ends with a line feed, too */
+        at = stop + 2; /* each line ends with a line feed, too */
     }
     return false;
 }

@@ -10,7 +10,7 @@
 
 struct http_exchange;
 
-/** Does the answer pass the probe? Called once, at the end of the exchange. */
+/** Returns whether the response passes the probe. Called once, at the end of the exchange. */
 typedef bool (*http_exchange_fn)(struct http_exchange *exchange, CURLcode result);
 
 struct http_exchange *http_exchange_new(struct probe_http_client *client,
@@ -21,10 +21,10 @@ void http_exchange_header(struct http_exchange *exchange, const char *line); /* 
 CURL *http_exchange_easy(struct http_exchange *exchange); /* for further options */
 void http_exchange_start(struct http_exchange *exchange, const char *url, int64_t timeout_ms);
 
-/* The answer, at the end of the exchange. */
+/* The response, at the end of the exchange. */
 
 long http_exchange_status(const struct http_exchange *exchange);
 /** The first PROBE_BODY_MAX bytes of the body. */
 const struct buf *http_exchange_body(const struct http_exchange *exchange);
-/** Did the answer have this line among its headers and trailers? */
+/** Whether the response has this line among its headers and trailers. */
 bool http_exchange_answered(const struct http_exchange *exchange, const char *line);

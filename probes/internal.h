@@ -15,8 +15,8 @@ struct probe_pod {
     struct probe_target *target;
     int64_t revision;
     bool *passes;              /* [target->requirements.count] */
-    struct probe_poll **polls; /* the same; NULL = not polled now */
-    char *ip;                  /* as last seen; NULL = none */
+    struct probe_poll **polls; /* [target->requirements.count]; NULL = not polled now */
+    char *ip;                  /* IP address as last seen; NULL = none */
     UT_hash_handle hh;
     char uid[];
 };
@@ -33,7 +33,7 @@ struct probe_target {
     struct probe_group *group;
     const struct flow_probe *spec;
     struct object *job;
-    struct probe_requirements requirements; /* borrow from `spec` and `job` */
+    struct probe_requirements requirements; /* its members borrow from `spec` and `job` */
     struct probe_pod *pods;                 /* hash by uid */
     struct watched_job *watched;            /* NULL: no entry applies, nothing is watched */
     LIST_ENTRY(probe_target) of_job;
@@ -52,25 +52,25 @@ struct probes {
     const struct probe_sockets *sockets;
     struct cluster_watcher pods;
     bool watching;
-    struct watched_job *jobs; /* hash by uid */
-    unsigned targets;         /* that watch */
+    struct watched_job *jobs; /* hash table by uid */
+    unsigned targets;         /* number of targets that watch pods */
     struct probe_counts counts;
 };
 
-/* target.c */
+/* Defined in target.c. */
 
 struct probe_pod *probe_target_pod(const struct probe_target *target, const char *uid);
-/** Take over a version of a pod. An older version than the known one changes nothing. */
+/** Takes a version of a pod into account. A version older than the known one changes nothing. */
 void probe_target_update_pod(struct probe_target *target, const struct object *object);
-/** Cancel the polls of a pod and count it no more. */
+/** Cancels the polls of a pod and no longer counts it. */
 void probe_pod_free(struct probe_pod *pod);
 void probe_pod_set_passing(struct probe_pod *pod, uint32_t requirement, bool passing);
-/** Turn the verdict PASSED if the requirements are met now, and post target->notify. */
+/** Sets the verdict to PASSED if the requirements are met now, and then posts target->notify. */
 void probe_target_evaluate(struct probe_target *target);
 void probe_target_notify(struct task *notify);
 void probes_count(struct probes *probes, enum probe_kind kind, bool passed);
 
-/* poll.c */
+/* Defined in poll.c. */
 
 /** Poll a pod for one requirement until it passes; the poll is freed then. It begins by waiting for
  * its turn. */

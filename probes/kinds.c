@@ -11,8 +11,9 @@ enum { HTTP_PORT_DEFAULT = 80 };
 #define BIT(phase) (1u << (phase))
 #define ANY_PHASE  (BIT(POD_PHASE_N) - 1)
 
-/* Pods in `counts` pass for a wanted phase. One pod is enough where the phase tells of trouble. A
- * job that completed has been in the phase where `passed_on` is set. */
+/* The phases that taskStatus can name. A pod in one of the phases `counts` passes. With `one` a
+ * single pod is enough. A job that has completed was in the phase earlier where `passed_on` is
+ * set. */
 static const struct wanted_phase {
     const char *text;
     unsigned counts;
@@ -21,7 +22,8 @@ static const struct wanted_phase {
     bool failure;
 } wanted_phases[] = {
     /* clang-format off */
-    {"Running",   BIT(POD_RUNNING) | BIT(POD_SUCCEEDED), .passed_on = true}, /* first: the default */
+    /* the first row is the default */
+    {"Running",   BIT(POD_RUNNING) | BIT(POD_SUCCEEDED), .passed_on = true},
     {"Pending",   ANY_PHASE,                             .passed_on = true},
     {"Succeeded", BIT(POD_SUCCEEDED),                    .passed_on = true},
     {"Completed", BIT(POD_SUCCEEDED),                    .passed_on = true},
@@ -77,7 +79,7 @@ static void read_task_status(const void *spec, struct probe_entry *out)
     const struct probe_task_status *status = spec;
     const struct wanted_phase *wanted = phase_named(status->phase);
 
-    if (!wanted) /* admission refuses it: no pod passes */
+    if (!wanted) /* admission refuses an unknown phase; here no pod passes */
         return;
     out->phases = wanted->counts;
     out->one_pod_suffices = wanted->one;

@@ -10,7 +10,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "probes/attempt.h"
 
-/* One entry, read: what all kinds have in common. Texts are borrowed from the flow. */
+/* One entry after reading: what all kinds have in common. Texts are borrowed from the flow. */
 struct probe_entry {
     enum probe_kind kind;
     uint32_t index;   /* within the list of its kind */
@@ -19,19 +19,19 @@ struct probe_entry {
     int32_t port;
     int32_t period_s;       /* 0 = default */
     unsigned phases;        /* bit per pod phase: pods in these pass without an attempt */
-    bool one_pod_suffices;  /* whatever the task's minimum */
-    bool met_by_completion; /* every job that completes has met it on the way */
-    bool awaits_failure;    /* of a pod of the task */
+    bool one_pod_suffices;  /* one pod is enough, whatever the task's minimum */
+    bool met_by_completion; /* every job that completes has fulfilled the entry before */
+    bool awaits_failure;    /* it waits for the failure of a pod of the task */
 };
 
-/* What attempts need. The client is made by the first attempt that needs it. */
+/* What attempts need. The first attempt that needs the HTTP client makes it. */
 struct probe_io {
     struct loop *loop;
     struct probe_http_client *http;
 };
 
 struct probe_kind_row {
-    const char *name; /* in metrics */
+    const char *name; /* name in metrics */
     /** Fills in what the kind's entry says. Kind, index, spec and task are already set; the other
      * members are zero. */
     void (*read)(const void *spec, struct probe_entry *out);
@@ -45,5 +45,5 @@ extern const struct probe_kind_row probe_kinds[PROBE_KIND_N];
 
 /** Reads the entry at a position counted over all kinds (flow_probe_count). */
 struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position);
-/** Does a pod in this phase pass without an attempt? */
+/** Whether a pod in this phase passes without an attempt. */
 bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase);

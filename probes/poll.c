@@ -22,7 +22,7 @@ void probe_poll_cancel(struct probe_poll *poll)
     mem_free(poll);
 }
 
-/* The period of the entry, or the default, ±10 %. */
+/* Returns the period of the entry, or the default, varied at random by up to 10 %. */
 static int64_t period_ms(const struct probe_poll *poll)
 {
     int32_t asked_s = entry_of(poll)->period_s;
@@ -57,7 +57,7 @@ struct probe_poll *probe_poll_new(struct probe_pod *pod, uint32_t requirement)
     return poll;
 }
 
-/* An attempt that passed ends the poll: it is freed. */
+/* Ends an attempt. One that passed ends the poll, which is freed. */
 static void attempt_ended(struct probe_poll *poll, bool passed)
 {
     struct probe_target *target = poll->target;

@@ -1,6 +1,6 @@
 /*
- * The set of all targets: registers them by the uid of their job, and passes the changes of pods on to
- * the targets of their job.
+ * The set of all targets: registers them by the uid of their job, and passes the changes of pods on
+ * to the targets of their job.
  */
 #include <string.h>
 
@@ -82,7 +82,7 @@ struct probe_target *probe_target_new(struct probes *probes, struct probe_group 
     target->notify.run = probe_target_notify;
     probe_requirements_of(spec, job_spec_of(job), &target->requirements);
     if (!target->requirements.count)
-        return target; /* no entry applies: nothing is watched */
+        return target; /* no entry applies to the job, so its pods are not watched */
     watch_job(target);
     probes->targets++;
     if (!probes->watching) {
@@ -131,7 +131,7 @@ void probe_target_job_changed(struct probe_target *target, const struct object *
         cluster_each_owned(target->probes->cluster, &kind_pod, object_uid(job), visit_pod, target);
         evaluate(target);
     }
-    object_unref(before); /* the requirements borrowed from it */
+    object_unref(before); /* only now, because the requirements borrowed from it */
 }
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target)

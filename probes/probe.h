@@ -7,10 +7,10 @@
  *                                                                        per requirement
  *
  * Phases come with the changes of pods; nothing is polled for them. A Running pod is polled at the
- * address in its status: at once, then each period (1 s for the first 60 attempts, then 5 s, ±10 %).
- * One attempt is in flight per pod and entry, and a bounded number per flow and in all; the other
- * polls wait, and flows take turns. A pod that passed counts while it runs. The verdict PASSED is
- * final and ends the polling. Without targets no pods are watched.
+ * address in its status: at once, then each period (1 s for the first 60 attempts, then 5 s, ±10
+ * %). One attempt is in flight per pod and entry, and a bounded number per flow and in all; the
+ * other polls wait, and flows take turns. A pod that passed counts while it runs. The verdict
+ * PASSED is final and ends the polling. Without targets no pods are watched.
  */
 #include <sys/queue.h>
 
@@ -24,17 +24,19 @@ struct probe_target;
 struct probe_poll;
 
 struct probe_limits {
-    unsigned at_once;   /* attempts in flight in all; 0 = 256 */
-    unsigned per_group; /* and per group; 0 = 8 */
+    unsigned at_once;   /* largest number of attempts in flight together; 0 = 256 */
+    unsigned per_group; /* largest number of them in one group; 0 = 8 */
     const char *const
-        *refused; /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
-    const struct probe_sockets *sockets; /* of pods' networks; borrowed; NULL = any */
-    const char *host_address; /* of running pods that have none of their own; borrowed; NULL = such
-                                 pods are not asked */
+        *refused; /* "IP:PORT" to which no probe connects; NULL-terminated, borrowed; NULL = none */
+    const struct probe_sockets *sockets; /* opens sockets in the networks of pods; borrowed; NULL =
+                                          * ordinary sockets */
+    const char *host_address; /* address of running pods that have none of their own; borrowed; NULL
+                               * = such pods are not probed */
 };
 
 struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits);
-void probes_free(struct probes *probes); /* no target may be left; NULL is fine */
+void probes_free(struct probes *probes); /* frees the set, which must have no targets; NULL is
+                                          * fine */
 
 /* A flow's share of the attempts. Its owner zeroes it and keeps it alive while targets use it. The
  * members are private to fair_queue.c. */
@@ -46,7 +48,7 @@ struct probe_group {
 };
 
 enum probe_verdict {
-    PROBE_NOT_APPLICABLE, /* no entry applies to this target: its completion decides */
+    PROBE_NOT_APPLICABLE, /* no entry applies to this target; its completion decides */
     PROBE_OPEN,
     PROBE_PASSED
 };
@@ -60,15 +62,16 @@ struct probe_target *probe_target_new(struct probes *probes, struct probe_group 
                                       const struct flow_probe *spec, const struct object *job,
                                       void (*passed)(void *ctx), void *ctx);
 void probe_target_free(struct probe_target *target); /* NULL is fine */
-/** A new version of the same job: its pods of older versions no longer count. */
+/** Takes a new version of the same job. Its pods of older versions no longer count. */
 void probe_target_job_changed(struct probe_target *target, const struct object *job);
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target);
-/** Does the completion of the job meet what has not passed yet? */
+/** Whether the completion of the job fulfils every entry that has not passed yet. */
 bool probe_target_met_by_completion(const struct probe_target *target);
 
 struct probe_counts {
     uint64_t passed[PROBE_KIND_N],
-        failed[PROBE_KIND_N]; /* tries by enum probe_kind (task phases: verdict changes) */
+        failed[PROBE_KIND_N]; /* number of attempts by enum probe_kind; of task phases, changes of
+                               * the verdict */
 };
 const struct probe_counts *probes_counts(const struct probes *probes);

@@ -31,7 +31,8 @@ bool probe_entry_applies(const struct flow_probe *probe, size_t position,
     return names_task_of(probe_entry_task(probe, position), job);
 }
 
-/* As many pods as a task that depends on this one inside a job would wait for. */
+/* Returns how many pods of the task must pass: as many as a task of the same job that depends on it
+ * would wait for. */
 static int32_t threshold_of(const struct probe_entry *entry, const struct job_task *task)
 {
     int32_t pods = task->min_available.set ? task->min_available.value : task->replicas;

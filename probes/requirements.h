@@ -13,8 +13,8 @@
 struct probe_requirement {
     struct probe_entry entry;
     const char *task;  /* borrowed from the job */
-    int32_t threshold; /* pods that must pass */
-    int32_t passing;   /* pods that do */
+    int32_t threshold; /* number of pods that must pass */
+    int32_t passing;   /* number of pods that pass now */
 };
 
 struct probe_requirements {
@@ -28,15 +28,16 @@ void probe_requirements_of(const struct flow_probe *probe, const struct job_spec
 void probe_requirements_release(struct probe_requirements *requirements);
 /** True when there are requirements and all are met. */
 bool probe_requirements_met(const struct probe_requirements *requirements);
-/** True when a completed target counts as met although a probe has not passed: each requirement is
- * met, or every job that completes has met it on the way. */
+/** Whether a completed target counts as met although a probe has not passed. True when each
+ * requirement is met now, or was met at some time by every job that completes. */
 bool probe_requirements_met_by_completion(const struct probe_requirements *requirements);
 
-/** The task that the entry at a position (counted over all kinds) names; NULL = every task. */
+/** Returns the task that the entry at a position (counted over all kinds) names; NULL = every
+ * task. */
 const char *probe_entry_task(const struct flow_probe *probe, size_t position);
-/** Does the entry at a position (counted over all kinds) apply to the job? */
+/** Whether the entry at a position (counted over all kinds) applies to the job. */
 bool probe_entry_applies(const struct flow_probe *probe, size_t position,
                          const struct job_spec *job);
-/** Does an entry that applies to the job wait for the failure of a pod? `job` NULL: the job is gone
- * and may have had any task. */
+/** Whether an entry that applies to the job waits for the failure of a pod. With `job` NULL the job
+ * is deleted and may have had any task. */
 bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job);

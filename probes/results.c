@@ -1,7 +1,7 @@
 /*
- * Gathers results from pods, answers questions about them, and writes them into a status. Termination
- * messages are bounded by the runtime (4096 bytes), outputs by RESULT_OUTPUT_BYTES, and pods by the
- * limit on the pods of a job.
+ * Gathers results from pods, answers questions about them, and writes them into a status.
+ * Termination messages are bounded by the runtime (4096 bytes), outputs by RESULT_OUTPUT_BYTES, and
+ * pods by the limit on the pods of a job.
  */
 #include "probes/results.h"
 
@@ -138,7 +138,7 @@ static bool code_of(const struct pod_status *status, int32_t *out)
 struct found_pod {
     const struct object *pod;
     const char *task;
-    size_t rank; /* position of its task in the job */
+    size_t rank; /* position of the pod's task in the job */
     size_t index;
 };
 

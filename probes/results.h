@@ -14,13 +14,13 @@
 #include "base/jsonw.h"
 
 enum {
-    RESULT_OUTPUT_BYTES = 16 * 1024, /* keys and values of one job */
-    RESULT_PODS_SHOWN = 32,          /* pods in exit codes and log names */
+    RESULT_OUTPUT_BYTES = 16 * 1024, /* total size of the keys and values of one job */
+    RESULT_PODS_SHOWN = 32,          /* number of pods in exit codes and log names */
 };
 
 struct result_output {
     char *key, *value;
-    size_t index; /* of the pod that gave it */
+    size_t index; /* index of the pod that gave the value */
 };
 
 struct result_pod {
@@ -29,7 +29,8 @@ struct result_pod {
     size_t index;
     enum pod_phase phase;
     bool has_code;
-    int32_t code; /* exit code of its first container that failed, else of its first container */
+    int32_t code; /* exit code of the pod's first container that failed, else of its first
+                   * container */
 };
 
 /* A pod that is gone, and the uid that names its log. */
@@ -38,38 +39,40 @@ struct result_log {
 };
 
 struct job_results {
-    struct result_pod *pods; /* by index, then by task in the job's order */
+    struct result_pod *pods; /* sorted by index, then in the order of the job's tasks */
     size_t n_pods;
     struct result_log *kept; /* the newest of each name that no existing pod has */
     size_t n_kept;
     struct result_output *outputs;
     size_t n_outputs, output_bytes;
-    bool restored; /* read back from a status: pods have no names */
+    bool restored; /* read from a status, so the pods have no names */
 };
 
 /** Gather the results from the existing pods; owned. O(pods). */
 struct job_results *job_results_gather(struct cluster *cluster, const struct object *job);
-struct job_results *job_results_new(void);          /* empty */
+struct job_results *job_results_new(void);          /* Returns empty results; owned. */
 void job_results_free(struct job_results *results); /* NULL is fine */
 
-/** The value of an output, or NULL. NULL results have none. */
+/** Returns the value of an output, or NULL. `results` NULL has no outputs. */
 const char *job_results_output(const struct job_results *results, const char *key);
-/** Add an output, unless the key has one or RESULT_OUTPUT_BYTES would be exceeded. */
+/** Adds an output, unless the key has a value already or RESULT_OUTPUT_BYTES would be exceeded. */
 void job_results_add_output(struct job_results *results, const char *key, size_t key_len,
                             const char *value, size_t value_len, size_t index);
-void job_results_add_pod(struct job_results *results, const struct result_pod *pod); /* copied */
+/* adds a copy of `pod` */
+void job_results_add_pod(struct job_results *results, const struct result_pod *pod);
 
-/** The exit code of pod 0 of a task, of the first task when `task` is NULL. False when unknown. */
+/** The exit code of pod 0 of a task; with `task` NULL of the first task. False when it is
+ * unknown. */
 bool job_results_exit_code(const struct job_results *results, const char *task, int32_t *out);
 /** The exit code of the first pod that failed. */
 bool job_results_failure_code(const struct job_results *results, int32_t *out);
-/** How many pods of a task ended in the phase. */
+/** Returns how many pods of a task ended in the phase. */
 int32_t job_results_count(const struct job_results *results, const char *task,
                           enum pod_phase phase);
 
-/* Members of a status entry. Empty ones are left out. */
+/* The next two functions write members of an entry in a status. Empty members are left out. */
 
-/** outputs: {"key": "value"} */
+/** Writes outputs: {"key": "value"}. */
 void job_results_write_outputs(const struct job_results *results, struct jsonw *w);
-/** exitCodes: {"task": [code, …]}; logs: {"pod": "uid"}, where the uid names the log. */
+/** Writes exitCodes: {"task": [code, …]} and logs: {"pod": "uid"}, where the uid names the log. */
 void job_results_write_pods(const struct job_results *results, struct jsonw *w);

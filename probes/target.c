@@ -74,7 +74,7 @@ static void poll_pod(struct probe_pod *pod, uint32_t requirement, bool running)
     pod->polls[requirement] = probe_poll_new(pod, requirement);
 }
 
-/* Does the pod carry an older version than its job has now? */
+/* Whether the pod was made for an older version of the job than the present one. */
 static bool outdated(const struct probe_target *target, const struct object *pod)
 {
     const char *version = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION);
@@ -82,7 +82,7 @@ static bool outdated(const struct probe_target *target, const struct object *pod
     return version && strtol(version, NULL, 10) < job_status_of(target->job)->version;
 }
 
-/* Where a pod listens; NULL when that is not known yet. */
+/* Returns the address at which a pod listens; NULL when it is not known yet. */
 static const char *address_of(const struct probes *probes, const struct pod_status *status)
 {
     if (status->pod_ip && *status->pod_ip)
@@ -142,7 +142,7 @@ void probe_target_notify(struct task *task)
     target->passed(target->ctx);
 }
 
-/* PASSED is final: the pods are not followed any more. */
+/* Sets the verdict. PASSED is final: after it the pods are no longer followed. */
 void probe_target_evaluate(struct probe_target *target)
 {
     struct probe_pod *pod, *next;

@@ -8,7 +8,7 @@
 #include "probes/attempt.h"
 
 struct tcp_operation {
-    struct probe_attempt *attempt; /* NULL once answered or cancelled */
+    struct probe_attempt *attempt; /* NULL once `done` was called or the attempt was cancelled */
     struct loop *loop;
     uv_tcp_t socket;
     uv_timer_t limit;
@@ -24,8 +24,8 @@ static void on_close(uv_handle_t *handle)
         mem_free(op);
 }
 
-/* End the operation. NULL when it has ended before: closing the socket makes a pending connect call
- * back with UV_ECANCELED. */
+/* Ends the operation and returns its attempt. NULL when it has ended before: closing the socket
+ * makes a pending connect call back with UV_ECANCELED. */
 static struct probe_attempt *finish(struct tcp_operation *op)
 {
     struct probe_attempt *attempt = op->attempt;

@@ -13,7 +13,8 @@
 #include "template/dependents.h"
 #include "template/job_meta.h"
 
-/* Delays of all records end on common ticks, so that the statuses of many templates share a commit. */
+/* Delays of all records end on common ticks, so that the statuses of many templates share a
+ * commit. */
 enum { DELAY_PER_NAME_MS = 10, DELAY_MAX_MS = 60000, RETRY_MS = 1000, NS_PER_MS = 1000000 };
 static const int64_t tick_ns = INT64_C(100) * NS_PER_MS;
 
@@ -22,8 +23,8 @@ struct record {
     struct template_dependents jobs;
     struct cluster_call call;
     struct timer delay;
-    bool writing; /* a write is in flight */
-    bool dirty;   /* the list changed since it was last written */
+    bool writing; /* a write of the status is in flight */
+    bool dirty;   /* the list has changed since it was last written */
     char *namespace, *name;
     UT_hash_handle hh;
     char key[]; /* <namespace>.<name>, as in the jobs' annotations */
@@ -69,7 +70,7 @@ static void on_written(struct cluster_call *call, const struct object *result,
         return;
     }
     if (err && err->code != ERR_NOT_FOUND) {
-        if (err->code != ERR_STORAGE) /* the store has logged it */
+        if (err->code != ERR_STORAGE) /* the store has logged that error itself */
             log_warn("job template status not written", kv_str("namespace", record->namespace),
                      kv_str("template", record->name), kv_str("reason", err->message));
         timer_start(controller->cluster->loop, &record->delay, RETRY_MS);
@@ -104,7 +105,8 @@ static void write_now(struct timer *timer)
     record->dirty = false;
     status = template_dependents_status(&record->jobs);
     if (!template ||
-        same_list(template->status, status)) { /* a template made later gets its list then */
+        same_list(template->status, status)) { /* a template that is created later gets its list
+                                                * then */
         blob_unref(status);
         free_when_empty(record);
         return;
@@ -138,7 +140,7 @@ static struct record *find_record(struct template_controller *controller, const 
     return record;
 }
 
-/* `name` is the part of `key` behind its first dot. */
+/* Returns a new record. `name` is the part of `key` behind its first dot. */
 static struct record *make_record(struct template_controller *controller, const char *key,
                                   const char *ns, const char *name)
 {
@@ -191,7 +193,7 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
         return;
     buf_printf(&key, "%s.%s", object_namespace(object), object_name(object));
     record = find_record(controller, key.data);
-    if (!record && object->status) /* its stored list may name jobs that are gone */
+    if (!record && object->status) /* the stored list may name jobs that no longer exist */
         record = make_record(controller, key.data, object_namespace(object), object_name(object));
     if (record)
         write_soon(record);

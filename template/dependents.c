@@ -1,6 +1,6 @@
 /*
- * A sorted list of jobs, and two unsorted ones: jobs to be merged into it and jobs to be taken out. They
- * are sorted and merged when the status is asked for.
+ * A sorted list of jobs, and two unsorted ones: jobs to be merged into it and jobs to be taken out.
+ * They are sorted and merged when the status is asked for.
  */
 #include "template/dependents.h"
 
@@ -67,7 +67,8 @@ static void sort(struct meta_list *list)
         qsort(list->items, list->count, sizeof(struct meta *), compare_items);
 }
 
-/* The next job of two sorted lists; one that is in both comes once. NULL at the end. */
+/* Returns the next job of two sorted lists, NULL at the end. A job that is in both lists comes
+ * once. */
 static struct meta *next_of(struct meta_list *a, size_t *at_a, struct meta_list *b, size_t *at_b)
 {
     int order;

@@ -7,7 +7,8 @@
  */
 #include "api/types/object.h"
 
-enum { TEMPLATE_DEPENDENTS_SHOWN = 20000 }; /* names in a status: the oldest */
+/* The largest number of names in a status, which lists the oldest jobs. */
+enum { TEMPLATE_DEPENDENTS_SHOWN = 20000 };
 
 struct meta_list {
     struct meta **items; /* references */
@@ -16,14 +17,15 @@ struct meta_list {
 
 struct template_dependents {
     struct meta_list ordered;
-    struct meta_list added, removed; /* since `ordered` was made */
+    struct meta_list added, removed; /* jobs added and removed since `ordered` was computed */
 };
 
 void template_dependents_add(struct template_dependents *list, const struct meta *job);
 void template_dependents_remove(struct template_dependents *list, const struct meta *job);
 void template_dependents_release(struct template_dependents *list);
 size_t template_dependents_count(
-    const struct template_dependents *list); /* a job both added and removed may count */
+    const struct template_dependents *list); /* upper bound: a job both added and removed may
+                                              * count */
 
 /** The status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned. O(n), and
  * O(m log m) for the m that were added or removed. */

@@ -1,6 +1,6 @@
 /*
- * Makes the body of a job from a template and a patch: the cache of merged bodies, the merge of up to
- * two patches, and minAvailable, which follows patched replicas.
+ * Makes the body of a job from a template and a patch: the cache of merged bodies, the merge of up
+ * to two patches, and minAvailable, which follows patched replicas.
  */
 #include "template/instantiate.h"
 
@@ -13,9 +13,10 @@
 
 enum { CACHED_BODIES = 1024 };
 #define EVERY_STEP                                                                                 \
-    UINT64_MAX /* steps without a patch of their own: only the flow's scheduling changes them */
+    UINT64_MAX /* stands for steps without a patch of their own: only the flow's scheduling changes
+                * them */
 
-/* Blobs are compared by address. */
+/* Identifies a merged body. Blobs are compared by address. */
 struct cache_key {
     const struct blob *template;
     const struct blob *owner;
@@ -24,14 +25,14 @@ struct cache_key {
 
 struct cached_body {
     struct cache_key key;
-    struct blob *template, *owner; /* references that keep the key's addresses */
+    struct blob *template, *owner; /* references, so that the addresses stay in use */
     struct blob *body;
     UT_hash_handle hh;
 };
 
 struct template_cache {
-    struct cached_body *bodies; /* oldest first, as uthash keeps them */
-    struct blob *last;          /* template body of `last_doc` */
+    struct cached_body *bodies; /* oldest first: uthash keeps the order of insertion */
+    struct blob *last;          /* template body that `last_doc` was parsed from */
     json_t *last_doc;
 };
 
@@ -82,7 +83,8 @@ static void remember(struct template_cache *cache, const struct cache_key *key, 
     HASH_ADD(hh, cache->bodies, key, sizeof entry->key, entry);
 }
 
-/* Many steps in a row come from one template: its document is parsed once. Borrowed. */
+/* Returns the document of a template body, borrowed. Many steps in a row often use one template, so
+ * its document is parsed once and kept. */
 static json_t *document_of(struct template_cache *cache, const struct object *template)
 {
     if (cache->last != template->body) {
@@ -148,8 +150,8 @@ static const json_t *task_named(const json_t *spec, const json_t *task, size_t a
     return NULL;
 }
 
-/* The tasks of `merged`. Where a task's minAvailable equalled its replicas in `before`, it equals the
- * new replicas. Owned. */
+/* Returns the tasks of `merged`, owned. A task whose minAvailable equalled its replicas in `before`
+ * gets a minAvailable equal to its new replicas. */
 static json_t *tasks_following(const json_t *before, const json_t *merged)
 {
     json_t *out = json_array();
@@ -174,9 +176,9 @@ static json_t *tasks_following(const json_t *before, const json_t *merged)
     return out;
 }
 
-/* A template whose minAvailable equals its default, the sum of replicas, means "all pods". A patch that
- * changes replicas and does not set minAvailable means the same. `merged` is consumed; the result is
- * owned. */
+/* Adapts minAvailable of the job to patched replicas. A template whose minAvailable equals the sum
+ * of its replicas means "all pods". After a patch that changes replicas and does not set
+ * minAvailable it still means all pods. `merged` is consumed; the result is owned. */
 static json_t *follow_replicas(const json_t *before, json_t *merged, const json_t *patch)
 {
     bool job_followed =

@@ -15,16 +15,18 @@ struct template_cache;
 struct template_cache *template_cache_new(void);
 void template_cache_free(struct template_cache *cache); /* NULL is fine */
 
-/* The changes that a step makes to its template. `owner` is the blob that holds the patches (the flow's
- * body). With `step` it identifies the patch in the cache, which keeps a reference. NULL: the patch
- * is for this job alone and is not cached. */
+/* The changes that a step makes to its template. `owner` is the blob that holds the patches (the
+ * flow's body). With `step` it identifies the patch in the cache, which keeps a reference. NULL:
+ * the patch is for this job alone and is not cached. */
 struct template_patch {
     const json_t *job_spec; /* patch.jobSpec, merged first; or NULL */
     const json_t *spec;     /* patch.spec; or NULL */
     struct blob *owner;
     uint32_t step;
-    const struct flow_scheduling *scheduling; /* of the flow, merged before both; or NULL */
-    const char *item, *index; /* of an iteration, for the variables of its containers; or NULL */
+    const struct flow_scheduling *scheduling; /* spec.scheduling of the flow, merged before both; or
+                                               * NULL */
+    const char *item, *index; /* item and number of an iteration, for the variables of its
+                               * containers; or NULL */
 };
 
 /**

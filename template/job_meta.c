@@ -14,10 +14,10 @@
 
 enum {
     KEPT_CHARACTERS = 52,
-    NAME_MAX_BYTES = 63 + 1 + 253, /* namespace, dot, name */
+    NAME_MAX_BYTES = 63 + 1 + 253, /* longest "<namespace>.<name>" */
 };
 
-/* "<namespace>.<name>", in full and as a label value. */
+/* The template of a job as "<namespace>.<name>", in full and as a label value. */
 struct provenance {
     char full[NAME_MAX_BYTES + 1];
     char label[TEMPLATE_LABEL_MAX + 1];
@@ -35,7 +35,8 @@ void template_label_value(const char *namespace, const char *name, char out[TEMP
         return;
     }
     while (kept &&
-           !isalnum((unsigned char)full[kept - 1])) /* ".-" is not allowed in a label value */
+           !isalnum((unsigned char)full[kept - 1])) /* a label value must end with a letter or
+                                                     * digit */
         kept--;
     snprintf(out, TEMPLATE_LABEL_MAX + 1, "%.*s-%010" PRIx64, (int)kept, full,
              hash_stable(full, len) & UINT64_C(0xffffffffff));
@@ -46,7 +47,7 @@ static void write_provenance(const char *namespace, const char *name, struct pro
     size_t ns_len = strlen(namespace), len = strlen(name);
 
     if (ns_len + 1 + len > NAME_MAX_BYTES)
-        len = NAME_MAX_BYTES - ns_len - 1; /* admission refuses such names */
+        len = NAME_MAX_BYTES - ns_len - 1; /* admission refuses longer names */
     memcpy(out->full, namespace, ns_len);
     out->full[ns_len] = '.';
     memcpy(out->full + ns_len + 1, name, len);
@@ -67,7 +68,7 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
         {LABEL_CREATED_BY_FLOW, by_flow.label},
     };
-    size_t n_annotations = 4; /* the optional ones follow */
+    size_t n_annotations = 4; /* annotations that every job has; optional ones follow */
     struct kv annotations[9] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.full},
         {LABEL_CREATED_BY_FLOW, by_flow.full},

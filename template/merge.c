@@ -10,15 +10,16 @@
 #include "base/mem.h"
 
 enum merge_how {
-    REPLACE,   /* also for every member that no row names */
-    BY_KEY,    /* an object: member by member */
-    RECURSE,   /* an object, by the rows of `of` */
-    LIST,      /* a list: elements matched by `keys` and replaced */
-    LIST_DEEP, /* a list: elements matched by `keys` and merged by the rows of `of` */
+    REPLACE,   /* replaces the value; also used for members without a row */
+    BY_KEY,    /* an object whose members are replaced one by one */
+    RECURSE,   /* an object that is merged by the rows of `of` */
+    LIST,      /* a list whose elements are matched by `keys` and replaced */
+    LIST_DEEP, /* a list whose elements are matched by `keys` and merged by the rows of `of` */
 };
 
-/* A member that must be equal for two elements of a list to match, and the value that an absent one
- * counts as. An element without the first key has no name, unless that key has such a value. */
+/* A member that two elements of a list must have in common to match, and the value that stands for
+ * an absent member. An element without the first key has no name, unless that key has such a
+ * value. */
 struct merge_key {
     const char *member, *absent;
 };
@@ -27,8 +28,8 @@ struct merge_row { /* NOLINT(clang-analyzer-optin.performance.Padding): in readi
     const char *member;
     enum merge_how how;
     struct merge_key keys[3];
-    const char *instead;        /* key for patch elements that lack the first: volumeMounts */
-    bool first_key_is_enough;   /* a patch element with only the first key: tolerations */
+    const char *instead;        /* key of patch elements that lack the first key (volumeMounts) */
+    bool first_key_is_enough;   /* a patch element may name the first key alone (tolerations) */
     const struct merge_row *of; /* rows of the object or the elements; ends with {0} */
 };
 
@@ -113,7 +114,7 @@ static bool is_directive(const char *member)
     return strcmp(member, directive_key) == 0 || strcmp(member, retain_key) == 0;
 }
 
-/* jansson's readers and its reference counts take no const. */
+/* Removes const, because jansson's readers and reference counts take no const. */
 static json_t *unconst(const json_t *value)
 {
     return (json_t *)(uintptr_t)value; /* NOLINT(performance-no-int-to-ptr) */
@@ -142,7 +143,7 @@ static bool is_clean(const json_t *value)
     return true;
 }
 
-/* A value of the patch as it goes into the result: without nulls and directives. Owned. */
+/* Returns a value of the patch as it goes into the result, without nulls and directives; owned. */
 /* NOLINTNEXTLINE(misc-no-recursion): the reader of documents bounds their depth */
 static json_t *clean(const json_t *value)
 {
@@ -195,7 +196,7 @@ static json_t *merge_by_key(const json_t *from, const json_t *patch)
     return out;
 }
 
-/* A key's value as text; numbers too, for containerPort. */
+/* Returns the value of a key as text. Numbers are accepted too, for containerPort. */
 static const char *key_text(const json_t *element, const struct merge_key *key, struct buf *scratch)
 {
     const json_t *value = json_object_get(element, key->member);
@@ -241,7 +242,7 @@ static bool has_name(const struct merge_row *row, const json_t *element)
 
 #define NO_MATCH SIZE_MAX
 
-/* The position of the template's element that a named patch element refers to. */
+/* Returns the position of the template's element that a patch element names. */
 static size_t find_match(const struct merge_row *row, const json_t *list, const json_t *patch)
 {
     const struct merge_key instead = {row->instead, NULL};
@@ -267,7 +268,7 @@ static size_t find_match(const struct merge_row *row, const json_t *list, const 
 /* One element of the patch and its position in the result. */
 struct placed {
     const json_t *patch;
-    size_t index; /* in the template's list; NO_MATCH = appended */
+    size_t index; /* position in the template's list; NO_MATCH = the element is appended */
 };
 
 static bool place(const struct merge_row *row, const json_t *from, const json_t *patch, size_t at,
@@ -297,8 +298,8 @@ static bool place(const struct merge_row *row, const json_t *from, const json_t 
                      had);
 }
 
-/* The element that replaces `from` (NULL = new). When the patch matched it without a name, it keeps
- * its name. */
+/* Returns the element that replaces `from` (NULL: a new element). An element that was matched
+ * without naming the first key keeps its name. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_element(const struct merge_row *row, const json_t *from, const json_t *patch,
                              const char *path, struct error *err)
@@ -381,7 +382,7 @@ static const struct merge_row *row_of(const struct merge_row *rows, const char *
     return &replace;
 }
 
-/* The new value of one member (owned), or NULL with `err`. */
+/* Returns the new value of one member (owned), or NULL with `err`. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_member(const struct merge_row *row, const json_t *from, const json_t *patch,
                             const char *path, struct error *err)

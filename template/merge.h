@@ -9,7 +9,7 @@
 #include "api/types/kinds/job/job.h"
 #include "base/error.h"
 
-/** The merged JobSpec (owned), or NULL with INVALID at the member below `path` that cannot be
- * matched. O(size of the patch + lists it touches). */
+/** Returns the merged JobSpec (owned), or NULL with INVALID at the member below `path` that cannot
+ * be matched. O(size of the patch + lists it touches). */
 json_t *template_merge(const json_t *spec, const json_t *patch, const char *path,
                        struct error *err);

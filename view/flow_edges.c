@@ -168,8 +168,8 @@ static void spread_final(struct flow_view *view)
     }
 }
 
-/* A step's layer is the length of the longest way to it. The layers of final steps come behind those
- * of all others; spread_final has made sure that no edge leads back. */
+/* A step's layer is the length of the longest way to it. The layers of final steps come behind
+ * those of all others; spread_final has made sure that no edge leads back. */
 static void set_layers(struct flow_view *view)
 {
     uint32_t ordinary = 0;

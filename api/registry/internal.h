@@ -64,8 +64,8 @@ bool registry_generate_name(struct registry *r, const struct kind *kind, const c
  * `body` is its body as a document, or NULL. */
 char *managed_fields_begin(struct registry *r, const struct object *born, const json_t *body,
                            const struct registry_write *how);
-/** Returns the list after a write turned `current` into `next`. `asked` is metadata.managedFields of
- * the writer's document, or NULL. `subresource` is NULL for the object. */
+/** Returns the list after a write turned `current` into `next`. `asked` is metadata.managedFields
+ * of the writer's document, or NULL. `subresource` is NULL for the object. */
 char *managed_fields_update(struct registry *r, const struct object *current,
                             const struct object *next, const json_t *asked, const char *subresource,
                             const struct registry_write *how);

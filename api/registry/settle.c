@@ -3,8 +3,8 @@
  *
  * Controllers write the status of a job or a flow as soon as they see it. A client that creates one
  * and replaces it with the answer would always come too late with its revision. Controllers are
- * therefore told of such an object only when it has settled: SETTLE_MS after the create was durable,
- * which is when the answer leaves. A deletion ends the wait.
+ * therefore told of such an object only when it has settled: SETTLE_MS after the create was
+ * durable, which is when the answer leaves. A deletion ends the wait.
  *
  *   created ──► by_uid ── durable ──► due, in order ── SETTLE_MS ──► settle_listener
  *
@@ -14,8 +14,8 @@
 
 #include "api/registry/internal.h"
 
-/* A process that was not scheduled for a while finds the timer due and the client's request waiting.
- * The second, short wait lets the loop take the request first. */
+/* A process that was not scheduled for a while finds the timer due and the client's request
+ * waiting. The second, short wait lets the loop take the request first. */
 enum { SETTLE_MS = 25, REQUESTS_FIRST_MS = 1 };
 
 struct settling {

@@ -40,7 +40,8 @@ struct owner_ref {
  * and pass it to meta_new, which copies everything. */
 struct meta {
     atomic_uint refs;
-    /* Milliseconds after created_at_ms: stored, not served. 999 where only the second is known (JSON). */
+    /* Milliseconds after created_at_ms: stored, not served. 999 where only the second is known
+     * (JSON). */
     uint16_t created_part_ms;
     const char *namespace; /* "" for cluster-scoped kinds */
     const char *name;

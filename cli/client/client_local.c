@@ -394,8 +394,8 @@ static void take_newest(void *arg, const struct object *object)
         *newest_ms = ended_ms;
 }
 
-/* The virtual clock of a simulation may run ahead of the wall clock. Moves the clock of this process
- * forward to the newest time in the store, so that no age is negative. */
+/* The virtual clock of a simulation may run ahead of the wall clock. Moves the clock of this
+ * process forward to the newest time in the store, so that no age is negative. */
 static void advance_clock_to_store(const struct store *store)
 {
     static const struct kind *const kinds[] = {&kind_job_flow, &kind_event};

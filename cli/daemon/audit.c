@@ -1,6 +1,6 @@
 /*
- * Chooses what is audited, appends lines and rotates the file by size. A write failure is logged once; requests are
- * served on.
+ * Chooses what is audited, appends lines and rotates the file by size. A write failure is logged
+ * once; requests are served on.
  */
 #include "cli/daemon/audit.h"
 

@@ -89,9 +89,9 @@ static int socket_to(void *ctx, const struct sockaddr *to)
     return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
 }
 
-/* A simulation with a virtual clock starts at the current wall-clock time, so that its times look familiar, and is
- * deterministic from there. When it continues a stored simulation, new ids differ from the stored
- * ones. */
+/* A simulation with a virtual clock starts at the current wall-clock time, so that its times look
+ * familiar, and is deterministic from there. When it continues a stored simulation, new ids differ
+ * from the stored ones. */
 static struct clock *new_clock(const struct engine_options *options)
 {
     struct clock *real = clock_real();

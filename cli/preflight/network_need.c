@@ -1,6 +1,6 @@
 /*
- * Looks for the plugins wherever files name them. For ssh and mpi sshd is looked for in commands and
- * scripts too: a job with these plugins may use the keys or the list of hosts alone.
+ * Looks for the plugins wherever files name them. For ssh and mpi sshd is looked for in commands
+ * and scripts too: a job with these plugins may use the keys or the list of hosts alone.
  */
 #include "cli/preflight/network_need.h"
 

@@ -1,6 +1,6 @@
 /*
- * Attempts that a retry policy has asked for: when one may begin, and what becomes of those that have
- * not begun when the flow ends.
+ * Attempts that a retry policy has asked for: when one may begin, and what becomes of those that
+ * have not begun when the flow ends.
  */
 #include <assert.h>
 

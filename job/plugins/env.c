@@ -1,6 +1,6 @@
 /*
- * Plugin env: gives each container the index of its replica in VK_TASK_INDEX and VC_TASK_INDEX. Ref:
- * spec/job-plugins.md 2, O-P08.
+ * Plugin env: gives each container the index of its replica in VK_TASK_INDEX and VC_TASK_INDEX.
+ * Ref: spec/job-plugins.md 2, O-P08.
  */
 #include <stdio.h>
 

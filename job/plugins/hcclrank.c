@@ -1,8 +1,8 @@
 /*
- * Plugin hcclrank: writes the rank of each pod into an annotation. A RANK variable of a container, from
- * the author or from another plugin, takes precedence; therefore this plugin runs last. On request it
- * also keeps the rank table that Ascend's libraries read in a ConfigMap that follows the pods. Ref:
- * spec/job-plugins.md 9, O-P31, O-P37.
+ * Plugin hcclrank: writes the rank of each pod into an annotation. A RANK variable of a container,
+ * from the author or from another plugin, takes precedence; therefore this plugin runs last. On
+ * request it also keeps the rank table that Ascend's libraries read in a ConfigMap that follows the
+ * pods. Ref: spec/job-plugins.md 9, O-P31, O-P37.
  */
 #include <stdio.h>
 #include <string.h>

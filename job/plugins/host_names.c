@@ -1,6 +1,6 @@
 /*
- * A host name is JOB-TASK-INDEX unless the template has one; the domain is the job's name unless the
- * template has a subdomain.
+ * A host name is JOB-TASK-INDEX unless the template has one; the domain is the job's name unless
+ * the template has a subdomain.
  */
 #include "job/plugins/host_names.h"
 

@@ -1,6 +1,7 @@
 /*
- * Plugin mpi: gives the launcher the list of its workers, and declares the port that sshd listens on in
- * every container. Host names come from plugin svc, keys from plugin ssh. Ref: spec/job-plugins.md 5, O-P27…O-P29.
+ * Plugin mpi: gives the launcher the list of its workers, and declares the port that sshd listens
+ * on in every container. Host names come from plugin svc, keys from plugin ssh. Ref:
+ * spec/job-plugins.md 5, O-P27…O-P29.
  */
 #include "job/plugins/mpi.h"
 

@@ -1,6 +1,6 @@
 /*
- * A plan is a few growing lists. Each function appends what a hook asks for, unless the plan has an entry
- * of that name.
+ * A plan is a few growing lists. Each function appends what a hook asks for, unless the plan has an
+ * entry of that name.
  */
 #include "job/plugins/plan.h"
 

@@ -1,6 +1,6 @@
 /*
- * The list of all plugins, look-up by name, the arguments of a plugin in a job, and the plugins that
- * others imply.
+ * The list of all plugins, look-up by name, the arguments of a plugin in a job, and the plugins
+ * that others imply.
  */
 #include "job/plugins/plugin.h"
 

@@ -1,20 +1,20 @@
 #pragma once
 /*
- * Job plugins: each name in spec.plugins adds objects, and variables, mounts and ports of pods, to a job.
- * Ref: spec/job-plugins.md.
+ * Job plugins: each name in spec.plugins adds objects, and variables, mounts and ports of pods, to
+ * a job. Ref: spec/job-plugins.md.
  *
- * Hooks are pure: they append to a plan that job/plugin_objects.c (objects) and job/pod_plugins.c (pods)
- * carry out. To add a plugin: one file with one constant, one line in
- * JOB_PLUGINS; admission, implied plugins, argument findings and the records in the job's status
- * follow from the constant (docs/plugins.md).
+ * Hooks are pure: they append to a plan that job/plugin_objects.c (objects) and job/pod_plugins.c
+ * (pods) carry out. To add a plugin: one file with one constant, one line in JOB_PLUGINS;
+ * admission, implied plugins, argument findings and the records in the job's status follow from the
+ * constant (docs/plugins.md).
  */
 #include "api/types/kinds/job/job.h"
 #include "job/plugins/args.h"
 #include "job/plugins/host_names.h"
 #include "job/plugins/plan.h"
 
-/* Names of the constants and of the plugins, in the order in which hooks run: alphabetical, with hcclrank
- * last because it reads what the others have planned (O-P01). */
+/* Names of the constants and of the plugins, in the order in which hooks run: alphabetical, with
+ * hcclrank last because it reads what the others have planned (O-P01). */
 /* clang-format off */
 #define JOB_PLUGINS(X) \
     X(env)             \
@@ -59,8 +59,8 @@ void job_review_refuse(struct job_review *review, const char *field, const char 
 /** Warn the author of the job. `reason` is static text. */
 void job_review_warn(struct job_review *review, const char *reason, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/** Refuse the author's mounts at `path`, unless they mount the object that the plugin mounts there: a
- * volume whose `source` names `object` (O-P07). */
+/** Refuse the author's mounts at `path`, unless they mount the object that the plugin mounts there:
+ * a volume whose `source` names `object` (O-P07). */
 void job_review_mount(const struct job_plugin_job *job, struct job_review *review, const char *path,
                       const char *source, const char *member, const char *object);
 
@@ -110,8 +110,8 @@ bool job_plugins_each(const struct job_plugin_job *job, job_plugin_visit_fn visi
 /** The arguments of a plugin of the job; false when it does not have the plugin. */
 bool job_plugin_args(const struct job_spec *spec, const char *name, struct str_list *out);
 
-/** Append the findings of all plugins: with a name in `job` those that depend on the name, without it the
- * others. */
+/** Append the findings of all plugins: with a name in `job` those that depend on the name, without
+ * it the others. */
 void job_plugins_review(const struct job_plugin_job *job, const char *path,
                         struct error_list *errors, struct error_list *warnings);
 

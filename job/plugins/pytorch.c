@@ -1,6 +1,7 @@
 /*
- * Plugin pytorch: sets the variables of a rendezvous at the first master, with ranks without gaps, and on
- * request adds an init container that waits for the master. Ref: spec/job-plugins.md 7, O-P31…O-P33.
+ * Plugin pytorch: sets the variables of a rendezvous at the first master, with ranks without gaps,
+ * and on request adds an init container that waits for the master. Ref: spec/job-plugins.md 7,
+ * O-P31…O-P33.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Plugin ray: runs one head with a Service, and workers that join it. The plugin sets the commands. Ref:
- * spec/job-plugins.md 8, O-P05, O-P34…O-P36.
+ * Plugin ray: runs one head with a Service, and workers that join it. The plugin sets the commands.
+ * Ref: spec/job-plugins.md 8, O-P05, O-P34…O-P36.
  */
 #include <string.h>
 
@@ -55,7 +55,8 @@ static const json_t *container_named(const struct job_task *task, const char *na
     return NULL;
 }
 
-/* The name of a declared port of the container: NULL = not declared, "" = declared without a name. */
+/* The name of a declared port of the container: NULL = not declared, "" = declared without a
+ * name. */
 static const char *name_of_port(const json_t *container, int64_t number)
 {
     size_t i;

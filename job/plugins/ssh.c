@@ -1,6 +1,7 @@
 /*
- * Plugin ssh: one key pair for all pods of a job, and a client configuration with their host names. The
- * pair is made once, on a worker thread; later only the configuration is updated. Ref: spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
+ * Plugin ssh: one key pair for all pods of a job, and a client configuration with their host names.
+ * The pair is made once, on a worker thread; later only the configuration is updated. Ref:
+ * spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
  */
 #include "job/plugins/ssh.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Makes key pairs in OpenSSH's formats with libcrypto, and derives public keys. The functions have no
- * state and may run on a worker thread: an RSA pair takes a good part of a second. Ref:
+ * Makes key pairs in OpenSSH's formats with libcrypto, and derives public keys. The functions have
+ * no state and may run on a worker thread: an RSA pair takes a good part of a second. Ref:
  * spec/job-plugins.md 4, spec/reliability.md SEC-29.
  */
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /*
- * Reads the port from the arguments of the plugins, as they themselves do (spec/job-plugins.md 4, 5).
+ * Reads the port from the arguments of the plugins, as they themselves do (spec/job-plugins.md 4,
+ * 5).
  */
 #include "job/plugins/sshd_port.h"
 

@@ -41,7 +41,8 @@ static struct svc_args read_args(const struct job_plugin_job *job)
     return args;
 }
 
-/* The length of the comma-separated list, computed: the names differ only in the digits of their index. */
+/* The length of the comma-separated list, computed: the names differ only in the digits of their
+ * index. */
 static size_t hosts_length(const struct job_plugin_job *job, const struct job_task *task)
 {
     scoped(buf) struct buf first = {0};
@@ -256,7 +257,8 @@ static void svc_pod(const struct job_plugin_job *job, const struct job_task *tas
     job_pod_plan_mount(plan, json_pack("{s:s, s:s}", "name", config_map, "mountPath", MOUNT_PATH));
 }
 
-/* Plugin svc names a Service after the job and a volume <job>-svc, so the job's name must fit (O-P15). */
+/* Plugin svc names a Service after the job and a volume <job>-svc, so the job's name must fit
+ * (O-P15). */
 static void review_job_name(const char *name, struct job_review *review)
 {
     static const char field[] = "metadata.name";

@@ -1,5 +1,6 @@
 /*
- * Plugin tensorflow: sets TF_CONFIG, which has the addresses of all tasks and the pod's own role. Ref: spec/job-plugins.md 6, O-P30.
+ * Plugin tensorflow: sets TF_CONFIG, which has the addresses of all tasks and the pod's own role.
+ * Ref: spec/job-plugins.md 6, O-P30.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * The script of the waiting container. It needs a shell and one of: nc with -z, a shell with
- * /dev/tcp, bash, python3. It tries all of them, because dash has no /dev/tcp and many images have no
- * nc.
+ * /dev/tcp, bash, python3. It tries all of them, because dash has no /dev/tcp and many images have
+ * no nc.
  */
 #include "job/plugins/wait_container.h"
 

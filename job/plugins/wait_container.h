@@ -1,6 +1,7 @@
 #pragma once
 /*
- * An init container that waits until a port accepts connections on every host. Ref: spec/job-plugins.md 7, O-P29, O-P33.
+ * An init container that waits until a port accepts connections on every host. Ref:
+ * spec/job-plugins.md 7, O-P29, O-P33.
  */
 #include <jansson.h>
 

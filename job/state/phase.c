@@ -11,7 +11,8 @@
 
 #define TO(phase) (1u << JOB_##phase)
 
-/* Ref: spec/job.md 8.5. A job that cannot be run at all (9.2 step 0) fails from any active phase. */
+/* Ref: spec/job.md 8.5. A job that cannot be run at all (9.2 step 0) fails from any active
+ * phase. */
 /* clang-format off */
 static const unsigned edges[JOB_PHASE_N] = {
     [JOB_NONE]        = TO(PENDING),

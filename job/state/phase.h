@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The phase of a job, and what changes with it: reason, times, conditions, counters of retries. This
- * is the part of the status that the controller decides; the other part is counted from pods.
+ * The phase of a job, and what changes with it: reason, times, conditions, counters of retries.
+ * This is the part of the status that the controller decides; the other part is counted from pods.
  *
  *   Pending ◄───► Running ──────────► Completed, Failed
  *      ▲             │
@@ -38,8 +38,8 @@ struct job_state {
     size_t n_controlled, cap_controlled;
 };
 
-/** Replace the state by the stored one; the previous content is released. An unknown phase counts as
- * none. */
+/** Replace the state by the stored one; the previous content is released. An unknown phase counts
+ * as none. */
 void job_state_load(struct job_state *state, const struct job_status *stored);
 void job_state_release(struct job_state *state);
 

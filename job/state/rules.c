@@ -1,6 +1,6 @@
 /*
- * The table of rules. Ref: Volcano pkg/controllers/job/state, one file a phase. Rows that depart from it
- * say so.
+ * The table of rules. Ref: Volcano pkg/controllers/job/state, one file a phase. Rows that depart
+ * from it say so.
  */
 #include "job/state/rules.h"
 
@@ -24,7 +24,8 @@
     [ACT_TERMINATE_JOB]     = {DO_KILL, JOB_TERMINATING, .version = true}, \
     [ACT_COMPLETE_JOB]      = {DO_KILL, JOB_COMPLETING,  .version = true}
 
-/* The row of phases that end. Internal actions repeat the kill of the phase; all others do nothing. */
+/* The row of phases that end. Internal actions repeat the kill of the phase; all others do
+ * nothing. */
 #define QUIET_ROW                              \
     [ACT_ABORT_JOB]         = NOTHING,         \
     [ACT_RESTART_JOB]       = NOTHING,         \
@@ -40,8 +41,8 @@ static const struct job_rule rules[JOB_PHASE_N][JOB_ACTION_N] = {
     [JOB_PENDING] = {ACTIVE_ROW},
     [JOB_RUNNING] = {ACTIVE_ROW},
 
-    /* Upstream only kills pods here and restarts all the same: O-32 lets abort, terminate and complete through, and makes
-     * EnqueueJob and ResumeJob plain syncs. */
+    /* Upstream only kills pods here and restarts all the same: O-32 lets abort, terminate and
+     * complete through, and makes EnqueueJob and ResumeJob plain syncs. */
     [JOB_RESTARTING] = {
         [ACT_ABORT_JOB]         = {DO_KILL, JOB_ABORTING,    .version = true},
         [ACT_RESTART_JOB]       = {DO_KILL, JOB_NONE,        .version = true},

@@ -15,10 +15,11 @@
  *   ended     its final status is on the way to the disk
  *   released  its final status is durable, and the runtime has forgotten it
  *
- * The start queue is served in order; a pod that finds no room lets those pass that do, for a limited
- * time (start_queue.c). Pods up to `capacity` run at once. The first pods of the queue get durable
- * intents before a slot is free, so a free slot never waits for a commit (DC-18). A pod is given to the runtime once, after its intent is durable, and the runtime forgets
- * it after its final status is durable (D-09, D-10, DC-11).
+ * The start queue is served in order; a pod that finds no room lets those pass that do, for a
+ * limited time (start_queue.c). Pods up to `capacity` run at once. The first pods of the queue get
+ * durable intents before a slot is free, so a free slot never waits for a commit (DC-18). A pod is
+ * given to the runtime once, after its intent is durable, and the runtime forgets it after its
+ * final status is durable (D-09, D-10, DC-11).
  */
 #include "node/kubelet/volumes.h"
 #include "node/machine/amount.h"

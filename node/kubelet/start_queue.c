@@ -4,11 +4,12 @@
  *   READY READY INTENT INTENT │ QUEUED QUEUED …
  *                             └ unlooked: the next to get an intent
  *
- * Pods start in the order in which they joined the queue. A blocked pod keeps its place for the time
- * when it is unblocked. A pod that finds no room lets later ones pass that do. After PASSING_MS room
- * is kept for it (node/machine/backfill.h). The scheduler binds no more than there is room for, so
- * this happens only if pods are bound past it, or if the node has become smaller. A pod whose intent
- * is on the way to the disk makes those behind it wait: the order makes a gang start as a whole.
+ * Pods start in the order in which they joined the queue. A blocked pod keeps its place for the
+ * time when it is unblocked. A pod that finds no room lets later ones pass that do. After
+ * PASSING_MS room is kept for it (node/machine/backfill.h). The scheduler binds no more than there
+ * is room for, so this happens only if pods are bound past it, or if the node has become smaller. A
+ * pod whose intent is on the way to the disk makes those behind it wait: the order makes a gang
+ * start as a whole.
  */
 #include <stdio.h>
 #include <string.h>

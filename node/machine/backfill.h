@@ -3,11 +3,11 @@
  * Backfill: those behind one that waits for room may start before it, as long as that does not
  * delay it for ever.
  *
- * A backfill reservation belongs to the one that waits, its head. From the moment it begins, what is
- * taken of the capacity is *late*. Something may be taken only if all that is late, together with
- * what the head needs, stays within the capacity. So the head has its room at the latest when all
- * that was taken before the reservation is free again. Kinds of resources of which the head needs
- * nothing are not restricted.
+ * A backfill reservation belongs to the one that waits, its head. From the moment it begins, what
+ * is taken of the capacity is *late*. Something may be taken only if all that is late, together
+ * with what the head needs, stays within the capacity. So the head has its room at the latest when
+ * all that was taken before the reservation is free again. Kinds of resources of which the head
+ * needs nothing are not restricted.
  *
  * Whoever takes capacity notes the stamp of that moment; the stamps of a reservation and of what is
  * late are compared.

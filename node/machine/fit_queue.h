@@ -3,8 +3,8 @@
  * A queue of items that each need an amount of resources. It finds the first item that fits into a
  * given room without looking at those before it that do not.
  *
- * The queue is a search tree in queue order, balanced by random ranks (a treap). Each item knows the
- * least need of each kind of resource in its subtree, so a search leaves out subtrees in which
+ * The queue is a search tree in queue order, balanced by random ranks (a treap). Each item knows
+ * the least need of each kind of resource in its subtree, so a search leaves out subtrees in which
  * nothing can fit. An item is a member of its owner's struct.
  *
  * Costs for n items: adding at the end and removing the first O(1) on average, anything else
@@ -38,8 +38,8 @@ void fit_queue_remove(struct fit_queue *queue, struct fit_item *item); /* no-op 
 void fit_queue_set_need(struct fit_item *item, struct amount need);
 /** Returns the item behind `item` in queue order, or NULL. */
 struct fit_item *fit_queue_next(const struct fit_item *item);
-/** Returns the first item behind `after` (NULL: of the queue) that fits into `room`, or NULL. What an
- * item needs nothing of may be less than nothing in `room`. */
+/** Returns the first item behind `after` (NULL: of the queue) that fits into `room`, or NULL. What
+ * an item needs nothing of may be less than nothing in `room`. */
 struct fit_item *fit_queue_find(const struct fit_queue *queue, const struct fit_item *after,
                                 struct amount room);
 

@@ -83,7 +83,8 @@ static struct sim *sim_of(struct runtime *rt)
     return container_of(rt, struct sim, rt);
 }
 
-/* The time of the loop's clock that `ns` of a pod take. A time is never so short that it is none. */
+/* The time of the loop's clock that `ns` of a pod take. A time is never so short that it is
+ * none. */
 static int64_t clock_ns(const struct sim *sim, int64_t ns)
 {
     return ns > 0 && ns < sim->speed ? 1 : ns / sim->speed;

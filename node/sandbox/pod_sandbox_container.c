@@ -174,7 +174,8 @@ static int run_tree(struct pod_sandbox *sandbox, struct error *err)
     return tree_fd;
 }
 
-/* The data directory (owned): the directory of pods is <data>/node/pods (node/runtime/internal.h). */
+/* The data directory (owned): the directory of pods is <data>/node/pods
+ * (node/runtime/internal.h). */
 static char *data_directory(const struct pod_sandbox *sandbox)
 {
     char *path = mem_strdup(sandbox->dir);

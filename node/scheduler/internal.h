@@ -118,7 +118,8 @@ void group_claim(struct group *group, struct amount claim);
  * admission, else those of the members to bind next. */
 struct amount group_need(struct group *group);
 /** Decides whether the group can have `need`. On NEVER, marks the group unsatisfiable and sets its
- * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached or kept for another. */
+ * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached or kept for
+ * another. */
 enum verdict scheduler_judge(struct scheduler *scheduler, struct group *group, struct amount need,
                              struct queue **limiter);
 /** Returns true if not even one more pod fits. */
@@ -166,8 +167,8 @@ struct queue *queue_keeping(const struct group *group, struct amount more);
 /** Returns what the limits of the queue and of those above it, less what is reserved, leave for
  * groups behind the queue's first. */
 struct amount queue_limits_room(const struct scheduler *scheduler, const struct queue *queue);
-/** The same, within what the nodes have free. It is exact on a single node, except for queues with a
- * guarantee, which may have less. */
+/** The same, within what the nodes have free. It is exact on a single node, except for queues with
+ * a guarantee, which may have less. */
 struct amount queue_total_room(const struct scheduler *scheduler, const struct queue *queue);
 
 /** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its

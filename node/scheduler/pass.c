@@ -135,8 +135,8 @@ static void finish_queue(struct scheduler *s, struct queue *queue)
         queue_pass_over(&s->queues, queue);
 }
 
-/* Handles the refusal of the first group by `limiter` or (NULL) the nodes. Returns false if the pass
- * is over. */
+/* Handles the refusal of the first group by `limiter` or (NULL) the nodes. Returns false if the
+ * pass is over. */
 static bool refuse_head(struct scheduler *s, struct queue *queue, struct group *group,
                         struct queue *limiter)
 {

@@ -6,8 +6,9 @@
  *     └─ queue ── waiting    its groups, ordered by the function given to queues_init
  *          └─ parent … root    a charge counts against every queue of this chain
  *
- * A queue in which no group fits into the limits is *blocked* by a queue of its chain; a closed queue
- * is blocked by itself. It becomes active again when the blocking queue is charged less or changes.
+ * A queue in which no group fits into the limits is *blocked* by a queue of its chain; a closed
+ * queue is blocked by itself. It becomes active again when the blocking queue is charged less or
+ * changes.
  *
  * Unused guarantees are *kept*: other queues cannot use them. Use by a queue and by its descendants
  * counts towards its guarantee.
@@ -86,8 +87,8 @@ void queues_unset(struct queues *queues, const char *name);
 /** Changes one charge on `queue` and its ancestors from `from` to `to`. */
 void queue_charge(struct queues *queues, struct queue *queue, struct amount from, struct amount to);
 
-/** Returns the first queue of the chain with less than `need` left below its limit, or NULL. `own` is
- * what it is charged for the group that needs it. */
+/** Returns the first queue of the chain with less than `need` left below its limit, or NULL. `own`
+ * is what it is charged for the group that needs it. */
 struct queue *queue_full(struct queue *queue, struct amount need, struct amount own);
 /** Returns the first queue of the chain whose limit is below `need`, or NULL. */
 struct queue *queue_never(struct queue *queue, struct amount need);

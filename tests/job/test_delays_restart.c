@@ -11,7 +11,8 @@
 
 enum { ODD_MS = 437, TIMEOUT_MS = 7000, LATEST_MS = 2 * TIMEOUT_MS };
 
-/* Each brings its cause about, now or while `fixture` moves on a little, and returns when it did. */
+/* Each brings its cause about, now or while `fixture` moves on a little, and returns when it
+ * did. */
 static int64_t now_ms(const struct job_fixture *fixture)
 {
     return loop_wall_ms(fixture->loop);

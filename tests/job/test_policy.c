@@ -49,7 +49,8 @@ static struct job_policy_rows compile(const struct given given[2], struct job_po
 #define ON(event_, action_) {.action = action_, .event = event_, .timeout_ns = NONE}
 #define ON_AFTER(event_, action_, ns) {.action = action_, .event = event_, .timeout_ns = ns}
 #define ON_EXIT(code, action_) {.action = action_, .exit_code = {true, code}, .timeout_ns = NONE}
-/* covers: job.md POL-01 POL-02 POL-03 POL-04 POL-05 POL-06 POL-07 POL-08 POL-09 POL-12 POL-13 POL-14 SCL-08 */
+/* covers: job.md POL-01 POL-02 POL-03 POL-04 POL-05 POL-06 POL-07 POL-08 POL-09 POL-12 POL-13
+ * POL-14 SCL-08 */
 static const struct policy_case cases[] = {
     {"an explicit action consults no policy", {EVENT_COMMAND_ISSUED, true, ACT_ENQUEUE_JOB, .version = 0}, 7,
      .job = {ON("*", "RestartJob")}, .want = ACT_ENQUEUE_JOB},

@@ -1,5 +1,5 @@
 /*
- * Single tries against real servers on the loopback.
+ * Single attempts of probes against real servers on the loopback address.
  */
 #include "tests/unit.h"
 
@@ -8,9 +8,9 @@
 struct http_case {
     const char *name;
     struct probe_http entry;
-    const char *answer; /* NULL: never */
+    const char *answer; /* what the server sends; NULL: nothing */
     bool passes;
-    const char *asked; /* must be part of the request */
+    const char *asked; /* text that the request must contain */
 };
 
 static char long_path[PROBE_PATH_MAX + 2];
@@ -37,7 +37,7 @@ static const struct http_case cases[] = {
     /* clang-format on */
 };
 
-/* False: the try is not made. */
+/* Makes one attempt; returns false when it was not made. */
 static bool ask(struct probe_fixture *fixture, const struct http_case *c,
                 struct canned_server *peer, bool *out_passed)
 {

@@ -1,4 +1,4 @@
-/* Which poll makes its attempt next. covers: jobflow.md 70; reliability.md L-32 */
+/* Tests which poll makes its attempt next. covers: jobflow.md 70; reliability.md L-32 */
 #include "tests/unit.h"
 
 #include "probes/fair_queue.h"

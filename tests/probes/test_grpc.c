@@ -1,5 +1,5 @@
 /*
- * probes/http_grpc: the health of gRPC servers, which here are frames of HTTP/2 written by hand.
+ * Tests probes/http_grpc against servers that write their frames of HTTP/2 by hand.
  */
 #include "tests/unit.h"
 
@@ -26,7 +26,8 @@ static void frame(struct buf *out, enum frame_type type, int flags, int stream, 
         buf_add(out, bytes, len);
 }
 
-static void header(struct buf *out, const char *name, const char *value) /* literal, not indexed */
+/* a literal header field that is not indexed */
+static void header(struct buf *out, const char *name, const char *value)
 {
     buf_char(out, 0);
     buf_char(out, (char)strlen(name));
@@ -37,8 +38,8 @@ static void header(struct buf *out, const char *name, const char *value) /* lite
 
 struct grpc_case {
     const char *name;
-    const char *message; /* [7] of DATA; NULL = none: there are trailers only */
-    const char *status;  /* grpc-status */
+    const char *message; /* [7] bytes of the DATA frame; NULL = the response has only trailers */
+    const char *status;  /* value of the trailer grpc-status */
     bool passes;
 };
 

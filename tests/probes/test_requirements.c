@@ -1,5 +1,5 @@
 /*
- * What the entries of a probe require of a job, and which addresses probes may connect to.
+ * Tests what the entries of a probe require of a job, and which addresses probes may connect to.
  */
 #include "tests/unit.h"
 
@@ -54,7 +54,8 @@ static void entry_applies_by_its_task(void **state)
 /* covers: jobflow.md 71 72 73 */
 static const struct {
     const char *wanted;
-    bool counts[POD_PHASE_N]; /* Pending Running Succeeded Failed Unknown */
+    bool counts[POD_PHASE_N]; /* whether a pod in Pending, Running, Succeeded, Failed, Unknown
+                               * counts */
 } reached[] = {
     /* clang-format off */
     {"Pending",   {true,  true,  true,  true,  true}},
@@ -135,7 +136,7 @@ static const struct {
     {"::",                    80,    NULL},
     {"ff02::1",               80,    NULL},
     {"::ffff:169.254.169.254", 80,   NULL},
-    {"127.0.0.1",             6443,  NULL}, /* the API's own */
+    {"127.0.0.1",             6443,  NULL}, /* the address of the API server */
     {"::1",                   6443,  NULL},
     {"10.0.0.7",              0,     NULL},
     {"10.0.0.7",              65536, NULL},

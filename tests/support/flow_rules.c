@@ -189,8 +189,8 @@ static enum rule_sure is_due(const struct gen_step *step, const struct targets *
                      : (t->settled + t->unsure == t->count ? RULE_PERHAPS : RULE_NO);
 }
 
-/* Returns whether a failure of the step that is to be retried may be final already, because the flow
- * may be ending. */
+/* Returns whether a failure of the step that is to be retried may be final already, because the
+ * flow may be ending. */
 static bool may_be_final(const struct rules *rules, uint32_t at)
 {
     for (uint32_t k = 0; rules->perhaps_ending && k < GEN_LOOP_JOBS_MAX; k++)

@@ -80,8 +80,8 @@ static enum rule_sure how_lost(const struct rules *rules, uint32_t at)
     return lost;
 }
 
-/* An iteration whose failure its loop ignores stays as it is, unless its next attempt had begun when
- * the flow ended. */
+/* An iteration whose failure its loop ignores stays as it is, unless its next attempt had begun
+ * when the flow ended. */
 static void blur_stopped(struct rules *rules, uint32_t at)
 {
     if (!rules->flow->steps[at].loop || !rules->flow->steps[at].ignored)

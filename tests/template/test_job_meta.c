@@ -1,5 +1,5 @@
 /*
- * Metadata of generated jobs.
+ * Tests the metadata of generated jobs.
  */
 #include "tests/unit.h"
 
@@ -69,10 +69,12 @@ static void later_attempts_say_so(void **state)
 static void long_label_values_are_cut(void **state)
 {
     static const char *const names[] = {
-        "a23456789012345678901234567890123456789012345678901234567890",        /* 63 with "ns." */
-        "a234567890123456789012345678901234567890123456789012345678901",       /* 64 */
-        "a2345678901234567890123456789012345678901234567-.-90123456789012345", /* cut behind no
-                                                                                  letter */
+        /* 63 characters together with "ns." */
+        "a23456789012345678901234567890123456789012345678901234567890",
+        /* 64 characters together with "ns." */
+        "a234567890123456789012345678901234567890123456789012345678901",
+        /* the last character kept would be no letter */
+        "a2345678901234567890123456789012345678901234567-.-90123456789012345",
     };
 
     for (size_t i = 0; i < countof(names); i++) {

@@ -1,5 +1,6 @@
 /*
- * Patches merged into templates, given and wanted as JSON text; minAvailable; the cache.
+ * Tests the merge of patches into templates, given and expected as JSON text; minAvailable; the
+ * cache of merged bodies.
  */
 #include "tests/unit.h"
 
@@ -14,7 +15,7 @@
 struct merge_case {
     const char *name, *spec, *patch;
     const char *want;  /* NULL: refused */
-    const char *field; /* of the refusal */
+    const char *field; /* field that the refusal names */
 };
 
 /* covers: jobflow.md 79 80 81 82 83 84 85 88a 88b */
@@ -173,7 +174,7 @@ static void patches_merge_by_the_table(void **state)
             check_error(c->name, got != NULL, err, ERR_INVALID);
             check_str(c->name, err.field, c->field);
         }
-        check_json(c->name, spec, before); /* #4720: the template is not touched */
+        check_json(c->name, spec, before); /* the template is unchanged (#4720) */
         check_json(c->name, patch, patch_before);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * The two feeders of a view agree: a flow is followed by a tracker while it runs, and then read from
- * the store.
+ * The two feeders of a view agree: a flow is followed by a tracker while it runs, and then read
+ * from the store.
  */
 #include "tests/unit.h"
 

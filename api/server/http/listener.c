@@ -187,8 +187,9 @@ static bool identify_tcp(struct connection *connection)
     return true;
 }
 
-/* The kernel assigns the lowest free descriptor, so a high one means that few are left. More of them
- * are kept for the unix socket, so that the owner gets in when the network has taken the others. */
+/* The kernel assigns the lowest free descriptor, so a high one means that few are left. More of
+ * them are kept for the unix socket, so that the owner gets in when the network has taken the
+ * others. */
 static bool files_are_scarce(struct connection *connection, enum io_socket socket)
 {
     struct rlimit files;
@@ -300,10 +301,10 @@ static void on_next_turn(struct timer *timer)
     }
 }
 
-/* Takes few connections of a socket in one turn of the loop, which lasts a millisecond at least, and
- * a single one while places are given up. So those that have a place keep it for a time in which a
- * client can send its request, and are served in between. The others wait in the kernel: libuv
- * offers no further connection of a socket until the offered one has been accepted. */
+/* Takes few connections of a socket in one turn of the loop, which lasts a millisecond at least,
+ * and a single one while places are given up. So those that have a place keep it for a time in
+ * which a client can send its request, and are served in between. The others wait in the kernel:
+ * libuv offers no further connection of a socket until the offered one has been accepted. */
 static void on_connection(uv_stream_t *server, int status)
 {
     struct listen_socket *sock = server->data;

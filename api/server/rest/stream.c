@@ -1,6 +1,6 @@
 /*
- * Streams: the responses that are being produced. Each is registered with the API and runs as a task
- * of the loop: at once, when the store is durable, or when the transport's backlog is gone.
+ * Streams: the responses that are being produced. Each is registered with the API and runs as a
+ * task of the loop: at once, when the store is durable, or when the transport's backlog is gone.
  */
 #include "api/server/rest/internal.h"
 

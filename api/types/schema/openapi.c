@@ -25,8 +25,8 @@ static json_t *level_schema(const struct making *m, const struct schema_level *l
 static json_t *reference(struct schema_definitions *definitions, const struct schema *schema,
                          bool partial);
 
-/* The basic schema of each field type, or of an entry of it, as JSON text; NULL: built from the row's
- * own table. */
+/* The basic schema of each field type, or of an entry of it, as JSON text; NULL: built from the
+ * row's own table. */
 /* clang-format off */
 static const char any_object[] = "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}";
 static const char int_or_string[] =

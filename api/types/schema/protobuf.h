@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Objects as protobuf messages, by the same field tables as JSON: `pb` of a row is the number of its
- * field. What has no row, or no number, is skipped.
+ * Objects as protobuf messages, by the same field tables as JSON: `pb` of a row is the number of
+ * its field. What has no row, or no number, is skipped.
  */
 #include "api/types/schema/schema.h"
 #include "base/protobuf.h"

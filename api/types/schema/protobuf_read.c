@@ -1,8 +1,8 @@
 /*
  * Reads protobuf messages by field tables.
  *
- * The input is untrusted: messages nest no deeper than their tables do, and a row decides which wire
- * type its field must have.
+ * The input is untrusted: messages nest no deeper than their tables do, and a row decides which
+ * wire type its field must have.
  */
 #include <stdio.h>
 #include <string.h>

@@ -25,8 +25,9 @@ extern const struct json_limits json_limits_flow; /* for a JobFlow of 10^6 steps
 json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
                    struct error *err);
 
-/** Parses like json_parse, but of duplicate members the last one counts. Each is added to `duplicates`
- * as BAD_REQUEST, with its path as the field and `duplicate field "PATH"` as the message. */
+/** Parses like json_parse, but of duplicate members the last one counts. Each is added to
+ * `duplicates` as BAD_REQUEST, with its path as the field and `duplicate field "PATH"` as the
+ * message. */
 json_t *json_parse_lenient(const char *text, size_t len, const struct json_limits *limits,
                            struct error_list *duplicates, struct error *err);
 

@@ -30,9 +30,11 @@ struct life {
     "[run]}]}}"
 
 /* clang-format off */
-/* covers: job.md ST-01 ST-02 ST-03 ST-04 ST-05 ST-10 ST-11 ST-12 ST-17 ST-21 ST-28 ST-29 ST-31 ST-32 ST-33 ST-34 ST-36 ST-37 ST-39 ST-40 ST-42;
- * job.md POL-06 POL-07 POL-10 POL-11 POL-14 POL-15 POL-16 POL-17 POL-18 POL-21 POL-26 POL-28 DLY-01 DLY-02 DLY-05 DLY-06 DLY-08 DLY-17;
- * job.md POD-10 POD-26 POD-28 POD-31 DEP-04 DEP-10 DEP-13 PRT-07 SCL-01 SCL-02 SCL-03 SCL-05 CMD-02 CMD-03 CMD-05 CMD-06 */
+/* covers: job.md ST-01 ST-02 ST-03 ST-04 ST-05 ST-10 ST-11 ST-12 ST-17 ST-21 ST-28 ST-29 ST-31
+ * ST-32 ST-33 ST-34 ST-36 ST-37 ST-39 ST-40 ST-42; job.md POL-06 POL-07 POL-10 POL-11 POL-14 POL-15
+ * POL-16 POL-17 POL-18 POL-21 POL-26 POL-28 DLY-01 DLY-02 DLY-05 DLY-06 DLY-08 DLY-17; job.md
+ * POD-10 POD-26 POD-28 POD-31 DEP-04 DEP-10 DEP-13 PRT-07 SCL-01 SCL-02 SCL-03 SCL-05 CMD-02 CMD-03
+ * CMD-05 CMD-06 */
 static const struct life lives[] = {
     {"completes", "t*2", "plugins: {svc: []}", "run; succeed", "Completed"},
     {"fails", "t*2", "", "run; fail j-t-0 1; succeed j-t-1", "Failed"},

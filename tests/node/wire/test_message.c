@@ -1,5 +1,6 @@
 /*
- * node/wire/message: the bytes of every message are fixed, and survive being read and written again.
+ * node/wire/message: the bytes of every message are fixed, and survive being read and written
+ * again.
  *
  * Shims of an earlier program keep their pods over an upgrade, so the bytes below never change for
  * SHIM_VERSION 7. They are the whole frame in hexadecimal: length, type, fields.

@@ -163,8 +163,8 @@ const char *pod_qos_class(const struct pod_spec *spec);
 #define ANNOTATION_OUT_OF_SYNC     "volcano.sh/controller-out-of-sync"
 #define ANNOTATION_TEMPLATE_UID    "volcano.sh/template-uid"
 
-/* Annotation of pod templates: programs that the containers need of the machine, separated by blanks
- * or commas. node/machine/programs.h says how a need is written. */
+/* Annotation of pod templates: programs that the containers need of the machine, separated by
+ * blanks or commas. node/machine/programs.h says how a need is written. */
 #define ANNOTATION_NEEDS "jobflow.dev/needs"
 
 /* Annotations of pod templates for `--runtime sim`: they script the containers on the virtual

@@ -1,4 +1,5 @@
-/* Tests the set operations of api/types/patch/fieldset and the ownership rules of managed_fields. */
+/* Tests the set operations of api/types/patch/fieldset and the ownership rules of
+ * managed_fields. */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"

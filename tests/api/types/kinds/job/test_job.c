@@ -349,7 +349,8 @@ static void all_findings_are_reported_at_once(void **state)
     fixture_release(&fixture);
 }
 
-/* Findings of the field table do not hide those of the rules, as long as the spec can be decoded. */
+/* Findings of the field table do not hide those of the rules, as long as the spec can be
+ * decoded. */
 static void findings_of_the_table_and_of_rules_are_reported_at_once(void **state)
 {
     struct admission_fixture fixture;

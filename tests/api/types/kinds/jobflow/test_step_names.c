@@ -1,5 +1,5 @@
-/* api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and the graphs they
- * make. covers: jobflow.md 14 15 16 17 */
+/* api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and the
+ * graphs they make. covers: jobflow.md 14 15 16 17 */
 #include "tests/unit.h"
 
 #include "api/types/admission.h"
@@ -87,8 +87,8 @@ static bool is_step(const struct graph *graph, int number, int until)
     return false;
 }
 
-/* Removes steps whose targets have all been removed. The remaining steps are on a cycle or depend on
- * one. */
+/* Removes steps whose targets have all been removed. The remaining steps are on a cycle or depend
+ * on one. */
 static bool is_good(const struct graph *graph)
 {
     int steps = (int)graph->spec.steps.count;

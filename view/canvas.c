@@ -55,7 +55,7 @@ void canvas_text(struct canvas *canvas, int row, int column, const char *text, e
         struct canvas_cell *cell = cell_at(canvas, row, column);
         int width;
 
-        if (n == 0 || n > 8) { /* not a character of this locale */
+        if (n == 0 || n > 8) { /* not a valid character in this locale */
             wide = L'?';
             n = 1;
             state = (mbstate_t){0};
@@ -80,7 +80,7 @@ void canvas_join(struct canvas *canvas, int row, int column, unsigned directions
 
     if (cell->directions && cell->owner != owner) {
         if (!is_vertical)
-            return; /* a line crosses here */
+            return; /* a line crosses this cell */
         cell->directions = 0;
     }
     cell->owner = owner;

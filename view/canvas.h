@@ -30,21 +30,22 @@ void canvas_init(struct canvas *canvas, int rows, int columns);
 void canvas_release(struct canvas *canvas);
 SCOPED_DEFINE(canvas, struct canvas, canvas_release)
 
-/** Write a text that begins at a column; the part beyond the right border is left out. */
+/** Writes a text from a column on; the part beyond the right border is cut off. */
 void canvas_text(struct canvas *canvas, int row, int column, const char *text, enum color color,
                  bool bold);
 void canvas_glyph(struct canvas *canvas, int row, int column, uint32_t glyph);
-/** Draw a line between two columns, or two rows, both included; its ends point inwards only. */
+/** Draws a line between two columns, or two rows, both included. Its ends point only towards the
+ * line. */
 void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t owner);
 void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner);
-/** Add directions to the lines of one cell. */
+/** Adds directions to the lines of one cell. */
 void canvas_join(struct canvas *canvas, int row, int column, unsigned directions, uint32_t owner);
 struct canvas_box {
-    int row, column, width, height; /* its upper left corner and its size */
+    int row, column, width, height; /* position of the upper left corner, and size */
     uint32_t owner;
     enum color color;
     bool bold;
 };
 void canvas_box(struct canvas *canvas, const struct canvas_box *box);
-/** Print all rows without trailing blanks. */
+/** Prints all rows without trailing blanks. */
 void canvas_print(const struct canvas *canvas, const struct term *term, FILE *out);

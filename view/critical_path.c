@@ -18,7 +18,7 @@
 #include "base/timefmt.h"
 #include "view/flow_view.h"
 
-enum { UNKNOWN_MS = 1000 }; /* counted for a step of unknown duration */
+enum { UNKNOWN_MS = 1000 }; /* the duration that a step of unknown duration counts for */
 
 static bool duration_ms(const json_t *value, int64_t *out)
 {
@@ -30,7 +30,7 @@ static bool duration_ms(const json_t *value, int64_t *out)
     return true;
 }
 
-/* How many jobs of a loop run one after the other; 1 without a loop. */
+/* Returns how many jobs of a loop run one after the other; 1 for a step without a loop. */
 static int64_t rounds(const struct flow_view_step *step)
 {
     const json_t *loop = step->loops ? json_object_get(flow_view_step_spec(step), "for") : NULL;
@@ -43,14 +43,14 @@ static int64_t rounds(const struct flow_view_step *step)
 /* The expected duration of jobs of one template. */
 struct guess {
     UT_hash_handle hh;
-    int64_t said_ms;       /* its runningEstimate; -1: it has none */
-    int64_t sum_ms, count; /* of past jobs */
+    int64_t said_ms;       /* runningEstimate of the template; -1: none */
+    int64_t sum_ms, count; /* sum and number of the durations of past jobs */
     char template[];
 };
 
 struct guesses {
     struct guess *by_template;
-    struct guess *newest; /* neighbours often have the same template */
+    struct guess *newest; /* the template of the last step, which the next often has too */
     const json_t *templates;
 };
 
@@ -164,19 +164,20 @@ void flow_view_estimate(struct flow_view *view, const json_t *templates, const j
 
 struct reach {
     int64_t start_ms, end_ms;
-    uint32_t from; /* the step that lets it begin; UINT32_MAX */
-    bool known;    /* both times rest on durations that are known */
+    uint32_t from; /* the step after which it can begin; UINT32_MAX: none */
+    bool known;    /* whether both times follow from known durations */
 };
 
 struct expecting {
     struct flow_view *view;
     struct reach *reach; /* [n_steps] */
-    uint32_t last;       /* of the steps that are not final, the one that ends last; UINT32_MAX */
+    uint32_t last;       /* the step that ends last of all that are not final; UINT32_MAX: none */
     int64_t now_ms;
 };
 
-/* The step that lets another begin: of its targets the last to end under `all`, the first under
- * `any`; of a final step the last of all that are not. */
+/* Returns the step after which another can begin. Under `all` this is the target that ends last,
+ * under `any` the one that ends first, and for a final step the last of all steps that are not
+ * final. */
 static uint32_t releasing(const struct expecting *e, uint32_t step)
 {
     const struct dag *targets = &e->view->targets;
@@ -224,13 +225,15 @@ static void reach_step(const struct expecting *e, uint32_t i)
         r->end_ms = e->now_ms;
 }
 
-/* Of a flow that is over only steps that have ended count. */
+/* Whether the step may be the last one. In a flow that is over only steps that have ended may
+ * be. */
 static bool may_be_last(const struct flow_view *view, const struct flow_view_step *step)
 {
     return step->ended_ms || !flow_view_is_over(view);
 }
 
-/* Final steps come after all others: they may begin with the last of those. */
+/* Final steps are handled after all others, because they can begin only when the last of those has
+ * ended. */
 static void reach_all(struct expecting *e)
 {
     const struct flow_view *view = e->view;
@@ -254,14 +257,14 @@ static void reach_all(struct expecting *e)
     e->last = last;
 }
 
-/* A step of a large flow that is over, of which the status does not tell when it ended. */
+/* Whether a step of a large flow is over but the status does not say when it ended. */
 static bool has_no_times(const struct flow_view_step *step)
 {
     return flow_view_step_over(step) && !step->node && !step->ended_ms &&
            step->state != VIEW_SKIPPED;
 }
 
-/* How long a step that is over took; 0 when that is not known. */
+/* Returns how long a finished step took; 0 when that is not known. */
 static int64_t took_ms(const struct flow_view_step *step)
 {
     int64_t ms = flow_view_step_ms(step, 0);
@@ -288,7 +291,7 @@ static int64_t counted_ms(const struct reach *step, int64_t ms, int64_t next_ms)
     return next_ms < step->end_ms && until_next_ms < ms ? until_next_ms : ms;
 }
 
-/* From the step that ends last, back to the first; e->last is the last of all. */
+/* Finds the path backwards from the step that ends last. e->last is the last of all steps. */
 static void find_path(struct expecting *e)
 {
     struct flow_view *view = e->view;
@@ -334,7 +337,7 @@ bool flow_view_take_path(struct flow_view *view)
         uint32_t at = flow_view_find(view, doc_text(end, "name"));
 
         if (at == UINT32_MAX)
-            continue; /* the spec has changed */
+            continue; /* the path names a step that the spec no longer has */
         view->path[view->path_listed++] = at;
         view->steps[at].path_place = view->path_listed;
     }

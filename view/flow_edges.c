@@ -48,7 +48,7 @@ static void add_written(struct written *written, uint32_t step, const char *name
     written->count++;
 }
 
-/* From the text of the list. */
+/* Reads the targets of a step from the text of their list. */
 static void read_targets(const struct flow_view_step *step, uint32_t i, struct written *written)
 {
     const char *at = step->targets, *element;
@@ -61,7 +61,7 @@ static void read_targets(const struct flow_view_step *step, uint32_t i, struct w
     }
 }
 
-/* From the document of the entry. */
+/* Reads the targets of a step from the document of its entry. */
 static void take_targets(const struct flow_view_step *step, uint32_t i, struct written *written)
 {
     size_t t;
@@ -110,7 +110,7 @@ static bool add_targets(struct edges *edges, struct error *err)
     return ok;
 }
 
-/* Steps that a case of a switch lists wait for the switch. */
+/* Adds edges from a switch to the steps that its cases list, because they wait for the switch. */
 static void add_choices(struct edges *edges, uint32_t i, const json_t *names)
 {
     size_t k;
@@ -156,8 +156,8 @@ static bool cycle_error(const struct flow_view *view, struct error *err)
     return error_set(err, ERR_INVALID, "spec.flows", "jobflow Flow is not DAG: %s", text.data);
 }
 
-/* A step behind a final one runs at the end, too. Admission refuses it unless it is final itself;
- * files are drawn before they are admitted. */
+/* Marks the steps behind a final step as final, because they run at the end too. Admission refuses
+ * such a step unless it is marked itself, but files are drawn before admission. */
 static void spread_final(struct flow_view *view)
 {
     for (uint32_t k = 0; k < view->n_steps; k++) {
@@ -168,8 +168,9 @@ static void spread_final(struct flow_view *view)
     }
 }
 
-/* A step's layer is the length of the longest way to it. The layers of final steps come behind
- * those of all others; spread_final has made sure that no edge leads back. */
+/* Sets the layers. The layer of a step is the length of the longest way to it. The layers of final
+ * steps come behind those of all others. No edge leads back, because spread_final has marked all
+ * steps behind final ones. */
 static void set_layers(struct flow_view *view)
 {
     uint32_t ordinary = 0;

@@ -13,7 +13,7 @@
 #include "flow/model/step_bitmap.h"
 #include "view/internal.h"
 
-/* Times of the newest attempt. They are stored in whole seconds. */
+/* Reads the attempts and the times of the newest one, which are stored in whole seconds. */
 static void take_attempts(struct flow_view_step *step, const json_t *node)
 {
     const json_t *attempts = json_object_get(node, "attempts");
@@ -39,8 +39,8 @@ static void take_node(struct flow_view_step *step, const json_t *node)
     step->ran_ms = doc_duration_ms(node, "duration");
 }
 
-/* A loop begins with the first of its iterations and ends with the last; its attempts are theirs.
- * */
+/* Adds an iteration to its loop. A loop begins with its first iteration, ends with its last, and
+ * has the attempts of all. */
 static void take_iteration(struct flow_view_step *loop, const struct flow_view_step *iteration)
 {
     int64_t began_ms = iteration->created_ms;
@@ -63,7 +63,7 @@ static void count_iteration(struct flow_view_step *loop, enum view_state state, 
         loop->iterations_active += by;
 }
 
-/* Iterations stand behind their loop, whose own entry has been taken. */
+/* Reads the entries of status.nodes. The entries of iterations follow the entry of their loop. */
 static void take_nodes(struct flow_view *view, const json_t *nodes)
 {
     size_t i;
@@ -88,7 +88,8 @@ static void take_nodes(struct flow_view *view, const json_t *nodes)
     }
 }
 
-/* The name of a step's job begins with the flow's name and a dash. */
+/* Returns the step of a job, or NULL. The name of the job is the flow's name, a dash and the step's
+ * name. */
 static struct flow_view_step *step_of_job(const struct flow_view *view, const char *job)
 {
     size_t prefix = strlen(view->name);
@@ -99,7 +100,8 @@ static struct flow_view_step *step_of_job(const struct flow_view *view, const ch
     return at == UINT32_MAX ? NULL : &view->steps[at];
 }
 
-/* status.conditions tell how long the newest job of a step was Running, to the millisecond. */
+/* Reads from status.conditions how long the newest job of each step was Running, in
+ * milliseconds. */
 static void take_run_times(struct flow_view *view, const json_t *conditions)
 {
     const char *job;
@@ -115,7 +117,7 @@ static void take_run_times(struct flow_view *view, const json_t *conditions)
     }
 }
 
-/* status.jobStatusList tells since when the newest job of a step is Running. */
+/* Reads from status.jobStatusList since when the newest job of each step is Running. */
 static void take_run_starts(struct flow_view *view, const json_t *jobs)
 {
     size_t i, k;
@@ -145,7 +147,7 @@ static const struct {
 };
 enum { RESULTS = countof(results) };
 
-/* The state that the bits give vertex `vertex`; VIEW_NONE: no bit of it is set. */
+/* Returns the state of a vertex by its bits; VIEW_NONE: none is set. */
 static enum view_state state_by_bits(const struct step_set *sets, uint32_t vertex)
 {
     for (size_t k = 0; k < RESULTS; k++)
@@ -154,7 +156,7 @@ static enum view_state state_by_bits(const struct step_set *sets, uint32_t verte
     return VIEW_NONE;
 }
 
-/* How many iterations a loop has; a retry may have given it more than its spec. */
+/* Returns how many iterations a loop has. A retry may have added some to those of the spec. */
 static uint32_t iterations_of(const struct flow_view_step *step)
 {
     const json_t *given = json_object_get(step->node, "iterations");
@@ -169,8 +171,8 @@ static bool bits_tell_of_job(const struct step_set *sets, uint32_t vertex)
     return state != VIEW_NONE && state != VIEW_SKIPPED;
 }
 
-/* Steps and iterations without an entry of their own; `vertices` [n_steps] gets the bit of each
- * step. A job that only has a bit is a first attempt. */
+/* Reads the bits of steps and iterations that have no entry. `vertices` [n_steps] gets the position
+ * of each step's bit. A job that only has a bit is a first attempt. */
 static void take_bits(struct flow_view *view, const struct step_set *sets, uint32_t *vertices)
 {
     uint32_t vertex = 0;
@@ -191,7 +193,8 @@ static void take_bits(struct flow_view *view, const struct step_set *sets, uint3
     }
 }
 
-/* Iterations with an entry of their own have been counted by it. */
+/* Subtracts the iterations that have an entry from the attempts of their loop, because the entry
+ * has counted them. */
 static void uncount_named(struct flow_view *view, const struct step_set *sets,
                           const uint32_t *vertices)
 {
@@ -291,7 +294,7 @@ void flow_view_take_status(struct flow_view *view, json_t *status)
     stop_loops(view);
 }
 
-/* Steps that the tracker still takes for waiting, by their bits. */
+/* Reads the bits of steps that the tracker still has as waiting. */
 static void complete_by_bits(struct flow_view *view, const json_t *stored)
 {
     struct step_set sets[RESULTS];
@@ -379,7 +382,7 @@ void flow_view_take_step(struct flow_view *view, const json_t *item)
         if (ran)
             step->ran_ms = json_integer_value(ran);
     } else if (!step && loop != UINT32_MAX) {
-        told.attempts = 0; /* the status has told of them */
+        told.attempts = 0; /* the status has counted them already */
         take_iteration(&view->steps[loop], &told);
     }
 }

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "view/internal.h"
 
-/* Where the list of steps begins; NULL when there is none, or the text has another form. */
+/* Returns where the list of steps begins; NULL when there is none, or when the text has another
+ * form. */
 static const char *find_steps(const struct buf *text)
 {
     const char *spec = text->len ? jsonscan_member(text->data, "spec") : NULL;
@@ -28,7 +29,7 @@ static json_t *parse(const char *text, size_t len, struct error *err)
     return doc;
 }
 
-/* The document without the elements of the list. */
+/* Returns the document of the text without the elements of the list. */
 static json_t *parse_rest(const struct buf *text, const char *list, const char *end,
                           struct error *err)
 {
@@ -44,10 +45,10 @@ struct text_range {
     uint32_t at, len;
 };
 
-/* A step as the scan finds it. */
+/* The parts of a step that the scan has found. */
 struct found {
-    struct text_range all, name, template; /* a template of no length: none is named */
-    uint32_t targets;                      /* the list of targets; 0: it has none */
+    struct text_range all, name, template; /* an empty `template`: the step names none */
+    uint32_t targets;                      /* where the list of targets begins; 0: there is none */
     bool any, loops, estimate, chooses, final;
 };
 
@@ -148,7 +149,7 @@ static const char *scan_steps(struct scan *scan, const char *at)
 static struct flow_view_step *make_steps(const struct scan *scan, struct arena *words)
 {
     struct flow_view_step *steps = mem_array_wide(scan->count + 1, sizeof *steps);
-    const char *template = NULL; /* neighbours often have the same one */
+    const char *template = NULL; /* the template of the last step, which the next often has too */
 
     for (size_t i = 0; i < scan->count; i++) {
         const struct found *found = &scan->items[i];
@@ -172,7 +173,8 @@ static struct flow_view_step *make_steps(const struct scan *scan, struct arena *
     return steps;
 }
 
-/* A view of the steps found; `doc` is the flow without them. The scanned text must outlive it. */
+/* Makes a view of the steps found; `doc` is the flow without them. The scanned text must outlive
+ * the view. */
 static struct flow_view *make_view(const struct scan *scan, json_t *doc, struct error *err)
 {
     struct arena *words = arena_new(0);
@@ -197,11 +199,11 @@ struct flow_view *flow_view_from_text(struct buf *text, struct error *err)
     struct flow_view *view;
 
     *text = (struct buf){0};
-    /* A text of an unexpected form is left to the parser. */
+    /* A text of an unexpected form is parsed as a whole. */
     doc = end ? parse_rest(&own, list, end, err) : parse(own.data ? own.data : "", own.len, err);
     view = !doc ? NULL : end ? make_view(&scan, doc, err) : flow_view_from_document(doc, err);
     if (view && end) {
-        view->text = own; /* its bytes stay where they are */
+        view->text = own; /* the bytes of the text do not move */
         own = (struct buf){0};
     }
     mem_free(scan.items);

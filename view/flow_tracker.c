@@ -38,7 +38,7 @@ struct flow_tracker {
     bool finished;
 };
 
-/* Whether an event follows a change: not while the present state is taken. */
+/* Whether a change causes an event. The state at the start causes none. */
 enum telling { SILENT, TELL };
 
 static void step_link(struct flow_tracker *tracker, struct flow_view_step *step)
@@ -61,8 +61,8 @@ static struct flow_view *flow_by_uid(const struct flow_tracker *tracker, const c
     return entry ? entry->flow : NULL;
 }
 
-/* The iteration of a loop by the number in its job's annotation; made when it is seen for the first
- * time. NULL for text that is no number of an iteration. */
+/* Returns the iteration of a loop by the number in its job's annotation, and makes it when the
+ * number is new. NULL for a text that is no number of an iteration. */
 static struct flow_view_step *iteration_of(struct flow_view_step *loop, const char *text)
 {
     unsigned long number = strtoul(text, NULL, 10);
@@ -89,8 +89,8 @@ static struct flow_view_step *iteration_of(struct flow_view_step *loop, const ch
     return step;
 }
 
-/* The step a job belongs to, by its controlling owner and its annotations; a bare Job is its own
- * flow. NULL when it is not followed. */
+/* Returns the step that a job belongs to, by its controlling owner and its annotations. A bare Job
+ * is a flow of its own. NULL when the job is not followed. */
 static struct flow_view_step *step_of(const struct flow_tracker *tracker, const struct object *job)
 {
     const struct owner_ref *owner = meta_controller(job->meta);
@@ -116,7 +116,7 @@ static void count_iteration(struct flow_view_step *step, bool was_over, bool was
     step->loop->iterations_active += (uint32_t)flow_view_step_active(step) - (uint32_t)was_active;
 }
 
-/* A step comes to a state: its times and the list of active steps follow. */
+/* Sets the state of a step, and updates its times and the list of active steps. */
 static void set_state(struct flow_tracker *tracker, struct flow_view_step *step,
                       enum view_state state)
 {
@@ -218,7 +218,7 @@ static void set_told(struct flow_view_step *step, const char *text)
     step->told = copy;
 }
 
-/* Why it failed, restarts or waits. A message that only counts pods says no more than the state. */
+/* Reads why a step failed, restarts or waits. */
 static void take_reason(const struct flow_tracker *tracker, struct flow_view_step *step,
                         const struct job_status *status)
 {
@@ -247,8 +247,8 @@ static int32_t pods_of(const struct job_spec *spec)
     return total;
 }
 
-/* The number in the job's annotation counts attempts of earlier runs, too. A loop has those of its
- * iterations. */
+/* Reads the number of attempts from the job's annotation, which also counts attempts of earlier
+ * runs. A loop has the attempts of its iterations. */
 static void take_attempt(struct flow_view_step *step, const struct object *job)
 {
     int32_t attempt = (int32_t)jobflow_attempt_of(job);
@@ -258,7 +258,7 @@ static void take_attempt(struct flow_view_step *step, const struct object *job)
     step->attempts = attempt;
 }
 
-/* A job that has not been seen before: a further attempt, with times of its own. */
+/* Takes a new job of a step: it is a further attempt with times of its own. */
 static void take_new_job(struct flow_view_step *step, const struct object *job)
 {
     snprintf(step->job_uid, sizeof step->job_uid, "%s", object_uid(job));
@@ -277,7 +277,8 @@ static enum flow_phase flow_phase_of_job(enum job_phase phase)
     return phase == JOB_NONE || phase == JOB_PENDING ? FLOW_PENDING : FLOW_RUNNING;
 }
 
-/* The phase of a job has the number of its state; one that has no phase yet waits. */
+/* Returns the state of a job. The states of jobs have the numbers of their phases; a job without a
+ * phase waits. */
 static enum view_state state_of(const struct job_status *status)
 {
     return status->phase == JOB_NONE ? VIEW_WAITING : (enum view_state)status->phase;
@@ -329,7 +330,8 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
     return true;
 }
 
-/* When the last step that decided the end of a loop or switch was over; 0 when none was. */
+/* Returns when the last of the steps ended that decided the end of a loop or switch; 0 when none
+ * did. */
 static int64_t decided_ms(const struct flow_view_step *step)
 {
     const struct flow_view *flow = step->flow;
@@ -347,7 +349,7 @@ static int64_t decided_ms(const struct flow_view_step *step)
     return last_ms;
 }
 
-/* What a switch chose, or why a loop failed. */
+/* Reads what a switch chose, or why a loop failed. */
 static void take_verdict(struct flow_view_step *step, const json_t *node)
 {
     const char *chosen = doc_text(node, "case");
@@ -411,8 +413,7 @@ static void forget_listed(struct flow_view *flow)
         flow->steps[i].iterations_listed = 0;
 }
 
-/* The flow's status tells what became of its loops and switches, and, unless it is compact, how many
- * iterations they have. */
+/* Reads the results of the flow's loops and switches from its status. */
 static void take_jobless(struct flow_tracker *tracker, struct flow_view *flow, enum telling telling)
 {
     scoped(json) json_t *status = NULL;
@@ -437,7 +438,7 @@ static void take_jobless(struct flow_tracker *tracker, struct flow_view *flow, e
     }
 }
 
-/* Take the reason and message of the flow's state; true when the remark about it changes. */
+/* Reads the reason and message of the flow's state. True when the remark about the flow changes. */
 static bool take_flow_reason(struct flow_view *flow)
 {
     const struct jobflow_summary *summary = jobflow_summary_of(flow->object);
@@ -450,7 +451,7 @@ static bool take_flow_reason(struct flow_view *flow)
     return strcmp(before.data ? before.data : "", now.data ? now.data : "") != 0;
 }
 
-/* A failed flow that is to be retried is not over. */
+/* Returns the phase of a flow. A failed flow that is to be retried counts as running. */
 static enum flow_phase flow_phase_of(const struct object *object)
 {
     return jobflow_wants_retry(object) ? FLOW_RUNNING : jobflow_phase_of(object);
@@ -494,7 +495,7 @@ struct flow_tracker *flow_tracker_new(struct loop *loop, struct store *store,
     return tracker;
 }
 
-/* Times of a job that was over before this process began mean nothing to it. */
+/* Takes a job that exists at the start. The times of a job that was over then are not used. */
 static void take_present_job(void *arg, const struct object *job)
 {
     struct flow_tracker *tracker = arg;

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 
-/* What a state means for counting steps and for steps that wait. */
+/* How a state counts: for the numbers of steps, and for steps that wait. */
 enum standing {
     STANDING_IDLE,   /* no job, or one that is suspended */
     STANDING_ACTIVE, /* a job that is not over */
@@ -216,7 +216,7 @@ uint32_t flow_view_position(const struct flow_view_step *step)
     return (uint32_t)((step->loop ? step->loop : step) - step->flow->steps);
 }
 
-/* The entry is parsed once. */
+/* Returns the entry of the step, which is parsed at the first call. */
 const json_t *flow_view_step_spec(const struct flow_view_step *step)
 {
     struct flow_view_step *own = (struct flow_view_step *)(size_t)step;
@@ -249,7 +249,8 @@ void flow_view_write_ms(int64_t ms, struct buf *out)
     buf_str(out, text);
 }
 
-/* Stored times are whole seconds: only how long a job ran, or a loop took, is finer. */
+/* Appends how long a step took. Stored times are whole seconds; only the time that a job ran, and
+ * times that a tracker saw, are finer. */
 void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, struct buf *out)
 {
     int64_t ms = flow_view_step_ms(step, now_ms);

@@ -97,7 +97,7 @@ static void reach(struct bus *bus, int column)
 
 struct port {
     uint32_t bus;
-    double toward; /* the middle of the bus's targets */
+    double toward; /* column of the middle of the bus's targets */
 };
 
 static int compare_ports(const void *a, const void *b)
@@ -192,7 +192,7 @@ static int compare_left(const void *a, const void *b)
     return (p->owner > q->owner) - (p->owner < q->owner);
 }
 
-/* The first row in which a bus touches no other bus. */
+/* Puts each bus into the first row in which it touches no other bus. */
 static void choose_tracks(struct channel *channel)
 {
     struct bus **sorted = mem_array(channel->n_buses + 1, sizeof *sorted);

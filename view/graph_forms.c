@@ -25,7 +25,7 @@ void graph_state(const struct flow_view_step *step, int64_t now_ms, struct buf *
         buf_printf(out, " %s", took.data);
 }
 
-/* "a → b → c"; of a long path the middle is only counted. */
+/* Writes the path as "a → b → c". The middle of a long path is only counted. */
 static void write_path(const struct graph_form *form, struct buf *out)
 {
     const struct flow_view *view = form->view;
@@ -180,7 +180,7 @@ static void dot_step(const struct graph_form *form, uint32_t i)
     write_quoted(step->name, &name);
     graph_state(step, form->now_ms, &state);
     flow_view_step_marks(step, &marks);
-    name.data[--name.len] = '\0'; /* the closing quote: the label continues */
+    name.data[--name.len] = '\0'; /* removes the closing quote, because the label continues */
     fprintf(form->out, "  s%u [label=%s%s%s%s%s\", fillcolor=%s%s];\n", i, name.data,
             state.len ? "\\n" : "", state.len ? state.data : "", marks.len ? "\\n" : "",
             marks.len ? marks.data : "", fill_of(step),

@@ -10,10 +10,10 @@
 #include "view/layout.h"
 
 enum {
-    COLUMN_WIDTH = 8, /* in pixels, as all sizes here */
+    COLUMN_WIDTH = 8, /* all sizes are in pixels */
     LINE_HEIGHT = 18, /* height of a line of text */
     MARGIN = 16,
-    ROW_GAP = 48, /* between rows */
+    ROW_GAP = 48, /* vertical gap between rows */
     WAYPOINT = 3,
     GAP = 3,
 };
@@ -129,7 +129,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
             any || critical ? "\"" : "", x_of(from), y1);
     fprintf(svg->form->out, " C%d %d %d %d %d %d", x_of(from), middle, x_of(to), middle, x_of(to),
             y2);
-    if (to->vertex == UINT32_MAX) /* the line passes the row of the waypoint */
+    if (to->vertex == UINT32_MAX) /* the line passes through the row of the waypoint */
         fprintf(svg->form->out, " V%d", y2 + height);
     fprintf(svg->form->out, "\"%s/>\n",
             to->vertex == UINT32_MAX ? "" : " marker-end=\"url(#arrow)\"");

@@ -13,7 +13,7 @@
 enum { NAME_MAX_COLUMNS = 40, GAP = 2, WAYPOINT = 3, CELLS_MAX = 4 << 20, TEXTS = 3 };
 
 struct label {
-    char *texts[TEXTS]; /* name, state, marks; NULL-terminated when fewer */
+    char *texts[TEXTS]; /* name, state, marks; NULL after the last */
     int n;
 };
 
@@ -47,9 +47,9 @@ static void make_label(const struct picture *picture, uint32_t i)
         label->texts[label->n++] = buf_take(&marks);
 }
 
-/* How many ports a step needs in its lower border: one for each dependent in the next row that
- * waits for other steps too, and one for all dependents that wait for this step alone or stand
- * further down. */
+/* Returns how many ports a step needs in its lower border: one for each dependent in the next row
+ * that waits for other steps too, and one for all dependents that wait for this step alone or are
+ * in lower rows. */
 static int ports_needed(const struct flow_view *view, uint32_t step)
 {
     const struct dag *targets = &view->targets;
@@ -234,7 +234,7 @@ static bool route(struct picture *picture)
     return true;
 }
 
-/* False when the boxes do not fit; with an error when they cannot be laid out. */
+/* Draws the boxes. False when they do not fit, with an error when they cannot be laid out. */
 static bool draw_boxes(const struct graph_form *form, struct error *err)
 {
     const struct flow_view *view = form->view;

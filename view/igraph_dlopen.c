@@ -8,7 +8,7 @@
 
 #define SONAME "libigraph.so.3"
 
-/* The addresses of all functions; false when the library lacks one of them. */
+/* Looks up the addresses of all functions; false when the library lacks one of them. */
 static bool look_up(void *handle, struct igraph_library *out)
 {
 #define LOOK_UP(name)                                                                              \

@@ -5,14 +5,14 @@
  */
 #include "view/flow_view.h"
 
-/* A step's entry of spec.flows before it has a flow: no member is owned. */
+/* Initializes a step of spec.flows that has no flow yet and owns nothing. */
 static inline void step_init(struct flow_view_step *step)
 {
     step->expected_start_ms = step->expected_end_ms = step->ran_ms = -1;
 }
 
 /**
- * A view of `steps` (consumed) with names and ends of their own; `doc` (a reference is kept, may be
+ * Makes a view of `steps` (consumed), whose names stay valid; `doc` (a reference is kept, may be
  * NULL) names the flow. NULL with INVALID when a step's name is missing or used twice; the steps
  * are freed.
  */

@@ -21,9 +21,9 @@ struct drawing {
     const uint32_t *layers;
     struct layout *layout;
     igraph_t graph, extended;
-    igraph_vector_int_t edges; /* [extended edges] of graph */
+    igraph_vector_int_t edges; /* edges of the extended graph */
     igraph_matrix_t positions;
-    uint32_t *box_of; /* [extended vertices] */
+    uint32_t *box_of; /* box of each vertex of the extended graph */
 };
 
 static size_t count_boxes(const struct dag *dag, const uint32_t *layers)
@@ -77,7 +77,7 @@ static bool run_igraph(struct drawing *d)
 
 struct vertex_position {
     double x;
-    uint32_t layer, vertex; /* of the extended graph */
+    uint32_t layer, vertex; /* layer and vertex in the extended graph */
 };
 
 static int compare_positions(const void *a, const void *b)
@@ -115,7 +115,8 @@ static void make_boxes(struct drawing *d, const int *widths, int waypoint)
                                                .layer = positions[i].layer,
                                                .width = width | 1};
         layout->first[positions[i].layer + 1] = (uint32_t)i + 1;
-        assert(i == 0 || positions[i].layer <= positions[i - 1].layer + 1); /* no layer is empty */
+        /* because no layer is empty */
+        assert(i == 0 || positions[i].layer <= positions[i - 1].layer + 1);
         d->box_of[positions[i].vertex] = (uint32_t)i;
     }
     mem_free(positions);
@@ -148,16 +149,16 @@ static void make_lines(struct drawing *d)
     layout->first_line = mem_array((size_t)layout->n_layers + 1, sizeof *layout->first_line);
     for (size_t l = 0; l < layout->n_lines; l++)
         layout->first_line[layout->boxes[layout->lines[l].from].layer + 1] = (uint32_t)l + 1;
-    for (uint32_t k = 0; k < layout->n_layers; k++) /* layers without lines */
+    for (uint32_t k = 0; k < layout->n_layers; k++) /* set also for layers without lines */
         if (layout->first_line[k + 1] < layout->first_line[k])
             layout->first_line[k + 1] = layout->first_line[k];
 }
 
 struct desired {
-    double at, weight; /* the best column for the middle of a box */
+    double at, weight; /* desired column of the middle of a box */
 };
 
-struct block { /* boxes that touch */
+struct block { /* a block of boxes that touch each other */
     double at, weight;
     uint32_t end;
 };
@@ -201,7 +202,7 @@ static double line_weight(const struct layout *layout, const struct layout_line 
     return waypoints == 2 ? 8 : waypoints + 1;
 }
 
-/* Sums up the columns of each box's neighbours in the row above or below, with their weights. */
+/* Sums the columns of each box's neighbours in the row above or below, with their weights. */
 static void average_neighbours(const struct layout *layout, const double *centers, uint32_t layer,
                                bool from_above, struct desired *desired)
 {

@@ -11,26 +11,26 @@
 #include "base/error.h"
 
 struct layout_box {
-    uint32_t vertex; /* of the graph; UINT32_MAX: a waypoint */
+    uint32_t vertex; /* vertex of the graph; UINT32_MAX: a waypoint */
     uint32_t layer;
-    int width;  /* odd */
-    int center; /* column */
+    int width;  /* width in columns, an odd number */
+    int center; /* column of the middle */
 };
 
-struct layout_line {         /* between two neighbouring rows */
-    uint32_t from, to;       /* boxes */
-    uint32_t source, target; /* vertices of the graph: the ends of the edge it is a part of */
+struct layout_line {         /* a line between two neighbouring rows */
+    uint32_t from, to;       /* numbers of the boxes at its ends */
+    uint32_t source, target; /* vertices at the ends of the edge that the line is a part of */
 };
 
 struct layout {
     struct layout_box *boxes; /* [n_boxes] by layer, from left to right */
     size_t n_boxes;
     uint32_t n_layers;
-    uint32_t *first; /* [n_layers + 1] boxes of a layer */
+    uint32_t *first; /* [n_layers + 1] first box of each layer */
     struct layout_line *lines;
     size_t n_lines;
-    uint32_t *first_line; /* [n_layers + 1] lines that begin in a layer */
-    int columns;          /* width of the whole */
+    uint32_t *first_line; /* [n_layers + 1] first line below each layer */
+    int columns;          /* width of the whole drawing */
 };
 
 enum { LAYOUT_STEPS_MAX = 2000, LAYOUT_BOXES_MAX = 20000 };

@@ -47,7 +47,7 @@ void reason_pods_add(struct reason_pods *pods, const struct object *pod)
         return;
     snprintf(pods->name, sizeof pods->name, "%s", object_name(pod));
     container = failed_container(status);
-    if (status->reason && *status->reason) /* the pod as a whole, not one container */
+    if (status->reason && *status->reason) /* the pod failed as a whole, not one container */
         buf_printf(&pods->first, "%s%s%s", status->reason, status->message ? ": " : "",
                    status->message ? status->message : "");
     else if (container)

@@ -29,11 +29,11 @@ bool reason_only_counts(const char *message);
 void reason_of_failure(const char *reason, const char *message, const struct reason_pods *pods,
                        struct buf *out);
 
-/** Append what a pending job waits for: the scheduler's newest message about its PodGroup. Nothing
+/** Appends what a pending job waits for: the scheduler's newest message about its PodGroup. Nothing
  * when there is none. */
 void reason_to_wait(const struct store *store, const char *job_uid, struct buf *out);
 
 struct container_status;
-/** Append how a container ended: "exit code 3" or "killed by signal 9 (Killed)", followed by the
+/** Appends how a container ended: "exit code 3" or "killed by signal 9 (Killed)", followed by the
  * runtime's reason and message unless the reason is the general "Error". */
 void reason_container_ended(const struct container_status *container, struct buf *out);

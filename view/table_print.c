@@ -118,7 +118,7 @@ void table_print_columns(struct table_print *print, const char *const *titles, s
         add_column(print, titles[i], i);
 }
 
-/* The text of a cell up to the first line break, without control characters. Owned. */
+/* Returns the text of a cell up to the first line break, without control characters; owned. */
 static char *clean(const char *text)
 {
     size_t n = strcspn(text, "\n\r\f");
@@ -139,7 +139,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Labels as "a=b,c=d", sorted by name; owned. */
+/* Returns labels as "a=b,c=d", sorted by name; owned. */
 static char *labels_text(const json_t *metadata)
 {
     json_t *labels = json_object_get(metadata, "labels"), *value;

@@ -14,11 +14,11 @@ enum { TABLE_COLUMNS_MAX = 24 };
 
 struct table_print_options {
     bool no_headers;
-    bool wide;           /* also columns of priority 1 */
-    bool with_namespace; /* a first column NAMESPACE */
-    bool show_labels;    /* a last column LABELS */
-    const char *indent;  /* before each line; NULL */
-    const char *prefix;  /* "jobflow.flow.volcano.sh/" before names; NULL */
+    bool wide;           /* print columns of priority 1 too */
+    bool with_namespace; /* print a first column NAMESPACE */
+    bool show_labels;    /* print a last column LABELS */
+    const char *indent;  /* text before each line; NULL: none */
+    const char *prefix;  /* text before names, such as "jobflow.flow.volcano.sh/"; NULL: none */
 };
 
 struct table_print {
@@ -37,14 +37,14 @@ void table_print_init(struct table_print *print, FILE *out,
 void table_print_release(struct table_print *print);
 SCOPED_DEFINE(table_print, struct table_print, table_print_release)
 
-/** Print a Table document (meta.k8s.io). Its columnDefinitions, if present, replace the columns;
+/** Prints a Table document (meta.k8s.io). Its columnDefinitions, if present, replace the columns;
  * the header is printed with the first row. */
 void table_print_table(struct table_print *print, const json_t *table);
 
-/** A table without a document: set the columns once, then print `n_rows` rows of `n_columns` texts
- * each; NULL is empty. */
+/** The two functions for a table without a document: set the columns once, then print `n_rows` rows
+ * of `n_columns` texts each; NULL is an empty cell. */
 void table_print_columns(struct table_print *print, const char *const *titles, size_t n);
 void table_print_rows(struct table_print *print, char *const *cells, size_t n_rows);
 
-/** The colour of a phase or status word; COLOR_NONE for any other. */
+/** Returns the colour of a phase or status word; COLOR_NONE for any other. */
 enum color table_print_word_color(const char *word);

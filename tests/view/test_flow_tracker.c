@@ -1,6 +1,6 @@
 /*
- * The two feeders of a view agree: a flow is followed by a tracker while it runs, and then read
- * from the store.
+ * Tests that both ways to fill a flow_view agree: a tracker follows the flow while it runs, and
+ * then the view is read from the stored flow.
  */
 #include "tests/unit.h"
 
@@ -69,7 +69,7 @@ static void seen_release(struct seen *seen)
     buf_release(&seen->flows);
 }
 
-/* What both views say of each step, in one text. */
+/* Returns what a view has for each step, as one text. */
 static char *text_of(const struct flow_view *view)
 {
     scoped(buf) struct buf text = {0};
@@ -144,7 +144,7 @@ static void a_run_and_the_store_tell_the_same(void **state)
     seen_release(&seen);
 }
 
-/* A tracker that begins late knows the attempts that came before it. */
+/* A tracker that starts while a flow runs counts the attempts that were made before. */
 static void attempts_before_the_tracker_count(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

@@ -1,5 +1,6 @@
 /*
- * A flow as people look at it: states, expected times, the critical path; and where boxes go.
+ * Tests the model of a flow for people: states, expected times, the critical path; and the layout
+ * of boxes.
  */
 #include "tests/unit.h"
 
@@ -50,7 +51,7 @@ static void check_same(const struct flow_view *a, const struct flow_view *b)
     }
 }
 
-/* From its text; from a document it is the same. */
+/* Makes a view from the text, and checks that a view from the document is the same. */
 static struct flow_view *view_of(const char *text)
 {
     json_t *doc = json_loads(text, 0, NULL);
@@ -314,7 +315,7 @@ static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **s
     json_decref(item);
 }
 
-/* A loop has no job: its iterations say when it began and ended. */
+/* A loop has no job of its own, so its times are those of its iterations. */
 static void a_loop_begins_and_ends_with_its_iterations(void **state)
 {
     scoped(flow_view) struct flow_view *view = view_of(
@@ -341,7 +342,8 @@ static void iterations_have_bits_behind_their_loop(void **state)
     check_int("the last", view->steps[2].state, VIEW_SKIPPED);
 }
 
-/* A bit of a job without an entry of its own is one attempt; a loop has those of its iterations. */
+/* In the status of a large flow, a bit of a job that has no entry counts as one attempt. A loop has
+ * the attempts of its iterations. */
 static void attempts_of_a_large_flow_are_counted_by_bits(void **state)
 {
     scoped(flow_view) struct flow_view *view = view_of(

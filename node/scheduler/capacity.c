@@ -192,9 +192,11 @@ void group_clear_refusal(struct group *group)
     group->message = NULL;
 }
 
-static char *waits_behind(const struct group *head)
+static char *waits_behind(const struct group *group, const struct group *head)
 {
-    return mem_printf("waits behind PodGroup %s of queue %s, for which room is kept", head->key,
+    scoped_str title = group_title(head, group);
+
+    return mem_printf("waits behind %s of queue %s, for which room is kept", title,
                       head->queue->name);
 }
 
@@ -214,10 +216,10 @@ static char *waits_for(struct scheduler *s, struct group *group)
         return mem_printf("waits for room in queue %s: %s", limiter->name, what);
     }
     if (keeping)
-        return waits_behind(keeping->backfill.head);
+        return waits_behind(group, keeping->backfill.head);
     used = amount_add(used, queues_kept(&s->queues, group->queue, more));
     if (amount_fits(need, used, s->node_set.capacity) && !scheduler_backfills(s, group, more))
-        return waits_behind(s->backfill.head);
+        return waits_behind(group, s->backfill.head);
     if (amount_fits(need, used, s->node_set.capacity) && s->node_set.count > 1)
         return mem_printf("waits for room on the nodes: %lld pods together find no place on the "
                           "%zu nodes as they are used now; queue %s",
@@ -250,10 +252,10 @@ static void report_line(struct scheduler *s, struct queue *queue, int64_t before
     report(head, waits_for(s, head));
     for (int n = 0; n < REPORTED_BEHIND && (item = fit_queue_next(item)); n++) {
         struct group *group = container_of(item, struct group, queue_item);
+        scoped_str title = group_title(head, group);
 
         if (!group->message)
-            report(group,
-                   mem_printf("waits in queue %s behind PodGroup %s", queue->name, head->key));
+            report(group, mem_printf("waits in queue %s behind %s", queue->name, title));
     }
 }
 

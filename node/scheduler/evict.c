@@ -317,17 +317,18 @@ static void evict_chosen(struct eviction *eviction)
     for (size_t i = 0; i < eviction->n_choices; i++) {
         struct choice *choice = &eviction->choices[i];
         const struct group *from = choice->victim->group;
+        scoped_str title = group_title(group, from);
         scoped_str why = NULL;
 
         if (choice->spared)
             continue;
         if (choice->victim->reclaimed)
-            why = mem_printf("queue %s uses more than it deserves and gives room back to PodGroup "
+            why = mem_printf("queue %s uses more than it deserves and gives room back to "
                              "%s of queue %s",
-                             from->queue->name, group->key, group->queue->name);
+                             from->queue->name, title, group->queue->name);
         else
-            why = mem_printf("makes room for PodGroup %s of queue %s: priority %d over %d",
-                             group->key, group->queue->name, group->priority, from->priority);
+            why = mem_printf("makes room for %s of queue %s: priority %d over %d", title,
+                             group->queue->name, group->priority, from->priority);
         member_evict(choice->member, choice->victim->reclaimed ? "Reclaimed" : "Preempted", why);
     }
 }

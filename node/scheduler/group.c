@@ -415,3 +415,22 @@ struct amount group_least_need(struct group *group)
         need = group_gang_need(group);
     return amount_minus(need, amount_add(group->granted, group->claim));
 }
+
+static size_t namespace_len(const struct group *group)
+{
+    return strcspn(group->key, "/");
+}
+
+char *group_title(const struct group *group, const struct group *reader)
+{
+    const struct member *pod = group->implicit ? LIST_FIRST(&group->all) : NULL;
+    const struct owner_ref *owner = group->object ? meta_controller(group->object->meta) : NULL;
+    bool is_job = owner && strcmp(owner->kind, kind_job.name) == 0;
+    const char *kind = is_job ? "job" : pod ? "pod" : "PodGroup";
+    size_t len = namespace_len(group);
+    const char *name = is_job ? owner->name : pod ? pod->meta->name : group->key + len + 1;
+    bool same = len == namespace_len(reader) && strncmp(group->key, reader->key, len) == 0;
+
+    return same ? mem_printf("%s %s", kind, name)
+                : mem_printf("%s %s of namespace %.*s", kind, name, (int)len, group->key);
+}

@@ -164,6 +164,10 @@ void group_count(struct group *group, struct member *member, int sign);
 /** Returns the task of this name, which is created if it is unknown. */
 struct group_task *group_task_named(struct group *group, const char *name);
 
+/** Returns what a message to the owner of `reader` calls the group (owned): "job NAME" if a Job
+ * controls it, "pod NAME" of a pod without a PodGroup, else "PodGroup NAME"; with its namespace if
+ * that is not the one of `reader`. */
+char *group_title(const struct group *group, const struct group *reader);
 /** Returns the gate: how many members must be placed together before any is bound. */
 int32_t group_gate(const struct group *group);
 /** Returns how many members must be bound together next. It is 0 or less once the gang is placed.

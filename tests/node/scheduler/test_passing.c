@@ -189,7 +189,7 @@ static void room_is_kept_for_what_was_passed_for_ten_seconds(void **state)
     check_str("there is room, but it is kept", phase(fixture, "more"), WAITS);
     node_fixture_advance(fixture, 6000);
     check_has("and this is told", node_fixture_status(fixture, &kind_pod_group, "more"),
-              "behind PodGroup default/large");
+              "behind PodGroup large");
     group(fixture, "none", 2, 0, "");
     check_str("it needs nothing of what is kept", phase(fixture, "none"), ADMITTED);
     end(fixture, "a");

@@ -27,7 +27,7 @@ static void no_group_passes_the_first_in_a_fifo_queue(void **state)
               node_fixture_status(fixture, &kind_pod_group, "big"),
               "waits for room on the node: needs 4 pods (3 of 4 free); queue strict");
     check_has("so does the group behind it", node_fixture_status(fixture, &kind_pod_group, "s1"),
-              "waits in queue strict behind PodGroup default/big");
+              "waits in queue strict behind PodGroup big");
     node_fixture_set_phase(fixture, "s0-0", "Failed");
     check_str("its turn", node_fixture_group_phase(fixture, "big"), "Inqueue");
     check_str("not the other's", node_fixture_group_phase(fixture, "s1"), "Pending");
@@ -205,10 +205,41 @@ static void command_closes_a_queue_and_its_children(void **state)
     node_fixture_free(fixture);
 }
 
+/* A group is told by the job that it belongs to. */
+static void messages_name_the_job_before_them(void **state)
+{
+    struct node_fixture *fixture = node_fixture_with_scheduler(4);
+
+    node_fixture_create(fixture, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                                 "'metadata':{'name':'strict'},'spec':{'dequeueStrategy':'fifo'}}");
+    node_fixture_settle(fixture);
+    node_fixture_group(fixture, "s0", 1, ",'queue':'strict'");
+    node_fixture_settle(fixture);
+    node_fixture_pods(fixture, "s0", 0, 1, NULL);
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':'q-a',"
+        "'namespace':'default'},'spec':{'tasks':[{'name':'t','replicas':4,'template':{'spec':{"
+        "'restartPolicy':'Never','containers':[{'name':'c','command':['true']}]}}}]}}");
+    node_fixture_create(
+        fixture,
+        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':{'name':"
+        "'q-a-7d1','namespace':'default','ownerReferences':[{'apiVersion':"
+        "'batch.volcano.sh/v1alpha1','kind':'Job','name':'q-a','uid':'%s','controller':true}]},"
+        "'spec':{'minMember':4,'queue':'strict'}}",
+        object_uid(node_fixture_get(fixture, &kind_job, "q-a")));
+    node_fixture_group(fixture, "later", 1, ",'queue':'strict'");
+    node_fixture_settle(fixture);
+    node_fixture_advance(fixture, 1500);
+    check_has("the job", node_fixture_status(fixture, &kind_pod_group, "later"), "behind job q-a");
+    node_fixture_free(fixture);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_group_passes_the_first_in_a_fifo_queue),
+        cmocka_unit_test(messages_name_the_job_before_them),
         cmocka_unit_test(a_queue_at_its_limit_does_not_stop_the_others),
         cmocka_unit_test(queue_status_counts_groups_and_resources),
         cmocka_unit_test(groups_wait_while_their_queue_is_missing_or_closed),

@@ -275,7 +275,7 @@ def what_a_pending_job_waits_for_is_told():
     job = template("a")
     job["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "9999"}}
     manifest("f.yaml", flow("f", [step("a")]), job)
-    run = Background("run", "f.yaml")
+    run = Background("run", "--wait-for-resources", "f.yaml")
     text = wait_until("it waits", lambda: (lambda t: t if "9999" in t else "")(jobflow("explain", "jf/f", "a", code=None).stdout))
     check_in("why", "needs 9999 cpu", text)
     run.signal(signal.SIGINT)

@@ -19,6 +19,7 @@ static const struct phase_rule phase_rules[] = {
     {FACT_ABORTED,     0,              FLOW_FAILED},
     {FACT_UNUSABLE,    0,              FLOW_PENDING},
     {FACT_STEP_FAILED, FACT_CONTINUES, FLOW_FAILED},
+    {FACT_ALL_DONE | FACT_HANDLED_FAILURE, 0, FLOW_FAILED},
     {FACT_ALL_DONE,    0,              FLOW_SUCCEED},
     {FACT_DEADLINE,    0,              FLOW_FAILED},
     {FACT_STARTED,     0,              FLOW_RUNNING},

@@ -26,6 +26,7 @@ enum flow_fact {
     FACT_RUNNING_UNWRITTEN = 1 << 10, /* a job has run, and Running was never stored */
     FACT_FINALS_OPEN       = 1 << 11, /* final steps have still to run or to end */
     FACT_FINALS_FAILED     = 1 << 12, /* a final step failed */
+    FACT_HANDLED_FAILURE   = 1 << 13, /* other steps handle failures, and these fail the flow all the same */
 };
 
 /* Facts about one step whose dependencies are satisfied. */

@@ -59,7 +59,7 @@ static bool concerns(const struct flow *flow, uint32_t i)
     if (step->state != STEP_STARTED || !step->job)
         return false;
     if (flow->commands.now == JOB_COMMAND_REMOVE)
-        return step->final || flow_model_step_failed(&flow->model, i) ||
+        return step->final || flow_model_step_fails_flow(&flow->model, i) ||
                (step->judged_again &&
                 (job_phase_finished((enum job_phase)step->phase) || step->phase == JOB_ABORTED));
     return flow->commands.now == JOB_COMMAND_TERMINATE && !step->final &&

@@ -9,8 +9,9 @@
  *
  * Every stage follows from the annotation and status.observedRetry, so a restart at any point
  * resumes it. Until Running is stored the results of failed steps stand, with or without their
- * jobs. Afterwards these steps wait for their next attempt. Other completed steps, and failures
- * that another step has handled, are kept. Ref: spec/jobflow.md 13.4, DC-06.
+ * jobs. Afterwards these steps wait for their next attempt. Other completed steps are kept, and so
+ * are failures that are ignored or, with handledFailures: succeed, handled.
+ * Ref: spec/jobflow.md 13.4, DC-06.
  */
 #include <string.h>
 

@@ -27,6 +27,8 @@ static unsigned model_facts(const struct flow *flow)
 
     if (flow_model_failed_steps(m))
         facts |= FACT_STEP_FAILED;
+    if (m->handled_failures && !m->handled_succeed)
+        facts |= FACT_HANDLED_FAILURE;
     if (flow_model_active(m) && flow_failure_policy(flow) == FAILURE_CONTINUE)
         facts |= FACT_CONTINUES;
     if (flow_model_all_done(m) && (m->graph->steps || !m->upstream))

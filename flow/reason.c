@@ -6,8 +6,13 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/control.h"
+#include "flow/model/step_probe.h"
+#include "probes/requirements.h"
 
-enum { SEARCH_MAX = 100 }; /* jobs that are searched for an aborted one */
+enum {
+    SEARCH_MAX = 100, /* jobs that are searched for an aborted one */
+    NAMED_MAX = 10    /* steps that a message names */
+};
 
 static void replace(char **text, const char *with)
 {
@@ -74,6 +79,76 @@ static void describe_failure(const struct flow_model *m, uint32_t step, struct b
         buf_printf(out, "; %u more failed", others);
 }
 
+static void name_steps(const struct flow_model *m, const struct step_set *steps, struct buf *out)
+{
+    uint32_t named = 0;
+
+    step_set_each(steps, step)
+    {
+        if (named == NAMED_MAX) {
+            buf_printf(out, " and %u more", steps->count - named);
+            return;
+        }
+        buf_printf(out, "%s%s", named++ ? ", " : "", flow_graph_name(m->graph, step));
+    }
+}
+
+/* Whether a probe of the dependent has waited for the failure of the step, and has seen it. */
+static bool has_awaited(const struct flow *flow, uint32_t step, uint32_t dependent)
+{
+    const struct flow_model *m = &flow->model;
+    const struct step_probe *probe = m->steps[dependent].probe;
+    const struct object *job = flow_job_of(flow, step);
+
+    if (!probe || !probe_wants_failure(probe->depends->probe, job ? job_spec_of(job) : NULL))
+        return false;
+    for (size_t t = 0; t < probe->depends->targets.count; t++)
+        if (probe->met[t] &&
+            strcmp(probe->depends->targets.items[t], flow_graph_name(m->graph, step)) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the steps that have handled the failure of the step: they ran because of it. */
+static void add_handlers(const struct flow *flow, uint32_t step, struct step_set *out)
+{
+    const struct flow_model *m = &flow->model;
+    const struct dag *handlers = &m->control->failure_handlers;
+
+    for (uint32_t at = handlers->first[step]; at < handlers->first[step + 1]; at++)
+        if (m->steps[handlers->next[at]].state == STEP_STARTED)
+            step_set_add(out, handlers->next[at]);
+    flow_graph_each_dependent(m->graph, step, dependent)
+    {
+        if (has_awaited(flow, step, dependent))
+            step_set_add(out, dependent);
+    }
+}
+
+/* Sets the reason of a flow that fails only because of failures that other steps have handled. */
+static void set_reason_of_handled(struct flow *flow)
+{
+    const struct flow_model *m = &flow->model;
+    scoped(buf) struct buf message = {0};
+    struct step_set failed = {0}, handlers = {0};
+
+    step_set_init(&failed, m->graph->steps);
+    step_set_init(&handlers, m->graph->steps);
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        if (!m->steps[i].is_iteration && !m->steps[i].final && !flow_model_step_failed(m, i) &&
+            flow_model_step_fails_flow(m, i)) {
+            step_set_add(&failed, i);
+            add_handlers(flow, i, &handlers);
+        }
+    buf_str(&message, "failed: ");
+    name_steps(m, &failed, &message);
+    buf_str(&message, "; handled by: ");
+    name_steps(m, &handlers, &message);
+    flow_set_reason(flow, "HandledFailure", message.data);
+    step_set_release(&failed);
+    step_set_release(&handlers);
+}
+
 /* The first loop that failed by itself, or STEP_NONE: its condition never came true, or its items
  * could not be read. Such a loop has no failed job. */
 static uint32_t failed_loop(const struct flow_model *m)
@@ -113,8 +188,13 @@ void flow_set_failure_reason(struct flow *flow)
     scoped(buf) struct buf message = {0};
     uint32_t step = first_failed(&flow->model);
 
-    if (set_reason_without_job(flow) || step == STEP_NONE)
+    if (set_reason_without_job(flow))
         return;
+    if (step == STEP_NONE) {
+        if (flow->model.handled_failures && !flow->model.handled_succeed)
+            set_reason_of_handled(flow);
+        return;
+    }
     describe_failure(&flow->model, step, &message);
     replace(&flow->state.reason, failure_reason(&flow->model, step));
     replace(&flow->state.message, message.data);

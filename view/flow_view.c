@@ -151,7 +151,8 @@ int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms)
 
 void flow_view_remark(const struct flow_view *view, struct buf *out)
 {
-    static const char *const remarkable[] = {"Suspended", "DeadlineExceeded", "Aborted"};
+    static const char *const remarkable[] = {"Suspended", "DeadlineExceeded", "Aborted",
+                                             "HandledFailure"};
 
     for (size_t i = 0; view->reason && i < countof(remarkable); i++)
         if (strcmp(view->reason, remarkable[i]) == 0)

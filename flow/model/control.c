@@ -114,7 +114,7 @@ static bool has_failure_handlers(const struct flow_model *m, uint32_t i)
 static void failed(struct flow_model *m, uint32_t i)
 {
     struct step_control *ctl = &m->control->steps[i];
-    bool ignored = flow_control_ignores_failure(m, i);
+    bool ignored = m->steps[i].ignored;
 
     if (ctl->notified != NOTIFIED_NONE)
         return;

@@ -105,12 +105,6 @@ bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop);
 /** Skips all iterations of a loop that does not run. */
 void flow_loop_skip(struct flow_model *m, uint32_t loop);
 
-/** Whether the failure of the step is ignored: its dependents go on as if it had completed. */
-static inline bool flow_control_ignores_failure(const struct flow_model *m, uint32_t step)
-{
-    return flow_graph_step(m->graph, step)->failure_policy == STEP_FAILURE_IGNORE;
-}
-
 /** Why a loop has failed, also when that is handled: returns the reason and appends the message;
  * NULL when it has not failed. O(iterations). */
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out);

@@ -67,6 +67,7 @@ void flow_control_init(struct flow_model *m)
 
         step->is_iteration = flow_graph_iteration(m->graph, i) != ITERATION_NONE;
         step->jobless = flow_graph_jobless(m->graph, i);
+        step->ignored = flow_graph_step(m->graph, i)->failure_policy == STEP_FAILURE_IGNORE;
         step->final = flow_step_is_final(flow_graph_step(m->graph, i));
         c->finals += step->final;
     }

@@ -44,6 +44,7 @@ static void init_control(struct flow_model *m)
     bool controlled = m->probed > 0;
 
     m->retrying = spec->max_retry > 0;
+    m->handled_succeed = spec->handled_failures == HANDLED_FAILURES_SUCCEED;
     m->has_references = strstr(m->body->text, "$(") != NULL;
     for (uint32_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
@@ -372,10 +373,23 @@ void flow_model_mark_handled(struct flow_model *m, uint32_t i)
         flow_control_failure_handled(m, i);
 }
 
+static bool has_failed(const struct step *step)
+{
+    return step->state == STEP_STARTED && phase_failed(step->phase);
+}
+
 bool flow_model_step_failed(const struct flow_model *m, uint32_t i)
 {
     const struct step *step = &m->steps[i];
 
-    return step->state == STEP_STARTED && phase_failed(step->phase) && !step->handled &&
+    return has_failed(step) && !step->handled &&
            !(step->is_iteration && m->steps[flow_graph_loop(m->graph, i)].handled);
+}
+
+bool flow_model_step_fails_flow(const struct flow_model *m, uint32_t i)
+{
+    const struct step *step = &m->steps[i];
+
+    return has_failed(step) && !flow_model_forgives(m, step) &&
+           !(step->is_iteration && flow_model_forgives(m, &m->steps[flow_graph_loop(m->graph, i)]));
 }

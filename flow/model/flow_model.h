@@ -90,6 +90,7 @@ struct step {
     bool is_iteration : 1;        /* its loop stands for it towards other steps */
     bool jobless : 1;             /* a switch or a loop */
     bool final : 1;               /* runs when the flow ends */
+    bool ignored : 1;             /* its failure is ignored: failurePolicy of the step */
     bool ran : 1;                 /* it has had a job in this attempt of the flow */
     bool judged_again : 1;        /* a manual retry judges it again: restart.c */
     bool results_wanted : 1;      /* another step refers to its outputs or exit codes */
@@ -120,15 +121,17 @@ struct flow_model {
     uint32_t unlisted;          /* steps that are in no list of the status */
     uint32_t failed_jobs; /* jobs that a manual retry removes: of failures, of final steps, and of
                              steps that it judges again */
-    uint32_t probed;      /* steps with probes */
-    uint32_t changes;     /* grows with every change of a step */
-    uint32_t tick;        /* the loop's clock at the last event */
+    uint32_t handled_failures; /* of ordinary steps, handled by other steps */
+    uint32_t probed;           /* steps with probes */
+    uint32_t changes;          /* grows with every change of a step */
+    uint32_t tick;             /* the loop's clock at the last event */
     uint32_t name_len;
     char *name;                   /* of the flow */
     uint64_t *spec_hashes;        /* of the entries of the spec; NULL until needed */
     struct flow_control *control; /* NULL: steps depend on completed targets only */
     bool retrying;                /* the spec lets some step have another attempt */
     bool continues;               /* failurePolicy: continue */
+    bool handled_succeed;         /* handledFailures: succeed */
     bool retry_prepared;          /* flow_model_prepare_retry has been called */
     bool retries_ended;           /* the flow is ending: only final steps are retried */
     bool has_references;          /* a patch may contain references `$(…)` */
@@ -149,6 +152,11 @@ void flow_model_release_sets(struct flow_model *m);
 static inline bool phase_failed(unsigned phase)
 {
     return phase == JOB_FAILED || phase == JOB_TERMINATED;
+}
+/** Whether a failure of the step does not fail the flow. */
+static inline bool flow_model_forgives(const struct flow_model *m, const struct step *step)
+{
+    return step->handled && (step->ignored || m->handled_succeed);
 }
 
 /* flow_model.c */
@@ -191,8 +199,11 @@ void flow_model_mark_handled(struct flow_model *m, uint32_t step);
 void flow_model_fail_step(struct flow_model *m, uint32_t step, const char *reason,
                           const char *message);
 
-/** Whether the step failed finally and no other step handles that. */
+/** Whether the step failed finally, its failure is not ignored and no other step handles it. */
 bool flow_model_step_failed(const struct flow_model *m, uint32_t step);
+/** Whether the step failed finally, and its failure fails the flow: it is not ignored, and no other
+ * step handles it, or failures that are handled fail the flow. */
+bool flow_model_step_fails_flow(const struct flow_model *m, uint32_t step);
 /** The step has changed: updates the steps that depend on it. */
 void flow_model_notify_dependents(struct flow_model *m, uint32_t step);
 /** Whether one met target is enough for the step (strategy: any). */

@@ -65,6 +65,9 @@ void flow_model_count(struct flow_model *m, uint32_t i, bool in)
 
     put_in_list(m, i, in);
     m->outcomes[step->final][outcome_of(step)] += one;
+    if (step->state == STEP_STARTED && phase_failed(step->phase) && step->handled &&
+        !step->ignored && !step->final && !step->is_iteration)
+        m->handled_failures += one;
     if (step->state == STEP_CREATING)
         m->creating += one;
     if (step->state == STEP_BACKOFF)
@@ -81,9 +84,9 @@ void flow_model_count(struct flow_model *m, uint32_t i, bool in)
     m->by_phase[step->phase] += one;
     if (step->final && !job_phase_finished((enum job_phase)step->phase))
         m->finals_unfinished += one;
-    if (step->job &&
-        (step->final ? job_phase_finished((enum job_phase)step->phase)
-                     : step->judged_again || (phase_failed(step->phase) && !step->handled)))
+    if (step->job && (step->final ? job_phase_finished((enum job_phase)step->phase)
+                                  : step->judged_again || (phase_failed(step->phase) &&
+                                                           !flow_model_forgives(m, step))))
         m->failed_jobs += one;
 }
 

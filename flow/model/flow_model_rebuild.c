@@ -21,6 +21,7 @@ void flow_model_take_over(struct flow_model *m, struct flow_model *old)
         step->is_iteration = made.is_iteration;
         step->jobless = made.jobless;
         step->final = made.final;
+        step->ignored = made.ignored;
         step->results_wanted = made.results_wanted;
         if (step->probe && old->steps[from].probe)
             step_probe_take_over(step->probe, old->steps[from].probe);
@@ -80,7 +81,7 @@ void flow_model_recount(struct flow_model *m)
     memset(m->by_phase, 0, sizeof m->by_phase);
     memset(m->outcomes, 0, sizeof m->outcomes);
     m->started = m->creating = m->failed_jobs = m->backing_off = m->unlisted = 0;
-    m->finals_unfinished = 0;
+    m->finals_unfinished = m->handled_failures = 0;
     m->counted = true;
     for (uint32_t i = 0; i < m->graph->steps; i++)
         recount_step(m, i);

@@ -70,7 +70,7 @@ static bool is_used_up(const struct flow_model *m, uint32_t loop)
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
     if (!count || !may_grow(flow_graph_step(m->graph, loop)) || m->steps[loop].final ||
-        !flow_model_step_failed(m, loop)) /* final steps start over, with all iterations */
+        !flow_model_step_fails_flow(m, loop)) /* final steps start over, with all iterations */
         return false;
     for (uint32_t k = 1; k <= count; k++)
         if (m->steps[loop + k].state != STEP_STARTED || m->steps[loop + k].phase != JOB_COMPLETED)

@@ -80,7 +80,7 @@ static bool goes_on_after_failures(const struct flow_model *m, uint32_t loop)
 {
     bool over = m->retries_ended && !m->steps[loop].final;
 
-    return !over && (m->continues || flow_control_ignores_failure(m, loop));
+    return !over && (m->continues || m->steps[loop].ignored);
 }
 
 /* Ends the loop if its iterations say so. */
@@ -134,7 +134,7 @@ static void count_ended(struct flow_model *m, uint32_t loop, uint32_t iteration)
         return;
     }
     ctl->failed++;
-    if (flow_control_ignores_failure(m, loop))
+    if (m->steps[loop].ignored)
         flow_model_mark_handled(m, iteration);
 }
 
@@ -188,7 +188,7 @@ bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop)
     bool more = spec && spec->until && !flow_condition_holds(m, spec->until);
 
     if (!spec || step->is_iteration || step->state != STEP_STARTED || !phase_failed(step->phase) ||
-        !flow_control_ignores_failure(m, loop))
+        !m->steps[loop].ignored)
         return false;
     for (uint32_t i = loop + 1; i <= loop + flow_graph_iterations(m->graph, loop); i++)
         if (m->steps[i].state == STEP_SKIPPED || (more && m->steps[i].state == STEP_DORMANT))

@@ -136,7 +136,7 @@ void flow_model_prepare_retry(struct flow_model *m)
     link_conditions(m);
     step_set_init(&todo, m->control->count);
     for (uint32_t i = 0; i < m->control->count; i++)
-        if (!m->steps[i].is_iteration && flow_model_step_failed(m, i))
+        if (!m->steps[i].is_iteration && flow_model_step_fails_flow(m, i))
             affect(m, i, false, &todo);
     affect_all(m, &todo);
     step_set_release(&todo);
@@ -148,7 +148,7 @@ bool flow_model_prepare_failed(struct flow_model *m, uint32_t i)
     struct step_set todo = {0};
     bool more;
 
-    if (!m->retry_prepared || m->control->steps[at].affected || !flow_model_step_failed(m, at))
+    if (!m->retry_prepared || m->control->steps[at].affected || !flow_model_step_fails_flow(m, at))
         return false;
     step_set_init(&todo, m->control->count);
     affect(m, at, false, &todo);
@@ -223,7 +223,7 @@ static bool begins_again(const struct flow_model *m, uint32_t i)
 
     if (step->state != STEP_STARTED)
         return false;
-    return step->final || step->judged_again || flow_model_step_failed(m, i) ||
+    return step->final || step->judged_again || flow_model_step_fails_flow(m, i) ||
            (m->control && flow_loop_was_cut_short(m, i));
 }
 
@@ -236,7 +236,7 @@ uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
     m->retries_ended = m->retry_prepared = false;
     for (uint32_t i = 0; i < m->graph->steps; i++) {
         struct step *step = &m->steps[i];
-        bool failed = flow_model_step_failed(m, i) && !step->jobless && !step->final;
+        bool failed = flow_model_step_fails_flow(m, i) && !step->jobless && !step->final;
 
         if (step->state != STEP_STARTED || !job_phase_finished((enum job_phase)step->phase))
             step->retries = 0; /* also of a job that still runs */

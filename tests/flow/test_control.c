@@ -57,13 +57,13 @@ static const struct control_case cases[] = {
     {"any of two terms", "flows: [{name: a}, " ON("b", "a", "if: {strategy: any, terms: [" GOOD ", {target: a, phases: [Completed]}]}") "]",
      {{"f-a", 0, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
     {"exit code of a failure", "flows: [{name: a}, " ON("b", "a", IF("{target: a, exitCode: {operator: In, values: [3, 4]}}")) "]",
-     {{"f-a", 4, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+     {{"f-a", 4, NULL}, {"f-b"}}, "f-a f-b", "Failed", ""},
     {"another exit code", "flows: [{name: a}, " ON("b", "a", IF("{target: a, exitCode: {operator: In, values: [3, 4]}}")) "]",
      {{"f-a", 5, NULL}}, "f-a", "Failed", "[\"f-b\"]"},
     {"pods of a task", "flows: [{name: a}, " ON("b", "a", IF("{target: a, taskStatus: {taskName: main, phase: Failed}}")) "]",
-     {{"f-a", 1, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+     {{"f-a", 1, NULL}, {"f-b"}}, "f-a f-b", "Failed", ""},
     {"159: a failure is handled", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
-     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", ""},
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Failed", ""},
     {"160: nothing to handle", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
      {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-c\"]"},
     {"what rescues fails itself", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
@@ -71,11 +71,11 @@ static const struct control_case cases[] = {
     {"only an output is no rescue", "flows: [{name: a}, " ON("c", "a", IF(GOOD)) "]",
      {{"f-a", 1, NULL}}, "f-a", "Failed", "[\"f-c\"]"},
     {"behind a handled failure nothing runs", "flows: [{name: a}, " ON("b", "a", "") ", " ON("c", "a", IF(FAILS)) ", " ON("d", "b", "") "]",
-     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\",\"f-d\"]"},
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Failed", "[\"f-b\",\"f-d\"]"},
     {"a distant rescue", "flows: [{name: a}, " ON("b", "a", "") ", " ON("c", "b", IF(FAILS)) "]",
-     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\"]"},
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Failed", "[\"f-b\"]"},
     {"the flow waits for the rescue's other target", "flows: [{name: a}, {name: x}, " ON("c", "a, x", IF(FAILS)) "]",
-     {{"f-a", 1, NULL}, {"f-x"}, {"f-c"}}, "f-a f-x f-c", "Succeed", ""},
+     {{"f-a", 1, NULL}, {"f-x"}, {"f-c"}}, "f-a f-x f-c", "Failed", ""},
     {"ignored failure", "flows: [{name: a, failurePolicy: ignore}, " ON("b", "a", "") "]",
      {{"f-a", 1, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
     {"one skipped, one completed: a join runs", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "a, b", "") "]",
@@ -120,7 +120,7 @@ static const struct control_case cases[] = {
     {"of a skipped step there are none", "flows: [{name: x}, " ON("a", "x", IF("{target: x, phases: [Failed]}")) ", {name: d, dependsOn: {targets: [x]}}, "
      ON("b", "a, d", "for: {itemsFrom: {target: a, key: l}, maxIterations: 4}") ", " ON("c", "b", "") "]",
      {{"f-x"}, {"f-d"}, {"f-c"}}, "f-x f-d f-c", "Succeed", "[\"f-a\"]"},
-    {"broken lists may be handled", LIST("") ", " ON("c", "b", IF("{target: b, phases: [Failed]}")) "]", {{"f-a", 0, "l=["}, {"f-c"}}, "f-a f-c", "Succeed", ""},
+    {"broken lists may be handled", LIST("") ", " ON("c", "b", IF("{target: b, phases: [Failed]}")) "]", {{"f-a", 0, "l=["}, {"f-c"}}, "f-a f-c", "Failed", ""},
 };
 /* clang-format on */
 
@@ -284,7 +284,7 @@ static void a_missing_output_may_be_handled_like_any_failure(void **state)
     check("the handler runs", flow_fixture_has_job(fixture, "f-c"));
     flow_fixture_end(fixture, "f-c", 0, NULL);
     flow_fixture_advance(fixture, 1000);
-    check_str("ends", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    check_str("ends", flow_fixture_at(fixture, "f", "state/message"), "failed: b; handled by: c");
 }
 
 /* covers: see jobflow.md 13.3: judged only when all have been asked */
@@ -292,9 +292,9 @@ static void unrelated_steps_go_on_while_a_failure_is_judged(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    flow_fixture_spec(
-        fixture, "f", "a b c x",
-        "flows: [{name: a}, {name: x}, " ON("b", "x", "") ", " ON("c", "a, b", IF(FAILS)) "]");
+    flow_fixture_spec(fixture, "f", "a b c x",
+                      "handledFailures: succeed, flows: [{name: a}, {name: x}, " ON(
+                          "b", "x", "") ", " ON("c", "a, b", IF(FAILS)) "]");
     flow_fixture_end(fixture, "f-a", 1, NULL);
     flow_fixture_advance(fixture, 1000);
     check_str("runs", flow_fixture_at(fixture, "f", "state/phase"), "Running");
@@ -315,7 +315,8 @@ static void upstream_knows_no_conditions(void **state)
 
     flow_fixture_spec(
         fixture, "f", "a b c r",
-        "maxRetry: 3, suspend: true, activeDeadlineSeconds: 1, flows: [{name: a, when: "
+        "handledFailures: succeed, maxRetry: 3, suspend: true, activeDeadlineSeconds: 1, flows: "
+        "[{name: a, when: "
         "always}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "for: {items: [u, v]}") "]");
     flow_fixture_end(fixture, "f-a", 0, NULL);
     flow_fixture_end(fixture, "f-b", 0, NULL);

@@ -20,6 +20,8 @@ static const struct {
     {"pending may succeed at once",          FLOW_PENDING, FACT_ALL_DONE,                      FLOW_SUCCEED},
     {"a failure ends it",                    FLOW_RUNNING, FACT_STARTED | FACT_STEP_FAILED,    FLOW_FAILED},
     {"a failure before all is done",         FLOW_RUNNING, FACT_STEP_FAILED | FACT_ALL_DONE,   FLOW_FAILED},
+    {"handled failures fail it at the end",  FLOW_RUNNING, FACT_ALL_DONE | FACT_HANDLED_FAILURE, FLOW_FAILED},
+    {"handled failures stop nothing",        FLOW_RUNNING, FACT_STARTED | FACT_HANDLED_FAILURE,  FLOW_RUNNING},
     {"failed is final",                      FLOW_FAILED,  FACT_FINISHED | FACT_ALL_DONE,      FLOW_FAILED},
     {"succeed is final",                     FLOW_SUCCEED, FACT_FINISHED | FACT_STEP_FAILED,   FLOW_SUCCEED},
     {"a deletion mark wins over the end",    FLOW_SUCCEED, FACT_FINISHED | FACT_DELETING,      FLOW_TERMINATING},

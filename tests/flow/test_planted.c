@@ -83,7 +83,8 @@ enum { SEEDS = 3000, CIRCLES = 200000 };
     X(ABORTED_ARE_GONE, "aborted jobs make room for others")                    \
     X(ONE_FAILS_ALL,   "a failed iteration drops the rest of its loop")         \
     X(RAN_ONCE,        "what has run once runs in every retry of the flow")     \
-    X(NOT_ASKED_AGAIN, "a retry keeps what ran because of a failure")
+    X(NOT_ASKED_AGAIN, "a retry keeps what ran because of a failure")           \
+    X(HANDLED_IS_FINE, "a handled failure does not fail the flow")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -130,6 +131,8 @@ WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
     if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_CONTINUES) &&
         !flow_phase_finished(now))
         return FLOW_SUCCEED;
+    if (planted == BUG_HANDLED_IS_FINE)
+        facts &= ~(unsigned)FACT_HANDLED_FAILURE;
     if (planted == BUG_BACK_TO_LIFE && now == FLOW_SUCCEED)
         return FLOW_RUNNING;
     return __real_flow_decide_phase(now, facts);

@@ -211,7 +211,9 @@ static void failure_somebody_waits_for_is_handled(void **state)
     flow_fixture_restart(fixture);
     check_str("after a restart too", flow_fixture_at(fixture, "f", "state/phase"), "Running");
     flow_fixture_complete(fixture, "f-z");
-    check_str("ends well", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    check_str("ends", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    check_str("says so", flow_fixture_at(fixture, "f", "state/message"),
+              "failed: a; handled by: z");
 }
 
 /* covers: see 6.2 "taskStatus": pods of the job's current version */

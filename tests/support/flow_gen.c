@@ -231,6 +231,7 @@ static void roll_rest(struct dice *dice, struct gen_flow *flow)
     flow->pinned = dice_chance(dice, 25);
     flow->parameter = dice_roll(dice, 3);
     flow->parameter_given = dice_chance(dice, 50);
+    flow->handled_succeed = dice_chance(dice, 40);
 }
 
 void gen_flow(uint64_t seed, struct gen_flow *out)

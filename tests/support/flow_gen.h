@@ -91,6 +91,7 @@ struct gen_flow {
     uint32_t gang;               /* bits: members; 0 = none */
     uint32_t gang_least;         /* how many members must start together; 0 = all */
     int deadline_s, ttl_s;       /* 0 = no deadline; -1 = no TTL */
+    bool handled_succeed;        /* handledFailures: succeed */
     bool deletes;                /* jobRetainPolicy: delete */
     bool pinned;                 /* templatePolicy: pinned */
     int parameter;               /* the value of parameter p */

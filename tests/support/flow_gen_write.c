@@ -215,6 +215,8 @@ void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out)
             buf_printf(out, ", minAvailable: %u", flow->gang_least);
         buf_str(out, "}]");
     }
+    if (flow->handled_succeed)
+        buf_str(out, ", handledFailures: succeed");
     if (flow->deadline_s)
         buf_printf(out, ", activeDeadlineSeconds: %d", flow->deadline_s);
     if (flow->ttl_s >= 0)

@@ -45,13 +45,18 @@ static void begin_again(struct rules *rules, uint32_t at, bool judged)
     }
 }
 
-/* Returns whether a condition handled the failure of the step; RULE_PERHAPS when the handling step
+/* Returns whether a manual retry keeps the failure of the step, because it is ignored or a condition
+ * handled it and that is enough; RULE_PERHAPS when the handling step
  * did not run. */
 static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
 {
     enum rule_sure rescued = RULE_NO;
 
-    if (rules->flow->steps[at].ignored || rules->steps[at].handled)
+    if (rules->flow->steps[at].ignored)
+        return RULE_YES;
+    if (!rules->flow->handled_succeed)
+        return RULE_NO;
+    if (rules->steps[at].handled)
         return RULE_YES;
     for (uint32_t i = at + 1; i < rules->flow->count; i++) {
         if (!rule_may_rescue(rules, i, at))

@@ -43,6 +43,7 @@ uint32_t rule_unfinished(const struct rules *rules)
 struct tally {
     enum rule_sure lost;
     bool all_done, active, unsure;
+    bool handled; /* some failure is handled */
 };
 
 static void count_step(const struct rules *rules, uint32_t i, struct tally *tally)
@@ -52,6 +53,7 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
 
     tally->lost = lost > tally->lost ? lost : tally->lost;
     tally->unsure |= step->end == RULE_UNSURE;
+    tally->handled |= rule_has_failed(step->end) && !rules->flow->steps[i].ignored;
     tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
     if (rule_has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
         !step->handled)
@@ -94,7 +96,7 @@ static enum rule_phase phase_of(struct rules *rules)
     if (rules->aborted || (tally.lost == RULE_YES && (!goes_on || !tally.active)))
         return RULE_FAILS;
     if (tally.all_done)
-        return RULE_SUCCEEDS;
+        return tally.handled && !rules->flow->handled_succeed ? RULE_FAILS : RULE_SUCCEEDS;
     return rules->late ? RULE_FAILS : RULE_GOES_ON;
 }
 

@@ -85,6 +85,9 @@ enum failure_policy { FAILURE_POLICIES(FAILURE_POLICY_ENUM) FAILURE_POLICY_N };
  */
 enum flow_strategy { STRATEGY_ALL, STRATEGY_ANY };
 enum step_failure_policy { STEP_FAILURE_FAIL, STEP_FAILURE_IGNORE };
+
+/* How a flow ends in which other steps have handled all failures. */
+enum handled_failures { HANDLED_FAILURES_FAIL, HANDLED_FAILURES_SUCCEED };
 enum step_when { WHEN_TARGETS_MET, WHEN_ALWAYS, WHEN_ALWAYS_CAPITALISED };
 enum flow_order { ORDER_LIST, ORDER_CRITICAL_PATH };
 enum retain_policy { RETAIN_POLICY_RETAIN, RETAIN_POLICY_DELETE };
@@ -240,6 +243,7 @@ struct jobflow_spec {
     } steps;
     enum retain_policy retain_policy;
     enum failure_policy failure_policy;
+    enum handled_failures handled_failures;
     enum template_policy template_policy;
     int32_t max_retry; /* default of every step */
     bool suspend;

@@ -111,6 +111,7 @@ static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct 
 
 
 static const char *const step_failure_values[] = {[STEP_FAILURE_FAIL] = "fail", [STEP_FAILURE_IGNORE] = "ignore", NULL};
+static const char *const handled_values[] = {[HANDLED_FAILURES_FAIL] = "fail", [HANDLED_FAILURES_SUCCEED] = "succeed", NULL};
 static const char *const flow_failure_values[] = {FAILURE_POLICIES(ENUM_TEXT) NULL};
 static const char *const template_policy_values[] = {[TEMPLATE_POLICY_LATEST] = "latest", [TEMPLATE_POLICY_PINNED] = "pinned", NULL};
 static const char *const when_values[] = {"always", "Always", NULL};
@@ -187,6 +188,8 @@ static const struct field flow_fields[] = {
     {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Number of further attempts that each step has after the first; 0 when absent."},
     {"failurePolicy",           FIELD_ENUM,    FLOW(failure_policy), .one_of = flow_failure_values,
      .doc = "Effect of a failed step. stop (the default): no further step starts. abort: running jobs are terminated as well. continue: steps that do not depend on the failed one go on."},
+    {"handledFailures",         FIELD_ENUM,    FLOW(handled_failures), .one_of = handled_values,
+     .doc = "End of a flow in which other steps have handled every failure: Failed (fail, the default) or Succeed (succeed)."},
     {"templatePolicy",          FIELD_ENUM,    FLOW(template_policy), .one_of = template_policy_values,
      .doc = "Version of a template that jobs are made from: the newest one (latest, the default), or the one that existed when the flow was accepted (pinned)."},
     {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Groups of steps that start together."},

@@ -312,6 +312,16 @@ static void take_job(struct flow_tracker *tracker, struct flow_view_step *step,
         flow_set_phase(tracker, step->flow, flow_phase_of_job(status->phase), telling);
 }
 
+/* The job was removed for a manual retry: its step waits again, and may be skipped this time. */
+static void forget_job(struct flow_tracker *tracker, struct flow_view_step *step)
+{
+    set_told(step, NULL);
+    set_state(tracker, step, VIEW_WAITING);
+    step->created_ms = step->started_ms = step->ended_ms = 0;
+    step->ran_ms = -1;
+    step->resumed = false;
+}
+
 static bool job_changed(void *ctx, enum store_change change, const struct object *old,
                         const struct object *job)
 {
@@ -322,9 +332,13 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
         return true;
     if (change != STORE_DELETED) {
         take_job(tracker, step, job, TELL);
-    } else if (!flow_view_step_over(step) && strcmp(step->job_uid, object_uid(job)) == 0) {
+    } else if (strcmp(step->job_uid, object_uid(job)) != 0) {
+        return true; /* it has another job by now */
+    } else if (!flow_view_step_over(step)) {
         set_told(step, NULL);
         come_to(tracker, step, VIEW_STOPPED, TELL);
+    } else if (!step->flow->bare_job && jobflow_wants_retry(step->flow->object)) {
+        forget_job(tracker, step);
     }
     check_finished(tracker);
     return true;

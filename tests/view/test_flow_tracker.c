@@ -185,6 +185,39 @@ static void skipped_steps_are_known_at_the_end(void **state)
     seen_release(&seen);
 }
 
+/* A step that ran before a manual retry, and is skipped by it, is not told as completed. */
+static void a_retry_may_skip_what_ran_before(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        struct seen seen = {0};
+        struct flow_tracker *tracker = NULL;
+        scoped_str text = NULL;
+
+        flow_fixture_spec(fixture, "f", "a p",
+                          "flows: [{name: a}, {name: p, dependsOn: {targets: [a]}, if: {terms: "
+                          "[{target: a, phases: [Failed]}]}}]");
+        if (!late)
+            tracker = follow(fixture, &seen);
+        flow_fixture_end(fixture, "f-a", 1, NULL);
+        flow_fixture_end(fixture, "f-p", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        if (late)
+            tracker = follow(fixture, &seen);
+        flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_end(fixture, "f-a", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        flow_tracker_complete(tracker);
+        text = text_of(flow_tracker_flows(tracker));
+        check_has("counts", text, "1 of 2 steps completed, 1 skipped");
+        check_has("the failed step", text, "a Completed x2");
+        check_has("the handler", text, "p Skipped x1");
+        flow_tracker_free(tracker);
+        seen_release(&seen);
+    }
+}
+
 static void a_deleted_job_stops_its_step(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -302,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_run_and_the_store_tell_the_same),
         cmocka_unit_test(attempts_before_the_tracker_count),
         cmocka_unit_test(skipped_steps_are_known_at_the_end),
+        cmocka_unit_test(a_retry_may_skip_what_ran_before),
         cmocka_unit_test(a_deleted_job_stops_its_step),
         cmocka_unit_test(loops_tell_how_far_they_have_come),
         cmocka_unit_test(what_was_told_of_a_loop_goes_with_its_cause),

@@ -13,35 +13,30 @@ void flow_make_runnable(struct flow *flow)
 {
     struct flow_controller *controller = flow->controller;
 
-    if (flow->runnable || flow->gone)
+    if (flow->runnable || flow->opening == FLOW_GONE)
         return;
     flow->runnable = true;
-    flow->next_runnable = NULL;
-    if (controller->last_runnable)
-        controller->last_runnable->next_runnable = flow;
-    else
-        controller->first_runnable = flow;
-    controller->last_runnable = flow;
+    STAILQ_INSERT_TAIL(&controller->runnable, flow, next_runnable);
     loop_post(controller->loop, &controller->run);
 }
 
 static void free_when_idle(struct flow *flow)
 {
-    if (flow->gone && !flow->calls && !flow->runnable)
+    if (flow->opening == FLOW_GONE && !flow->calls && !flow->runnable)
         flow_free(flow);
 }
 
 static void run(struct task *task)
 {
     struct flow_controller *controller = container_of(task, struct flow_controller, run);
-    struct flow *flow = controller->first_runnable;
+    struct flow *flow = STAILQ_FIRST(&controller->runnable);
 
-    controller->first_runnable = controller->last_runnable = NULL;
+    STAILQ_INIT(&controller->runnable); /* what becomes runnable meanwhile has the next turn */
     while (flow) {
-        struct flow *next = flow->next_runnable;
+        struct flow *next = STAILQ_NEXT(flow, next_runnable);
 
         flow->runnable = false;
-        if (flow->gone)
+        if (flow->opening == FLOW_GONE)
             free_when_idle(flow);
         else
             flow_sync(flow);
@@ -68,7 +63,7 @@ void flow_call_begun(struct flow *flow)
 bool flow_call_ended(struct flow *flow)
 {
     struct flow_controller *controller = flow->controller;
-    bool alive = !flow->gone;
+    bool alive = flow->opening != FLOW_GONE;
 
     flow->calls--;
     controller->calls--;
@@ -79,10 +74,12 @@ bool flow_call_ended(struct flow *flow)
 
 static void forget(struct flow *flow)
 {
+    bool open = flow->opening == FLOW_OPEN;
+
     HASH_DEL(flow->controller->by_uid, flow);
-    flow->gone = true;
-    if (flow->opening == FLOW_OPEN)
-        flow_close(flow);
+    flow_opening_set(&flow->opening, FLOW_GONE);
+    if (open)
+        flow_release_model(flow);
     flow_stop_status_writes(flow);
     flow_stop_job_commands(flow);
     timer_stop(flow->controller->loop, &flow->retention.retry);
@@ -193,6 +190,7 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
                                         .sockets = options ? options->sockets : NULL,
                                         .host_address = options ? options->host_address : NULL};
 
+    STAILQ_INIT(&controller->runnable);
     controller->cluster = cluster;
     controller->loop = cluster->loop;
     if (options)
@@ -220,11 +218,11 @@ void flow_controller_stop(struct flow_controller *controller)
     cluster_unwatch(controller->cluster, &controller->flows);
     cluster_unwatch(controller->cluster, &controller->templates);
     loop_cancel(controller->loop, &controller->run);
-    for (flow = controller->first_runnable; flow; flow = next) {
-        next = flow->next_runnable;
+    STAILQ_FOREACH(flow, &controller->runnable, next_runnable)
+    {
         flow->runnable = false;
     }
-    controller->first_runnable = controller->last_runnable = NULL;
+    STAILQ_INIT(&controller->runnable);
     HASH_ITER(hh, controller->by_uid, flow, next) forget(flow);
     controller->stopped = true;
     free_controller(controller);

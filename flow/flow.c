@@ -72,7 +72,7 @@ static bool flow_suspended(const struct flow *flow)
 
 bool flow_may_create(const struct flow *flow)
 {
-    return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
+    return flow->opening == FLOW_OPEN && !object_deleting(flow->object) &&
            !flow_phase_finished(flow->state.phase) &&
            (flow_ending(flow) || (!jobflow_aborted(flow->object) && !flow->deadline_passed &&
                                   (!flow_model_failed_steps(&flow->model) ||
@@ -171,7 +171,7 @@ void flow_set_reason(struct flow *flow, const char *reason, const char *message)
 
 static void refuse(struct flow *flow, const struct error *err)
 {
-    flow->opening = FLOW_UNUSABLE;
+    flow_opening_set(&flow->opening, FLOW_UNUSABLE);
     flow_set_reason(flow, "InvalidFlow", err->message);
     log_warn("flow cannot be run", kv_str("namespace", object_namespace(flow->object)),
              kv_str("flow", object_name(flow->object)), kv_str("field", err->field),
@@ -214,7 +214,7 @@ void flow_open(struct flow *flow)
     mem_free(extra);
     flow->model.tick = flow_tick(flow);
     flow->build++;
-    flow->opening = FLOW_OPEN;
+    flow_opening_set(&flow->opening, FLOW_OPEN);
     flow_state_release(&flow->state);
     removed_entries_release(&flow->removed);
     flow_restore(&flow->model, &flow->state, &flow->removed, status,
@@ -241,7 +241,7 @@ void flow_open(struct flow *flow)
         template_pins_start(flow);
     }
     flow->deadline_passed = flow_deadline_hit(flow);
-    flow->writer.dirty = true;
+    status_write_want(&flow->writer.state);
     flow_make_runnable(flow);
 }
 
@@ -314,12 +314,17 @@ void flow_renew_iteration_budgets(struct flow *flow)
     mem_free(extra);
 }
 
-void flow_close(struct flow *flow)
+void flow_release_model(struct flow *flow)
 {
     unblock_all(flow);
     template_pins_stop(flow);
     flow_model_release(&flow->model);
-    flow->opening = FLOW_CLOSED;
+}
+
+void flow_close(struct flow *flow)
+{
+    flow_release_model(flow);
+    flow_opening_set(&flow->opening, FLOW_CLOSED);
 }
 
 void flow_object_changed(struct flow *flow, const struct object *object)
@@ -333,7 +338,8 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     if (object->revision <= before->revision)
         return;
     flow->object = object_ref(object);
-    if (!flow->writer.in_flight && object->revision != flow->writer.written_revision &&
+    if (!status_write_in_flight(flow->writer.state) &&
+        object->revision != flow->writer.written_revision &&
         !flow_same_text(object->status, flow->writer.written))
         flow_rewrite_status(flow);
     if ((flow->opening == FLOW_CLOSED && (marked || asked)) ||
@@ -357,8 +363,9 @@ static bool settled(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && flow_phase_finished(flow->writer.written_phase) &&
            flow->state.phase == flow->writer.written_phase && !object_deleting(flow->object) &&
-           !flow_model_unfinished(&flow->model) && !flow->calls && !flow->writer.dirty &&
-           flow->retention.done && !flow_retry_wanted(flow);
+           !flow_model_unfinished(&flow->model) && !flow->calls &&
+           !status_write_wanted(flow->writer.state) && flow->retention.done &&
+           !flow_retry_wanted(flow);
 }
 
 /* Whether the last job of a finished flow has ended since the last status was rendered. No further
@@ -371,7 +378,8 @@ static bool last_job_ended(const struct flow *flow)
 
 static void publish_changes(struct flow *flow)
 {
-    if (!flow->writer.dirty && flow->writer.rendered_changes == flow->model.changes)
+    if (!status_write_wanted(flow->writer.state) &&
+        flow->writer.rendered_changes == flow->model.changes)
         return;
     if (last_job_ended(flow))
         flow_write_status_now(flow);
@@ -393,7 +401,7 @@ static void sync_flow(struct flow *flow)
     flow_retry_dismiss(flow);
     if (flow_retry_wanted(flow))
         flow_model_prepare_retry(&flow->model);
-    if (flow->backoffs_held && !flow->writer.in_flight)
+    if (flow->backoffs_held && !status_write_in_flight(flow->writer.state))
         flow_backoff_update_all(flow);
     flow_update_deadline(flow);
     next = flow_next_phase(flow);

@@ -20,6 +20,7 @@
 #include "flow/decide.h"
 #include "flow/loop_times.h"
 #include "flow/metrics.h"
+#include "flow/states.h"
 #include "flow/status_restore.h"
 #include "flow/template_pins.h"
 #include "probes/probe.h"
@@ -29,17 +30,11 @@
 #define REASON_DEADLINE       "DeadlineExceeded" /* a state.reason */
 #define REASON_MISSING_OUTPUT "MissingOutput" /* reason of a step that refers to such an output */
 
-enum flow_opening {
-    FLOW_CLOSED,  /* finished, stored, no job unfinished: only the object is kept */
-    FLOW_OPEN,    /* the model is live */
-    FLOW_UNUSABLE /* its graph cannot be run, so it has no model */
-};
-
 /* What a status write covers, and when the next one is due: status_writer.c. */
 struct status_writer {
     struct cluster_call call;
     struct timer window;
-    bool in_flight, dirty, urgent;
+    enum status_write state;
     bool overwritten; /* another client changed the status: ours is written even if it is equal */
     unsigned failures;
     struct blob *written;     /* the status we stored last; NULL = never */
@@ -88,7 +83,6 @@ struct flow {
     struct job_retention retention;
     uint32_t build;        /* counts builds of the model: step indexes differ from build to build */
     unsigned calls;        /* in flight, those of the writer included */
-    bool gone;             /* the object is deleted; the flow is freed when its calls are back */
     struct timer deadline; /* activeDeadlineSeconds */
     int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
     struct timer ttl;      /* ttlSecondsAfterFinished */
@@ -97,7 +91,7 @@ struct flow {
     enum flow_phase ending; /* how the flow ends, decided while final steps run; else NONE */
     char *warned;           /* the last cause that a Warning was written for */
     bool runnable;
-    struct flow *next_runnable;
+    STAILQ_ENTRY(flow) next_runnable;
     UT_hash_handle hh; /* by uid */
     char uid[];
 };
@@ -109,7 +103,7 @@ struct flow_controller {
     struct cluster_watcher flows, templates, jobs;
     struct flow *by_uid;
     struct task run;
-    struct flow *first_runnable, *last_runnable;
+    STAILQ_HEAD(, flow) runnable;
     struct wait_key *waits; /* blocked steps by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
     LIST_HEAD(, template_pins) pins; /* of all flows that pin templates */
@@ -137,6 +131,8 @@ void flow_free(struct flow *flow);
 void flow_object_changed(struct flow *flow, const struct object *object);
 /** Builds the model from the object, its stored status and its jobs. */
 void flow_open(struct flow *flow);
+/** Drops the model with all that waits in it. */
+void flow_release_model(struct flow *flow);
 void flow_close(struct flow *flow);
 /** Gives each loop whose `until` condition never came true as many iterations again, for a manual
  * retry. */

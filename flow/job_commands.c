@@ -31,7 +31,7 @@ static bool results_are_stored(const struct flow *flow)
 {
     const struct status_writer *w = &flow->writer;
 
-    return w->written_phase == FLOW_FAILED && !w->in_flight && !w->dirty &&
+    return w->written_phase == FLOW_FAILED && w->state == STATUS_STORED &&
            w->written_changes == flow->model.changes;
 }
 
@@ -39,7 +39,7 @@ static enum job_command command_of(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
 
-    if (flow->opening != FLOW_OPEN || flow->gone || object_deleting(flow->object) ||
+    if (flow->opening != FLOW_OPEN || object_deleting(flow->object) ||
         (flow->state.phase != FLOW_FAILED && flow->ending != FLOW_FAILED))
         return JOB_COMMAND_NONE;
     if (flow_model_unfinished(m) &&
@@ -232,8 +232,8 @@ void flow_send_job_commands(struct flow *flow)
         return;
     if (what != flow->commands.now || flow->build != flow->commands.build)
         begin(flow, what);
-    if (what == JOB_COMMAND_NONE && removal_wanted(flow) && !flow->writer.in_flight &&
-        !flow->writer.failures)
+    if (what == JOB_COMMAND_NONE && removal_wanted(flow) &&
+        !status_write_in_flight(flow->writer.state) && !flow->writer.failures)
         flow_write_status_now(flow); /* jobs are removed once their results are stored */
     if (timer_armed(&flow->commands.again))
         return;

@@ -33,7 +33,7 @@ static void note(struct flow *flow, const char *value)
 
     mem_free(flow->state.retry);
     flow->state.retry = kept;
-    flow->writer.dirty = true;
+    status_write_want(&flow->writer.state);
 }
 
 bool flow_retry_wanted(const struct flow *flow)

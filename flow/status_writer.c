@@ -114,8 +114,9 @@ static void not_stored(struct flow *flow, const struct error *err)
     if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store logs its own errors */
         log_warn("flow status not written", kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-    w->dirty = true;
-    w->urgent = false;
+    if (w->state == STATUS_DUE)
+        status_write_set(&w->state, STATUS_WAITING);
+    status_write_want(&w->state);
     timer_start(flow->controller->loop, &w->window,
                 flow_retry_delay_ms(w->failures++, RETRY_FIRST_MS));
 }
@@ -125,16 +126,18 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
     struct flow *flow = container_of(call, struct flow, writer.call);
     struct status_writer *w = &flow->writer;
 
-    w->in_flight = false;
+    status_write_set(&w->state, w->state == STATUS_SENT         ? STATUS_STORED
+                                : w->state == STATUS_SENT_AGAIN ? STATUS_WAITING
+                                                                : STATUS_DUE);
     if (!flow_call_ended(flow))
         return;
     if (err)
         not_stored(flow, err);
     else
         stored(flow, result);
-    if (w->urgent)
+    if (w->state == STATUS_DUE)
         submit(flow);
-    else if (w->dirty && !timer_armed(&w->window))
+    else if (w->state == STATUS_WAITING && !timer_armed(&w->window))
         flow_write_status_soon(flow);
     flow_make_runnable(flow);
 }
@@ -155,17 +158,17 @@ static void submit(struct flow *flow)
     struct blob *status;
 
     timer_stop(flow->controller->loop, &w->window);
-    w->dirty = w->urgent = false;
     w->rendered_changes = flow->model.changes;
     w->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
     status = flow->opening == FLOW_CLOSED ? blob_ref(w->written) : render(flow);
     if (!w->overwritten && flow_same_text(status, w->written)) {
         blob_unref(status);
+        status_write_set(&w->state, STATUS_STORED);
         w->written_changes = w->rendered_changes;
         flow_make_runnable(flow);
         return;
     }
-    w->in_flight = true;
+    status_write_set(&w->state, STATUS_SENT);
     w->sent = blob_ref(status);
     w->sent_phase = flow->state.phase;
     w->sent_changes = w->rendered_changes;
@@ -194,17 +197,20 @@ void flow_write_status_soon(struct flow *flow)
 {
     struct status_writer *w = &flow->writer;
 
-    w->dirty = true;
+    status_write_want(&w->state);
     w->window.fire = on_window;
-    if (!w->in_flight && !timer_armed(&w->window))
+    if (!status_write_in_flight(w->state) && !timer_armed(&w->window))
         timer_start(flow->controller->loop, &w->window, window_ms(flow));
 }
 
 void flow_write_status_now(struct flow *flow)
 {
-    flow->writer.dirty = true;
-    flow->writer.urgent = true;
-    if (!flow->writer.in_flight)
+    enum status_write *state = &flow->writer.state;
+    bool in_flight = status_write_in_flight(*state);
+
+    if (*state != STATUS_SENT_DUE && *state != STATUS_DUE)
+        status_write_set(state, in_flight ? STATUS_SENT_DUE : STATUS_DUE);
+    if (!in_flight)
         submit(flow);
 }
 

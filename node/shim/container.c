@@ -138,7 +138,7 @@ void container_ended(struct container *c, int code, int number, const char *reas
     if (status->finished_ms < status->started_ms)
         status->finished_ms = status->started_ms; /* the wall clock was set back (D-12) */
     pod_wake(pod);
-    if (pod->ending ||
+    if (pod->life != LIFE_ACTIVE ||
         !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
         return;
 
@@ -181,7 +181,7 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
 
     HASH_DELETE(by_pid, pod->shim->programs, c);
     c->pid = 0;
-    c->starting = false;
+    container_run_set(&c->run, RUN_NONE);
     exec_helper_stop(c);
     alarm_clear(&pod->shim->reactor, &c->kill);
     alarm_clear(&pod->shim->reactor, &c->memory_check);
@@ -200,7 +200,7 @@ void container_signal(const struct container *c, int number)
 {
     bool sandboxed = c->report.fd >= 0;
 
-    if (number == SIGKILL && sandboxed && !c->starting)
+    if (number == SIGKILL && sandboxed && !container_run_starting(c->run))
         number = INIT_KILL;
     kill(sandboxed ? c->pid : -c->pid, number);
 }
@@ -220,6 +220,7 @@ void container_set_process(struct container *c, pid_t pid)
     struct pod *pod = c->pod;
 
     c->pid = pid;
+    container_run_set(&c->run, RUN_STARTING);
     HASH_ADD(by_pid, pod->shim->programs, pid, sizeof c->pid, c);
     pod->n_running++;
 }
@@ -228,7 +229,7 @@ static void set_running(struct container *c)
 {
     struct pod *pod = c->pod;
 
-    c->starting = false;
+    container_run_set(&c->run, c->run == RUN_STARTING ? RUN_UP : RUN_STOPPING);
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
     c->over_memory = false;
@@ -273,7 +274,7 @@ void container_startup_passed(struct container *c)
 
 static void post_start_done(struct container *c, uint64_t id, int code, const char *text)
 {
-    if (!c->pid || !c->starting)
+    if (!container_run_starting(c->run))
         return;
     if (code == 0) {
         set_running(c);
@@ -290,27 +291,27 @@ static void post_start_done(struct container *c, uint64_t id, int code, const ch
 void container_program_started(struct container *c)
 {
     pod_wake(c->pod);
-    if (c->spec->post_start.act == ACT_NONE) {
-        set_running(c);
+    if (!container_run_starting(c->run)) /* its process has ended already */
         return;
-    }
-    c->starting = true;
-    exec_helper_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
+    if (c->spec->post_start.act == ACT_NONE)
+        set_running(c);
+    else
+        exec_helper_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
 }
 
 static void pre_stop_done(struct container *c, uint64_t id, int code, const char *text)
 {
-    if (c->pid && c->stopping)
+    if (container_run_stopping(c->run))
         container_signal(c, SIGTERM);
 }
 
 void container_terminate(struct container *c, int64_t grace_ms)
 {
-    bool up = !c->starting;
+    bool up = c->run == RUN_UP;
 
-    if (c->stopping || !c->pid)
+    if (c->run == RUN_NONE || container_run_stopping(c->run))
         return;
-    c->stopping = true;
+    container_run_set(&c->run, up ? RUN_STOPPING : RUN_STOPPING_EARLY);
     if (grace_ms <= 0)
         return; /* container_stop kills it at once */
     if (up && c->spec->pre_stop.act != ACT_NONE)
@@ -372,7 +373,6 @@ void container_start(struct container *c)
     mem_free(c->message);
     c->message = NULL;
     mem_free(take(c->stop_reason));
-    c->stopping = false;
     c->port_failures = (struct port_failures){0};
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());

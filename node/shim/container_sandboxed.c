@@ -138,7 +138,6 @@ void sandboxed_start(struct container *c, const struct spawn_plan *program)
     }
     c->report = (struct source){on_report, ends[0]};
     reactor_add(&shim->reactor, &c->report, EPOLLIN);
-    c->starting = true;
     container_set_process(c, pid);
 }
 

@@ -78,7 +78,7 @@ static void take_start(struct shim *shim, struct frame *frame)
     shim_put_status(&shim->records.pending, &status);
     pod->next_due = shim->unrecorded;
     shim->unrecorded = pod;
-    pod->due = true; /* is in this list: pod_wake leaves it alone until its record is written */
+    pod_listing_set(&pod->listing, LISTED_UNRECORDED); /* so pod_wake leaves it alone */
 }
 
 static void take_stop(struct shim *shim, struct frame *frame)
@@ -109,7 +109,7 @@ static void take_release(struct shim *shim, struct frame *frame)
     if (!shim_get_command(&frame->fields, SHIM_RELEASE, &command))
         return;
     pod = find(shim, command.uid);
-    if (!pod || !pod->final)
+    if (!pod || pod->life != LIFE_FINAL)
         return;
     shim_put_command(&shim->records.pending, SHIM_RELEASE, &command);
     HASH_DELETE(by_uid, shim->pods, pod);
@@ -154,7 +154,8 @@ static struct container *container_at(struct shim *shim, const char *uid, uint32
 {
     struct pod *pod = find(shim, uid);
 
-    return pod && !pod->ending && index < pod->n_containers ? &pod->containers[index] : NULL;
+    return pod && pod->life == LIFE_ACTIVE && index < pod->n_containers ? &pod->containers[index]
+                                                                        : NULL;
 }
 
 static void take_kill(struct shim *shim, struct frame *frame)

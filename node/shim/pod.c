@@ -38,7 +38,7 @@ static void deadline_passed(struct alarm *alarm)
 {
     struct pod *pod = container_of(alarm, struct pod, deadline);
 
-    if (pod->ending)
+    if (pod->life != LIFE_ACTIVE)
         return;
     pod->reason = "DeadlineExceeded";
     pod->message = "Pod was active on the node longer than the specified deadline";
@@ -62,7 +62,7 @@ static void check_volumes(struct alarm *alarm)
     int64_t begun_ns = clock_mono_ns(clock_real()), took_ns;
     const struct shim_volume *full;
 
-    if (pod->ending || !pod->shim->sandbox)
+    if (pod->life != LIFE_ACTIVE || !pod->shim->sandbox)
         return;
     full = volumes_overfull(&pod->shim->sandbox->dirs, &pod->spec);
     took_ns = clock_mono_ns(clock_real()) - begun_ns;
@@ -132,7 +132,7 @@ void pod_free(struct pod *pod)
     for (unsigned i = 0; i < pod->n_containers; i++)
         container_release(&pod->containers[i]);
     mem_free(pod->owned_message);
-    if (!pod->final)
+    if (pod->life != LIFE_FINAL)
         pod->shim->n_unfinished--;
     arena_free(pod->arena);
     mem_free(pod);
@@ -146,7 +146,8 @@ void pod_adopt(struct pod *pod, struct shim *shim)
     for (size_t i = 0; i < countof(alarms); i++)
         alarms[i]->row.position = 0; /* they are in the reactor of the shared shim, if set */
     pod->shim = shim;
-    pod->due = false;
+    if (pod->listing != LISTED_NOWHERE) /* a list of the shared shim */
+        pod_listing_set(&pod->listing, LISTED_NOWHERE);
     HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
     shim->n_unfinished++;
     pod_wake(pod);
@@ -154,9 +155,9 @@ void pod_adopt(struct pod *pod, struct shim *shim)
 
 void pod_wake(struct pod *pod)
 {
-    if (pod->due)
+    if (pod->listing != LISTED_NOWHERE)
         return;
-    pod->due = true;
+    pod_listing_set(&pod->listing, LISTED_DUE);
     pod->next_due = pod->shim->due;
     pod->shim->due = pod;
 }
@@ -170,7 +171,7 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
             .state = c->status->state,
             .sidecar = c->spec->sidecar,
             .in_backoff = alarm_is_set(&c->restart),
-            .starting = c->starting,
+            .starting = container_run_starting(c->run),
             .startup_pending = c->spec->has_startup_probe && !c->startup_passed,
             .exit_code = c->status->exit_code,
         };
@@ -183,12 +184,13 @@ struct shim_status pod_status_now(struct pod *pod)
     struct decide_container views[SHIM_CONTAINERS_MAX];
     struct decide_pod view = view_of(pod, views);
     struct pod_status *status = &pod->status;
+    bool final = pod->life == LIFE_FINAL;
 
-    status->phase = pod->reason && pod->final ? POD_FAILED : pod_phase_of(&view, pod->final);
+    status->phase = pod->reason && final ? POD_FAILED : pod_phase_of(&view, final);
     status->reason = pod->reason;
     status->message = pod->owned_message ? pod->owned_message : pod->message;
     status->initialized = pod_initialized(&view);
-    status->ready = !pod->ending && pod->n_running >= pod->spec.n_main;
+    status->ready = pod->life == LIFE_ACTIVE && pod->n_running >= pod->spec.n_main;
     for (unsigned i = 0; i < pod->n_containers; i++) {
         struct container_status *c = pod->containers[i].status;
 
@@ -198,7 +200,7 @@ struct shim_status pod_status_now(struct pod *pod)
                        : c->state == CONTAINER_RUNNING;
         status->ready = status->ready && (i < pod->spec.n_init || c->ready);
     }
-    return (struct shim_status){pod->spec.uid, pod->final, *status};
+    return (struct shim_status){pod->spec.uid, final, *status};
 }
 
 static bool pod_quiet(const struct pod *pod)
@@ -209,7 +211,8 @@ static bool pod_quiet(const struct pod *pod)
 static void pod_finish(struct pod *pod)
 {
     clear_alarms(pod);
-    pod->final = pod->status_changed = true;
+    pod_life_set(&pod->life, LIFE_FINAL);
+    pod->status_changed = true;
     pod->shim->n_unfinished--;
 }
 
@@ -218,7 +221,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
     struct reactor *reactor = &pod->shim->reactor;
     int64_t due_ns = clock_mono_ns(clock_real()) + grace_ms * NS_PER_MS;
 
-    for (unsigned i = 0; i < pod->n_containers && !pod->ending; i++) {
+    for (unsigned i = 0; i < pod->n_containers && pod->life == LIFE_ACTIVE; i++) {
         struct container *c = &pod->containers[i];
 
         container_terminate(c, grace_ms);
@@ -229,7 +232,8 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
             c->status->has_last = c->status->restart_count > 0;
         }
     }
-    pod->ending = true;
+    if (pod->life == LIFE_ACTIVE)
+        pod_life_set(&pod->life, LIFE_ENDING);
     if (grace_ms <= 0)
         kill_now(&pod->kill);
     else if (!alarm_is_set(&pod->kill) || pod->kill.due_ns > due_ns)
@@ -239,7 +243,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
 
 void pod_stop(struct pod *pod, int64_t grace_ms)
 {
-    if (!pod->final)
+    if (pod->life != LIFE_FINAL)
         pod_end(pod, grace_ms);
 }
 
@@ -250,7 +254,8 @@ void pod_refuse(struct pod *pod, const char *reason, const char *message)
             pod->containers[i].status->reason = reason;
     pod->reason = reason;
     pod->message = message;
-    pod->ending = true;
+    if (pod->life == LIFE_ACTIVE)
+        pod_life_set(&pod->life, LIFE_ENDING);
     pod_wake(pod);
 }
 
@@ -270,7 +275,7 @@ void pod_set_deadline(struct pod *pod, int64_t deadline_ms)
 {
     pod->spec.deadline_ms = deadline_ms;
     alarm_clear(&pod->shim->reactor, &pod->deadline);
-    if (!pod->ending)
+    if (pod->life == LIFE_ACTIVE)
         pod_arm_deadline(pod);
 }
 
@@ -278,9 +283,9 @@ void pod_step(struct pod *pod)
 {
     struct decide_container views[SHIM_CONTAINERS_MAX];
 
-    if (!pod->ending)
+    if (pod->life == LIFE_ACTIVE)
         pod_arm_deadline(pod);
-    while (!pod->ending) {
+    while (pod->life == LIFE_ACTIVE) {
         struct decide_pod view = view_of(pod, views);
         struct decide_next next = pod_decide(&view);
 
@@ -293,6 +298,6 @@ void pod_step(struct pod *pod)
         else
             pod_end(pod, pod->spec.grace_ms);
     }
-    if (pod->ending && !pod->final && pod_quiet(pod))
+    if (pod->life == LIFE_ENDING && pod_quiet(pod))
         pod_finish(pod);
 }

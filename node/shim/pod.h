@@ -18,6 +18,7 @@
 #include "node/sandbox/sockaddr_notify.h"
 #include "node/shim/decide.h"
 #include "node/shim/logfile.h"
+#include "node/shim/states.h"
 #include "node/wire/message.h"
 
 struct shim;
@@ -32,10 +33,10 @@ struct container {
     struct container_status *status; /* its reasons are literals; its message is `message` */
     char *message;                   /* owned */
 
-    pid_t pid;           /* of the program; sandboxed: of its init (sandbox/init.h); 0 = none */
-    bool starting;       /* there is a process, but the program or its postStart hook is not done */
-    bool startup_passed; /* its startup probe, at any time */
-    struct source report;                     /* sandboxed: reports of its init; fd -1 */
+    enum container_run run;
+    pid_t pid;            /* of the program; sandboxed: of its init (sandbox/init.h); 0 = none */
+    bool startup_passed;  /* its startup probe, at any time */
+    struct source report; /* sandboxed: reports of its init; fd -1 */
     struct notify_listener *notify_listeners; /* address requests of its programs */
     struct init_report *final_report;         /* sandboxed: how its program ended; owned */
     UT_hash_handle by_pid;
@@ -45,7 +46,6 @@ struct container {
     struct alarm restart;      /* back-off before the next run */
     struct alarm memory_check; /* where no control group limits its memory */
     bool over_memory;          /* and it was killed for it */
-    bool stopping;             /* its preStop hook runs, or TERM was sent */
     struct alarm kill;         /* of this container alone */
     struct port_failures port_failures;
     char *stop_reason;           /* owned: its message, if it leaves none; NULL = none */
@@ -60,8 +60,8 @@ struct pod {
     struct arena *arena; /* holds the spec and the bytes it points into */
     struct shim_pod spec;
 
-    bool ending, final;
-    bool due;            /* is in a list of the shim: due, or unrecorded */
+    enum pod_life life;
+    enum pod_listing listing;
     bool status_changed; /* its status is to be reported this turn */
     struct pod *next_due;
     const char *reason, *message; /* literals: why it ends, if not by itself */

@@ -43,7 +43,7 @@ static void retry_records(struct alarm *alarm)
 /* A sandboxed pod gets a shim of its own, unless it was stopped before it began. */
 static void admit(struct shim *shim, struct pod *pod)
 {
-    if (pod->spec.kind == SHIM_POD_PLAIN || pod->ending)
+    if (pod->spec.kind == SHIM_POD_PLAIN || pod->life != LIFE_ACTIVE)
         pod_wake(pod);
     else if (!pod_shim_start(shim, pod))
         pod_refuse(pod, "StartError", "not started: there is no process for its supervisor");
@@ -64,7 +64,7 @@ static void admit_unrecorded(struct shim *shim)
         struct pod *pod = shim->unrecorded;
 
         shim->unrecorded = pod->next_due;
-        pod->due = false;
+        pod_listing_set(&pod->listing, LISTED_NOWHERE);
         if (written)
             admit(shim, pod);
         else
@@ -78,7 +78,7 @@ static void step_due(struct shim *shim)
         struct pod *pod = shim->due;
 
         shim->due = pod->next_due;
-        pod->due = false;
+        pod_listing_set(&pod->listing, LISTED_NOWHERE);
         pod_step(pod);
         if (pod->status_changed) {
             struct shim_status status = pod_status_now(pod);

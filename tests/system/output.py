@@ -130,6 +130,26 @@ def live_shows_steps_and_bar_while_they_run():
     check(seen, "never seen")
 
 
+def live_shows_how_far_a_loop_has_come():
+    loop = {"maxIterations": 500, "until": {"terms": [{"target": "try", "output": {"key": "done", "operator": "Exists"}}]}}
+    manifest("f.yaml", flow("f", [dict(step("try"), **{"for": loop}), step("after", ["try"])]), template("after"),
+             template("try", "n=$(ls | grep -c ^at-); touch at-$n; while [ ! -e go-$n ]; do sleep 0.01; done; "
+                             "if [ $n = 2 ]; then echo done=1 > /dev/termination-log; fi"))
+    seen = []
+
+    def look(process, data):
+        text = Screen(80, 24).feed(data).text()
+        if len(seen) < 3 and os.path.exists("at-%d" % len(seen)) and "0/2 steps, try %d/500" % len(seen) in text:
+            seen.append(write("go-%d" % len(seen), ""))
+    screen_of("run", "f.yaml", while_running=look)
+    check_equal("how often it was seen", len(seen), 3)
+    for i in range(3):
+        os.remove("at-%d" % i)
+    lines = [json.loads(line) for line in jobflow("run", "-o", "json", "--fresh", "f.yaml").stdout.splitlines()]
+    last = [line for line in lines if line.get("step") == "try"][-1]
+    check_equal("json", (last["iterations"], last["phase"]), (500, "Completed"))
+
+
 def live_fits_narrow_and_low_terminals():
     long = "a-step-with-quite-a-long-name-that-does-not-fit"
     manifest("f.yaml", flow("f", [step("%s-%d" % (long, i), template="s") for i in range(30)]), template("s", "sleep 0.25"))

@@ -8,6 +8,10 @@
  *     running                           earlier boot: it is lost
  *   seen running, not found             lost: Failed, never exit code 0 (P-09)
  *   no intent                           queued like a new pod
+ *
+ * A process may stop a pod before the decision to do so is durable: the disk is full, or the process
+ * is killed. The pod then ends although no stored state says that it should. It has not failed: it
+ * is deleted with a mark by which its job makes another one, and no policy applies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -143,4 +147,23 @@ void kubelet_adoption_done(struct task *task)
     if (k->options.adopted)
         k->options.adopted(k->options.ctx);
     kubelet_post_starts(k);
+}
+
+bool kubelet_stop_was_lost(const struct kubelet_pod *pod, const struct runtime_report *report)
+{
+    return report->final && report->stopped && !kubelet_pod_gone(pod) &&
+           !object_deleting(pod->object) && !kubelet_pod_ended(pod);
+}
+
+void kubelet_run_again(struct kubelet_pod *pod, const struct pod_status *status)
+{
+    struct pod_status stopped = *status;
+
+    log_info("pod was stopped, and the decision was lost: it runs again",
+             kv_str("pod", pod->meta->name));
+    stopped.phase = POD_RUNNING; /* no end that its job would count */
+    pod->run_again = true;
+    pod->to_mark = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION) != NULL;
+    kubelet_write_report(pod, &stopped);
+    kubelet_delete_object(pod);
 }

@@ -63,6 +63,8 @@ struct kubelet_pod {
 
     struct blob *to_write; /* the status to be written next, or NULL */
     bool to_delete;        /* delete the object once there is no status to write */
+    bool run_again;        /* a decision to stop it was lost: its job makes another pod */
+    bool to_mark;          /* run_again: the mark that says so to the job is to be written first */
     struct blob *written;  /* the status in flight (WRITE_STATUS) */
     struct kubelet_pod *next_dirty, *next_accepted;
     struct cluster_call call;
@@ -162,6 +164,10 @@ void kubelet_pod_found(void *ctx, const char *uid);
 void kubelet_adoption_done(struct task *task);
 /** The pod's end is durable and the runtime has reported it: the runtime may forget it. */
 void kubelet_release_ended(struct kubelet_pod *pod);
+/** Whether a previous process stopped the pod and the decision to do so was lost. */
+bool kubelet_stop_was_lost(const struct kubelet_pod *pod, const struct runtime_report *report);
+/** Write the end of such a pod so that its job runs it again, and delete its object. */
+void kubelet_run_again(struct kubelet_pod *pod, const struct pod_status *status);
 
 /* start_queue.c: start intents, free capacity, blocked pods */
 void kubelet_enqueue(struct kubelet_pod *pod);       /* step QUEUED */

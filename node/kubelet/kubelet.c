@@ -262,7 +262,9 @@ static void on_report(void *ctx, const struct runtime_report *report)
         kubelet_untrack_sources(pod);
     }
     end_written = kubelet_pod_ended(pod); /* by a previous run */
-    if (!kubelet_pod_gone(pod) && !end_written)
+    if (kubelet_stop_was_lost(pod, report))
+        kubelet_run_again(pod, &report->status);
+    else if (!kubelet_pod_gone(pod) && !end_written)
         kubelet_write_report(pod, &report->status);
     if (report->final)
         last_report(pod, end_written);

@@ -34,9 +34,11 @@ static const unsigned step_edges[STEP_N] = {
 
 /* What is asked for while a call is in flight is sent when the call is done. */
 static const unsigned write_edges[WRITE_N] = {
-    [WRITE_IDLE]   = TO(WRITE_QUEUED) | TO(WRITE_RETRY) | TO(WRITE_STATUS) | TO(WRITE_DELETE),
+    [WRITE_IDLE]   = TO(WRITE_QUEUED) | TO(WRITE_RETRY) | TO(WRITE_MARK) | TO(WRITE_STATUS) |
+                     TO(WRITE_DELETE),
     [WRITE_QUEUED] = TO(WRITE_IDLE),
     [WRITE_RETRY]  = TO(WRITE_QUEUED),
+    [WRITE_MARK]   = TO(WRITE_IDLE),
     [WRITE_STATUS] = TO(WRITE_IDLE),
     [WRITE_DELETE] = TO(WRITE_IDLE),
 };

@@ -29,6 +29,7 @@
     X(WRITE_IDLE)                                                                           \
     X(WRITE_QUEUED)        /* in kubelet.dirty: the end of the turn sends it */             \
     X(WRITE_RETRY)         /* failed; waits for kubelet.retry */                            \
+    X(WRITE_MARK)          /* an update of its annotations is in flight */                  \
     X(WRITE_STATUS)        /* a status update is in flight */                               \
     X(WRITE_DELETE)        /* a deletion is in flight */
 

@@ -4,6 +4,8 @@
  *   to_write ─► call in flight ─► accepted ─► batch, durable ─► release, start, purge
  *      ▲ replaced by later reports of the same turn
  *
+ * The order of writes is mark, status, deletion.
+ *
  * A pod has at most one call in flight (enum pod_write). Everything that is accepted in one turn
  * shares one batch (enum pod_commit), so a turn costs one commit however many pods it touched.
  */
@@ -115,6 +117,51 @@ static void deletion_done(struct cluster_call *call, const struct object *result
     kubelet_call_done(k);
 }
 
+/* The pod as it is stored, with the mark of the job controller for pods that it replaces. Owned. */
+static struct object *marked(const struct object *pod)
+{
+    struct meta draft = *pod->meta;
+    struct kv *annotations = mem_array(draft.n_annotations + 1, sizeof *annotations);
+    struct meta *meta;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < draft.n_annotations; i++)
+        if (strcmp(draft.annotations[i].key, ANNOTATION_OUT_OF_SYNC) != 0)
+            annotations[n++] = draft.annotations[i];
+    annotations[n++] = (struct kv){ANNOTATION_OUT_OF_SYNC, "true"};
+    draft.annotations = annotations;
+    draft.n_annotations = n;
+    meta = meta_new(&draft);
+    mem_free(annotations);
+    return object_with_meta(pod, meta);
+}
+
+static void mark_done(struct cluster_call *call, const struct object *result,
+                      const struct error *err)
+{
+    struct kubelet_pod *pod = container_of(call, struct kubelet_pod, call);
+    struct kubelet *k = pod->kubelet;
+
+    pod_write_set(&pod->write, WRITE_IDLE);
+    if (!k->stopped) {
+        pod->to_mark = err && err->code != ERR_NOT_FOUND;
+        if (pod->to_mark)
+            try_later(pod);
+        else
+            push(pod);
+        kubelet_free_if_done(pod);
+    }
+    kubelet_call_done(k);
+}
+
+static void push_mark(struct kubelet_pod *pod, const struct object *object)
+{
+    pod_write_set(&pod->write, WRITE_MARK);
+    pod->call.done = mark_done;
+    pod->kubelet->calls++;
+    cluster_update(pod->kubelet->cluster, &pod->call, marked(object));
+}
+
 static void push_status(struct kubelet_pod *pod, const struct object *object)
 {
     pod_write_set(&pod->write, WRITE_STATUS);
@@ -148,7 +195,9 @@ static void push(struct kubelet_pod *pod)
         pod->to_delete = false;
         return;
     }
-    if (pod->to_write)
+    if (pod->to_mark)
+        push_mark(pod, object);
+    else if (pod->to_write)
         push_status(pod, object);
     else
         push_deletion(pod);
@@ -223,7 +272,7 @@ static void now_durable(struct kubelet_pod *pod)
         return;
     } else if (pod->step == STEP_INTENT && written) {
         pod_step_set(&pod->step, STEP_READY);
-    } else if (pod->step == STEP_ENDED && written) {
+    } else if (pod->step == STEP_ENDED && written && !pod->run_again) {
         pod_step_set(&pod->step, STEP_RELEASED);
         if (pod->in_runtime)
             k->runtime->ops->release(k->runtime, pod->meta->uid);

@@ -63,7 +63,7 @@ void host_pod_forget(struct host *host, struct host_pod *pod)
  * it, inside the call. */
 static void send_report(struct host *host, struct host_pod *pod, const struct shim_status *status)
 {
-    struct runtime_report report = {status->uid, status->status, status->final};
+    struct runtime_report report = {status->uid, status->status, status->final, status->stopped};
 
     buf_release(&pod->start);
     if (pod->link && !status->final && pod->commands.len)

@@ -88,6 +88,7 @@ struct runtime_report {
     const char *uid;
     struct pod_status status; /* phase, reason, message, container statuses; start_ms when known */
     bool final;               /* no further report follows */
+    bool stopped;             /* it was asked to stop before it ended by itself */
 };
 typedef void (*runtime_report_fn)(void *ctx, const struct runtime_report *report);
 

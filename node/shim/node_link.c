@@ -89,6 +89,8 @@ static void take_stop(struct shim *shim, struct frame *frame)
     if (!shim_get_command(&frame->fields, SHIM_STOP, &command))
         return;
     pod = find(shim, command.uid);
+    if (pod && pod->life == LIFE_ACTIVE && command.grace_ms != GRACE_FROM_SPEC)
+        pod->stopped = true; /* not by the end of the shim */
     if (pod) {
         pod_stop(pod, command.grace_ms < 0 ? pod->spec.grace_ms : command.grace_ms);
         return;

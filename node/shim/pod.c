@@ -200,7 +200,8 @@ struct shim_status pod_status_now(struct pod *pod)
                        : c->state == CONTAINER_RUNNING;
         status->ready = status->ready && (i < pod->spec.n_init || c->ready);
     }
-    return (struct shim_status){pod->spec.uid, final, *status};
+    return (struct shim_status){
+        .uid = pod->spec.uid, .final = final, .stopped = pod->stopped, .status = *status};
 }
 
 static bool pod_quiet(const struct pod *pod)

@@ -62,6 +62,7 @@ struct pod {
 
     enum pod_life life;
     enum pod_listing listing;
+    bool stopped;        /* the node asked for its end before it ended by itself */
     bool status_changed; /* its status is to be reported this turn */
     struct pod *next_due;
     const char *reason, *message; /* literals: why it ends, if not by itself */

@@ -9,7 +9,7 @@
  *   BYTES(member, length)    bytes with a length
  *   BOOL U32 I32 I64 U64     numbers; a bool is a byte
  *   ENUM(member, type, n)    a byte below n
- *   FLAGS2(a, b) FLAGS3(a, b, c)   bools in the bits of one byte, from the lowest
+ *   FLAGS2(a, b) FLAGS4(a, b, c, d)   bools in the bits of one byte, from the lowest
  *   STRINGS(member, count)   a count and as many texts; in memory NULL follows the last
  *   ARRAY(member, count, part, bytes)   a count and as many parts of at least so many bytes each
  *   ITEMS(member, n, part, bytes)       the same without the count, where earlier fields say it
@@ -106,9 +106,10 @@ static void *new_items(struct frame_reader *r, struct arena *arena, uint32_t *n,
 #define GET_ENUM(x, type, n)          m->x = (type)get_enum(r, n)
 #define PUT_FLAGS2(a, b)              frame_put_u8(out, (uint8_t)(m->a | m->b << 1))
 #define GET_FLAGS2(a, b)              { uint8_t f = frame_get_u8(r); m->a = f & 1; m->b = f & 2; }
-#define PUT_FLAGS3(a, b, c)           frame_put_u8(out, (uint8_t)(m->a | m->b << 1 | m->c << 2))
-#define GET_FLAGS3(a, b, c)           { uint8_t f = frame_get_u8(r); \
-                                        m->a = f & 1; m->b = f & 2; m->c = f & 4; }
+#define PUT_FLAGS4(a, b, c, d)        frame_put_u8(out, (uint8_t)(m->a | m->b << 1 | m->c << 2 | \
+                                                                  m->d << 3))
+#define GET_FLAGS4(a, b, c, d)        { uint8_t f = frame_get_u8(r); \
+                                        m->a = f & 1; m->b = f & 2; m->c = f & 4; m->d = f & 8; }
 #define PUT_STRINGS(x, count)         put_strings(out, m->x, m->count)
 #define GET_STRINGS(x, count)         m->x = get_strings(r, arena, &m->count)
 #define PUT_ITEMS(x, n, part, bytes)  for (uint32_t i = 0; i < (n); i++) put_##part(out, &m->x[i])
@@ -354,7 +355,7 @@ static void get_container_statuses(struct frame_reader *r, struct arena *arena,
 /* clang-format off */
 #define STATUS_FIELDS(X)                                  \
     X(UID, uid)                                           \
-    X(FLAGS3, final, status.initialized, status.ready)     \
+    X(FLAGS4, final, status.initialized, status.ready, stopped) \
     X(ENUM, status.phase, enum pod_phase, POD_PHASE_N)    \
     X(TEXT, status.reason)                                \
     X(TEXT, status.message)                               \

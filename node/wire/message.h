@@ -150,6 +150,8 @@ enum { SHIM_STATUS_FINAL = 1 };
 struct shim_status {
     const char *uid;
     bool final;
+    bool
+        stopped; /* a STOP came before the pod ended by itself; shims before this member never say so */
     struct pod_status status;
 };
 

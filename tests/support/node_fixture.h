@@ -18,6 +18,7 @@ struct scripted_pod {
     char uid[64], name[64];
     int starts;   /* number of starts, restarts of the node included: never more than 1 */
     bool running; /* started, no final report yet */
+    bool stopped; /* asked to end while it ran */
     bool released, purged;
     int stops;
     int64_t grace_ms; /* grace period of the last stop request */

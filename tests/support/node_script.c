@@ -104,6 +104,7 @@ static void script_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
     if (!pod)
         return;
     pod->stops++;
+    pod->stopped = pod->stopped || pod->running;
     pod->grace_ms = grace_ms;
 }
 
@@ -288,7 +289,8 @@ static void tell(struct node_fixture *fixture, struct scripted_pod *pod, enum co
         .restart_count = pod->restarts,
         .started_ms = loop_wall_ms(fixture->loop),
     };
-    struct runtime_report report = {.uid = pod->uid, .final = state == CONTAINER_TERMINATED};
+    struct runtime_report report = {
+        .uid = pod->uid, .final = state == CONTAINER_TERMINATED, .stopped = pod->stopped};
 
     report.status.phase = !report.final ? POD_RUNNING : exit_code ? POD_FAILED : POD_SUCCEEDED;
     report.status.initialized = true;

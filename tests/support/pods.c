@@ -77,8 +77,8 @@ static void on_report(void *ctx, const struct runtime_report *report)
         abort();
     }
     buf_clear(&seen->frame);
-    shim_put_status(&seen->frame,
-                    &(struct shim_status){report->uid, report->final, report->status});
+    shim_put_status(&seen->frame, &(struct shim_status){report->uid, report->final, report->stopped,
+                                                        report->status});
     arena_free(seen->arena);
     seen->arena = arena_new(0);
     frame_next(seen->frame.data, seen->frame.len, &frame);
@@ -339,6 +339,11 @@ unsigned pods_reports(struct pods_fixture *fixture, const char *uid)
 unsigned pods_finals(struct pods_fixture *fixture, const char *uid)
 {
     return seen_of(fixture, uid)->finals;
+}
+
+bool pods_stopped(struct pods_fixture *fixture, const char *uid)
+{
+    return seen_of(fixture, uid)->status.stopped;
 }
 
 bool pods_found(struct pods_fixture *fixture, const char *uid)

@@ -67,6 +67,8 @@ bool pods_printed(struct pods_fixture *fixture, const char *uid, const char *tex
  */
 unsigned pods_reports(struct pods_fixture *fixture, const char *uid);
 unsigned pods_finals(struct pods_fixture *fixture, const char *uid);
+/** Whether the last report says that the pod was stopped before it ended by itself. */
+bool pods_stopped(struct pods_fixture *fixture, const char *uid);
 bool pods_found(struct pods_fixture *fixture, const char *uid);
 /** Returns the whole log of a container; owned. */
 char *pods_log(struct pods_fixture *fixture, const char *uid, const char *container);

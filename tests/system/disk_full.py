@@ -110,5 +110,32 @@ def a_run_on_a_full_disk_can_be_interrupted_and_goes_on_later():
         jobflow("run", "--data-dir", "small/d", "f.yaml")
 
 
+def what_an_interrupt_ends_on_a_full_disk_is_run_again():
+    """The decision to end the pods cannot be stored; they must not count as failed, whatever a policy says about failures."""
+    long = task("main", "echo run >> runs; test -e again || { touch started; exec sleep 1000; }")
+    long["policies"] = [{"events": ["PodFailed", "PodEvicted"], "action": "TerminateJob"}]
+    for name, more in (("plain", []), ("sandboxed", ["--isolation", "auto"])):
+        for file in ("runs", "again", "started"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(file)
+        with small_disk(SMALL):
+            steps = [step("long"), step("s")] + [step("t%d" % i, after=["s"], template="s") for i in range(300)]
+            manifest("f.yaml", flow("f", steps), template("long", tasks=[long]),
+                     template("s", "until [ -e go ]; do sleep 0.01; done"))
+            run = Background("run", "--data-dir", "small/d", "--output", "quiet", *more, "f.yaml", name=name)
+            wait_until("the long step is at work", lambda: os.path.exists("started"))
+            fill_up()
+            write("go", "")
+            wait_until("the disk is full", lambda: "disk full" in run.errors())
+            run.signal(signal.SIGINT)
+            check_equal("exit code", run.wait(), 130)
+            os.unlink("small/ballast")
+            write("again", "")
+            jobflow("run", "--data-dir", "small/d", *more, "f.yaml")
+            check_equal("%s: once for each run" % name, read("runs"), "run\n" * 2)
+        os.unlink("go")
+        os.rmdir("small")
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

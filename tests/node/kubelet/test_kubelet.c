@@ -378,6 +378,64 @@ static const struct {
      0},
 };
 
+/* A previous run asked the pod to stop, and the commit of that decision never came. */
+static const struct {
+    const char *name, *status;
+    bool of_job, ends_later;
+} lost_stops[] = {
+    {"it has ended", RUNNING, true, false},
+    {"it ends while the next run watches", RUNNING, true, true},
+    {"only its intent is stored", INTENT, true, false},
+    {"it has no job", RUNNING, false, false},
+};
+
+struct seen_pods {
+    struct cluster_watcher watcher;
+    bool failed, marked, gone;
+};
+
+static void see_pod(struct cluster_watcher *watcher, enum cluster_change change,
+                    const struct object *old, const struct object *pod)
+{
+    struct seen_pods *seen = container_of(watcher, struct seen_pods, watcher);
+    const char *mark = meta_annotation(pod->meta, ANNOTATION_OUT_OF_SYNC);
+
+    seen->failed = seen->failed || pod_status_phase(pod) == POD_FAILED;
+    seen->marked = mark && strcmp(mark, "true") == 0;
+    seen->gone = change == CHANGE_DELETED;
+}
+
+static void a_pod_whose_stop_was_never_stored_is_run_again(void **state)
+{
+    for (size_t i = 0; i < countof(lost_stops); i++) {
+        struct node_fixture *fixture = node_fixture_new();
+        struct kubelet_options options = kubelet_fixture_options(4);
+        struct scripted_pod *pod = &fixture->pods[0];
+        struct seen_pods seen = {.watcher = {see_pod, &kind_pod}};
+
+        kubelet_fixture_pod(fixture, "p", NULL, NULL);
+        if (lost_stops[i].of_job)
+            node_fixture_patch(fixture, &kind_pod, "p",
+                               "{'metadata':{'annotations':{'volcano.sh/job-version':'0'}}}");
+        node_fixture_set_status(fixture, &kind_pod, "p", "%s", lost_stops[i].status);
+        *pod = (struct scripted_pod){.name = "p", .running = true, .stopped = true};
+        snprintf(pod->uid, sizeof pod->uid, "%s",
+                 object_uid(node_fixture_get(fixture, &kind_pod, "p")));
+        fixture->n_pods = fixture->running = 1;
+        fixture->found[fixture->n_found++] = pod->uid;
+        cluster_watch(fixture->cluster, &seen.watcher);
+        node_fixture_start_kubelet(fixture, &options);
+        if (lost_stops[i].ends_later)
+            node_fixture_report_running(fixture, "p");
+        node_fixture_report_ended(fixture, "p", 143);
+        check(lost_stops[i].name, seen.gone && !seen.failed);
+        check_int(lost_stops[i].name, seen.marked, lost_stops[i].of_job);
+        check(lost_stops[i].name, pod->released && pod->starts == 0);
+        cluster_unwatch(fixture->cluster, &seen.watcher);
+        node_fixture_free(fixture);
+    }
+}
+
 static void pods_of_a_previous_run_are_reconciled(void **state)
 {
     for (size_t i = 0; i < countof(previous_runs); i++) {
@@ -510,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_pod_deleted_by_force_keeps_its_slot_until_it_has_ended),
         cmocka_unit_test(a_blocked_pod_can_be_deleted),
         cmocka_unit_test(pods_of_a_previous_run_are_reconciled),
+        cmocka_unit_test(a_pod_whose_stop_was_never_stored_is_run_again),
         cmocka_unit_test(an_unobserved_end_is_a_failure),
         cmocka_unit_test(a_process_without_an_object_is_stopped),
         cmocka_unit_test(restarts_of_the_daemon_start_nothing_twice),

@@ -165,8 +165,8 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
     scoped_str boot = mem_printf("%s/node/boot", dir);
     struct container_status c = {.name = "main", .state = CONTAINER_RUNNING};
     struct container_status d = {.name = "main", .state = CONTAINER_TERMINATED, .exit_code = 6};
-    struct shim_status runs = {"runs", false, {.phase = POD_RUNNING}};
-    struct shim_status done = {"done", true, {.phase = POD_FAILED}};
+    struct shim_status runs = {.uid = "runs", .status = {.phase = POD_RUNNING}};
+    struct shim_status done = {.uid = "done", .final = true, .status = {.phase = POD_FAILED}};
     struct error err = {0};
     size_t begun = frame_begin(&frames, 200);
 

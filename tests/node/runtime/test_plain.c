@@ -221,6 +221,7 @@ static void stop_sends_term_and_kills_after_the_grace_period(void **state)
 
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
+        check(cases[i].name, pods_stopped(fixture, uid));
         check(cases[i].name, took_ms >= cases[i].at_least_ms);
     }
 }
@@ -251,6 +252,7 @@ static void a_uid_is_started_once(void **state)
     check_int("finals", pods_finals(fixture, "once"), 1);
     log = pods_log(fixture, "once", NULL);
     check_str("log", log, "ran\n");
+    check("by itself", !pods_stopped(fixture, "once"));
 }
 
 /* covers: local-runtime.md LRT-24; reliability.md INV-N5 */

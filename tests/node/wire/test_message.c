@@ -179,6 +179,12 @@ static void put_status(struct buf *out)
                                                           .containers = {first, 1}}});
 }
 
+static void put_stopped(struct buf *out)
+{
+    shim_put_status(out, &(struct shim_status){
+                             .uid = "u-1", .stopped = true, .status = {.phase = POD_RUNNING}});
+}
+
 static bool again_status(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_status status;
@@ -285,6 +291,8 @@ static const struct {
      "000001040000006d61696e0002050000004572726f7200040000007465787400feffffff09000000"
      "0a000000000000000b000000000000000c000000000000000d000000000000000e000000020f0000"
      "001000000009000000436f6d706c6574656400"},
+    {"STATUS, stopped", put_stopped, again_status,
+     "2b0000000903000000752d31000801ffffffffffffffff000000000000000000000000000000000000000000000000"},
     {"FILES", put_files, again_files,
      "4a0000000f03000000752d310001000000010000006600010100000000000000000000ffffffffff"
      "ffffffffffffffffffffff000100000003000000612f620005000000627900746500a0010000"},

@@ -53,11 +53,11 @@ static void check_certificate(struct connection *c)
     enum tls_certificate shown;
     size_t n = 0;
 
-    if (c->certificate_checked || !c->io.tls)
+    if (c->certificate_check != CERTIFICATE_UNCHECKED || !c->io.tls)
         return;
-    c->certificate_checked = true;
     shown = tls_peer(c->io.tls, &user, &groups);
-    c->certificate_unknown = shown == TLS_CERTIFICATE_UNKNOWN;
+    c->certificate_check =
+        shown == TLS_CERTIFICATE_UNKNOWN ? CERTIFICATE_UNKNOWN : CERTIFICATE_CHECKED;
     if (shown != TLS_CERTIFICATE_GOOD)
         return;
     for (size_t at = 0; at < groups.len && n < GROUPS_MAX; at += strlen(groups.data + at) + 1)
@@ -73,7 +73,7 @@ static bool authenticate(struct connection *c, struct error *err)
         return true;
     check_certificate(c);
     credentials.certificate = c->certificate;
-    credentials.certificate_refused = c->certificate_unknown;
+    credentials.certificate_refused = c->certificate_check == CERTIFICATE_UNKNOWN;
     if (c->authorization.len)
         credentials.authorization =
             (struct header_value){c->authorization.data, c->authorization.len};

@@ -65,6 +65,13 @@ struct exchange {
     uint64_t bytes_out;
 };
 
+/* What is known about the certificate of a connection. */
+enum certificate_check {
+    CERTIFICATE_UNCHECKED, /* the handshake is not over, or there is no TLS */
+    CERTIFICATE_CHECKED,   /* there is none, or it is good */
+    CERTIFICATE_UNKNOWN    /* it is not of our authority */
+};
+
 /* What the one timer of a connection is running for. */
 enum connection_awaits {
     AWAITS_NOTHING,
@@ -89,7 +96,7 @@ struct connection {
     char *peer;
     struct identity *socket_identity; /* unix socket; NULL */
     struct identity *certificate;     /* TLS; NULL */
-    bool certificate_checked, certificate_unknown;
+    enum certificate_check certificate_check;
     struct identity *known; /* of the first authenticated request; counts it; NULL */
     char group[PLACE_GROUP_MAX];
     uint64_t number; /* in the order of arrival */

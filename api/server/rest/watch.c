@@ -8,6 +8,7 @@
  * that begins to match the selectors is reported as ADDED, one that ceases to match as DELETED with
  * its old content. Ref: spec/kube-api.md 8.5.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "api/server/message/protobuf.h"
@@ -23,8 +24,24 @@ enum {
     FILTER_BYTES = 256, /* as much as the filters of most watches need */
 };
 
+/* How far a watch has come. */
+enum watch_state {
+    WATCH_NEW,      /* the response has not begun */
+    WATCH_SNAPSHOT, /* objects of the snapshot are being sent */
+    WATCH_CHANGES,  /* `source` passes on the changes */
+    WATCH_ENDED,    /* the next run sends the last event, if there is one, and ends the response */
+    WATCH_STATE_N
+};
+
+static const unsigned watch_edges[WATCH_STATE_N] = {
+    [WATCH_NEW] = 1u << WATCH_SNAPSHOT,
+    [WATCH_SNAPSHOT] = 1u << WATCH_CHANGES | 1u << WATCH_ENDED,
+    [WATCH_CHANGES] = 1u << WATCH_ENDED,
+};
+
 struct watch {
     struct api_stream stream;
+    enum watch_state state;
     struct arena *arena; /* owns the filter's strings */
     struct filter filter;
     struct render render;
@@ -35,10 +52,16 @@ struct watch {
     struct object **snapshot; /* [n_snapshot] references; those before `next` are sent */
     size_t n_snapshot, cap, next;
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
-    bool has_head, columns_sent, bookmarks, ends_initial;
+    bool columns_sent, bookmarks, ends_initial;
+    bool expired;            /* its time is over: it ends behind the snapshot */
     struct error *end_error; /* sent as an ERROR event at the end; NULL */
-    bool has_ended;
 };
+
+static void set_state(struct watch *watch, enum watch_state to)
+{
+    assert(watch_edges[watch->state] >> to & 1);
+    watch->state = to;
+}
 
 static const char *const change_names[] = {
     [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
@@ -211,7 +234,7 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
     if (watch->stream.response->backlog(watch->stream.response) <= BACKLOG_MAX)
         return true;
     watch->source = NULL; /* the store closes it when this returns false */
-    watch->has_ended = true;
+    set_state(watch, WATCH_ENDED);
     watch->end_error = mem_alloc(sizeof *watch->end_error);
     error_set(watch->end_error, ERR_GONE, "",
               "the watch was read too slowly: %d bytes were waiting; list again", BACKLOG_MAX);
@@ -231,8 +254,8 @@ static void open_source(struct watch *watch)
     struct error err = {0};
 
     watch->source = store_watch_open(watch->store, &options, &err);
-    watch->has_ended = !watch->source;
-    if (!watch->has_ended)
+    set_state(watch, watch->source ? WATCH_CHANGES : WATCH_ENDED);
+    if (watch->source)
         return;
     watch->end_error = mem_alloc(sizeof *watch->end_error);
     *watch->end_error = err;
@@ -258,20 +281,23 @@ static void run(struct api_stream *stream)
 {
     struct watch *watch = watch_of(stream);
 
-    if (!watch->has_head)
+    if (watch->state == WATCH_NEW) {
+        set_state(watch, WATCH_SNAPSHOT);
         stream->response->head(stream->response, 200,
                                watch->render.form == MEDIA_PROTOBUF ? PROTOBUF_TYPE ";stream=watch"
                                                                     : "application/json",
                                NULL, 0);
-    watch->has_head = true;
-    send_snapshot(watch);
-    if (watch->next < watch->n_snapshot) {
-        stream_continue(stream);
-        return;
     }
-    if (!watch->source && !watch->has_ended)
-        open_source(watch);
-    if (!watch->has_ended)
+    if (watch->state == WATCH_SNAPSHOT) {
+        send_snapshot(watch);
+        if (watch->next < watch->n_snapshot)
+            stream_continue(stream);
+        else if (watch->expired)
+            set_state(watch, WATCH_ENDED);
+        else
+            open_source(watch);
+    }
+    if (watch->state != WATCH_ENDED)
         return;
     if (watch->end_error)
         send_error(watch, watch->end_error);
@@ -284,12 +310,12 @@ static void on_deadline(struct timer *timer)
 {
     struct watch *watch = container_of(timer, struct watch, deadline);
 
-    if (watch->has_head && watch->bookmarks)
+    watch->expired = true;
+    if (watch->state < WATCH_CHANGES)
+        return;
+    if (watch->bookmarks)
         send_bookmark(watch);
-    store_watch_close(take(watch->source));
-    watch->has_ended = true;
-    if (watch->has_head && watch->next == watch->n_snapshot)
-        stream_end(&watch->stream);
+    stream_end(&watch->stream); /* closes the source */
 }
 
 static void on_bookmark(struct timer *timer)

@@ -2,8 +2,11 @@
  * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "api/store/place.h"
 #include "cli/cmd/commands.h"
 #include "node/runtime/runtime.h"
 #include "node/shim/entry.h"
@@ -48,6 +51,17 @@ static bool is_called(const char *path, const char *name)
     return path && strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
+/* A user that has become root by sudo(8) may go on in a directory that it owns. */
+static void trust_user_of_sudo(void)
+{
+    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+    char *end = NULL;
+    unsigned long uid = text ? strtoul(text, &end, 10) : 0;
+
+    if (end && *text && !*end && uid < (uid_t)-1)
+        place_trust_above((uid_t)uid);
+}
+
 int main(int argc, char **argv)
 {
     static char help[] = "help", version[] = "version";
@@ -57,6 +71,7 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     setlocale(LC_CTYPE, "");
+    trust_user_of_sudo();
     if (is_called(argv[0], "vcctl"))
         return vcctl_main(argc, argv);
     if (argc < 2) {

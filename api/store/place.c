@@ -5,21 +5,17 @@
 #include "api/store/place.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-/* The user that called sudo(8); root when this is not root or nobody did. */
-static uid_t sudo_user(void)
-{
-    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-    char *end = NULL;
-    unsigned long uid = text ? strtoul(text, &end, 10) : 0;
+static uid_t trusted_above; /* 0: root alone */
 
-    return end && *text && !*end && uid < (uid_t)-1 ? (uid_t)uid : 0;
+void place_trust_above(uid_t uid)
+{
+    trusted_above = uid;
 }
 
 /* The directory that holds the entry `directory`. Owned. */
@@ -48,7 +44,7 @@ static bool check_above(const char *directory, struct error *err)
                          "every user may replace the data directory %s, because %s is writable "
                          "for all (mode %04o): name another with --data-dir, or chmod o-w %s",
                          directory, parent, (unsigned)info.st_mode & 07777, parent);
-    if (geteuid() == 0 && info.st_uid != 0 && info.st_uid != sudo_user())
+    if (geteuid() == 0 && info.st_uid != 0 && info.st_uid != trusted_above)
         return error_set(err, ERR_FORBIDDEN, "",
                          "%s belongs to another user (uid %u), who may replace the data directory "
                          "%s: name another with --data-dir, or run as that user",

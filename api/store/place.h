@@ -3,6 +3,8 @@
  * Whose a data directory is. A flow in the store of another user would run that user's programs
  * with our rights, so no command uses a directory that another user made or can change.
  */
+#include <sys/types.h>
+
 #include "base/error.h"
 
 /**
@@ -11,9 +13,13 @@
  *   - it is a symbolic link, whose target somebody else may have chosen,
  *   - it belongs to another user, or its group or others may write to it,
  *   - the directory above lets every user rename entries (world-writable without the sticky bit),
- *   - for root: the directory above belongs to a user other than root and the one of sudo(8).
+ *   - for root: the directory above belongs to a user other than root and place_trust_above.
  *
  * A directory that does not exist yet passes when the one above does. Source: git's check of
  * ownership ("dubious ownership"), ssh's StrictModes.
  */
 bool place_check(const char *directory, struct error *err);
+
+/** Names the user besides root that may own the directory above one of root's: the one that called
+ * sudo(8). Called once, at the start of the program. */
+void place_trust_above(uid_t uid);

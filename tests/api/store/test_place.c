@@ -42,7 +42,6 @@ static void a_place_is_ours_alone(void **state)
         {"to be made below another's", 0755, 0, .other_above = true, .wanted = "who may replace"},
     };
 
-    unsetenv("SUDO_UID");
     for (size_t i = 0; i < countof(cases); i++) {
         const struct place_case *c = &cases[i];
         scoped_str above = test_path(c->name);
@@ -100,11 +99,11 @@ static void the_user_of_sudo_may_own_the_directory_above(void **state)
         skip();
     make_dir(above, 0755, NOBODY);
     make_dir(place, 0700, 0);
-    setenv("SUDO_UID", "65534", 1);
+    place_trust_above(NOBODY);
     check_ok("asked by sudo", place_check(place, &err), err);
-    setenv("SUDO_UID", "1", 1);
+    place_trust_above(1);
     check_error("asked by another", place_check(place, &err), err, ERR_FORBIDDEN);
-    unsetenv("SUDO_UID");
+    place_trust_above(0);
 }
 
 int main(void)

@@ -237,7 +237,8 @@ static void changed(struct store_listener *listener, enum store_change change,
         if (change != STORE_DELETED)
             return;
         registry_settle_now(e->registry, object);
-        tell(e, CHANGE_ADDED, NULL, object); /* so that no watcher meets an unknown one's end */
+        tell(e, CHANGE_ADDED, NULL, object); /* no watcher sees the end of an object that it does
+                                              * not know */
     }
     tell(e, words[change], old, object);
 }

@@ -28,24 +28,24 @@ enum {
     SERIES_MAX = 4096,
     SOURCES_MAX = 4096,
     MESSAGE_MAX = 1024,
-    NAME_HEAD_MAX = 230, /* with "." and 16 digits within 253 */
+    NAME_HEAD_MAX = 230, /* a name with "." and 16 digits has at most 253 bytes */
     NAME_BUF = 256,
 };
 
 /* Equal events, counted in one Event object. */
 struct series {
-    UT_hash_handle hh; /* in order of last use */
+    UT_hash_handle hh; /* hash table in the order of last use */
     uint64_t key;
     uint64_t source; /* key of the object that causes them */
     int64_t count, last_ms;
     bool dirty; /* the count is newer than the Event object's */
-    char *ns;   /* of the Event object */
+    char *ns;   /* namespace of the Event object */
     char name[NAME_BUF];
 };
 
 /* An object that causes events, with its token bucket for writes. */
 struct source {
-    UT_hash_handle hh; /* in order of last use */
+    UT_hash_handle hh; /* hash table in the order of last use */
     uint64_t key;
     int64_t tokens;
     int64_t filled_ms; /* last refill of the tokens */
@@ -64,7 +64,7 @@ struct event {
     const struct object *about;
     enum event_type type;
     const char *reason, *component, *message;
-    const char *ns; /* of the Event object */
+    const char *ns; /* namespace of the Event object */
 };
 
 static const char *type_text(enum event_type type)

@@ -37,13 +37,13 @@ enum { ALIGN = 16, CHUNK_FIRST = 2048, CHUNK_MAX = 256 * 1024 };
 
 struct chunk {
     struct chunk *next;
-    size_t size; /* with this header */
+    size_t size; /* size including this header */
 } __attribute__((aligned(ALIGN)));
 
 struct arena {
     struct chunk *chunks; /* the arena lies in one of them */
     char *at, *end;       /* room left in the chunk in use */
-    size_t chunk_size;    /* of the next chunk */
+    size_t chunk_size;    /* size of the next chunk */
 } __attribute__((aligned(ALIGN)));
 
 static struct chunk *chunk_new(size_t size)

@@ -69,7 +69,7 @@ void buf_int(struct buf *buf, int64_t value)
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
-    char text[20]; /* of the 64-bit magnitude */
+    char text[20]; /* digits of the 64-bit magnitude */
     char *at = text + sizeof text;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 

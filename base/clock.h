@@ -19,9 +19,9 @@ struct clock *clock_virtual_new(int64_t start_at_ms, uint64_t seed); /* owned */
 void clock_free(struct clock *clock); /* NULL and the real one are fine */
 
 bool clock_is_virtual(const struct clock *clock);
-int64_t clock_wall_ms(const struct clock *clock); /* since the epoch; for stored times */
+int64_t clock_wall_ms(const struct clock *clock); /* time since the epoch; for stored times */
 int64_t clock_wall_ns(const struct clock *clock);
-int64_t clock_mono_ns(const struct clock *clock); /* for durations and timers */
+int64_t clock_mono_ns(const struct clock *clock); /* monotonic time; for durations and timers */
 uint64_t clock_random(struct clock *clock);
 
 enum { CLOCK_UUID_LEN = 36 };

@@ -49,8 +49,8 @@ enum { ERROR_FIELD_MAX = 256, ERROR_MESSAGE_MAX = 1024 };
 struct error {
     enum error_code code;
     char field[ERROR_FIELD_MAX];     /* JSON path, may be empty: spec.tasks[0].name */
-    char message[ERROR_MESSAGE_MAX]; /* for people, in lower case; names the value and says what
-                                      * to do */
+    char message[ERROR_MESSAGE_MAX]; /* text for people, in lower case; names the value and says
+                                      * what to do */
 };
 
 int error_http_status(enum error_code code);

@@ -35,7 +35,7 @@ void heap_release(struct heap *heap); /* the items belong to the caller */
 
 /** Adds an item that is in no heap. */
 void heap_add(struct heap *heap, struct heap_item *item, int64_t key);
-void heap_remove(struct heap *heap, struct heap_item *item); /* no-op when it is in no heap */
+void heap_remove(struct heap *heap, struct heap_item *item); /* no-op when the item is in no heap */
 /** What `before` compares has changed for the item. No-op when it is in no heap. */
 void heap_moved(struct heap *heap, struct heap_item *item);
 

@@ -11,7 +11,7 @@ struct http_multi {
     CURLM *curl;
     uv_timer_t timer;
     bool closing;
-    int open_handles; /* of libuv; the memory is freed with the last one */
+    int open_handles; /* open handles of libuv; the memory is freed with the last one */
 };
 
 /* One socket that libcurl waits for. */
@@ -111,7 +111,7 @@ static int on_curl_timer(CURLM *curl, long timeout_ms, void *arg)
 
     if (timeout_ms < 0)
         uv_timer_stop(&multi->timer);
-    else /* never inside this call: curl is on the stack */
+    else /* the callback never runs inside this call, because curl is on the stack */
         uv_timer_start(&multi->timer, on_timer, (uint64_t)timeout_ms, 0);
     return 0;
 }

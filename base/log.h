@@ -26,8 +26,8 @@ static inline struct log_kv kv_int(const char *key, int64_t value)
     return (struct log_kv){key, 0, value};
 }
 
-void log_to(int fd, enum log_level level, enum log_format format); /* without this call: stderr,
-                                                                    * WARN, text */
+/* without a call the log goes to stderr, from WARN on, as text */
+void log_to(int fd, enum log_level level, enum log_format format);
 bool log_enabled(enum log_level level);
 void log_event(enum log_level level, const char *event, const struct log_kv *pairs, unsigned count);
 

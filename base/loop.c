@@ -42,7 +42,7 @@ struct loop {
 
     uv_prepare_t before_poll;
     uv_timer_t alarm; /* real clock only */
-    int64_t alarm_ns; /* what it is armed for; 0: idle */
+    int64_t alarm_ns; /* time for which the alarm is armed; 0: not armed */
 };
 
 /* Timers. */

@@ -31,7 +31,7 @@ typedef void (*task_fn)(struct task *task);
 struct task {
     task_fn run;
     struct task *next; /* private */
-    bool posted;       /* read only */
+    bool posted;       /* for owners read only */
 };
 
 /* A timer is a member of its owner's struct; its owner sets `fire`. Timers that are due at the same
@@ -41,7 +41,7 @@ typedef void (*timer_fn)(struct timer *timer);
 
 struct timer {
     timer_fn fire;
-    int64_t due_ns;       /* read only: monotonic */
+    int64_t due_ns;       /* for owners read only; monotonic time */
     uint64_t started;     /* private: the number of this start, counted by the loop */
     struct heap_item row; /* private: in the loop's heap */
 };
@@ -110,11 +110,12 @@ void loop_work(struct loop *loop, struct pool_work *work);
  */
 struct loop_mail;
 struct loop_mail *loop_mail_new(struct loop *loop, task_fn on_mail, struct task *task);
-void loop_mail_send(struct loop_mail *mail);  /* from any thread; several calls may cause one run */
-void loop_mail_close(struct loop_mail *mail); /* on the loop; the mail is freed when libuv has
-                                               * closed its handle */
+/* may be called on any thread; several calls may cause one run */
+void loop_mail_send(struct loop_mail *mail);
+/* called on the loop; the mail is freed when libuv has closed its handle */
+void loop_mail_close(struct loop_mail *mail);
 
-void loop_run(struct loop *loop); /* until loop_stop */
+void loop_run(struct loop *loop); /* runs until loop_stop */
 void loop_stop(struct loop *loop);
 
 /**

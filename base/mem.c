@@ -51,7 +51,8 @@ void *mem_array_wide(size_t count, size_t bytes_each)
     if (__builtin_mul_overflow(count, bytes_each, &bytes) || bytes < 2 * huge_page)
         return mem_array(count, bytes_each);
     array = checked(aligned_alloc(huge_page, (bytes + huge_page - 1) & ~(huge_page - 1)));
-    madvise(array, bytes, MADV_HUGEPAGE); /* where there are none, it works as well */
+    madvise(array, bytes, MADV_HUGEPAGE); /* a hint only: without huge pages the array works as
+                                           * well */
     return memset(array, 0, bytes);
 }
 

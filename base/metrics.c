@@ -1,6 +1,7 @@
 /*
- * Families are a list, for there are few; the series of a family a hash table by their values and a
- * list in the order they came. The text of a series' labels is worked out once.
+ * A list has the families, because there are few. Each family has a hash table of its series by
+ * their values, and a list of them in the order in which they were created. The text of a series'
+ * labels is computed once.
  */
 #include "base/metrics.h"
 
@@ -26,7 +27,7 @@ struct metric_family {
     STAILQ_ENTRY(metric_family) all;
     struct table by_values;
     TAILQ_HEAD(, metric) series;
-    struct metric *other; /* beyond the bound; in the list, not in the table */
+    struct metric *other; /* series for values beyond the bound; in the list, not in the table */
     size_t n_labels;
 };
 

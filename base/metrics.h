@@ -39,7 +39,7 @@ struct metric_family;
 struct metric; /* one series */
 
 struct metrics *metrics_new(void);
-void metrics_free(struct metrics *metrics); /* with all families and series; NULL is fine */
+void metrics_free(struct metrics *metrics); /* frees all families and series too; NULL is fine */
 
 /** Returns the family of `def`, created at the first call. `def` must stay valid. The family is
  * valid as long as `metrics`. */
@@ -62,7 +62,8 @@ struct metrics_source {
     LIST_ENTRY(metrics_source) all; /* private */
 };
 void metrics_source_add(struct metrics *metrics, struct metrics_source *source); /* borrowed */
-void metrics_source_remove(struct metrics_source *source); /* also allowed if it was never added */
+/* allowed also for a source that was never added */
+void metrics_source_remove(struct metrics_source *source);
 
 /** Appends everything in Prometheus' text format 0.0.4, in the order in which families and series
  * were created. */

@@ -33,7 +33,8 @@ SCOPED_DEFINE(name_index, struct name_index, name_index_release)
 
 /** Maps `name` to `position`. Returns its former position, or NAME_NONE. */
 uint32_t name_index_put(struct name_index *index, const char *name, uint32_t position);
-uint32_t name_index_get(const struct name_index *index, const char *name); /* or NAME_NONE */
+/* returns the position, or NAME_NONE */
+uint32_t name_index_get(const struct name_index *index, const char *name);
 
 /** A name that is not terminated by a NUL. */
 struct name_part {

@@ -22,8 +22,8 @@ struct pb_span {
 struct pb_item {
     uint64_t number;
     enum pb_wire wire;
-    uint64_t value;       /* for PB_VARINT */
-    struct pb_span bytes; /* for the others */
+    uint64_t value;       /* value of a PB_VARINT */
+    struct pb_span bytes; /* bytes of any other type */
 };
 
 /** Reports BAD_REQUEST "the protobuf message is damaged: WHY". Returns false. */

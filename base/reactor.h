@@ -28,21 +28,23 @@ struct reactor {
     int epoll_fd;
     bool stopped;
     void (*settle)(struct reactor *reactor); /* end of each turn */
-    struct heap alarms;                      /* set; the next to ring comes first */
-    void *events;                            /* of the turn under way */
+    struct heap alarms;                      /* alarms that are set; the next one comes first */
+    void *events;                            /* events of the turn in progress */
     int at, n_events;
 };
 
 bool reactor_init(struct reactor *reactor); /* false: errno says why */
 void reactor_release(struct reactor *reactor);
-void reactor_run(struct reactor *reactor); /* until reactor->stopped */
+void reactor_run(struct reactor *reactor); /* runs until reactor->stopped is set */
 
 bool reactor_add(struct reactor *reactor, struct source *source, uint32_t events);
 void reactor_change(struct reactor *reactor, struct source *source, uint32_t events);
-void reactor_remove(struct reactor *reactor, struct source *source); /* before its close */
+/* call it before closing the descriptor */
+void reactor_remove(struct reactor *reactor, struct source *source);
 
 void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns);
-void alarm_clear(struct reactor *reactor, struct alarm *alarm); /* no-op when not set */
+/* no-op when the alarm is not set */
+void alarm_clear(struct reactor *reactor, struct alarm *alarm);
 static inline bool alarm_is_set(const struct alarm *alarm)
 {
     return heap_has(&alarm->row);

@@ -11,7 +11,7 @@ static const int64_t ns_per_s = 1000000000;
 
 struct civil {
     int64_t year;
-    unsigned month, day; /* from 1 */
+    unsigned month, day; /* counted from 1 */
 };
 
 /* Ref: Hinnant, chrono-compatible low-level date algorithms: civil_from_days, days_from_civil. */
@@ -260,7 +260,7 @@ bool duration_parse(const char *text, int64_t *out_ns, struct error *err)
             at++;
             for (; is_digit(*at); at++, digits = true) {
                 if (fraction <
-                    INT64_MAX / 10) { /* what follows is below a nanosecond of any unit */
+                    INT64_MAX / 10) { /* further digits are less than a nanosecond in any unit */
                     fraction = fraction * 10 + (uint64_t)(*at - '0');
                     scale *= 10;
                 }
@@ -380,7 +380,7 @@ void duration_precise(int64_t ms, char out[TIME_TEXT_MAX])
 
 void duration_human(int64_t ms, char out[TIME_TEXT_MAX])
 {
-    const int64_t year = 365; /* in days */
+    const int64_t year = 365; /* days of a year */
     int64_t seconds = ms / 1000, minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
 
     if (seconds < -1)

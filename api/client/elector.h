@@ -19,8 +19,8 @@
 struct elector {
     /* set by the owner */
     struct remote *remote;
-    const char *ns, *name;                   /* of the lease */
-    const char *identity;                    /* of this candidate: host_uuid */
+    const char *ns, *name;                   /* namespace and name of the Lease */
+    const char *identity;                    /* name of this candidate: host_uuid */
     int64_t lease_ms, deadline_ms, retry_ms; /* lease > deadline > 1.2 × retry; 0: 15, 10, 2 s */
     void (*leads)(struct elector *elector);
     /** The leader must stop at once: another process may become leader soon. Attempts continue. */
@@ -31,7 +31,7 @@ struct elector {
     struct timer timer;    /* the next attempt */
     struct timer deadline; /* the leader's renew deadline */
     struct buf path, body;
-    json_t *lease;       /* as on the server; NULL: to be read */
+    json_t *lease;       /* the Lease as the server has it; NULL: it must be read */
     char *record;        /* content of the lease when it last changed */
     int64_t observed_ns; /* time of that observation */
     int64_t sent_ns;     /* start of the current write */

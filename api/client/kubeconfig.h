@@ -21,7 +21,8 @@ struct kubeconfig {
     struct buf ca;               /* PEM */
     char *user;                  /* name of the user entry; for messages */
     char *token;                 /* NULL without */
-    char *token_file;            /* read for every request, because it may change; NULL */
+    char *token_file;            /* file with the token, read for every request because it may
+                                  * change; NULL */
     char *basic;                 /* "user:password"; NULL */
     struct buf certificate, key; /* PEM; empty without */
     char *namespace;             /* NULL: default */

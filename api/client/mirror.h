@@ -26,7 +26,7 @@ struct mirror {
     void (*failed)(struct mirror *mirror, const struct error *err); /* may be NULL */
     /* private */
     struct reflector reflector;
-    struct mirror_entry *entries; /* by key */
+    struct mirror_entry *entries; /* hash table by key */
     unsigned round;               /* number of the current list */
 };
 

@@ -43,15 +43,16 @@ struct reflector {
     /* private */
     struct remote_call call;
     struct documents events;
-    struct timer timer; /* until the next call */
+    struct timer timer; /* runs until the next call */
     struct backoff backoff;
-    char *target;         /* of the call */
+    char *target;         /* URL of the call */
     char *revision;       /* last seen; NULL: none */
     char *page;           /* continue token; NULL: first page */
     struct error refusal; /* the ERROR event that ended a watch */
     int64_t watch_began_ns;
     unsigned watch_events;
-    int64_t troubled_since_ns; /* since when watches fail with internal errors; 0: they do not */
+    int64_t troubled_since_ns; /* time since which watches have failed with internal errors; 0: none
+                                * has */
     bool started, listing, newest,
         whole; /* newest: no revision to begin with; whole: in one page */
 };

@@ -22,7 +22,7 @@ struct remote_options {
 /** Creates a client. Borrows loop and transport. `options` NULL: no rate limit. */
 struct remote *remote_new(struct loop *loop, struct transport *transport,
                           const struct remote_options *options);
-void remote_free(struct remote *remote); /* after its last call; NULL is fine */
+void remote_free(struct remote *remote); /* call it after the last call has ended; NULL is fine */
 struct loop *remote_loop(const struct remote *remote);
 
 enum { REMOTE_LIMIT_MS = 60000, REMOTE_TRIES_MAX = 10, REMOTE_RETRY_AFTER_MAX_S = 600 };
@@ -35,14 +35,14 @@ struct remote_call {
     const char *accept, *content_type; /* NULL: JSON */
     const void *body;
     size_t body_len;
-    int64_t limit_ms; /* for each attempt; 0: none */
+    int64_t limit_ms; /* time limit of each attempt; 0: none */
     /* Number of retries when the server is unreachable: for a GET, or when the server cannot have
      * received the request. */
     unsigned patience;
     /* The answer. */
     int status;       /* HTTP status; 0: no answer, the reason is in `err` */
     struct buf text;  /* the body; with `data`, only that of a failure */
-    struct error err; /* why there is no answer */
+    struct error err; /* why there is no response */
     /** Receives the body in pieces. NULL: the body is collected in `text`. */
     void (*data)(struct remote_call *call, const char *bytes, size_t len);
     void (*warning)(struct remote_call *call, const char *text, size_t len); /* may be NULL */
@@ -50,7 +50,7 @@ struct remote_call {
     /* private */
     struct remote *remote;
     struct exchange exchange;
-    struct timer timer; /* until the next attempt */
+    struct timer timer; /* runs until the next attempt */
     struct backoff backoff;
     unsigned busy_tries, lost_tries;
     bool renewed, under_way;

@@ -173,7 +173,7 @@ static void set_server(const struct http_transport *http, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_S);
     if (http->connect_to)
         curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->connect_to);
-    if (strncmp(config->server, "https:", 6) != 0) /* no credentials over plain HTTP */
+    if (strncmp(config->server, "https:", 6) != 0) /* credentials are not sent over plain HTTP */
         return;
     if (config->token) {
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);

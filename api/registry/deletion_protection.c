@@ -55,7 +55,7 @@ struct search {
     const struct object *template;
     const char *name; /* the name used by steps; for a copy, the original's */
     size_t count;
-    char names[160]; /* of the first flows found */
+    char names[160]; /* names of the first flows found */
 };
 
 static bool has_job(const struct registry *r, const struct object *flow,

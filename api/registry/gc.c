@@ -28,7 +28,7 @@ enum { SLICE = 256 };
 
 enum scope {
     LOOK_ONCE, /* check the object itself, and whether its deletion is complete */
-    LOOK_ALL,  /* also check each dependent, or each object in the namespace */
+    LOOK_ALL,  /* check each dependent too, or each object in the namespace */
 };
 
 struct look {
@@ -42,7 +42,7 @@ struct look {
 
 struct gc {
     struct registry *r;
-    struct look *looks; /* in order of arrival (uthash keeps it) */
+    struct look *looks; /* in order of arrival, which uthash keeps */
     struct task task;
 };
 
@@ -113,7 +113,7 @@ static void look_at_owners(struct gc *gc, const struct object *object)
 }
 
 struct owners {
-    uint32_t solid;   /* not being deleted */
+    uint32_t solid;   /* number of owners that are not being deleted */
     uint32_t waiting; /* being deleted in foreground: this object must go first */
     uint32_t gone;
 };
@@ -290,7 +290,7 @@ static void conclude(struct gc *gc, const struct look *look, const struct object
     if (in_foreground(object)) {
         if (has_blocking(r, object))
             return;
-        if (is_orphaning(object)) /* both finalizers: orphaning is next */
+        if (is_orphaning(object)) /* it has both finalizers, and orphaning comes first */
             look_at(gc, look->uid, LOOK_ALL);
         drop_finalizer(r, object, FINALIZER_FOREGROUND);
     } else if (is_orphaning(object)) {
@@ -397,7 +397,7 @@ struct gc *gc_new(struct registry *r)
 
     gc->r = r;
     gc->task.run = work;
-    if (!store_writable(r->store, NULL)) /* read-only store: nothing is deleted */
+    if (!store_writable(r->store, NULL)) /* nothing is deleted from a read-only store */
         return gc;
     for (int id = 0; id < KIND_N; id++)
         store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, gc);

@@ -22,7 +22,7 @@ struct settling {
     struct settle *settle;
     struct task durable;
     int64_t due_ns;
-    struct settling *next; /* in the order of due_ns */
+    struct settling *next; /* the next object in the order of due_ns */
     bool ended;            /* kept only until it is due */
     UT_hash_handle hh;
     char uid[];

@@ -67,7 +67,7 @@ struct api_request {
     const char *accept;          /* NULL: anything */
     const char *content_type;    /* NULL: JSON */
     const char *accept_encoding; /* NULL: identity */
-    const char *user_agent;      /* its first part is the default field manager; NULL: none */
+    const char *user_agent;      /* the first part of it is the default field manager; NULL: none */
     const void *body;
     size_t body_len;
     const struct identity *identity; /* the sender; NULL: this process, which may do everything */

@@ -32,7 +32,7 @@ struct batch {
     size_t n_tasks, cap_tasks;
 
     uint64_t changes_end;  /* change position after its last change */
-    int64_t revision;      /* of its last change; 0 = no change */
+    int64_t revision;      /* revision of the last change in the batch; 0 = no change */
     int64_t revision_mark; /* new high-water mark of revisions; 0 = unchanged */
 };
 

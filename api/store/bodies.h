@@ -11,7 +11,7 @@ struct body {
     struct blob *blob; /* owned; NULL: the slot is free */
     int64_t row;
     uint32_t uses;
-    bool orphaned; /* in the list of orphans; may be in use again */
+    bool orphaned; /* is in the list of orphans; it may be in use again */
 };
 
 struct bodies {
@@ -24,7 +24,7 @@ struct bodies {
     size_t orphan_bytes;
     int64_t next_row;
     size_t live;  /* slots in use */
-    size_t bytes; /* of all bodies held */
+    size_t bytes; /* size of all bodies held */
 };
 
 void bodies_init(struct bodies *bodies);

@@ -22,7 +22,7 @@ struct changes {
     struct change *ring; /* [size], a power of two */
     size_t size;
     uint64_t first, end;
-    size_t bytes; /* of statuses held; versions do not share these */
+    size_t bytes; /* size of the statuses held, which versions do not share */
 };
 
 void changes_release(struct changes *changes);

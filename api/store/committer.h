@@ -13,7 +13,7 @@ struct committer;
 
 struct committer_report {
     enum db_outcome outcome;
-    struct error err; /* set unless DB_OK */
+    struct error err; /* set unless the result is DB_OK */
     struct db_counts counts;
 };
 

@@ -25,7 +25,7 @@ struct db_row {
     const char *ns, *name;
     const void *meta, *status; /* status NULL = absent */
     size_t meta_len, status_len;
-    const char *damage; /* why it cannot be read; NULL: no damage known here */
+    const char *damage; /* why the row cannot be read; NULL: no damage is known here */
 };
 
 struct db_reader {
@@ -65,7 +65,7 @@ struct db_part {
  * damaged. */
 bool db_load(struct db *db, const struct db_part *part, const struct db_reader *reader,
              struct error *err);
-int64_t db_revision_mark(const struct db *db); /* as read when the file was opened */
+int64_t db_revision_mark(const struct db *db); /* the mark that was read when the file was opened */
 
 /** Writes a batch in one transaction. `err` is set unless the result is DB_OK. */
 enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,

@@ -18,7 +18,7 @@ enum {
     PARTS_PER_ROW = 256,       /* part numbers per row; schema.sql uses the same factor */
     PARTS_MAX = 64,            /* parts to combine on reading; more causes a full rewrite */
     DELTAS_PER_TEXT = 4,       /* limit of delta bytes, as a multiple of the first part */
-    REMEMBERED_BYTES = 8 << 20 /* of cached texts */
+    REMEMBERED_BYTES = 8 << 20 /* total size of cached texts */
 };
 
 /* The parts of one row on disk, or about to be written. */
@@ -29,7 +29,7 @@ struct parts {
     size_t first_bytes, delta_bytes; /* bytes on disk: of the first part, of the others */
     int count;
     bool touched, gone;     /* changed by, or deleted by, the open transaction */
-    TAILQ_ENTRY(parts) age; /* while the text is cached */
+    TAILQ_ENTRY(parts) age; /* links the cached texts by age */
 };
 
 struct db_statuses {

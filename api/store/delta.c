@@ -61,7 +61,7 @@ bool delta_apply(struct delta_text base, struct delta_text delta, struct buf *ou
 
     if (!unpacker)
         mem_fatal("out of memory");
-    if (wanted > TEXT_MAX) /* also true for an unknown size and for bytes that are no frame */
+    if (wanted > TEXT_MAX) /* true also for an unknown size and for bytes that are no frame */
         return false;
     ZSTD_DCtx_setParameter(unpacker, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     ZSTD_DCtx_refPrefix(unpacker, base.bytes, base.len);

@@ -25,14 +25,15 @@ struct identity {
 };
 
 struct owner_link {
-    struct ring ring; /* in identity.dependents */
+    struct ring ring; /* links the members of identity.dependents */
     struct entry *entry;
 };
 
 struct space {
     UT_hash_handle hh;
     struct kind_list {
-        struct ring ring; /* of entry.ns_link, in order of creation */
+        struct ring ring; /* links entry.ns_link of the entries of a kind, in order of
+                           * creation */
         size_t count;
     } lists[KIND_N];
     size_t total;
@@ -43,9 +44,9 @@ struct space {
 struct entry {
     struct object *object; /* the accepted version; owned */
     struct identity identity;
-    struct ring ns_link; /* in the list of its kind in `space` */
+    struct ring ns_link; /* links the entries of a kind in `space` */
     struct space *space;
-    size_t position;          /* in the sorted index of its kind */
+    size_t position;          /* position in the sorted index of the kind */
     struct owner_link *links; /* [n_links]; &link when there is one */
     struct owner_link link;
     uint32_t n_links;

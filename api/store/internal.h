@@ -34,7 +34,7 @@ struct store {
     struct bodies bodies;
     struct changes changes;
     int64_t revision, durable_revision;
-    int64_t next_block; /* of rows */
+    int64_t next_block; /* number of the next block of rows */
     int64_t next_few;   /* next row for kinds with few objects */
     uint64_t batches;   /* number of the last batch */
     uint64_t object_bytes_meta, object_bytes_status;

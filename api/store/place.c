@@ -18,7 +18,7 @@ void place_trust_above(uid_t uid)
     trusted_above = uid;
 }
 
-/* The directory that holds the entry `directory`. Owned. */
+/* Returns the directory that holds the entry `directory`; owned. */
 static char *above(const char *directory)
 {
     size_t len = strlen(directory);
@@ -38,7 +38,8 @@ static bool check_above(const char *directory, struct error *err)
     struct stat info;
 
     if (stat(parent, &info) < 0)
-        return true; /* to be made, with a mode of ours, or told by whoever opens it */
+        return true; /* the caller creates the directory with its own mode, or reports why it
+                      * cannot */
     if ((info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX))
         return error_set(err, ERR_FORBIDDEN, "",
                          "every user may replace the data directory %s, because %s is writable "
@@ -52,7 +53,7 @@ static bool check_above(const char *directory, struct error *err)
     return true;
 }
 
-/* lstat(2) of the entry itself: a slash at the end would follow a link. */
+/* Calls lstat(2) on the entry itself. A slash at the end would make it follow a link. */
 static int look_at(const char *directory, struct stat *info)
 {
     scoped_str path = mem_strdup(directory);

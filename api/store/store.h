@@ -37,7 +37,7 @@ struct store_options {
                             * tests: commits are immediate but still asynchronous */
     enum store_sync sync;
     int64_t max_delay_ms;  /* longest wait of a batch that is not urgent; 0 = commit at the end of
-                       * each turn */
+                            * each turn */
     int64_t idle_delay_ms; /* the same for a batch that no task waits for; 0 = no longer than
                             * max_delay_ms */
     int64_t watch_window;  /* changes kept for resuming watches (L-28); 0 = 10,000 */
@@ -132,8 +132,9 @@ void store_on_failure(struct store *store, void (*failed)(void *ctx, const struc
                       void *ctx);
 
 struct store_stats {
-    uint64_t commits, rows_written, changes, bytes_bound;           /* since open */
-    uint64_t objects, bodies, body_bytes, meta_bytes, status_bytes; /* in memory now */
+    /* counted since the store was opened */
+    uint64_t commits, rows_written, changes, bytes_bound;
+    uint64_t objects, bodies, body_bytes, meta_bytes, status_bytes; /* in memory at present */
 };
 void store_stats(const struct store *store, struct store_stats *out);
 

@@ -28,14 +28,14 @@ struct facet_type {
 struct blob {
     atomic_uint refs;
     uint32_t len;  /* bytes of text, without the NUL that follows */
-    uint64_t hash; /* of the text, seeded per process; 0 = not computed */
+    uint64_t hash; /* hash of the text, seeded per process; 0 = not computed */
     const struct kind
         *admitted_as; /* the kind as which it passed defaulting and validation; NULL = none yet */
     const struct facet_type *facet; /* type of `decoded` */
     void *decoded;                  /* owned; NULL = not decoded yet */
     char *fields;                 /* owned: its fields as managedFields text; NULL = not computed */
     int64_t store_row;            /* the store's row of an interned body; 0 = none */
-    struct blob *admitted_output; /* its admitted form; weak, see blob_link_output */
+    struct blob *admitted_output; /* the admitted form of the body; weak, see blob_link_output */
     struct blob *admitted_input;  /* the reverse link; holds a reference */
     bool interned;
     char text[];

@@ -16,10 +16,10 @@ struct form {
     const struct decoded_type *type;
     struct arena *arena;
     json_t *root;         /* owned; NULL until something asks for it */
-    const json_t *member; /* within root */
+    const json_t *member; /* a member of root */
     void *value;
     bool ended;
-    TAILQ_ENTRY(form) age; /* its place in `ended_forms` */
+    TAILQ_ENTRY(form) age; /* links the forms in `ended_forms` */
 };
 
 /* The forms that decoded_trim may free, oldest first. */

@@ -51,7 +51,7 @@ struct kind {
     enum kind_id id;
     const char *group; /* "" for the core group */
     const char *version;
-    const char *name; /* as in "JobFlow" */
+    const char *name; /* name in manifests, such as "JobFlow" */
     const char *plural;
     const char *singular;
     const char *const *short_names; /* NULL-terminated, or NULL */
@@ -60,7 +60,7 @@ struct kind {
     bool built_in;      /* generated from built-in tables on request, never in the store */
     bool no_generation; /* metadata.generation is not kept (core kinds such as ConfigMap, Event) */
     bool few;           /* few objects, none per step of a flow: the store keeps them together */
-    const struct schema *schema; /* of the whole object except apiVersion, kind, metadata */
+    const struct schema *schema; /* table of the whole object except apiVersion, kind, metadata */
     /** Normalizes the members of the body on create and update, after schema defaulting and before
      * `mutate`: a Secret's stringData becomes data. May be NULL. */
     void (*normalize)(json_t *body);

@@ -6,7 +6,7 @@
 #include "api/types/object.h"
 
 struct meta_block {
-    size_t bytes; /* of the whole allocation */
+    size_t bytes; /* size of the whole allocation */
     const char *stored;
     size_t stored_len;
     struct meta meta;

@@ -79,7 +79,7 @@ struct object {
     atomic_uint refs;
     const struct kind *kind;
     struct meta *meta;
-    struct blob *body;   /* never NULL; "{}" when empty */
+    struct blob *body;   /* JSON of the body, never NULL; "{}" when empty */
     struct blob *status; /* NULL = absent */
     int64_t revision;    /* resourceVersion; 0 until stored */
     int64_t row;         /* the store's row id; 0 until stored; the same for all versions */
@@ -153,7 +153,7 @@ struct blob *object_body_from_json(const json_t *members);
 
 /* Encode and decode the form in which the store keeps metadata. It is compact and decodes in about
  * a microsecond. Damaged bytes give NULL and err, never a crash. */
-void meta_encode(const struct meta *meta, struct buf *out); /* also works on a draft */
+void meta_encode(const struct meta *meta, struct buf *out); /* works on a draft too */
 struct meta *meta_decode(const void *bytes, size_t len, struct error *err);
 /** Returns the stored form that metadata from meta_new or meta_decode already contains. Borrowed.
  */

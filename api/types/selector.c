@@ -45,7 +45,7 @@ enum token {
 struct parser {
     const char *at;
     enum token token;
-    const char *text; /* of the current token */
+    const char *text; /* text of the current token */
     size_t len;
     struct error *err;
 };

@@ -28,7 +28,7 @@ struct local_user {
 struct authn {
     struct loop *loop;
     char *token_path;
-    struct stat token_stat; /* when the file was last read */
+    struct stat token_stat; /* state of the file when it was last read */
     struct bearer_tokens bearers;
     struct identity *anonymous;
     struct local_user *users; /* [n_users] */

@@ -13,7 +13,7 @@
 struct authz_attributes {
     const char *verb;             /* get, list, watch, create, … */
     const char *path;             /* first segment of a path that is not a resource; else NULL */
-    const char *full_path;        /* for messages, with `path` */
+    const char *full_path;        /* path for messages, set together with `path` */
     const char *group, *resource; /* plural */
     const char *subresource;      /* NULL: the object itself */
     const char *ns;               /* NULL: all namespaces, or a resource without namespace */
@@ -33,6 +33,7 @@ struct authz_rule {
     const char *group, *resource;
     enum role reads, writes; /* the least role that may */
     enum role writes_status; /* the least role that may write subresources */
-    bool cluster;            /* without namespace: a role in any namespace suffices to read */
+    bool cluster;            /* the resource has no namespace, and a role in any namespace suffices
+                              * to read it */
 };
 extern const struct authz_rule authz_rules[]; /* ends with resource NULL */

@@ -17,7 +17,7 @@
 #include "base/scoped.h"
 
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_EDITOR, ROLE_ADMIN };
-extern const char *const role_names[];    /* by role, ended by NULL */
+extern const char *const role_names[];    /* names by role, ended by NULL */
 enum role role_by_name(const char *name); /* ROLE_NONE if unknown */
 
 struct grant {
@@ -32,7 +32,7 @@ struct identity {
     size_t n_groups;
     struct grant *grants; /* [n_grants], names borrowed from the groups */
     size_t n_grants;
-    size_t connections; /* that have a lasting place because of it */
+    size_t connections; /* connections that have a lasting place because of this identity */
     bool authenticated;
     bool revoked; /* its token has been removed; connections that use it should be closed */
 };

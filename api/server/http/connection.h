@@ -30,7 +30,8 @@ struct connection_env {
     struct api *api;
     struct authn *authn;             /* NULL: every client may do everything */
     const struct host_list *hosts;   /* checked for TCP; may be NULL for unix sockets */
-    size_t connections_per_identity; /* that keep their place when strangers crowd */
+    size_t connections_per_identity; /* connections of one identity that keep their place when there
+                                      * are too many strangers */
     size_t *large_bodies; /* number being read over all connections; may be NULL: not counted */
     void (*closed)(void *ctx, struct connection *c);
     void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
@@ -43,7 +44,7 @@ struct connection_peer {
     struct tls_context *tls;   /* NULL: plain */
     struct identity *identity; /* user of a unix socket; a reference, consumed; NULL */
     char *name;                /* address or user, for logs and counting; consumed */
-    uint64_t number;           /* in the order of arrival */
+    uint64_t number;           /* number of the connection in the order of arrival */
 };
 
 /** Creates a connection. The caller accepts into, or opens, its stream and then starts it. `closed`

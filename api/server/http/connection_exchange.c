@@ -13,7 +13,7 @@
 enum {
     KEPT_BYTES_MAX = 16 << 10,     /* larger buffers are freed, not kept for the next exchange */
     PENDING_MAX = 64,              /* exchanges without a response */
-    PENDING_BYTES_MAX = 256 << 10, /* of their responses together */
+    PENDING_BYTES_MAX = 256 << 10, /* total size of the pending responses */
 };
 
 static void each_buffer(struct exchange *x, void (*act)(struct buf *buf))
@@ -78,7 +78,7 @@ struct exchange *exchange_begin(struct connection *c)
     x->connection = c;
     x->method = API_OTHER;
     x->method_name = "-";
-    x->after = CLOSE_AFTER; /* until the request has been read to its end */
+    x->after = CLOSE_AFTER; /* changed when the request has been read to its end */
     x->began_ms = c->began_ms;
     x->began_ns = c->began_ns;
     response_init(x);

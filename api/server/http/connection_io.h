@@ -20,7 +20,7 @@ struct connection_io {
         uv_handle_t handle;
     } uv;
     struct tls *tls;   /* NULL: plain */
-    bool has_received; /* at least one byte has come */
+    bool has_received; /* at least one byte has been received */
     struct buf *in;    /* plain bytes that came; borrowed */
     size_t in_flight;  /* bytes handed to libuv and not yet written */
     bool closing;

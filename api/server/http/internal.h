@@ -11,12 +11,13 @@
 #include "api/server/rest/watch_batcher.h"
 
 enum {
-    HEAD_MS = 10000,     /* from the first byte of a head to its end */
-    BODY_MS = 30000,     /* from the end of the head to the end of the body */
+    HEAD_MS = 10000,     /* time from the first byte of a head to its end */
+    BODY_MS = 30000,     /* time from the end of the head to the end of the body */
     IDLE_MS = 60000,     /* L-24 */
     RESPONSE_MS = 60000, /* L-24: until a response begins */
     STALL_MS = 30000,    /* the client reads none of the bytes that wait for it */
-    LINGER_MS = 1000,    /* for the client to read the response before its input is dropped */
+    LINGER_MS = 1000,    /* time in which the client may read the response before its input is
+                          * dropped */
     AUDIT_ID_MAX = 20,
 };
 
@@ -79,9 +80,9 @@ enum connection_awaits {
     AWAITS_REQUEST,
     AWAITS_HEAD,
     AWAITS_BODY,
-    AWAITS_RESPONSE,  /* from the API */
+    AWAITS_RESPONSE,  /* waits for the response of the API */
     AWAITS_WRITE,     /* the client reads what was sent */
-    AWAITS_PEER_CLOSE /* while lingering */
+    AWAITS_PEER_CLOSE /* waits until the client closes */
 };
 
 struct connection {
@@ -99,25 +100,25 @@ struct connection {
     enum certificate_check certificate_check;
     struct identity *known; /* of the first authenticated request; counts it; NULL */
     char group[PLACE_GROUP_MAX];
-    uint64_t number; /* in the order of arrival */
+    uint64_t number; /* number of the connection, in the order of arrival */
 
     /* the request that is being read */
     llhttp_t parser;
     struct buf in;   /* bytes not yet consumed */
-    size_t searched; /* how many of them are known to hold no end of a head */
+    size_t searched; /* number of bytes that are known to contain no end of a head */
     struct buf accept, accept_encoding, content_type, authorization, body;
     size_t head_len, body_max;
     size_t parsed;              /* bytes of its head, body and framing so far */
-    int64_t began_ms, began_ns; /* when its first byte came */
+    int64_t began_ms, began_ns; /* when the first byte of the request came */
     bool message_done, wants_continue, is_large, has_received;
-    struct error *refusal;    /* what is wrong with it; NULL: nothing */
+    struct error *refusal;    /* what is wrong with the request; NULL: nothing */
     struct exchange *reading; /* NULL until its head is complete */
 
     /* the pending exchanges, in order: read, and not yet answered */
     struct exchange *first, **last;
     struct exchange *spare; /* kept for its buffers; NULL */
     struct task flush;
-    enum after_response after; /* of the last response that was sent */
+    enum after_response after; /* what follows the last response that was sent */
     bool draining, peer_ended;
 };
 

@@ -23,10 +23,10 @@ enum {
     CONNECTIONS_PER_PEER = 128,
     LISTEN_BACKLOG = 4096, /* the kernel's usual bound */
     ACCEPTS_A_TURN = 16,
-    STRANGERS_PART = 2,   /* of the places, at most: for silent connections, and for strangers */
+    STRANGERS_PART = 2,   /* silent connections, and strangers, have at most 1/2 of the places */
     SPARE_FILES = 64,     /* L-42: file descriptors kept free for the store, pods and logs */
-    UNIX_FILES_PART = 16, /* of all, kept for connections of the unix socket besides */
-    KEEPALIVE_S = 60,     /* until TCP probes a silent peer */
+    UNIX_FILES_PART = 16, /* 1/16 of all file descriptors is kept for the unix socket */
+    KEEPALIVE_S = 60,     /* idle time after which TCP probes the peer */
 };
 
 struct listen_socket {
@@ -39,14 +39,14 @@ struct listen_socket {
     struct listener *listener;
     enum io_socket socket;
     char *path;        /* unix */
-    unsigned accepted; /* in this turn */
+    unsigned accepted; /* connections accepted in this turn */
     bool is_waiting;   /* a connection is accepted in the next turn */
     struct listen_socket *next;
 };
 
 struct listener {
     struct loop *loop;
-    struct connection_env env[2]; /* by enum io_socket */
+    struct connection_env env[2]; /* environment by enum io_socket */
     struct listener_options options;
     struct tls_context *tls; /* a reference; NULL without TCP */
     struct listen_socket *sockets;

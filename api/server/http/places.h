@@ -15,8 +15,8 @@
 
 /* How far a connection has come. */
 enum standing {
-    STANDING_SILENT,   /* no byte has come from it */
-    STANDING_STRANGER, /* no request of it was authenticated */
+    STANDING_SILENT,   /* the connection has sent no byte */
+    STANDING_STRANGER, /* the connection has sent no authenticated request */
     STANDING_KNOWN,
     STANDING_N
 };
@@ -25,12 +25,12 @@ enum standing {
 struct place_holder {
     enum standing standing;
     const char *group; /* the peers that share one bound; borrowed */
-    uint64_t number;   /* in the order of arrival */
+    uint64_t number;   /* number of the connection in the order of arrival */
 };
 
 struct place_bounds {
-    size_t strangers; /* of each of the two standings, in total */
-    size_t per_group; /* of each of the two standings, of one group */
+    size_t strangers; /* largest number of connections of each of the two standings */
+    size_t per_group; /* largest number of each of the two standings in one group */
 };
 
 enum { PLACE_NONE = -1 };

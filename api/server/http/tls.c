@@ -128,7 +128,7 @@ struct tls {
     SSL *ssl;
     const char *in; /* bytes of the wire not yet read; borrowed for the call */
     size_t in_len;
-    struct buf *out; /* where to write; borrowed for the call */
+    struct buf *out; /* buffer to write to; borrowed for the call */
 };
 
 static int http_fixture_read(BIO *bio, char *to, int len)

@@ -30,7 +30,8 @@ void tls_free(struct tls *tls);                   /* NULL is fine */
 enum tls_state {
     TLS_OPEN,
     TLS_ENDED, /* the peer has closed the session */
-    TLS_FAILED /* not TLS, or an unsupported version; `wire` holds the alert to send */
+    TLS_FAILED /* the peer does not speak TLS, or an unsupported version; `wire` holds the alert to
+                * send */
 };
 
 /** Takes bytes of the wire; appends plain bytes to `plain` and the protocol's own messages to

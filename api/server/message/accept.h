@@ -9,9 +9,9 @@
 
 enum media_form {
     MEDIA_JSON,      /* the object, the list or the text itself */
-    MEDIA_TABLE,     /* as=Table */
-    MEDIA_PARTIAL,   /* as=PartialObjectMetadata or …List: the metadata alone */
-    MEDIA_DISCOVERY, /* as=APIGroupDiscoveryList */
+    MEDIA_TABLE,     /* requested with as=Table */
+    MEDIA_PARTIAL,   /* requested with as=PartialObjectMetadata or …List: the metadata alone */
+    MEDIA_DISCOVERY, /* requested with as=APIGroupDiscoveryList */
     MEDIA_PROTOBUF,  /* the object or the list, of a kind that has this form */
 };
 

@@ -11,7 +11,7 @@ struct status_subject {
     const struct kind *kind;
     const char *options; /* "PodLogOptions": the request's options were invalid, not the object */
     const char *name, *uid;
-    const char *continue_token; /* with which an expired list can be continued */
+    const char *continue_token; /* token with which an expired list can be continued */
 };
 
 /** True for an error about an unknown or duplicate field, which only strict validation reports. */

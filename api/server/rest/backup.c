@@ -19,7 +19,7 @@ enum { PIECE_BYTES = 256 << 10 };
 
 struct backup {
     struct api_stream stream;
-    int fd; /* of the copy; -1 until it is complete */
+    int fd; /* descriptor of the copy; -1 until the copy is complete */
     bool copying;
 };
 

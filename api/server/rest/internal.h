@@ -75,7 +75,7 @@ struct api_call {
     struct route route;
     struct store *store; /* holds the objects of the route's kind */
     struct media media;
-    const char *name;           /* of the object, from the path or the body; NULL */
+    const char *name;           /* name of the object, from the path or the body; NULL */
     enum traffic_class traffic; /* NONE until the request is admitted */
     struct traffic_user *user;
 };
@@ -130,8 +130,9 @@ struct write {
     struct registry_write how;
     struct error_list errors, warnings;
     struct error_list strict;    /* duplicate and unknown fields found while decoding the body */
-    const struct object *object; /* as stored */
-    bool manager_given;          /* by the query, not derived from the user agent */
+    const struct object *object; /* the object as stored */
+    bool manager_given;          /* the query names the manager; it is not derived from the user
+                                  * agent */
 };
 void write_release(struct write *write);
 SCOPED_DEFINE(write, struct write, write_release)

@@ -18,12 +18,12 @@ enum { FOLLOW_MS = 100 };
 struct log_stream {
     struct api_stream stream;
     struct timer poll;
-    char *ns, *name; /* of the pod; NULL: a PodLog, which is complete */
+    char *ns, *name; /* namespace and name of the pod; NULL: a PodLog, which is complete */
     char *uid, *container;
     struct log_query query;
     int64_t offset;
-    int32_t restarts; /* of the container when the log was requested */
-    struct buf text;  /* read and not yet sent */
+    int32_t restarts; /* restarts of the container when the log was requested */
+    struct buf text;  /* text that was read but not yet sent */
     bool has_head, done, follows;
 };
 

@@ -61,7 +61,7 @@ static void render_one(const struct render *render, const struct object *object,
         table_write_partial(&render->table, object, out);
         break;
     case MEDIA_DISCOVERY: /* never negotiated for objects */
-    case MEDIA_PROTOBUF:  /* made of the JSON */
+    case MEDIA_PROTOBUF:  /* made from the JSON */
     case MEDIA_JSON:
         if (render->alias)
             group_alias_write(render->alias, object, out);

@@ -167,7 +167,7 @@ static enum stream_start failure_start(enum error_code code)
         [ERR_CONFLICT]  = true,
         [ERR_GONE]      = true,
         [ERR_INVALID]   = true, /* compared with the stored version */
-        [ERR_FORBIDDEN] = true, /* by deletion protection or a quota */
+        [ERR_FORBIDDEN] = true, /* refused by deletion protection or a quota */
     };
     /* clang-format on */
 

@@ -18,7 +18,7 @@ const struct api_group api_groups[] = {
     {"discovery.k8s.io",          "v1"},
     {"events.k8s.io",             "v1"},
     {"apiextensions.k8s.io",      "v1"},
-    {"policy",                    "v1"}, /* only Eviction; kubectl drain looks for the group */
+    {"policy",                    "v1"}, /* has only Eviction; kubectl drain looks for the group */
     {"authentication.k8s.io",     "v1"},
     {"authorization.k8s.io",      "v1"},
     {"jobflow.dev",               "v1"}, /* kinds of our own */
@@ -84,7 +84,7 @@ const char *resource_verbs(const struct kind *kind)
 {
     if (kind->built_in)
         return "get list watch";
-    if (kind == &kind_namespace) /* no deletecollection */
+    if (kind == &kind_namespace) /* a namespace has no deletecollection */
         return "create delete get list patch update watch";
     return "create delete deletecollection get list patch update watch";
 }

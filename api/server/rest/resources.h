@@ -34,8 +34,8 @@ struct subresource {
     const char *name;
     enum route_subresource sub;
     bool (*of)(const struct kind *kind);     /* whether the kind has it */
-    const char *group, *version, *body_kind; /* of the body; NULL: the parent's */
-    const char *verbs;                       /* with blanks between them; NULL: not listed */
+    const char *group, *version, *body_kind; /* type of the body; NULL: that of the parent */
+    const char *verbs;                       /* verbs separated by blanks; NULL: not listed */
 };
 /** Ended by a zero row. */
 extern const struct subresource subresources[];

@@ -151,10 +151,11 @@ static bool seek(const struct steps *s, uint32_t vertex, struct position *out)
 
 struct entry {
     const char *name, *phase, *job_name;
-    const json_t *node;           /* its entry in the status; NULL */
+    const json_t *node;           /* entry of the step in the status; NULL */
     const struct object *job;     /* the job of this flow; NULL */
     unsigned attempts;            /* jobs made for it; of a loop, for all its iterations */
-    int64_t started_ms, ended_ms; /* of the newest job, of a loop's first and last; 0 = not yet */
+    int64_t started_ms, ended_ms; /* times of the newest job; of a loop, of its first and last job;
+                                   * 0 = not yet */
     int64_t ran_ms; /* how long the newest job was Running, or the loop took; -1 = not known */
 };
 

@@ -32,7 +32,7 @@ struct api_stream *verb_get(const struct api_call *call)
 struct list_query {
     struct filter filter;
     int64_t limit;     /* 0 = all */
-    int64_t revision;  /* of the list, or of its first page */
+    int64_t revision;  /* revision of the list, or of its first page */
     const char *after; /* "ns/name", or NULL */
     int64_t given;     /* number of objects in earlier pages */
     bool expired;      /* the token is valid, but the store has lost changes since its revision */

@@ -90,7 +90,7 @@ static bool check_target(const struct api_call *call, const json_t *doc, struct 
     const struct kind *kind = version && name ? kind_by_gvk(version, name) : NULL;
     struct authz_attributes attributes = {.verb = "update", .name = doc_text(doc, "target.name")};
 
-    if (!identity || !kind) /* another kind is refused when the command is validated */
+    if (!identity || !kind) /* a target of another kind is refused when the command is validated */
         return true;
     attributes.group = kind->group;
     attributes.resource = kind->plural;

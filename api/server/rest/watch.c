@@ -18,10 +18,10 @@
 enum {
     BACKLOG_MAX = 4 << 20, /* L-27 */
     BOOKMARK_MS = 60000,
-    TIMEOUT_MIN_S = 1800, /* without timeoutSeconds: 30 to 60 minutes at random */
+    TIMEOUT_MIN_S = 1800, /* a watch without timeoutSeconds lasts 30 to 60 minutes, at random */
     TIMEOUT_SPREAD_S = 1800,
     PIECE_BYTES = 64 << 10,
-    FILTER_BYTES = 256, /* as much as the filters of most watches need */
+    FILTER_BYTES = 256, /* enough for the filters of most watches */
 };
 
 /* How far a watch has come. */

@@ -25,7 +25,7 @@ struct watch_batcher {
     struct loop *loop;
     enum watch_batcher_state state;
     struct task round;
-    struct timer timer; /* for the next slice, or the end of the pause */
+    struct timer timer; /* runs until the next slice or the end of the pause */
     int64_t pause_until_ns;
     int64_t spent_ns;                       /* time of the round so far */
     LIST_HEAD(, watch_batch_entry) waiting; /* entries for the next round */

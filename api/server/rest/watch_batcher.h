@@ -22,7 +22,8 @@ struct watch_batch_entry {
 };
 
 struct watch_batcher *watch_batcher_new(struct loop *loop);
-void watch_batcher_free(struct watch_batcher *batcher); /* no entry may wait; NULL is fine */
+/* must have no waiting entry; NULL is fine */
+void watch_batcher_free(struct watch_batcher *batcher);
 /** Calls `send` once, in the next round; does nothing while the entry waits already. */
 void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *entry);
 void watch_batcher_remove(struct watch_batch_entry *entry); /* does nothing if it does not wait */

@@ -16,7 +16,7 @@ struct watch_event_cache;
 
 struct watch_event_key {
     const struct object *object; /* the version that the event shows: the new or the old one */
-    int64_t revision;            /* of the change */
+    int64_t revision;            /* revision of the change */
     enum store_change change;
     enum media_form form;
     enum table_object include;

@@ -120,7 +120,7 @@ static const struct {
 
 static const char *const patch_types[] = {
     "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json",
-    "application/strategic-merge-patch+json", /* only for built-in kinds */
+    "application/strategic-merge-patch+json", /* listed only for built-in kinds */
 };
 
 static size_t n_patch_types(const struct kind *kind)

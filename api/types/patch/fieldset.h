@@ -37,8 +37,8 @@ json_t *fieldset_of(const struct schema_at *at, const json_t *doc);
 void fieldset_check(const struct schema_at *at, const json_t *doc, struct error_list *findings);
 /** The fields that differ between two documents. */
 struct fieldset_changes {
-    json_t *changed; /* only in the new document, or different from the old one */
-    json_t *gone;    /* only in the old document */
+    json_t *changed; /* fields that are only in the new document, or differ from the old one */
+    json_t *gone;    /* fields that are only in the old document */
 };
 struct fieldset_changes fieldset_compare(const struct schema_at *at, const json_t *before,
                                          const json_t *after);

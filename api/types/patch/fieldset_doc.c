@@ -116,7 +116,7 @@ static void add_members(const struct schema_at *at, const json_t *object, enum o
                         json_t *node)
 {
     scoped(buf) struct buf element = {0};
-    bool open = at->is_map || !at->level.schema; /* its members are map entries */
+    bool open = at->is_map || !at->level.schema; /* the members are map entries */
     const char *key;
     json_t *value, *child;
 

@@ -37,7 +37,7 @@ json_t *managed_update(const json_t *entries, const struct managed_write *write,
 void managed_begin(const struct managed_write *write, const struct buf *fields, struct buf *out);
 
 struct managed_apply {
-    const json_t *live, *config; /* what is applied to what */
+    const json_t *live, *config; /* the live object, and the configuration that is applied to it */
     const json_t *forgiven;      /* a set of fields that cause no conflict; NULL */
     bool force;                  /* take the fields that others own */
     json_t *out_doc;             /* `live` after the apply; owned */

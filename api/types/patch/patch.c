@@ -16,13 +16,13 @@ enum {
     DEPTH_MAX = 128,
     POINTER_MAX = DEPTH_MAX, /* parts of a pointer */
 };
-static const size_t work_max = 5000000; /* about 0.1 s */
+static const size_t work_max = 5000000; /* takes about 0.1 s */
 
 struct patching {
     json_t *root;  /* owned */
     size_t copied; /* bytes copied so far */
     size_t work;   /* values walked so far */
-    size_t index;  /* of the current operation */
+    size_t index;  /* index of the current operation */
     const char *op, *path;
     struct error *err;
 };

@@ -21,7 +21,7 @@ enum flow_ref_kind {
     FLOW_REF_OUTPUT,     /* steps.NAME.outputs.KEY, nodes.NAME.outputs.KEY */
     FLOW_REF_FLOW_NAME,  /* flow.name */
     FLOW_REF_FLOW_PHASE, /* flow.phase: the result of the flow, for its final steps */
-    FLOW_REF_DOUBTFUL,   /* no reference, but begins like one: steps.NAME.KEY */
+    FLOW_REF_DOUBTFUL,   /* a text that begins like a reference but is none: steps.NAME.KEY */
 };
 
 /* Maximum total length of the values inserted into one document. A short text can refer to a long
@@ -31,7 +31,7 @@ enum { FLOW_REFS_BYTES_MAX = 16 << 20 };
 /* One reference. Its names point into the text. */
 struct flow_ref {
     enum flow_ref_kind kind;
-    const char *name, *key; /* not terminated */
+    const char *name, *key; /* texts without a terminator */
     size_t name_len, key_len;
 };
 

@@ -211,7 +211,7 @@ struct definition {
 };
 
 struct schema_definitions {
-    json_t *schemas; /* by name */
+    json_t *schemas; /* schemas by name */
     char *prefix;
     struct definition *items; /* [count] */
     size_t count, cap;

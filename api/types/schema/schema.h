@@ -47,7 +47,7 @@ enum field_type {
     FIELD_END = 0,
     FIELD_STR,      /* const char *; NULL when absent */
     FIELD_ENUM,     /* an enum: the position of the text in `one_of`, from `first_value`; 0 when
-                       absent or not listed. A 0 that is listed is thus the default */
+                     * absent or not listed. A 0 that is listed is thus the default */
     FIELD_I32,      /* int32_t; 0 when absent */
     FIELD_OPT_I32,  /* struct opt_i32 */
     FIELD_I64,      /* int64_t */
@@ -67,7 +67,7 @@ enum field_type {
     FIELD_INLINE,       /* struct of `.of` embedded at offset; absent = zeroed */
     FIELD_LIST,         /* struct { T *items; size_t count; } of objects */
     FIELD_MAP, /* struct { struct { const char *key; T value } … }: pairs laid out as key pointer,
-                  then T */
+                * then T */
     FIELD_ANY, /* json_t *, borrowed from the decoded document, which lives as long as the facet */
     FIELD_TYPE_N,
 };
@@ -76,7 +76,7 @@ enum field_type {
 enum field_form { FORM_ONE, FORM_LIST, FORM_MAP };
 struct field_shape {
     enum field_form form;
-    enum field_type entry; /* of a list or map */
+    enum field_type entry; /* type of an entry of a list or map */
 };
 extern const struct field_shape field_shapes[FIELD_TYPE_N];
 
@@ -100,7 +100,7 @@ enum pb_form {
 struct field {
     const char *name; /* member name; "a.b" is member b of a, which has no row of its own */
     enum field_type type;
-    size_t offset; /* or FIELD_PASS */
+    size_t offset; /* offset of the member, or FIELD_PASS */
     const struct schema *of;
     bool required;
     bool bounded; /* min and max are set */
@@ -114,7 +114,7 @@ struct field {
     const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
     /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document. */
     bool as_json;
-    bool immutable_doc; /* for the documentation: may not change after create */
+    bool immutable_doc; /* documented as a field that may not change after create */
     const char *doc;    /* one sentence for the reference documentation */
     uint16_t pb;        /* number in the protobuf message; 0: the member is ours alone */
     uint16_t pb_in;     /* number of the message around it whose members JSON shows one level up */
@@ -122,7 +122,7 @@ struct field {
     const struct schema *pb_of;
     bool
         keeps_zero; /* an empty value is sent on purpose. So it is of FIELD_OPT_… and required ones;
-                        elsewhere it is what Go writes for absent */
+                     * elsewhere it is what Go writes for absent */
 };
 
 /* A member name of another workflow engine, and what to write instead. */
@@ -136,7 +136,7 @@ struct schema {
     size_t size;           /* sizeof the decoded struct; 0 when it is never decoded */
     bool preserve_unknown; /* free-form object */
     bool partial; /* a patch: here and everywhere below no defaults, no required members, no
-                     min_length of lists, and the members $patch and $retainKeys are kept */
+                   * min_length of lists, and the members $patch and $retainKeys are kept */
     const char *doc;
     const struct foreign_word *foreign; /* ends with a row of zeros; NULL: none */
 };

@@ -9,7 +9,7 @@
 
 struct schema_at {
     struct schema_level level;   /* schema NULL: the members are unknown */
-    const struct schema *values; /* of a map: the table of each value */
+    const struct schema *values; /* table of each value of a map */
     bool is_map;                 /* members are map entries, not fields */
     bool root;                   /* the object itself, which has metadata beside its table */
 };

@@ -15,7 +15,7 @@ struct json_limits {
     size_t max_bytes, max_depth, max_values;
 };
 extern const struct json_limits json_limits_body; /* a request body: 3 MiB, 128, 200,000 */
-extern const struct json_limits json_limits_flow; /* for a JobFlow of 10^6 steps (DC-05) */
+extern const struct json_limits json_limits_flow; /* limits for a JobFlow of 10^6 steps (DC-05) */
 
 /**
  * Parses one JSON value. Returns an owned document, or NULL with BAD_REQUEST or TOO_LARGE; the

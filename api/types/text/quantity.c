@@ -22,7 +22,7 @@ enum {
 /* clang-format off */
 static const struct suffix {
     const char *text;
-    int exponent; /* of ten; of two for a binary suffix */
+    int exponent; /* power of ten; power of two for a binary suffix */
     bool binary;
 } suffixes[] = {
     {"n", -9, false}, {"u", -6, false}, {"m", -3, false}, {"", 0, false}, {"k", 3, false}, {"M", 6, false},

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)
-enum { TAG_DIRECTIVES_MAX = 1000 }; /* in one stream */
+enum { TAG_DIRECTIVES_MAX = 1000 }; /* limit for one stream */
 
 /* clang-format off */
 const struct yaml_limits yaml_limits_default = {
@@ -41,9 +41,10 @@ struct yaml_reader {
     const struct yaml_limits *limits;
     const char *text;
     size_t len;
-    size_t documents, written, expanded; /* of the stream so far; the last two in weighted values */
-    struct yaml_anchors anchors;         /* of the current document */
-    size_t line, offset;                 /* of the current document */
+    size_t documents, written, expanded; /* counters of the stream so far; the last two are weighted
+                                          * values */
+    struct yaml_anchors anchors;         /* anchors of the current document */
+    size_t line, offset;                 /* start of the current document */
     size_t seen_index, seen_byte;        /* characters counted so far, and the byte they end at */
     bool started, done;
     struct error_list *duplicates; /* duplicate keys are reported here; NULL: they are errors */

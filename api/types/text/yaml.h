@@ -17,16 +17,17 @@
 struct yaml_stream;
 
 struct yaml_limits {
-    size_t max_bytes, max_documents; /* of the stream */
-    size_t max_depth;                /* of a document with its aliases expanded */
-    size_t max_anchors, max_aliases; /* of a document */
+    size_t max_bytes, max_documents; /* limits of the stream */
+    size_t max_depth;                /* depth of a document with its aliases expanded */
+    size_t max_anchors, max_aliases; /* limits of a document */
     size_t max_values;               /* written out in the stream */
     /* Values that aliases may add in the stream. They may always add as many as are written out. */
     size_t max_expanded;
 };
-extern const struct yaml_limits yaml_limits_default; /* for files: up to 10^6 documents */
-extern const struct yaml_limits yaml_limits_body;    /* for one request body: 3 MiB, one document */
-extern const struct yaml_limits yaml_limits_flow;    /* for a JobFlow of 10^6 steps (DC-05) */
+extern const struct yaml_limits yaml_limits_default; /* limits of files: up to 10^6 documents */
+/* limits of a request body: 3 MiB, one document */
+extern const struct yaml_limits yaml_limits_body;
+extern const struct yaml_limits yaml_limits_flow; /* limits of a JobFlow of 10^6 steps (DC-05) */
 
 /**
  * Parses a whole stream. Returns NULL with `err` set (BAD_REQUEST or TOO_LARGE); the message begins
@@ -54,8 +55,9 @@ void yaml_reader_report_duplicates(struct yaml_reader *reader, struct error_list
 /** Reads the next document (owned), NULL after the last. Returns false with an error as yaml_parse
  * does; the reader then gives no more documents. */
 bool yaml_reader_next(struct yaml_reader *reader, json_t **out, struct error *err);
-size_t yaml_reader_line(const struct yaml_reader *reader);   /* line of the document, from 1 */
-size_t yaml_reader_offset(const struct yaml_reader *reader); /* its first byte in the text */
+size_t yaml_reader_line(const struct yaml_reader *reader); /* line of the document, from 1 */
+/* position of the first byte in the text */
+size_t yaml_reader_offset(const struct yaml_reader *reader);
 
 /** Returns the line, from 1, of a JSON path ("spec.flows[2].name") in a document. If the member is
  * absent it is the line of its nearest existing parent. */

@@ -20,9 +20,9 @@ json_t *yaml_leaf(const struct yaml_event_s *event, struct error *err);
 
 /* A mapping key as text. Booleans and numbers take their JSON form. */
 struct yaml_key {
-    const char *text; /* in the event, or in `number` */
+    const char *text; /* text in the event, or in `number` */
     size_t len;
-    bool merge; /* it is the merge key << */
+    bool merge; /* the scalar is the merge key << */
     char number[JSON_NUMBER_MAX];
 };
 

@@ -10,8 +10,9 @@ struct yaml_problem {
     const char *text; /* the whole stream */
     size_t len;
     const char *problem, *context;       /* libyaml's messages; may be NULL */
-    size_t line, column;                 /* where libyaml stopped, from 1 */
-    size_t context_line, context_column; /* where the construct began, from 1; 0 = unknown */
+    size_t line, column;                 /* position where libyaml stopped, from 1 */
+    size_t context_line, context_column; /* position where the construct began, from 1; 0 =
+                                          * unknown */
 };
 
 /** Sets BAD_REQUEST with "line L, column C: …" and returns false. */

@@ -130,7 +130,7 @@ struct layout {
     struct lines *lines;
     struct open *open;
     size_t depth, cap;
-    size_t key, key_line; /* of the next value */
+    size_t key, key_line; /* position of the next value and its line */
     size_t first_line;    /* added to the lines of the parser */
 };
 
@@ -252,7 +252,7 @@ static size_t step(const struct lines *lines, size_t at, const char **path)
 
 size_t yaml_line(const struct yaml_stream *stream, size_t index, const char *path)
 {
-    struct yaml_stream *cache = (struct yaml_stream *)stream; /* only the table changes */
+    struct yaml_stream *cache = (struct yaml_stream *)stream; /* only the cache changes */
     size_t at = 0;
 
     if (index >= stream->count)

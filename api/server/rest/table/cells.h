@@ -24,7 +24,7 @@ struct cell_column {
     int priority;          /* 1: only with -o wide */
     cell_fn write;         /* NULL: the cell is the text at `path` */
     const char *path;      /* dotted path in the object */
-    const char *otherwise; /* for a text that is absent or empty */
+    const char *otherwise; /* what is shown instead of an absent or empty text */
 };
 
 /** Columns of a kind, ended by a zero row; NULL when the kind declares printer columns
@@ -41,4 +41,5 @@ void cell_age(struct jsonw *w, struct cell_row *row);
 void cell_none(struct jsonw *w, struct cell_row *row); /* "<none>" */
 /** Writes the time since `at_ms`: "12s"; "<unknown>" for 0. */
 void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms);
-void cell_write_or(struct jsonw *w, const char *text, const char *otherwise); /* for NULL and "" */
+/* shows `otherwise` instead of NULL and "" */
+void cell_write_or(struct jsonw *w, const char *text, const char *otherwise);

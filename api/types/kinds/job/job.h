@@ -102,8 +102,8 @@ struct job_task {
     const char *topology_policy;
     struct job_policy_list policies;
     struct str_list depends_on;      /* task names */
-    const char *depends_iteration;   /* any | all | NULL */
-    struct job_partition *partition; /* or NULL */
+    const char *depends_iteration;   /* "any", "all" or NULL */
+    struct job_partition *partition; /* partitions of the task; NULL: none */
     json_t *template;                /* PodTemplateSpec, borrowed from the spec's document */
 };
 
@@ -129,7 +129,7 @@ struct job_spec {
         struct str_list_pair *items;
         size_t count;
     } plugins;
-    json_t *network_topology; /* or NULL */
+    json_t *network_topology; /* network topology; NULL: none */
 };
 
 struct job_task_count {
@@ -156,7 +156,7 @@ struct job_status {
     struct {
         struct job_condition *items;
         size_t count;
-    } conditions;              /* in the order of time */
+    } conditions;              /* phases with their times, oldest first */
     struct str_map controlled; /* controlledResources */
 };
 

@@ -26,7 +26,7 @@ static bool repeats(const struct str_list *targets, size_t at)
 /* A repeated target has no effect, so it is a warning. */
 static void warn_repeated(const struct admission *adm, const struct str_list *targets, size_t step)
 {
-    enum { FEW = 8 }; /* so few names are compared faster than indexed */
+    enum { FEW = 8 }; /* comparing so few names is faster than indexing them */
     scoped(name_index) struct name_index seen = {0};
 
     if (!adm->warnings || targets->count < 2)

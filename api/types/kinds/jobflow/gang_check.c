@@ -44,7 +44,7 @@ struct gang_search {
     struct ancestor_search search;
     const uint32_t *gang_of; /* [steps] position + 1 of the step's gang; 0 = none */
     size_t gang, member;     /* the member whose ancestors are searched */
-    uint32_t from;           /* its step */
+    uint32_t from;           /* step of the edge */
 };
 
 static void report_member(struct ancestor_search *search, uint32_t step)

@@ -24,7 +24,7 @@ struct graph_check {
     struct error_list *errors;
     struct name_index names;
     uint32_t *targets; /* positions of the targets of all steps, one step after another */
-    bool repeated;     /* some name is that of several steps */
+    bool repeated;     /* several steps have the same name */
     struct dag_edge *edges;
     size_t n_edges;
 };

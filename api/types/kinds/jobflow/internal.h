@@ -73,7 +73,7 @@ struct ancestor_search {
     struct control_check *c;
     uint32_t wanted; /* stops the search when it is reached; NAME_NONE = search everything */
     uint32_t depth;
-    bool through_probes; /* also follow targets whose probes let a step start early */
+    bool through_probes; /* follow also targets whose probes let a step start early */
     /** Called once for each step that is reached; may be NULL. */
     void (*reached)(struct ancestor_search *s, uint32_t step);
 };

@@ -58,7 +58,7 @@ struct flow_probe {
 /* One entry of a probe. */
 struct flow_probe_entry {
     enum probe_kind kind;
-    size_t index;      /* in the list of its kind */
+    size_t index;      /* position in the list of its kind */
     const char *field; /* the field of the manifest that holds the list */
     const void *spec;  /* struct probe_http, probe_tcp or probe_task_status */
     const char *task;  /* NULL = every task of every target */
@@ -172,7 +172,7 @@ struct flow_loop {
     struct flow_range *range;
     struct flow_condition *until;
     int32_t parallelism;    /* 0 = all at once */
-    int32_t max_iterations; /* with until and items_from */
+    int32_t max_iterations; /* largest number of iterations, with until and items_from */
 };
 enum { LOOP_ITERATIONS_MAX = 10000 };
 /** Whether the number of iterations is known only while the flow runs. */
@@ -200,7 +200,8 @@ struct flow_step {
     json_t *patch_spec;               /* patch.spec, or NULL */
     struct flow_condition *condition; /* if; NULL = none */
     struct flow_switch *choice;       /* switch; NULL = none: the step has no job of its own */
-    struct flow_loop *loop;           /* for; NULL = none: a job per iteration */
+    struct flow_loop *loop;           /* the field `for`: a job for each iteration; NULL = no
+                                       * loop */
     struct flow_retry *retry;         /* NULL = the flow's maxRetry, with the defaults */
     enum step_failure_policy failure_policy;
     enum step_when when;
@@ -309,8 +310,8 @@ struct jobflow_summary {
     enum flow_phase phase;
     const char *retry; /* observedRetry */
     const char *reason, *message;
-    int64_t completed, steps; /* by stepCounts; a loop is one step */
-    bool jobs_unfinished;     /* some of its jobs have not ended */
+    int64_t completed, steps; /* numbers from stepCounts; a loop counts as one step */
+    bool jobs_unfinished;     /* some jobs of the flow have not ended */
 };
 
 /** The summary of a flow's status, borrowed from it; NULL without status. Decoded once per status

@@ -10,9 +10,10 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
-#define ANNOTATION_PINNED_TEMPLATE "volcano.sh/pinnedTemplate" /* on a copy: the original's name */
+/* on a copy: the name of the original */
+#define ANNOTATION_PINNED_TEMPLATE "volcano.sh/pinnedTemplate"
 #define ANNOTATION_PINNED_REVISION                                                                 \
-    "volcano.sh/pinnedResourceVersion" /* on a copy: the original's version */
+    "volcano.sh/pinnedResourceVersion" /* on a copy: the version of the original */
 
 enum {
     PIN_NAME_MAX = 253,

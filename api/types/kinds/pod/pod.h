@@ -47,7 +47,7 @@ struct pod_container {
 struct pod_volume {
     const char *name;
     json_t *source; /* the whole volume object: emptyDir, configMap, secret, hostPath,
-                       persistentVolumeClaim, downwardAPI, projected */
+                     * persistentVolumeClaim, downwardAPI, projected */
 };
 
 struct pod_spec {
@@ -104,7 +104,7 @@ struct pod_status {
     } init_containers, containers;
     bool scheduled, initialized, ready; /* conditions */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
-    bool gated;                         /* it is unschedulable because of schedulingGates */
+    bool gated;                         /* the pod is unschedulable because of schedulingGates */
     const char *limits_note;            /* message of ResourceLimits=False, or NULL */
     int64_t ready_ms, scheduled_ms;
     const char *qos_class; /* pod_qos_class of the spec; NULL = not set */

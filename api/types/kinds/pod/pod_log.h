@@ -13,7 +13,7 @@ struct pod_log_container {
     const char *name;
     int32_t restarts;
     bool init;
-    bool has_code; /* it has ended */
+    bool has_code; /* the container has ended */
     int32_t exit_code;
 };
 
@@ -22,12 +22,12 @@ struct pod_log {
     const char *node, *phase, *reason;
     const char *job, *job_uid;
     const char *flow, *step; /* NULL: the job was not made by a flow */
-    int32_t attempt;         /* of the step, from 1; 0 without a flow */
+    int32_t attempt;         /* attempt of the step, from 1; 0 without a flow */
     const char *task;        /* NULL: not known */
-    int32_t index;           /* of the pod in its task */
+    int32_t index;           /* index of the pod in its task */
     int64_t start_ms, end_ms;
     bool complete; /* the pod is gone, so nothing is written to the log any more */
-    int64_t bytes; /* of the log files; 0 until it is complete */
+    int64_t bytes; /* size of the log files; 0 until the log is complete */
     struct {
         struct pod_log_container *items;
         size_t count;

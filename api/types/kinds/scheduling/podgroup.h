@@ -41,7 +41,7 @@ struct podgroup_spec {
     const char *queue, *priority_class;
     struct str_map min_resources;
     bool has_min_resources;
-    json_t *network_topology, *sub_group_policy; /* or NULL */
+    json_t *network_topology, *sub_group_policy; /* topology and policy of sub-groups; NULL: none */
 };
 struct podgroup_status {
     enum podgroup_phase phase;

@@ -32,7 +32,7 @@ void queue_mutate(const struct admission *adm, json_t *body, const struct object
     }
     if (!json_object_get(spec, "reclaimable"))
         json_object_set_new(spec, "reclaimable", json_true());
-    if (!json_object_get(spec, "weight")) /* of a body without a spec */
+    if (!json_object_get(spec, "weight")) /* also for a body without a spec */
         json_object_set_new(spec, "weight", json_integer(1));
 }
 
@@ -98,7 +98,8 @@ struct comparison {
     const struct str_map *map;
     const char *map_path;
     const struct str_map *most;
-    const char *most_name; /* for the message: "deserved", "capability of queue q" */
+    const char *most_name; /* name of the limit in the message: "deserved", "capability of queue
+                            * q" */
 };
 
 static void check_within(const struct comparison *c, struct error_list *errors)

@@ -79,10 +79,11 @@ room(cli/daemon ${types} ${server} api/client api/server/auth api/server/rest ap
 room(cli/client ${types} ${server} api/client api/server/rest api/server/http node/runtime view cli/command cli/engine cli/daemon)
 room(cli/inspect ${types} view cli/command cli/manifest cli/client)
 room(cli/preflight ${engine} node/machine node/scheduler view cli/command cli/engine cli/manifest cli/client cli/inspect)
+room(cli/target ${types} template cli/command cli/manifest)
 room(cli/run ${engine} api/client view cli/command cli/engine cli/manifest cli/client cli/preflight)
 room(cli/flowtest ${engine} view cli/command cli/engine cli/manifest cli/preflight cli/run)
 room(cli/cmd ${engine} ${server} api/client api/server/auth view cli/command cli/engine cli/manifest cli/daemon cli/client
-    cli/inspect cli/preflight cli/run cli/flowtest node/sandbox node/machine)
+    cli/inspect cli/preflight cli/target cli/run cli/flowtest node/sandbox node/machine)
 room(cli ${engine} view cli/command cli/cmd node/shim)
 
 # Third-party libraries: their headers and the files that may include them. Headers without a row belong to libc or the kernel.

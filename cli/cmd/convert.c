@@ -1,6 +1,6 @@
 /*
  * The command `jobflow convert`: converts Jobs to JobTemplates and JobTemplates to Jobs, from files
- * or from the store.
+ * or from the store, and files to what Volcano understands.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,15 +14,20 @@
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/convert_upstream.h"
 #include "cli/engine/convert.h"
 #include "cli/inspect/describe.h"
 #include "cli/manifest/manifests.h"
+#include "cli/manifest/parameters.h"
+#include "cli/target/target.h"
 
 enum { PATCH_BYTES_MAX = 4 << 20 };
 
 struct convert_options {
     struct client_place place;
-    const char *namespace, *name, *patch, *output;
+    const char *namespace, *name, *patch, *output, *target;
+    struct flag_list parameters;
+    bool upstream;
 };
 
 static const char *const outputs[] = {"yaml", "json", NULL};
@@ -32,6 +37,9 @@ static const char *const outputs[] = {"yaml", "json", NULL};
 static const struct flag flags[] = {
     {FLAG_STR,    "name",      'N', "NAME", "name of what is made; default: that of what it is made from", CONVERT(name)},
     {FLAG_STR,    "patch",     0,   "FILE", "merge this into the spec of the job, as the patch of a step", CONVERT(patch)},
+    {FLAG_BOOL,   "upstream",  0,   NULL,   "write the files out as Volcano understands them: one template a step, with the patch applied", CONVERT(upstream)},
+    {FLAG_CHOICE, "target",    0,   "TARGET", "with --upstream: the version of Volcano; default: " TARGET_DEFAULT, CONVERT(target), target_volcano_choices},
+    PARAMETER_FLAG(CONVERT(parameters)),
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the result; default: yaml", CONVERT(output), outputs},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", CONVERT(namespace)},
     CLIENT_PLACE_FLAGS(CONVERT(place)),
@@ -218,20 +226,43 @@ static void print(const struct conversion *c)
     }
 }
 
+static int write_upstream(struct conversion *c, int n_operands, char **operands)
+{
+    const struct convert_upstream_options options = {.target = c->options->target,
+                                                     .namespace = c->options->namespace,
+                                                     .parameters = c->options->parameters};
+
+    if (c->options->name || c->options->patch) {
+        cli_errorf("--upstream writes whole files: --name and --patch are for one object");
+        return EXIT_REFUSED;
+    }
+    return convert_upstream(&options, n_operands, operands, c->made);
+}
+
+/* Converts single objects. */
+static int convert_objects(struct conversion *c, int n_operands, char **operands)
+{
+    bool stored = strchr(operands[0], '/') && access(operands[0], F_OK) != 0;
+    struct error err = {0};
+
+    if (c->options->target || c->options->parameters.count)
+        cli_errorf("--target and --parameter go with --upstream");
+    else if (c->options->name && n_operands > 1)
+        cli_errorf("--name is for one object");
+    else if (c->options->name && !name_is_dns_subdomain(c->options->name, &err))
+        cli_errorf("--name: \"%s\": %s", c->options->name, err.message);
+    else if (load_patch(c))
+        return stored ? convert_stored(c, n_operands, operands)
+                      : convert_files(c, n_operands, operands);
+    return EXIT_REFUSED;
+}
+
 static int run(const void *options, int n_operands, char **operands)
 {
     struct conversion c = {.options = options, .made = json_array()};
-    bool stored = strchr(operands[0], '/') && access(operands[0], F_OK) != 0;
-    int code = EXIT_REFUSED;
-    struct error err = {0};
+    int code = c.options->upstream ? write_upstream(&c, n_operands, operands)
+                                   : convert_objects(&c, n_operands, operands);
 
-    if (c.options->name && n_operands > 1)
-        cli_errorf("--name is for one object");
-    else if (c.options->name && !name_is_dns_subdomain(c.options->name, &err))
-        cli_errorf("--name: \"%s\": %s", c.options->name, err.message);
-    else if (load_patch(&c))
-        code = stored ? convert_stored(&c, n_operands, operands)
-                      : convert_files(&c, n_operands, operands);
     if (code == EXIT_OK && c.options->name && json_array_size(c.made) > 1) {
         cli_errorf("--name is for one object, the file has %zu", json_array_size(c.made));
         code = EXIT_REFUSED;
@@ -245,14 +276,22 @@ static int run(const void *options, int n_operands, char **operands)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .operands = "FILE… | job/NAME… | jt/NAME…",
-    .summary = "Make a JobTemplate of a Job, or a Job of a JobTemplate",
-    .details = "The spec goes over as it is; status, names of claims the server chose and labels "
-               "that say where a job came from do not.\n"
-               "There and back again gives the same. The result is printed, not stored.",
+    .operands = "FILE… | job/NAME… | jt/NAME… | --upstream FILE…",
+    .summary = "Make a JobTemplate of a Job, a Job of a JobTemplate, or files for Volcano",
+    .details =
+        "The spec goes over as it is; status, names of claims the server chose and labels "
+        "that say where a job came from do not.\n"
+        "There and back again gives the same. The result is printed, not stored.\n\n"
+        "With --upstream the flows of the files are written out as Volcano's own controllers "
+        "understand them: each step has a template\n"
+        "of its name, patches and scheduling are applied, parameters have their values, loops "
+        "over known items are steps. What\n"
+        "Volcano has no means for is refused by name (exit code 2), and nothing is printed; "
+        "'validate --target' checks the same.",
     .examples = "  jobflow convert job.yaml > template.yaml\n"
                 "  jobflow convert job/pipeline-train -N train\n"
-                "  jobflow convert jt/train --patch bigger.yaml | jobflow run -",
+                "  jobflow convert jt/train --patch bigger.yaml | jobflow run -\n"
+                "  jobflow convert --upstream pipeline.yaml | kubectl apply -f -",
     .flags = flags,
     .options_size = sizeof(struct convert_options),
     .defaults = &defaults,

@@ -412,3 +412,18 @@ void manifests_release_aside(struct manifests *set, struct loop *loop)
     *set = (struct manifests){0};
     loop_work(loop, &release->work);
 }
+
+void manifest_docs_copy(const struct manifests *set, struct manifest_docs *out)
+{
+    *out = (struct manifest_docs){mem_array(set->count + 1, sizeof *out->items), set->count};
+    for (size_t i = 0; i < set->count; i++)
+        out->items[i] = json_deep_copy(set->items[i].doc);
+}
+
+void manifest_docs_release(struct manifest_docs *docs)
+{
+    for (size_t i = 0; i < docs->count; i++)
+        json_decref(docs->items[i]);
+    mem_free(docs->items);
+    *docs = (struct manifest_docs){0};
+}

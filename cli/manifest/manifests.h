@@ -37,6 +37,15 @@ void manifests_release(struct manifests *set);
 void manifests_release_aside(struct manifests *set, struct loop *loop);
 SCOPED_DEFINE(manifests, struct manifests, manifests_release)
 
+/* Copies of the documents as they were written: checks set defaults and namespaces in the set. */
+struct manifest_docs {
+    json_t **items; /* [count], as the set's; owned */
+    size_t count;
+};
+void manifest_docs_copy(const struct manifests *set, struct manifest_docs *out);
+void manifest_docs_release(struct manifest_docs *docs);
+SCOPED_DEFINE(manifest_docs, struct manifest_docs, manifest_docs_release)
+
 /** Returns the line of a field of the manifest's object. */
 size_t manifest_line(const struct manifest *manifest, const char *field);
 /** Prints a finding as "error: FILE:LINE: FIELD: message", with `severity` as its first word. */

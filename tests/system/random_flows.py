@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
 COMMANDS = [["graph"], ["graph", "-o", "svg"], ["graph", "-o", "dot"], ["graph", "-o", "json"], ["plan"], ["validate"], ["explain"], ["convert"],
+            ["convert", "--upstream"], ["validate", "--target", "volcano-1.13"], ["validate", "--target", "cluster=kube"],
             ["run", "--runtime", "sim"], ["run", "--runtime", "sim", "--output", "json", "--jobflow-compat", "upstream"], ["test"]]
 ODD = [0, 1, -1, 3, "1", "abc", None, True, [], {}, "$(params.x)", "$(item)", "$(index)", 1e9, "1Gi"]
 
@@ -70,7 +71,7 @@ class Maker:
         return {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": {"name": "f"}, "spec": spec}
 
     def template(self):
-        pod = {"restartPolicy": "Never", "containers": [{"name": "c", "command": ["true"], "resources": {
+        pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "command": ["true"], "resources": {
             "requests": {"cpu": self.one(1, 100, "x", "100m")}}}]}
         return {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": {"name": "t"}, "spec": {
             "minAvailable": self.one(1, 2), "tasks": [{"name": "t", "replicas": self.one(1, 1, 2, 50), "template": {"spec": pod}}]}}

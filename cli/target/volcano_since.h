@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * Since when Volcano has a word of a Job: a field, an event or action of a policy, a plugin or an
+ * argument of one. Ref: Volcano config/crd, pkg/webhooks/admission/jobs, pkg/controllers/job/plugins.
+ */
+#include <stdbool.h>
+
+enum volcano_word {
+    VOLCANO_MEMBER, /* path below spec without positions: tasks.policies.event */
+    VOLCANO_EVENT,
+    VOLCANO_ACTION,
+    VOLCANO_PLUGIN,
+    VOLCANO_ARGUMENT, /* PLUGIN.ARGUMENT */
+};
+
+enum { VOLCANO_NEVER = 1000 };
+
+/** The minor version of Volcano 1 that has the word first; 0 when the oldest target has it, and
+ * VOLCANO_NEVER when none does. */
+int volcano_since(enum volcano_word kind, const char *word);
+
+/** Is what is below the member looked at apart, or not at all? */
+bool volcano_is_opaque(const char *member);

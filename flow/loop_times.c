@@ -72,11 +72,12 @@ static bool is_first(const struct flow_model *m, uint32_t loop, uint32_t iterati
 void loop_times_job_changed(struct loop_times *times, const struct flow_model *m,
                             uint32_t iteration, bool is_new, int64_t now_ms)
 {
-    uint32_t loop = flow_graph_loop(m->graph, iteration);
     struct loop_time *time;
+    uint32_t loop;
 
     if (!m->steps[iteration].is_iteration)
         return;
+    loop = flow_graph_loop(m->graph, iteration);
     time = find(times, flow_graph_name(m->graph, loop));
     if (is_new && !is_over(m, loop) &&
         ((time && time->took_ms >= 0) || is_first(m, loop, iteration))) {

@@ -123,11 +123,15 @@ static struct client *open_server(const struct client_place *place, struct error
     bool by_name = place->context || place->cluster || place->user;
     const char *home = environment("HOME");
     scoped_str usual = home && by_name && !kubeconfig ? mem_printf("%s/.kube/config", home) : NULL;
+    struct client *client;
 
     if (!check_token_file(place->token_file, err))
         return NULL;
-    return client_kube_open(usual ? usual : kubeconfig, &options, place->server, place->token_file,
-                            err);
+    client = client_kube_open(usual ? usual : kubeconfig, &options, place->server,
+                              place->token_file, err);
+    if (!client && err && err->code == ERR_FORBIDDEN)
+        err->code = ERR_INVALID; /* only data directories are FORBIDDEN: client_open_failed */
+    return client;
 }
 
 /* Used when the default data directory does not exist: opens the server of $KUBECONFIG, else the

@@ -26,8 +26,8 @@
 #include "tests/support/flow_walk.h"
 
 /* wraps: flow_condition_holds retry_policy_allows flow_decide_phase ready_queue_batch */
-/* wraps: flow_loop_iteration_ended template_job_meta flow_control_run_finals
- * flow_restore_missing_jobs */
+/* wraps: flow_loop_iteration_ended template_job_meta flow_control_run_finals */
+/* wraps: flow_restore_missing_jobs */
 /* wraps: jobflow_spec_of flow_update_ttl flow_model_waits_for_any retry_policy_delay_ms */
 /* wraps: ready_queue_put ready_queue_skip job_results_output exit_code_matches flow_probing_run */
 /* wraps: flow_model_mark_handled jobflow_pins flow_refs_replace template_instantiate */

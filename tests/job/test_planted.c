@@ -27,8 +27,8 @@
 /* wraps: job_event_of job_policy_match job_pod_facts job_event_since_ms */
 /* wraps: job_delayed_still_valid job_delayed_on_event job_model_new_epoch */
 /* wraps: job_status_blob job_partition_of job_command_done job_ttl_update */
-/* wraps: job_delayed_cancel_covered job_delayed_annotations_load job_slot_annotations_load
- * job_slot_annotations_count_restart job_model_forget_success */
+/* wraps: job_delayed_cancel_covered job_delayed_annotations_load job_slot_annotations_load */
+/* wraps: job_slot_annotations_count_restart job_model_forget_success */
 
 enum { SEEDS = 2000 };
 

@@ -247,7 +247,7 @@ static void sweep(struct log_keeper *keeper)
 
     cluster_each(keeper->cluster, &kind_pod, NULL, add_pod_uid, &uids);
     cluster_each(keeper->cluster, &kind_pod_log, NULL, add_log_uid, &uids);
-    keeper->runtime->ops->sweep_logs(keeper->runtime, uids.data, uids.len);
+    keeper->runtime->ops->sweep_logs(keeper->runtime, uids.data ? uids.data : "", uids.len);
 }
 
 static void watch(struct log_keeper *keeper, struct cluster_watcher *watcher,

@@ -39,10 +39,10 @@ struct step_block {
     uint32_t step;
     enum block_reason reason;
     char *message;
-    unsigned failures; /* in a row; sets the delay of the timer */
+    unsigned failures; /* consecutive failures; they set the delay of the timer */
     struct timer retry;
     struct wait_key *key;
-    LIST_ENTRY(step_block) waits; /* with others for the same key */
+    LIST_ENTRY(step_block) waits; /* links the steps that wait for the same key */
 };
 
 /** Blocks a step, or blocks it again: sets reason and message, registers what it waits for, and

@@ -31,7 +31,8 @@ static void run(struct task *task)
     struct flow_controller *controller = container_of(task, struct flow_controller, run);
     struct flow *flow = STAILQ_FIRST(&controller->runnable);
 
-    STAILQ_INIT(&controller->runnable); /* what becomes runnable meanwhile has the next turn */
+    STAILQ_INIT(&controller->runnable); /* flows that become runnable meanwhile run in the next
+                                         * turn */
     while (flow) {
         struct flow *next = STAILQ_NEXT(flow, next_runnable);
 
@@ -145,14 +146,15 @@ static void job_removed(struct flow *flow, uint32_t step, const struct object *j
     struct job_results *results = NULL;
 
     if (!m->compact && !job_phase_finished(job_status_of(job)->phase))
-        results = job_results_gather(flow->controller->cluster, job); /* its pods still exist */
+        /* the pods of the job still exist */
+        results = job_results_gather(flow->controller->cluster, job);
     if (!flow_model_job_removed(m, step, job, results, flow_may_create(flow), flow_now_ms(flow)))
         return;
     if (m->steps[step].backoff)
         flow_backoff_update(flow, step);
     if (m->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
         m->steps[step].result_change > flow->writer.written_changes)
-        flow_write_status_now(flow); /* only the model still holds the result */
+        flow_write_status_now(flow); /* the result is now only in the model */
     flow_make_runnable(flow);
 }
 
@@ -175,7 +177,7 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
         return;
     step = flow_model_step_of_job(&flow->model, job);
     if (step == STEP_NONE)
-        return; /* its step is no longer in the spec */
+        return; /* the step of the job is no longer in the spec */
     if (change == CHANGE_DELETED)
         job_removed(flow, step, job);
     else

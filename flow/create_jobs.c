@@ -25,7 +25,7 @@ enum {
 struct create_call {
     struct cluster_call call;
     struct flow *flow;
-    struct meta *meta; /* of the job */
+    struct meta *meta; /* metadata of the job */
     uint32_t step, build;
     uint32_t ready_tick;
     bool recreated; /* replaces a job that was deleted by hand */

@@ -14,8 +14,8 @@
 /* clang-format off */
 enum flow_fact {
     FACT_DELETING          = 1 << 0,  /* the flow has a deletion timestamp */
-    FACT_FINISHED          = 1 << 1,  /* its phase is Succeed or Failed already */
-    FACT_UNUSABLE          = 1 << 2,  /* its graph cannot be run (INV-F7) */
+    FACT_FINISHED          = 1 << 1,  /* the phase of the flow is Succeed or Failed already */
+    FACT_UNUSABLE          = 1 << 2,  /* the graph of the flow cannot be run (INV-F7) */
     FACT_STEP_FAILED       = 1 << 3,  /* a step failed finally, and no other step handles that */
     FACT_ALL_DONE          = 1 << 4,  /* every step completed, or its failure is handled */
     FACT_STARTED           = 1 << 5,  /* the phase was Running, or a job has left Pending */
@@ -31,7 +31,7 @@ enum flow_fact {
 
 /* Facts about one step whose dependencies are satisfied. */
 enum step_fact {
-    FACT_FLOW_CLOSED    = 1 << 0, /* no job of the flow may be created any more */
+    FACT_FLOW_CLOSED    = 1 << 0, /* no further job of the flow may be created */
     FACT_JOB_OURS       = 1 << 1, /* the job of the step exists already */
     FACT_JOB_FOREIGN    = 1 << 2, /* a job of that name has another owner */
     FACT_TEMPLATE_KNOWN = 1 << 3,
@@ -53,4 +53,4 @@ enum flow_phase flow_decide_phase(enum flow_phase now, unsigned facts);
  * the flow has until its final steps have ended and Running has been stored. */
 enum flow_phase flow_decide_end(enum flow_phase end, unsigned facts);
 
-enum step_action flow_decide_step(unsigned facts); /* of enum step_fact */
+enum step_action flow_decide_step(unsigned facts); /* `facts` are bits of enum step_fact */

@@ -35,15 +35,16 @@ struct status_writer {
     struct cluster_call call;
     struct timer window;
     enum status_write state;
-    bool overwritten; /* another client changed the status: ours is written even if it is equal */
+    bool overwritten; /* another client changed the status, so it is written even if it is equal */
     unsigned failures;
     struct blob *written;     /* the status we stored last; NULL = never */
     struct blob *sent;        /* the one in flight */
-    int64_t written_revision; /* of the flow with our last status */
+    int64_t written_revision; /* revision of the flow with the status that was written last */
     enum flow_phase written_phase, sent_phase;
     uint32_t written_changes, sent_changes; /* value of model.changes that each covers */
     uint32_t rendered_changes;              /* the same of the status rendered last */
-    bool rendered_while_running;            /* that status shows jobs that have not ended */
+    bool rendered_while_running;            /* the status rendered last shows jobs that have not
+                                             * ended */
 };
 
 /* What a failed flow makes of its jobs. */
@@ -71,28 +72,29 @@ struct flow {
     struct flow_controller *controller;
     struct object *object; /* newest version */
     enum flow_opening opening;
-    struct flow_model model; /* while OPEN */
+    struct flow_model model; /* the model of an open flow */
     struct flow_state state;
     struct removed_entries removed;
     struct loop_times loops;
     char *critical_path;        /* status.criticalPath of a finished flow; or NULL */
-    struct template_pins *pins; /* while the flow is open and pins its templates; else NULL */
+    struct template_pins *pins; /* pinned templates of an open flow; NULL: none are pinned */
     struct status_writer writer;
     struct probe_group probes;
     struct job_commands commands;
     struct job_retention retention;
     uint32_t build;        /* counts builds of the model: step indexes differ from build to build */
-    unsigned calls;        /* in flight, those of the writer included */
+    unsigned calls;        /* calls in flight, including those of the writer */
     struct timer deadline; /* activeDeadlineSeconds */
     int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
     struct timer ttl;      /* ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
     bool backoffs_held;     /* back-offs wait until the status with their results is stored */
-    enum flow_phase ending; /* how the flow ends, decided while final steps run; else NONE */
+    enum flow_phase ending; /* how the flow will end, decided before its final steps run; else
+                             * NONE */
     char *warned;           /* the last cause that a Warning was written for */
     bool runnable;
     STAILQ_ENTRY(flow) next_runnable;
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* hash table by uid */
     char uid[];
 };
 
@@ -106,10 +108,10 @@ struct flow_controller {
     STAILQ_HEAD(, flow) runnable;
     struct wait_key *waits; /* blocked steps by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
-    LIST_HEAD(, template_pins) pins; /* of all flows that pin templates */
+    LIST_HEAD(, template_pins) pins; /* pins of all flows that pin templates */
     struct probes *probes;
     struct flow_metrics metrics;
-    unsigned calls; /* in flight, of all flows */
+    unsigned calls; /* calls in flight of all flows */
     bool stopped;
 };
 

@@ -111,7 +111,7 @@ static void not_done(struct flow *flow, const struct command_call *command, cons
              kv_str("namespace", object_namespace(flow->object)),
              kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
     if (command->build != flow->build || command->what != flow->commands.now)
-        return; /* another command holds by now */
+        return; /* another command has replaced this one */
     step_set_add(&flow->model.to_command, command->step);
     if (!timer_armed(&flow->commands.again))
         again_later(flow);

@@ -51,7 +51,7 @@ static void refresh(struct metrics_source *source)
         for (int list = 0; flow->opening == FLOW_OPEN && list < FLOW_LIST_N; list++)
             steps[list] += flow->model.lists[list].count;
     }
-    phases[FLOW_PENDING] += phases[FLOW_NONE]; /* not synced yet */
+    phases[FLOW_PENDING] += phases[FLOW_NONE]; /* flows that are not synced yet */
     for (int phase = FLOW_PENDING; phase < FLOW_PHASE_N; phase++)
         metric_set(metrics->phases[phase], (double)phases[phase]);
     for (int list = 0; list < FLOW_LIST_N; list++)

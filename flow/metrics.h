@@ -13,10 +13,11 @@ struct flow_controller;
 struct flow_metrics {
     struct flow_controller *controller;
     struct metrics_source source;
-    struct metric_family *succeeded, *failed; /* by namespace */
+    struct metric_family *succeeded, *failed; /* metrics by namespace */
     struct metric *phases[FLOW_PHASE_N], *steps[FLOW_LIST_N];
     struct metric *start, *sync, *retries;
-    struct metric *probes[PROBE_KIND_N][2]; /* by kind; failed, passed */
+    struct metric *probes[PROBE_KIND_N][2]; /* by kind: attempts that failed, attempts that
+                                             * passed */
 };
 
 void flow_metrics_init(struct flow_metrics *metrics, struct flow_controller *controller);

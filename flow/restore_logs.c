@@ -53,7 +53,7 @@ static void add_log(struct step_history *history, const struct pod_log *log)
     json_t *logs = json_object_get(entry, "logs");
 
     if (!job || strcmp(job, log->job_uid) != 0)
-        return; /* of an attempt before */
+        return; /* the log is of an earlier attempt */
     if (!logs) {
         logs = json_object();
         json_object_set_new(entry, "logs", logs);

@@ -9,7 +9,7 @@
 enum flow_opening {
     FLOW_CLOSED,   /* finished, stored, no job unfinished: only the object is kept */
     FLOW_OPEN,     /* the model is live */
-    FLOW_UNUSABLE, /* its graph cannot be run, so it has no model */
+    FLOW_UNUSABLE, /* the graph cannot be run, so the flow has no model */
     FLOW_GONE,     /* the object is deleted; the flow is freed when its calls are back */
     FLOW_OPENING_N
 };
@@ -17,11 +17,11 @@ enum flow_opening {
 /* One write of the status is in flight at a time. */
 enum status_write {
     STATUS_STORED,     /* nothing is to be written */
-    STATUS_WAITING,    /* to be written when the window or a pause after a failure is over */
-    STATUS_DUE,        /* to be written at once */
-    STATUS_SENT,       /* in flight */
-    STATUS_SENT_AGAIN, /* in flight, and WAITING follows */
-    STATUS_SENT_DUE,   /* in flight, and DUE follows */
+    STATUS_WAITING,    /* it will be written when the window or a pause after a failure is over */
+    STATUS_DUE,        /* it will be written at once */
+    STATUS_SENT,       /* a write is in flight */
+    STATUS_SENT_AGAIN, /* a write is in flight, and WAITING follows */
+    STATUS_SENT_DUE,   /* a write is in flight, and DUE follows */
     STATUS_WRITE_N
 };
 

@@ -305,7 +305,7 @@ static uint32_t completed_steps(const struct flow_model *m)
 {
     uint32_t count = 0;
 
-    if (!m->graph->vertices) /* no loops */
+    if (!m->graph->vertices) /* the flow has no loops */
         return m->lists[FLOW_LIST_COMPLETED].count;
     for (uint32_t i = 0; i < m->graph->steps; i += 1 + flow_graph_iterations(m->graph, i))
         count += m->steps[i].state == STEP_STARTED && m->steps[i].phase == JOB_COMPLETED;
@@ -336,7 +336,7 @@ static void write_counts(struct document *doc)
     for (size_t i = 0; i < countof(rows); i++)
         jsonw_member_int_opt(&doc->w, rows[i].key, doc->m->lists[rows[i].list].count);
     jsonw_member_int_opt(&doc->w, "blocked", doc->m->blocked.count);
-    if (doc->m->graph->vertices) { /* above, the iterations are counted in place of their loop */
+    if (doc->m->graph->vertices) { /* above, iterations are counted instead of their loop */
         jsonw_member_int(&doc->w, "steps", (int64_t)doc->m->graph->spec->steps.count);
         jsonw_member_int(&doc->w, "completedSteps", completed_steps(doc->m));
     }
@@ -424,7 +424,8 @@ static void choose_shown(struct document *doc)
     }
     step_set_each(&m->retried, step)
     {
-        if (m->steps[step].state != STEP_STARTED) /* no other member has their attempts */
+        if (m->steps[step].state != STEP_STARTED) /* no other member has the attempts of these
+                                                   * steps */
             step_set_add(&doc->shown, step);
     }
     for (uint32_t i = 0; m->control && i < m->graph->steps; i++)

@@ -22,13 +22,13 @@ enum {
 
 struct flow_state {
     enum flow_phase phase;
-    char *reason, *message; /* of the phase; NULL = none */
+    char *reason, *message; /* reason and message of the phase; NULL = none */
     char *retry;            /* value of ANNOTATION_FLOW_RETRY that was acted on; NULL = none */
     int64_t since_ms;       /* when the phase began */
     int64_t start_ms;       /* first job created; 0 = none yet */
     int64_t completion_ms;  /* terminal phase reached; 0 = not yet */
-    int64_t duration_ms;    /* from the first job to the end, finer than the stored times are;
-                               meaningful with completion_ms; -1 = not known */
+    int64_t duration_ms;    /* time from the first job to the end, finer than the stored times;
+                             * meaningful with completion_ms; -1 = not known */
 };
 
 /* Entries of jobStatusList for steps that are no longer in the spec, as JSON. */

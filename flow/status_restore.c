@@ -199,7 +199,7 @@ static void restore_phase(struct step *step, const char *text)
     if (strcmp(text, STEP_BLOCKED_TEXT) == 0) /* blocked before a retry, or before its first job */
         step->retry = step->attempt && step->retries >= step->attempt;
     if (strcmp(text, STEP_BLOCKED_TEXT) == 0 || strcmp(text, STEP_WAITING_TEXT) == 0)
-        step->recreate = step->attempt && !step->retry; /* its job was deleted by hand */
+        step->recreate = step->attempt && !step->retry; /* the job was deleted by hand */
     step->ran = step->recreate || step->retries;        /* a manual retry begins without retries */
     if (strcmp(text, STEP_SKIPPED_TEXT) == 0)
         step->state = STEP_SKIPPED;

@@ -95,7 +95,8 @@ static void stored(struct flow *flow, const struct object *result)
     w->written_changes = w->sent_changes;
     w->written_revision = result->revision;
     if (flow->object->revision > result->revision &&
-        !flow_same_text(flow->object->status, w->written)) /* another client wrote after us */
+        !flow_same_text(flow->object->status, w->written)) /* another client has written the status
+                                                            * since */
         flow_rewrite_status(flow);
     flow_object_changed(flow, result);
     if (before != w->written_phase && flow_phase_finished(w->written_phase))

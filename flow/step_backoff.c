@@ -10,7 +10,7 @@
 #include "flow/internal.h"
 #include "flow/model/retry_policy.h"
 
-enum { AGAIN_MS = 1000 }; /* until a removal that failed is tried again */
+enum { AGAIN_MS = 1000 }; /* delay until a failed removal is tried again */
 
 struct step_backoff {
     struct flow *flow;
@@ -117,7 +117,7 @@ static void begin(struct flow *flow, uint32_t step)
     const struct step *s = &flow->model.steps[step];
     const struct flow_step *spec = flow_graph_step(flow->model.graph, step);
     struct step_backoff *backoff = mem_alloc(sizeof *backoff);
-    bool restored = s->history && s->history->next_retry_ms; /* by a process before this one */
+    bool restored = s->history && s->history->next_retry_ms; /* set by an earlier process */
     int64_t whole_ms = retry_policy_delay_ms(spec, s->retries), wait_ms;
 
     backoff->flow = flow;

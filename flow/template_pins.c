@@ -21,7 +21,7 @@ struct pin {
     char *refusal; /* why the copy was refused; kept until the next refusal */
     UT_hash_handle hh;
     char copy[PIN_NAME_MAX + 1];
-    char name[]; /* of the original */
+    char name[]; /* name of the original template */
 };
 
 struct template_pins {
@@ -34,7 +34,7 @@ struct template_pins {
 struct pin_call {
     struct cluster_call call;
     struct flow *flow;
-    char name[]; /* of the original */
+    char name[]; /* name of the original template */
 };
 
 static struct pin *find(const struct flow *flow, const char *name)

@@ -31,7 +31,7 @@ struct command_removal {
     struct job_controller *ctl;
     struct object *command;
     int64_t wait_ms;
-    LIST_ENTRY(command_removal) waits; /* in the controller's list while it waits */
+    LIST_ENTRY(command_removal) waits; /* links the removals that wait for their next attempt */
 };
 
 static void removal_end(struct command_removal *removal)

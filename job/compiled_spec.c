@@ -18,7 +18,8 @@ enum { UNUSED_KEPT = 256 };
 
 struct shape_key {
     const struct blob *body;
-    uint64_t first_generation; /* then minAvailable 0 means "not given" (M8) */
+    uint64_t first_generation; /* generation of a new job, in which minAvailable 0 means "not given"
+                                * (M8) */
 };
 
 struct cached {
@@ -336,7 +337,7 @@ static void drop(struct job_spec_cache *cache, struct cached *cached)
         blob_unref(cached->compiled.tasks[t].pod_body);
     blob_unref(cached->compiled.group_body);
     arena_free(cached->compiled.arena);
-    blob_unref(cached->compiled.body); /* it holds the decoded spec */
+    blob_unref(cached->compiled.body); /* the body holds the decoded spec */
     mem_free(cached);
 }
 

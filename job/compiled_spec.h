@@ -22,18 +22,19 @@ struct job_compiled_task {
     const uint32_t *dependents;
     uint32_t n_needs, n_dependents;
     bool needs_any;                        /* iteration any, with two names or more */
-    const struct kv *labels, *annotations; /* of the pod template */
+    const struct kv *labels, *annotations; /* labels and annotations of the pod template */
     uint32_t n_labels, n_annotations;
     struct blob
-        *pod_body; /* made by job/pod.c on first use; NULL when the pods of the task differ */
+        *pod_body; /* body of the pods, made by job/pod.c on first use; NULL when the pods of the
+                    * task differ */
 };
 
 struct job_compiled_spec {
-    const struct job_spec *spec;     /* with defaults; tasks have names */
+    const struct job_spec *spec;     /* the spec with defaults applied; tasks have names */
     struct job_compiled_task *tasks; /* [spec->tasks.count] */
     struct job_policy_rows policies;
-    uint32_t evicted_delayed; /* how many policies name PodEvicted with a timeout (O-28) */
-    int64_t replicas;         /* of all tasks */
+    uint32_t evicted_delayed; /* number of policies that name PodEvicted with a timeout (O-28) */
+    int64_t replicas;         /* number of replicas of all tasks */
     int64_t task_minimums;
     bool has_policies;
     bool has_dependencies;
@@ -42,14 +43,15 @@ struct job_compiled_spec {
     const char *invalid;     /* why the job cannot be run, or NULL (9.2 step 0) */
     const char *invalid_reason;
     struct blob
-        *group_body; /* made by job/podgroup.c; NULL when it depends on more than the body */
+        *group_body; /* body of the PodGroup, made by job/podgroup.c; NULL when it depends on more
+                      * than the job's body */
 
     struct blob *body; /* private from here */
     struct arena *arena;
     const uint32_t *by_name; /* task positions in name order */
     unsigned users;
     struct job_spec_cache *owner;
-    struct job_compiled_spec *newer, *older; /* in the list of unused ones */
+    struct job_compiled_spec *newer, *older; /* neighbours in the list of unused specs */
     bool first_generation;
 };
 

@@ -106,7 +106,8 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (!owner_job(pod))
         return;
     if (!run && (change == CHANGE_DELETED || pod_phase_ended(pod_status_phase(pod))))
-        return; /* of a finished job; a start meets many, so this comes first */
+        return; /* a PodGroup of a finished job; many exist at the start, so this test comes
+                 * first */
     if (!job_pod_facts(pod, &facts))
         return;
     if (!run)

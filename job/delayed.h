@@ -36,7 +36,7 @@ struct job_delayed {
     enum job_action action;
     int32_t version, partition;
     int64_t cause_ms;
-    bool annotated;     /* its deadline follows from no pod: the status stores it */
+    bool annotated;     /* the status stores its deadline, because it follows from no pod */
     struct object *pod; /* reference to the causing pod (or the one lost), or NULL */
     UT_hash_handle hh;
 };

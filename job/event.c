@@ -105,7 +105,7 @@ int64_t job_event_since_ms(enum job_event event, const struct object *known,
                            const struct object *pod)
 {
     switch ((int)event) {
-    case EVENT_POD_PENDING: /* since its creation, unless it returned to Pending */
+    case EVENT_POD_PENDING: /* pending since its creation, unless it returned to Pending */
         return known ? 0 : meta_created_ms(pod->meta);
     case EVENT_POD_FAILED:
     case EVENT_TASK_COMPLETED:
@@ -145,7 +145,7 @@ enum job_event job_event_of(const struct pod_facts *before, const struct pod_fac
     entered = !before || before->phase != after->phase;
     restarted = after->restarts > (before ? before->restarts : 0);
 
-    if (phase == POD_FAILED) /* under deletion it becomes an eviction, and only that (O-16) */
+    if (phase == POD_FAILED) /* a pod that is being deleted raises only an eviction, later (O-16) */
         return entered && !after->deleting ? EVENT_POD_FAILED : EVENT_OUT_OF_SYNC;
     if (phase == POD_SUCCEEDED)
         return entered && task->replicas > 0 && task->succeeded >= task->replicas

@@ -12,8 +12,8 @@
 
 /* What the job controller reads from a pod. */
 struct pod_facts {
-    int32_t restarts;  /* of all its containers */
-    int32_t exit_code; /* of the first container that failed; 0 = none */
+    int32_t restarts;  /* restarts of all its containers */
+    int32_t exit_code; /* exit code of the first container that failed; 0 = none */
     int32_t version;   /* annotation job-version */
     uint8_t phase;     /* enum pod_phase */
     bool marked;       /* carries the out-of-sync annotation */
@@ -34,8 +34,8 @@ int64_t job_event_since_ms(enum job_event event, const struct object *known,
 /* The task of the pod, after the change was counted. */
 struct task_facts {
     int32_t replicas;
-    int32_t max_retry; /* of containers; -1 = no limit */
-    int64_t restarts;  /* of its pending and running pods */
+    int32_t max_retry; /* limit of container restarts; -1 = no limit */
+    int64_t restarts;  /* container restarts of its pending and running pods */
     int32_t succeeded;
 };
 

@@ -50,7 +50,8 @@ static bool mark_slot(struct job_run *run, struct slot_id at)
         (slot->doomed && !slot->facts.deleting))
         return false;
     run->target.marks++;
-    if (slot->doomed) { /* it leaves anyway: marked, its end is no eviction (10.1) */
+    if (slot->doomed) { /* the pod leaves anyway; the mark keeps its end from counting as an
+                         * eviction (10.1) */
         job_pod_mark(run, at, MARK_TARGET_LEAVING);
         return false;
     }
@@ -235,7 +236,7 @@ static void resume_counted(struct cluster_call *call, const struct object *job,
         return;
     }
     run->deciding = NULL;
-    job_request_repeat(run, request); /* with the annotations in place it is decided */
+    job_request_repeat(run, request); /* it is decided when the annotations are stored */
     if (!err) {
         job_run_job(run, job);
         job_run_sync(run);

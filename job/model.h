@@ -42,7 +42,7 @@ struct job_slot {
     uint8_t op;    /* enum slot_op */
     uint8_t class; /* enum slot_class */
     bool doomed;   /* has a pod that must go */
-    bool kept;     /* its pod succeeded and was deleted; `facts` are that pod's */
+    bool kept;     /* the pod succeeded and was deleted; `facts` are those of that pod */
 };
 
 struct job_task_model {
@@ -50,12 +50,12 @@ struct job_task_model {
     int32_t n_slots;
     int32_t replicas;
     int32_t by_class[SLOT_CLASS_N];
-    int64_t restarts;     /* of pending and running pods */
+    int64_t restarts;     /* container restarts of pending and running pods */
     int32_t ready;        /* pods dependents may count */
     int32_t vacant;       /* slots that want a pod and have none */
-    int32_t vacant_from;  /* no lower index is vacant */
+    int32_t vacant_from;  /* lowest index that may be vacant */
     int32_t to_remove;    /* doomed pods with no write in flight */
-    int32_t to_remove_to; /* no higher index is in `to_remove` */
+    int32_t to_remove_to; /* highest index that may be in `to_remove` */
     bool unlocked;        /* dependencies are met (or there are none) */
     bool started;         /* was unlocked before, or has pods: counts in a staged gang (O-57) */
     bool below_minimum;   /* fewer pods succeeded than the task's own minimum */
@@ -69,7 +69,7 @@ struct job_model {
     struct job_task_model *tasks; /* [compiled->spec->tasks.count] */
     int32_t totals[SLOT_CLASS_N];
     int32_t tasks_below_minimum;
-    int32_t vacant; /* in unlocked tasks */
+    int32_t vacant; /* number of vacant slots in unlocked tasks */
     int32_t to_remove;
     int32_t counted_version;    /* the version for which doomed pods were last determined */
     int32_t resumes;            /* part of state.retry_count */

@@ -39,7 +39,7 @@ static struct job_object_plan plan_objects(const struct job_run *run)
 struct completion {
     struct pool_work work;
     struct job_run *run;
-    struct cluster_call *call; /* of the creation that follows */
+    struct cluster_call *call; /* call of the creation that follows */
     const struct kind *kind;
     char *name;
     struct blob *planned;

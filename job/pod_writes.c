@@ -23,7 +23,7 @@ struct pod_op {
 enum failure {
     FAILURE_STALE,     /* newer data is on its way: retry when it has arrived */
     FAILURE_TRANSIENT, /* retry after a back-off, without an event */
-    FAILURE_WAITING,   /* the same with an event: something else must change first */
+    FAILURE_WAITING,   /* retry after a back-off, with an event: something else must change first */
     FAILURE_PERMANENT, /* a limited number of retries: only a change of the job can help */
 };
 
@@ -157,7 +157,7 @@ static void name_taken(struct job_run *run, struct slot_id at, const struct erro
     run->sync_wanted = true;
     if (!job_run_holding(run))
         work_add_backoff(&run->work);
-    if (!pod) /* not in the cache yet, or gone again */
+    if (!pod) /* the pod is not in the cache yet, or no longer */
         return;
     message =
         mem_printf("pod %s exists and belongs to %s %s; it is created as soon as the name is free",

@@ -47,7 +47,7 @@ static void write_done(struct cluster_call *call, const struct object *group,
         return;
     }
     if (removed) {
-        ; /* its deletion arrives as a change of the PodGroup */
+        ; /* the deletion arrives as a change of the PodGroup */
     } else if (!err) {
         job_run_group(run, group);
     } else if (err->code == ERR_EXISTS) { /* the previous one is still being deleted */

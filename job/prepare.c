@@ -15,7 +15,7 @@
 struct prep_op {
     struct cluster_call call;
     struct job_run *run;
-    const char *reason; /* of the event when it fails */
+    const char *reason; /* reason of the event when the write fails */
 };
 
 static void prep_done(struct cluster_call *call, const struct object *result,

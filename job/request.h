@@ -26,15 +26,15 @@ struct job_request {
     bool expired;  /* a delayed action is due: its cause is checked once more (O-24) */
     bool replayed; /* found when the record was made, not seen as it happened */
     enum job_marking marking;
-    uint8_t rounds; /* of marking that left pods unmarked */
+    uint8_t rounds; /* number of rounds of marking that left pods unmarked */
     bool has_task, has_pod;
     enum job_action action;
     struct slot_id at; /* valid as far as has_task and has_pod say */
     int32_t partition; /* -1 = none */
     int32_t exit_code;
     int32_t version;
-    int64_t cause_ms;          /* when the cause came about */
-    uint32_t source, position; /* of an expired one: the policy that asked (job/delayed.h) */
+    int64_t cause_ms;          /* when the cause arose */
+    uint32_t source, position; /* the policy that asked for an expired action (job/delayed.h) */
     struct object *pod;        /* reference, or NULL */
     struct object *command;    /* reference to the Command that asks, or NULL */
 };

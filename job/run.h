@@ -69,10 +69,12 @@ struct job_run {
     struct work work;
     struct job_request *first, *last; /* the queue */
     struct job_request *postponed;    /* delayed actions that came due while the job restarts */
-    struct job_request *deciding;     /* its decision is being stored; executed again on failure */
+    struct job_request *deciding;     /* the request whose decision is being stored; it is executed
+                                       * again on failure */
     enum job_activity activity;
-    enum job_write write;             /* of the job itself, in flight on store_call */
-    enum job_podgroup_state podgroup; /* with the write of the PodGroup in flight on group_call */
+    enum job_write write;             /* write of the job itself that is in flight on store_call */
+    enum job_podgroup_state podgroup; /* state of the PodGroup, including its write in flight on
+                                       * group_call */
     enum job_delays delays;
     bool sync_wanted;
     bool gone;           /* the job was deleted: nothing is begun any more */
@@ -82,25 +84,25 @@ struct job_run {
     bool prepared;       /* claims and plugin objects are as the spec asks */
     bool warned_arguments;
     unsigned ops;       /* writes of pods, claims and plugin objects in flight */
-    unsigned prep_ops;  /* those of them that preparation waits for */
+    unsigned prep_ops;  /* number of these writes that preparation waits for */
     unsigned permanent; /* consecutive failures that only a change of the job can mend */
     struct {
         struct job_request *request; /* a targeted kill whose pods are being marked; NULL when only
-                                        pods that leave anyway are marked */
-        unsigned marks;              /* in flight */
+                                      * pods that leave anyway are marked */
+        unsigned marks;              /* marks in flight */
         unsigned marked;             /* succeeded */
-        unsigned failed;             /* to be tried again (O-51) */
+        unsigned failed;             /* marks that failed and will be tried again (O-51) */
     } target;
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */
-    unsigned delays_annotated;   /* those of them that the status stores */
+    unsigned delays_annotated;   /* number of delayed actions that the status stores */
     struct job_waiter waiter;
     struct {
         char reason[JOB_REASON_MAX];
         char *message;     /* owned, or NULL */
     } decided;             /* why the phase was entered; shown again when the job stops waiting */
     uint64_t group_warned; /* hash of the PodGroup condition that was reported last */
-    LIST_ENTRY(job_run) stale; /* in ctl->stale; le_prev NULL = not in it */
+    LIST_ENTRY(job_run) stale; /* links the jobs in ctl->stale; le_prev NULL = not in it */
     UT_hash_handle hh;
     char uid[];
 };
@@ -178,9 +180,9 @@ void job_status_waits_no_longer(struct job_run *run);
 void job_pod_create(struct job_run *run, struct slot_id at);
 /* Which count a mark's answer goes to. */
 enum mark_purpose {
-    MARK_UNTRACKED,     /* none */
+    MARK_UNTRACKED,     /* a mark that no kill waits for */
     MARK_TARGET,        /* the targeted kill under way; the pod is one of its targets */
-    MARK_TARGET_LEAVING /* the same kill; the pod leaves anyway, and its end must be no event */
+    MARK_TARGET_LEAVING /* the same kill; the pod leaves anyway, and its end must cause no event */
 };
 void job_pod_mark(struct job_run *run, struct slot_id at, enum mark_purpose purpose);
 void job_pod_remove(struct job_run *run, struct slot_id at);

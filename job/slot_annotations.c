@@ -198,7 +198,7 @@ void job_slot_annotations_count_restart(struct job_model *model, uint32_t task, 
 
         if (model->slot_budget && slot->pod)
             take_restarts(model, slot, slot->restarts + 1);
-        if (slot->kept) /* it runs again with the rest */
+        if (slot->kept) /* the slot runs again with the rest */
             job_model_forget_success(model, (struct slot_id){task, i});
     }
     job_slot_annotations_mark_changed(model);

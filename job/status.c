@@ -160,7 +160,7 @@ static void restore(struct job_run *run, const struct error *err)
     }
     run->paused = true;
     if (err->code == ERR_CONFLICT ||
-        err->code == ERR_NOT_FOUND) { /* its cause will show in the cache */
+        err->code == ERR_NOT_FOUND) { /* the cause will be visible in the cache */
         work_add_after(&run->work, STALE_PAUSE_MS);
         return;
     }
@@ -198,7 +198,7 @@ static void store(struct job_run *run, enum job_write write, struct job_request 
     job_status_unmark_stale(run);
     job_write_set(&run->write, write);
     run->deciding = request;
-    if (request && request->command) /* so that it is not executed twice (O-66) */
+    if (request && request->command) /* stored so that the Command is not executed twice (O-66) */
         job_state_control(&run->model.state, RESOURCE_COMMAND_UID, object_uid(request->command));
     compose(run, &room);
     run->counts_changed = false; /* the draft has them all */

@@ -146,7 +146,7 @@ static void status_follows(struct job_run *run, bool new_reason)
     if (job_slot_annotations_write(&run->model) || armed || new_reason) {
         job_store_status(run, NULL);
     } else {
-        job_slot_annotations_stored(&run->model); /* they equal what is stored */
+        job_slot_annotations_stored(&run->model); /* the annotations equal what is stored */
         if (run->counts_changed || run->delays != DELAYS_STORED)
             job_status_mark_stale(run);
     }
@@ -233,7 +233,7 @@ static bool sync_ending(struct job_run *run)
 
 bool job_sync(struct job_run *run)
 {
-    if (object_deleting(run->model.job)) /* its objects are garbage-collected */
+    if (object_deleting(run->model.job)) /* the objects of a deleted job are garbage-collected */
         return false;
     run->held = job_run_holding(run);
     return job_phase_active(run->model.state.phase) ? sync_active(run) : sync_ending(run);

@@ -19,8 +19,9 @@ enum job_write {
 
 /* What is known about the PodGroup, and the write of it in flight. */
 enum job_podgroup_state {
-    GROUP_UNCHECKED, /* its spec is still to be compared with what the job asks for */
-    GROUP_CHECKED,   /* its spec is as the job asks */
+    GROUP_UNCHECKED, /* the spec of the PodGroup must still be compared with what the job asks
+                      * for */
+    GROUP_CHECKED,   /* the spec of the PodGroup is as the job asks */
     GROUP_CREATING,
     GROUP_UPDATING,
     GROUP_REMOVING,

@@ -13,7 +13,8 @@ struct list_query {
     const char *labels, *fields;
     /* NULL = JSON, pages are Lists; or the media type of a Table, pages are Tables. */
     const char *accept;
-    const char *include_object; /* for Tables: "Object" or "None"; NULL: Metadata */
+    const char *include_object; /* how much of each object a Table has: "Object" or "None"; NULL:
+                                 * Metadata */
     const char *path;           /* a list that is no collection of a kind; NULL */
 };
 

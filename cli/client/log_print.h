@@ -16,12 +16,12 @@
 /* The line that a source is writing. `label` is set by its owner, the rest starts with zeros. */
 struct log_line {
     const char *label;         /* printed in brackets */
-    const char *color, *reset; /* around the brackets; NULL: none */
+    const char *color, *reset; /* colour codes around the brackets; NULL: none */
     size_t shown;              /* bytes of the line that have been printed */
-    bool grows;                /* it has been rewritten */
-    bool begun;                /* some of it has been printed */
+    bool grows;                /* the line has been rewritten */
+    bool begun;                /* a part of the line has been printed */
     bool returned;             /* the cursor stands before the brackets */
-    int64_t opened_ns;         /* when it was begun, or went on, the last time */
+    int64_t opened_ns;         /* when the line last began or grew */
 };
 
 struct log_printer {

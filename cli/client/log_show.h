@@ -9,23 +9,24 @@
 #include "cli/client/log_tail.h"
 
 struct log_request {
-    const struct client_place *place; /* where logs are when the answering process exits */
+    const struct client_place *place; /* where the logs are when the process that answers has
+                                       * exited */
     const char *ns;
-    const char *labels;          /* of the pods; NULL: any */
-    const struct log_jobs *jobs; /* only pods of these; NULL: any */
-    const char *pod;             /* only pods of this name; NULL: any */
+    const char *labels;          /* label selector of the pods; NULL: any */
+    const struct log_jobs *jobs; /* show only pods of these jobs; NULL: any */
+    const char *pod;             /* show only pods of this name; NULL: any */
     const char *container;       /* NULL: every one */
-    bool first_container;        /* only the first that is no init container */
+    bool first_container;        /* show only the first container that is no init container */
     int64_t attempt;             /* 0: the newest that has run */
     bool previous;
     const struct kind *until; /* following ends with this object; NULL: when its logs end */
     const char *until_name;
-    bool ended; /* it has ended already */
+    bool ended; /* the pod has ended already */
 };
 
 struct log_found {
     size_t pods;         /* pods and kept logs that were asked for */
-    size_t logs;         /* of their containers that have run */
+    size_t logs;         /* number of logs of their containers that have run */
     int64_t attempts[8]; /* the first that have logs, in order */
     size_t n_attempts;
 };

@@ -24,7 +24,7 @@ void logtail_free(struct logtail *tail); /* call after client_run; NULL is fine 
 
 /* The log of one container; all texts are borrowed for the call. */
 struct logtail_source {
-    const char *ns, *pod, *uid; /* of the pod */
+    const char *ns, *pod, *uid; /* namespace, name and uid of the pod */
     const char *kept;           /* name of the PodLog; NULL: the pod exists */
     const char *container;
     int64_t run;   /* restarts of the container */

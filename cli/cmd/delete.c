@@ -43,7 +43,7 @@ struct victim {
     const struct kind *kind;
     char *ns, *name;
     char *uid;                       /* set when deletion has started and must be waited for */
-    const struct manifest *manifest; /* that names it; NULL: an operand does */
+    const struct manifest *manifest; /* the manifest that names the object; NULL: an operand does */
 };
 
 struct deletion {

@@ -47,7 +47,7 @@ struct get {
     struct objectprint objects;
     json_t *items;             /* what vcctl prints: all objects, once they are read */
     const struct kind *listed; /* kind of the list being printed as names */
-    struct table_print table;  /* of the kind being printed */
+    struct table_print table;  /* table of the kind that is being printed */
     struct buf prefix;         /* printed before each name when there are several kinds */
     size_t printed;            /* objects printed of the current kind */
     size_t printed_before;     /* objects printed of previous kinds */

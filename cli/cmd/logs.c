@@ -50,7 +50,7 @@ struct logs {
     const struct logs_options *options;
     struct client *client;
     struct resource subject; /* kind NULL: a label selection */
-    const char *step;        /* of the flow; NULL: all */
+    const char *step;        /* step of the flow; NULL: all */
     json_t *doc;             /* the job or flow; NULL: it is gone, or there is none */
     struct error missing;    /* why there is no job or pod of this name; code NONE: there is */
 };

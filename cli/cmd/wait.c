@@ -15,7 +15,7 @@
 #include "cli/cmd/commands.h"
 
 enum {
-    DEFAULT_TIMEOUT_MS = 30000, /* with --for, as in kubectl */
+    DEFAULT_TIMEOUT_MS = 30000, /* with --for, the same as in kubectl */
     /* Time for a run that has just been started to create its objects. */
     GRACE_MS = 2000,
     POLL_MS = 200,
@@ -52,7 +52,7 @@ struct wait {
     const struct resource *resource; /* the resource being waited for */
     enum condition_verdict verdict;
     bool seen;         /* the object has been seen */
-    char *phase, *why; /* as last seen */
+    char *phase, *why; /* phase and reason as last seen */
     struct error err;
 };
 

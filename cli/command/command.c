@@ -189,7 +189,7 @@ static int parse_flags(const struct command *command, const struct getopt_table 
             return usage_hint(command);
         begin_list(flag, &begun[flag - command->flags], options);
         if (!flag_store(flag, optarg, options, &err)) {
-            if (index < 0) /* it was typed by its letter */
+            if (index < 0) /* the flag was typed by its letter */
                 cli_errorf("-%c: %s", flag->letter, err.message);
             else
                 cli_errorf("--%s: %s", flag->name, err.message);

@@ -41,7 +41,7 @@ struct flag_list {
 
 struct flag {
     enum flag_type type;
-    const char *name; /* without dashes */
+    const char *name; /* name without dashes */
     char letter;      /* 0 = none */
     const char *placeholder;
     const char *help;                                   /* one sentence, lower case, no full stop */

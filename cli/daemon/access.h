@@ -12,7 +12,7 @@
 #include "api/server/auth/bearer_tokens.h"
 #include "api/server/http/tls.h"
 
-#define ACCESS_TOKENS "access/tokens.json" /* in the data directory */
+#define ACCESS_TOKENS "access/tokens.json" /* path in the data directory */
 
 /** Returns $XDG_STATE_HOME/jobflow, or the default under $HOME when that is unset; owned. NULL
  * without a home directory. */

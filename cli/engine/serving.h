@@ -6,7 +6,7 @@
 #include "api/server/http/listener.h"
 #include "cli/engine/engine.h"
 
-#define SERVING_SOCKET "api.sock" /* in the data directory */
+#define SERVING_SOCKET "api.sock" /* path in the data directory */
 
 struct serving;
 

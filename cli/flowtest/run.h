@@ -10,7 +10,7 @@
 enum flowtest_run_end {
     FLOWTEST_RUN_OVER,
     FLOWTEST_RUN_STUCK,     /* no event is pending and the flow has not ended */
-    FLOWTEST_RUN_TIMED_OUT, /* in virtual time */
+    FLOWTEST_RUN_TIMED_OUT, /* the test's time limit, in virtual time, has passed */
     FLOWTEST_RUN_REFUSED,   /* the manifests were refused; findings have been printed */
 };
 

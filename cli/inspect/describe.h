@@ -10,7 +10,7 @@ struct describer {
     struct client *client;
     const struct kind *kind;
     const json_t *doc;      /* the object; without spec.flows when there is a view */
-    struct flow_view *view; /* of a JobFlow whose steps are valid; else NULL */
+    struct flow_view *view; /* view of a JobFlow whose steps are valid; else NULL */
     const char *ns, *name;
     struct term term;
     int64_t now_ms;

@@ -12,19 +12,19 @@
 
 struct flow_source_options {
     struct client_place place;
-    const char *namespace; /* of flows that name none; NULL: the usual one */
+    const char *namespace; /* namespace of flows that name none; NULL: the default */
     bool states;           /* take the states of flows in files from the store */
     bool past;             /* look for completed jobs of the same templates */
-    bool brief; /* of a large flow no more than a few jobs; one that is over is not linked unless
-                   times say what decided its length */
+    bool brief; /* read only a few jobs of a large flow; a flow that is over is not linked unless
+                 * times say what decided its length */
 };
 
 struct flow_source {
     json_t *flow;          /* owned document of a flow in a file, with the stored status; or NULL */
-    struct buf text;       /* of a stored flow, until its view is made */
+    struct buf text;       /* text of a stored flow, until its view is made */
     json_t *templates;     /* owned: {name: JobTemplate} of its namespace */
-    struct client *client; /* to read its jobs; NULL: they cannot be read */
-    bool past, brief;      /* from the options */
+    struct client *client; /* client that reads the flow's jobs; NULL: they cannot be read */
+    bool past, brief;      /* copied from the options */
     const struct manifest *manifest; /* NULL: from the store */
     const char *ns;
 };
@@ -32,7 +32,7 @@ struct flow_source {
 struct flow_sources {
     struct flow_source *items; /* [count] */
     size_t count, cap;
-    struct manifests set;  /* of the files */
+    struct manifests set;  /* manifests of the files */
     struct client *client; /* NULL: nothing is stored, or nothing was asked */
 };
 

@@ -12,7 +12,7 @@
 struct loop;
 
 struct manifest {
-    const char *file;           /* as given by the user */
+    const char *file;           /* path as given by the user */
     struct yaml_stream *stream; /* borrowed from the set */
     size_t document;            /* index in the stream */
     const char *path;           /* "" or "items[3]": the object's path inside a List */

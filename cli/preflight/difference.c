@@ -106,7 +106,7 @@ static void compare_named(json_t *changes, const char *path, const json_t *from,
         if (name_index_get(now, name_of(element)) == NAME_NONE)
             add_change(changes, at, element, NULL);
     }
-    if (json_array_size(changes) == had) /* only their order differs */
+    if (json_array_size(changes) == had) /* only the order of the entries differs */
         add_change(changes, path, from, to);
 }
 

@@ -13,8 +13,8 @@
 struct fit; /* a machine */
 
 struct fit_options {
-    int max_pods;               /* of -j; 0: any number */
-    const char *node_resources; /* of --node-resources, which its flag has checked; NULL: none */
+    int max_pods;               /* value of -j; 0: any number */
+    const char *node_resources; /* value of --node-resources, checked before; NULL: none */
     bool sim;                   /* a simulated machine has everything that is not limited above */
     bool any_resource;          /* do not ask for named resources */
     const struct store *live;   /* labels of its Node count, too; NULL: none */

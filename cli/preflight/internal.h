@@ -27,7 +27,7 @@ struct preflight_run {
     struct engine *scratch;
     struct preflight_warning *warnings; /* [n_warnings]; printed only when there is no error */
     size_t n_warnings, warnings_cap;
-    struct preflight_origin *origins; /* by uid */
+    struct preflight_origin *origins; /* origins by uid */
 };
 
 /** Returns the manifest that `object` of the scratch store was created from, or NULL when it comes

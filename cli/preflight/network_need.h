@@ -7,7 +7,7 @@
 
 enum network_need {
     NETWORK_ANY,
-    NETWORK_OWN_IF_POSSIBLE, /* it may work in the machine's network too */
+    NETWORK_OWN_IF_POSSIBLE, /* the plugin may work in the machine's network too */
     NETWORK_OWN,
 };
 

@@ -14,7 +14,7 @@ enum preflight_room { ROOM_WARNED_OF, ROOM_REQUIRED };
 enum preflight_needs { NEEDS_IGNORED, NEEDS_WARNED_OF, NEEDS_REQUIRED };
 
 struct preflight_options {
-    const char *namespace; /* for objects that name none */
+    const char *namespace; /* namespace of objects that name none */
     bool sim;              /* simulation: containers need no command */
     bool compat_upstream;
     int64_t flow_steps;                /* 0 = the default limit */

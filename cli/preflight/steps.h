@@ -10,7 +10,8 @@
 
 struct preflight_steps {
     struct registry *registry;   /* holds the flow and its templates */
-    bool runs;                   /* what could never end is a finding */
+    bool runs;                   /* the flow will run, so a step that could never end is a
+                                  * finding */
     const struct fit *fit;       /* the machine that jobs must fit; NULL = any */
     const struct fit *simulated; /* the machine that `fit` simulates; NULL = none */
     /** Receives a finding, with a field of the flow. */

@@ -12,8 +12,8 @@ struct backend {
     const struct backend_ops *ops;
     struct loop *loop;
     struct store *store;
-    struct runtime *runtime; /* for logs */
-    bool shared;             /* with other clients: unfinished flows in the store may be theirs */
+    struct runtime *runtime; /* runtime that reads logs */
+    bool shared;             /* the store has other clients, which may own unfinished flows in it */
 };
 
 static inline bool backend_pod_over(const struct object *pod)

@@ -106,7 +106,7 @@ static void stop(struct backend *backend, const struct flow_tracker *tracker)
 {
     struct object_list jobs = {0};
 
-    engine_stop_controllers(engine_of(backend)); /* they would create the jobs again */
+    engine_stop_controllers(engine_of(backend)); /* the controllers would create the jobs again */
     store_each(backend->store, &kind_job, NULL, collect_unfinished_job, &jobs);
     delete_all(backend, &jobs, -1);
 }

@@ -34,7 +34,7 @@ struct session {
     struct turn_hook flush;
     int interrupts;
     unsigned leaving_checks; /* checks since only deleted pods are left */
-    bool pods_gone;          /* they are gone; the consequences are being stored */
+    bool pods_gone;          /* the pods have ended; the consequences are being stored */
     bool storing;            /* aborted, no pod is alive, the decisions are being stored */
     int disk_full_checks;    /* aborted: consecutive checks that found the disk full */
     bool plain_isolation_noted;

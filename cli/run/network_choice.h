@@ -6,8 +6,9 @@
 #include "cli/run/session.h"
 
 struct network_choice {
-    const struct manifest *manifest; /* that has the plugin; NULL = nothing was chosen */
-    bool required;                   /* in the machine's network it cannot work */
+    const struct manifest *manifest; /* the manifest that has the plugin; NULL = nothing was
+                                      * chosen */
+    bool required;                   /* the plugin cannot work in the machine's network */
     struct error why;
 };
 

@@ -18,7 +18,8 @@ struct output_context {
 
 struct output_ops {
     const char *name;
-    void *(*begin)(const struct output_context *context); /* its own state, or NULL */
+    void *(*begin)(const struct output_context *context); /* returns the form's own state, or
+                                                           * NULL */
     void (*step)(void *state, const struct flow_view_step *step, enum view_state before);
     void (*flow)(void *state, const struct flow_view *flow, enum flow_phase before);
     /** One line of a container's output, without newline. */

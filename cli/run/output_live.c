@@ -34,13 +34,13 @@ enum {
 /* A log line that has not ended. */
 struct growing {
     const struct log_line *line;
-    struct buf text; /* what a reader sees of it */
+    struct buf text; /* the part of the line that a reader sees */
     struct growing *next;
 };
 
 struct live {
     struct output_context context;
-    struct growing *growing; /* in the order they began */
+    struct growing *growing; /* lines that grow, in the order in which they began */
     struct timer frame;
     int64_t drawn_ns; /* real time: a simulation has a clock of its own */
     int drawn;        /* lines of the view now on the screen */
@@ -400,7 +400,7 @@ static void live_step(void *state, const struct flow_view_step *step, enum view_
 
 static void live_flow(void *state, const struct flow_view *flow, enum flow_phase before)
 {
-    maybe_draw(state); /* its bar changes */
+    maybe_draw(state); /* the bar of the flow changes */
 }
 
 static struct growing **place_of(struct live *live, const struct log_line *line)

@@ -160,7 +160,7 @@ static void plain_flow(void *state, const struct flow_view *flow, enum flow_phas
     scoped(buf) struct buf counts = {0}, remark = {0};
 
     if (flow->bare_job)
-        return; /* its only step printed the same */
+        return; /* the only step of the flow has printed the same */
     flow_view_write_counts(flow, &counts);
     flow_view_remark(flow, &remark);
     line_start(plain);

@@ -111,7 +111,7 @@ static void follow_container(struct pod_logs *logs, const struct object *pod,
     HASH_FIND_STR(logs->streams, key, stream);
     if (stream) {
         mem_free(key);
-        if (over) { /* its last output is printed before its end */
+        if (over) { /* the last output of the step is printed before its end */
             read_stream(logs, stream);
             stream_free(logs, stream);
         }

@@ -32,9 +32,9 @@ static bool has_succeeded(const struct object *object)
 /* What to do with the object that an earlier run left under the name of a manifest. */
 enum earlier {
     EARLIER_NONE,   /* there is none, or it is forgotten */
-    EARLIER_RESUME, /* it is unfinished */
-    EARLIER_RETRY,  /* it failed and starts again */
-    EARLIER_KEEP    /* it succeeded and is not run again */
+    EARLIER_RESUME, /* the flow is unfinished */
+    EARLIER_RETRY,  /* the flow failed and starts again */
+    EARLIER_KEEP    /* the flow succeeded and does not run again */
 };
 
 static enum earlier judge(const struct resume_request *request, const struct object *stored)

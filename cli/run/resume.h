@@ -18,7 +18,7 @@
 struct resume_request {
     struct backend *backend;
     struct flow_tracker *tracker;
-    const char *data_dir; /* for messages */
+    const char *data_dir; /* data directory as named in messages */
     bool fresh, keep_going, retry_failed;
     void (*note)(void *ctx, const char *text);
     void *ctx;

@@ -15,7 +15,7 @@ enum {
     ABORT_POLL_MS = 50,
     LEAVING_NOTE = 20,     /* checks before a note says what the run waits for */
     DISK_FULL_CHECKS = 20, /* consecutive ones, until the run gives up on a full disk */
-    STUCK_TURNS = 100000,  /* of a simulation without any change */
+    STUCK_TURNS = 100000,  /* number of turns of a simulation without any change */
 };
 
 static size_t count_alive(const struct session *session)

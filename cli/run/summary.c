@@ -18,7 +18,7 @@ struct summary {
     const struct flow_view *flow;
     const char *ended; /* how the run ended; NULL: by itself */
     FILE *out;
-    int columns; /* of names */
+    int columns; /* width of the column of names */
 };
 
 static void print_row(const struct summary *summary, const struct flow_view_step *step)

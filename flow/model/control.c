@@ -36,7 +36,7 @@ static void notify_probing_step(struct flow_model *m, uint32_t i, uint32_t depen
     for (size_t t = 0; !asked && t < probe->depends->targets.count; t++) {
         if (!target_is(probe->depends, t, flow_graph_name(m->graph, i)))
             continue;
-        ctl->skipped += outcome == SKIPPED; /* also if the target was restored as met */
+        ctl->skipped += outcome == SKIPPED; /* counts also if the target was restored as met */
         if (probe->met[t])
             continue;
         ctl->lost += outcome == LOST;
@@ -247,7 +247,7 @@ static enum verdict verdict_of(const struct flow_model *m, uint32_t i)
     if (ctl->gate == GATE_CLOSED)
         return WAITS;
     if (step->ran)
-        return RUNS; /* it is not judged again before a manual retry */
+        return RUNS; /* the step is not evaluated again before a manual retry */
     if (flow_graph_step(m->graph, i)->condition)
         return evaluate_condition(m, i);
     if (is_any(m, i)) {
@@ -366,7 +366,7 @@ void flow_control_new_attempt(struct flow_model *m, uint32_t i)
 void flow_control_flow_ends(struct flow_model *m)
 {
     if (!m->graph->vertices)
-        return; /* no loops */
+        return; /* the flow has no loops */
     for (uint32_t i = 0; i < m->control->count; i++)
         if (m->steps[i].jobless)
             flow_loop_flow_ends(m, i);
@@ -435,7 +435,7 @@ static void recount_one(struct flow_model *m, uint32_t i)
     const struct step_control *ctl = &m->control->steps[i];
 
     if (step->is_iteration)
-        return; /* its loop accounts for it */
+        return; /* the loop accounts for its iteration */
     if (step->state == STEP_SKIPPED)
         ready_queue_skip(&m->ready_queue, i);
     if (choice && step->state == STEP_SKIPPED)

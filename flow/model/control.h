@@ -25,7 +25,7 @@
 /* Whether a switch, or the end of the flow, lets a step run. */
 enum step_gate {
     GATE_NONE,       /* the step is not listed by a switch and is not final */
-    GATE_CLOSED,     /* not decided yet */
+    GATE_CLOSED,     /* no switch has decided about the step yet */
     GATE_OPEN,       /* the step may run */
     GATE_NOT_CHOSEN, /* the switch chose others: the step is skipped */
 };
@@ -33,30 +33,34 @@ enum step_gate {
 /* Which dependents know how a step ended. */
 enum notified {
     NOTIFIED_NONE,
-    NOTIFIED_CONDITIONS, /* only those with an `if`, which may handle its failure */
+    NOTIFIED_CONDITIONS, /* only steps with an `if`, which may handle the failure, were notified */
     NOTIFIED_ALL
 };
 
 struct step_control {
-    uint32_t met, lost, skipped; /* its targets, by how they ended */
+    uint32_t met, lost, skipped; /* number of targets by their result */
     uint32_t undecided;          /* steps that may handle its failure and have not decided */
-    uint32_t next, active;       /* of a loop: next iteration to start; those that run */
-    uint32_t done, failed;       /* of a loop: iterations that completed, and that failed */
+    uint32_t next, active;       /* of a loop: next iteration to start, and number of those that
+                                  * run */
+    uint32_t done, failed;       /* of a loop: number of iterations that completed, and that
+                                  * failed */
     uint8_t gate;                /* enum step_gate */
     uint8_t notified;            /* enum notified */
-    bool decided;                /* its condition has been evaluated */
-    bool affected;               /* by a step that a manual retry begins again: restart.c */
-    char *chosen;                /* of a switch: the case taken, "" = default; NULL = none yet */
-    struct loop_items *items;    /* of a loop over an output, once it has begun */
+    bool decided;                /* the condition has been evaluated */
+    bool affected;               /* affected by a step that a manual retry begins again:
+                                  * restart.c */
+    char *chosen;                /* of a switch: name of the case taken, "" = default; NULL = none
+                                  * yet */
+    struct loop_items *items;    /* items of a loop over an output, once the loop has begun */
 };
 
 struct flow_control {
     struct step_control *steps;  /* [count] */
     uint32_t count;              /* graph->steps */
     struct dag failure_handlers; /* step → steps whose conditions may handle its failure */
-    struct dag handled_targets;  /* the same edges reversed */
+    struct dag handled_targets;  /* the edges of failure_handlers, reversed */
     struct dag conditions; /* step → steps whose conditions are about it; once a manual retry
-                                  * is requested */
+                            * is requested */
     struct step_set to_evaluate;
     struct step_set unannounced; /* skipped, and no event written yet */
     uint32_t finals;             /* final steps */

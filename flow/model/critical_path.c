@@ -102,7 +102,7 @@ static void look_back_from_finals(struct path *p)
 }
 
 struct span {
-    int64_t from_ms, to_ms; /* in whole seconds; 0: not known */
+    int64_t from_ms, to_ms; /* times in whole seconds; 0: not known */
     int64_t took_ms;        /* finer than their difference */
 };
 
@@ -125,7 +125,7 @@ static void add_job(const struct path *p, uint32_t i, struct span *span)
 
     if (!job || !read_end(job, &to_ms, &ran_ms))
         return;
-    to_ms = to_ms / 1000 * 1000; /* in whole seconds, like the creation time */
+    to_ms = to_ms / 1000 * 1000; /* cut to whole seconds, like the creation time */
     if (!span->from_ms || job->meta->created_at_ms < span->from_ms)
         span->from_ms = job->meta->created_at_ms;
     if (to_ms > span->to_ms)

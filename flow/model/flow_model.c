@@ -165,8 +165,7 @@ void flow_model_notify_dependents(struct flow_model *m, uint32_t i)
 
 static uint64_t job_key(const struct object *job)
 {
-    return hash_bytes(object_uid(job), strlen(object_uid(job))) |
-           1; /* never 0, which means no job */
+    return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1; /* not 0, which means no job */
 }
 
 static void set_attempt(struct flow_model *m, uint32_t i, unsigned attempt)
@@ -185,7 +184,7 @@ static void see_attempt(struct flow_model *m, uint32_t i, unsigned attempt, int6
 
     if (attempt <= step->attempt)
         return;
-    if (step->history) { /* it is still that of an earlier attempt */
+    if (step->history) { /* the history is still that of an earlier attempt */
         step_history_end_attempt(step->history, step->attempt, now_ms);
         step->history->next_retry_ms = 0;
     }
@@ -343,7 +342,7 @@ bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_p
 
     if (step->history && step->history->results && !step->history->results->restored &&
         step->phase == phase)
-        return false; /* they are known already */
+        return false; /* the results are known already */
     return (job_phase_finished(phase) || aborted) &&
            (!m->compact || step->results_wanted ||
             ((phase_failed(phase) || aborted) && m->retrying));

@@ -23,10 +23,10 @@
 #include "flow/model/step_history.h"
 
 /* Phases of a step that are not phases of its job, as the status shows them. */
-#define STEP_RETRYING_TEXT "Retrying" /* it failed and is to run again */
-#define STEP_SKIPPED_TEXT  "Skipped"  /* it does not run */
-#define STEP_BLOCKED_TEXT  "Blocked"  /* its job cannot be created */
-#define STEP_WAITING_TEXT  "Waiting"  /* it has no job for any other reason */
+#define STEP_RETRYING_TEXT "Retrying" /* the step failed and will run again */
+#define STEP_SKIPPED_TEXT  "Skipped"  /* the step does not run */
+#define STEP_BLOCKED_TEXT  "Blocked"  /* the job of the step cannot be created */
+#define STEP_WAITING_TEXT  "Waiting"  /* the step has no job for any other reason */
 
 enum step_state {
     STEP_WAITING,
@@ -34,7 +34,7 @@ enum step_state {
     STEP_CREATING,
     STEP_BLOCKED,
     STEP_STARTED, /* has a job, or had one; a switch or a loop has begun */
-    STEP_BACKOFF, /* its job has failed, and another attempt follows */
+    STEP_BACKOFF, /* the job has failed, and another attempt follows */
     STEP_SKIPPED, /* does not run */
     STEP_DORMANT, /* an iteration of an open-ended loop that may never be needed */
 };
@@ -68,30 +68,31 @@ struct step {
     uint64_t job;                 /* hash of the uid of its job; 0 = none exists */
     int64_t revision;             /* newest version of that job seen */
     struct step_block *block;     /* why its job could not be created, until it is; or NULL */
-    struct step_probe *probe;     /* its probes, and which targets have satisfied them; or NULL */
+    struct step_probe *probe;     /* probes of the step, and which targets have satisfied them; or
+                                   * NULL */
     struct step_history *history; /* what the full status shows beyond the job's phase; or NULL */
-    struct step_backoff *backoff; /* until its next attempt; or NULL */
+    struct step_backoff *backoff; /* delay before the next attempt; or NULL */
     uint32_t waiting;             /* targets still to be met before it may start */
     union {
-        uint32_t ready_tick;    /* until it has started: when it became ready */
+        uint32_t ready_tick;    /* when the step became ready, until it has started */
         uint32_t result_change; /* afterwards: value of `changes` at which its result was known */
     };
     uint16_t attempt;             /* jobs created for it so far */
-    uint16_t retries;             /* how many of them its retry policy asked for */
+    uint16_t retries;             /* number of attempts that the retry policy asked for */
     uint8_t state;                /* enum step_state */
     uint8_t phase;                /* enum job_phase: of its job, or the result of a removed job */
     uint8_t failed_as;            /* enum job_phase: result of the attempt that is to be retried */
-    bool completion_notified : 1; /* its dependents were notified that it completed */
-    bool handled : 1;             /* another step handles its failure */
-    bool recreate : 1;            /* its next job replaces one that was deleted by hand */
-    bool retry : 1;               /* its next job is a new attempt after a failure */
-    bool restored : 1;            /* its pending retry was counted before a restart */
-    bool failure_undecided : 1;   /* its failure may still be handled: control.c */
-    bool is_iteration : 1;        /* its loop stands for it towards other steps */
+    bool completion_notified : 1; /* dependents were notified of the completion */
+    bool handled : 1;             /* another step handles the failure */
+    bool recreate : 1;            /* the next job replaces one that was deleted by hand */
+    bool retry : 1;               /* the next job is a new attempt after a failure */
+    bool restored : 1;            /* the pending retry was counted before a restart */
+    bool failure_undecided : 1;   /* the failure may still be handled: control.c */
+    bool is_iteration : 1;        /* an iteration; other steps see its loop instead */
     bool jobless : 1;             /* a switch or a loop */
     bool final : 1;               /* runs when the flow ends */
-    bool ignored : 1;             /* its failure is ignored: failurePolicy of the step */
-    bool ran : 1;                 /* it has had a job in this attempt of the flow */
+    bool ignored : 1;             /* failurePolicy of the step ignores its failure */
+    bool ran : 1;                 /* the step has had a job in this attempt of the flow */
     bool judged_again : 1;        /* a manual retry judges it again: restart.c */
     bool results_wanted : 1;      /* another step refers to its outputs or exit codes */
 };
@@ -115,19 +116,19 @@ struct flow_model {
     uint32_t by_phase[JOB_PHASE_N]; /* started steps, by phase of the job */
     uint32_t started;
     uint32_t creating;
-    uint32_t outcomes[2][OUTCOME_N]; /* of ordinary and of final steps */
+    uint32_t outcomes[2][OUTCOME_N]; /* numbers of ordinary and of final steps */
     uint32_t backing_off;
     uint32_t finals_unfinished; /* final steps that have started and not ended */
     uint32_t unlisted;          /* steps that are in no list of the status */
     uint32_t failed_jobs; /* jobs that a manual retry removes: of failures, of final steps, and of
-                             steps that it judges again */
-    uint32_t handled_failures; /* of ordinary steps, handled by other steps */
+                           * steps that it judges again */
+    uint32_t handled_failures; /* failures of ordinary steps that other steps handle */
     uint32_t probed;           /* steps with probes */
     uint32_t changes;          /* grows with every change of a step */
     uint32_t tick;             /* the loop's clock at the last event */
     uint32_t name_len;
-    char *name;                   /* of the flow */
-    uint64_t *spec_hashes;        /* of the entries of the spec; NULL until needed */
+    char *name;                   /* name of the flow */
+    uint64_t *spec_hashes;        /* hashes of the entries of the spec; NULL until needed */
     struct flow_control *control; /* NULL: steps depend on completed targets only */
     bool retrying;                /* the spec lets some step have another attempt */
     bool continues;               /* failurePolicy: continue */

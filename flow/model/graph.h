@@ -24,7 +24,7 @@ struct flow_graph {
     uint32_t steps;                  /* vertices */
     struct dag dag;
     struct dag choices; /* switch → steps it lists; no vertices when there is no switch */
-    struct dag all;     /* both graphs; no vertices when there is no switch */
+    struct dag all;     /* edges of both graphs; empty when there is no switch */
     struct name_index names;
     struct flow_vertex *vertices; /* [steps], or NULL: vertex i is step i of the spec */
     struct arena *texts;          /* names of iterations */
@@ -35,7 +35,7 @@ struct flow_graph {
 #define ITERATION_NONE UINT32_MAX
 
 struct flow_vertex {
-    uint32_t step;      /* of the spec */
+    uint32_t step;      /* step of the spec */
     uint32_t iteration; /* ITERATION_NONE = the step itself */
     const char *name;
 };

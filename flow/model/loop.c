@@ -211,7 +211,8 @@ void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
 
 /* What became of the iterations of a loop that has failed. */
 struct iteration_counts {
-    uint32_t ran, failed, never_ran; /* of those that ran, some may be running */
+    uint32_t ran, failed, never_ran; /* iterations that ran (some may still run), failed, never
+                                      * ran */
     uint32_t first_failed;           /* STEP_NONE: none failed */
 };
 

@@ -13,7 +13,7 @@ struct ready_gang {
     uint32_t members;
     uint32_t min_ready; /* members that must be ready at once */
     uint32_t ready, skipped;
-    bool open; /* it has formed: a member that becomes ready later is not held back */
+    bool open; /* the gang has formed; a member that becomes ready later is not held back */
 };
 
 struct ready_queue {
@@ -35,7 +35,8 @@ void ready_queue_clear(struct ready_queue *queue);
 void ready_queue_rank(struct ready_queue *queue, const double *weights);
 
 void ready_queue_put(struct ready_queue *queue, uint32_t step);
-void ready_queue_remove(struct ready_queue *queue, uint32_t step); /* also if it is not in */
+/* no-op if the step is not in the queue */
+void ready_queue_remove(struct ready_queue *queue, uint32_t step);
 /** The step is skipped; its gang forms without it. */
 void ready_queue_skip(struct ready_queue *queue, uint32_t step);
 /** The step has run before, so its gang has formed. */
@@ -45,7 +46,7 @@ static inline uint32_t ready_queue_count(const struct ready_queue *queue)
 {
     return queue->ready.count;
 }
-uint32_t ready_queue_next(const struct ready_queue *queue); /* or STEP_NONE */
+uint32_t ready_queue_next(const struct ready_queue *queue); /* the next step, or STEP_NONE */
 /** How many jobs are created together with that of the step: the ready members of its gang, at most
  * as many as the gang needs at once; 1 without a gang. */
 uint32_t ready_queue_batch(const struct ready_queue *queue, uint32_t step);

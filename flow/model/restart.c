@@ -239,7 +239,7 @@ uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
         bool failed = flow_model_step_fails_flow(m, i) && !step->jobless && !step->final;
 
         if (step->state != STEP_STARTED || !job_phase_finished((enum job_phase)step->phase))
-            step->retries = 0; /* also of a job that still runs */
+            step->retries = 0; /* reset also for a job that still runs */
         if (begins_again(m, i))
             start_again(m, i, now_ms);
         else if (step->state == STEP_WAITING || step->state == STEP_READY ||

@@ -31,11 +31,12 @@ struct step_history {
     char *kept_status;           /* entry of jobStatusList of a removed job */
     char *kept_condition;        /* entry of conditions */
     char *kept_attempt;          /* entry of nodes[].attempts */
-    char *reason, *message;      /* of a step that failed without a job */
-    struct job_results *results; /* of the last job, once it is finished; or NULL */
-    uint64_t spec_hash;          /* of the spec entry that its job was made from; 0 = not known */
-    int64_t next_retry_ms;       /* between two attempts; else 0 */
-    int32_t restarts;            /* of jobs of earlier attempts */
+    char *reason, *message;      /* reason and message of a step that failed without a job */
+    struct job_results *results; /* results of the last job, once it is finished; or NULL */
+    uint64_t spec_hash;          /* hash of the spec entry that the job was made from; 0 = not
+                                  * known */
+    int64_t next_retry_ms;       /* when the next attempt starts; 0 = not between two attempts */
+    int32_t restarts;            /* restarts of jobs of earlier attempts */
 };
 
 struct step_history *step_history_new(void);

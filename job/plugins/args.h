@@ -25,7 +25,7 @@ enum job_arg_type {
 struct job_arg {
     const char *name;
     enum job_arg_type type;
-    size_t offset; /* in the struct the flags are read into */
+    size_t offset; /* offset in the struct that the flags are read into */
 };
 
 /** Read `words` into `out`, which holds the defaults. `table` ends with a row without name.

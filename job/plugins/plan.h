@@ -24,7 +24,7 @@ struct job_plan_object {
     job_complete_fn complete; /* NULL: `body` is complete */
     bool shared;              /* an object of that name and another owner serves as well */
     char *record;             /* owned: name of a record of its own; NULL = none */
-    const char *plugin;       /* its name; filled in by job/plugin_objects.c */
+    const char *plugin;       /* name of the plugin; filled in by job/plugin_objects.c */
 };
 
 struct job_object_plan {
@@ -69,7 +69,7 @@ struct job_pod_plan {
     json_t *mounts;            /* list of volume mounts, for every container */
     const char *run_container; /* whose command is replaced, and its arguments dropped */
     json_t *run;               /* the command */
-    json_t *annotations;       /* of the pod */
+    json_t *annotations;       /* annotations of the pod */
     char *hostname;            /* owned; used where the template has none */
     char *subdomain;
 };

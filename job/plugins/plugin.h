@@ -33,7 +33,7 @@ struct job_plugin_job {
     const struct job_spec *spec;
     struct str_list args;
     bool local;       /* pods run on this machine: loopback network, one known user */
-    bool own_network; /* but in a network of their own, with interfaces */
+    bool own_network; /* pods on this machine have a network of their own, with interfaces */
     /** The pod of (task position, index) as it is now, or NULL. The member is NULL at admission, where
      * there are no pods. A plugin that uses it has `uses_pod_addresses`. */
     const struct object *(*pod)(const void *pods, size_t task, int32_t index);
@@ -43,7 +43,7 @@ struct job_plugin_job {
 /* Findings of a review. Either list may be NULL. A warning's field is its event's reason. */
 struct job_review {
     const char *plugin;
-    const char *path; /* of the spec: "spec" */
+    const char *path; /* path of the spec in messages: "spec" */
     struct error_list *errors, *warnings;
     bool no_key_arguments; /* private keys in arguments are not taken here (SEC-29) */
     bool no_low_ports;     /* pods cannot listen below 1024 here */
@@ -70,7 +70,8 @@ struct job_plugin {
     const char *name;
     const char *implies[JOB_PLUGIN_IMPLIES_MAX + 1]; /* added, without arguments, where missing */
     const struct job_arg *flags;                     /* NULL: any arguments, all ignored */
-    size_t flags_size;                               /* of the struct they are read into */
+    size_t flags_size;                               /* size of the struct that the flags are read
+                                                      * into */
     bool unrecorded; /* leaves a record in the job's status only when it has made objects */
     /** Do the objects of the plugin depend on the addresses of pods? NULL: no. */
     bool (*uses_pod_addresses)(const struct job_plugin_job *job);

@@ -43,7 +43,7 @@ static struct pytorch_args read_args(const struct job_plugin_job *job)
 }
 
 struct rendezvous {
-    const char *address; /* of the first master */
+    const char *address; /* address of the first master */
     char port[16], nodes[16], rank[16];
 };
 

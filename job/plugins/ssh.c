@@ -19,7 +19,7 @@
 enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 
 #define HOME_PATH   "/root/.ssh"
-#define KEY_PRIVATE "id_rsa" /* of any key type: OpenSSH reads the content (O-P26) */
+#define KEY_PRIVATE "id_rsa" /* name of a key of any type: OpenSSH reads the content (O-P26) */
 #define KEY_PUBLIC  "id_rsa.pub"
 #define KEY_ALLOWED "authorized_keys"
 #define KEY_CONFIG  "config"
@@ -78,7 +78,7 @@ static void write_config(struct buf *out, const struct job_plugin_job *job, int6
             buf_char(out, '\n');
         }
     }
-    if (port != PORT_DEFAULT) /* for replicas added later (O-P22) */
+    if (port != PORT_DEFAULT) /* also serves replicas that are added later (O-P22) */
         buf_printf(out, "Host *.%s\n  Port %lld\n", job->name, (long long)port);
 }
 
@@ -125,7 +125,8 @@ static struct blob *secret_body(const struct job_plugin_job *job, const struct s
 static struct jsonw reopen_data(const char *body, size_t len, struct buf *out)
 {
     assert(len > 2 && memcmp(body + len - 2, "}}", 2) == 0);
-    buf_reserve(out, len + 16384); /* no growth, which would leave keys in freed memory */
+    buf_reserve(out, len + 16384); /* the buffer must not grow later, because that would leave keys
+                                    * in freed memory */
     buf_add(out, body, len - 2);
     return (struct jsonw){out, true};
 }

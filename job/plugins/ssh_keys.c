@@ -41,7 +41,7 @@ static void put_string(struct secret *out, const void *bytes, size_t len)
 
 static bool put_number(struct secret *out, const EVP_PKEY *key, const char *name)
 {
-    unsigned char bytes[2 + RSA_BITS] = {0}; /* given keys may be longer than made ones */
+    unsigned char bytes[2 + RSA_BITS] = {0}; /* keys of users may be longer than generated ones */
     scoped(bignum) BIGNUM *number = NULL;
     int len;
 

@@ -10,14 +10,14 @@
 enum { ROLES = 4 };
 
 struct tensorflow_args {
-    const char *tasks[ROLES]; /* in the order of `roles` */
+    const char *tasks[ROLES]; /* names of the tasks, in the order of `roles` */
     int64_t port;
     bool evaluator_in_cluster;
 };
 
 enum { ROLE_PS, ROLE_WORKER, ROLE_CHIEF, ROLE_EVALUATOR };
 static const char *const roles[ROLES] = {"ps", "worker", "chief",
-                                         "evaluator"}; /* as in a cluster */
+                                         "evaluator"}; /* the names are those used in a cluster */
 
 /* clang-format off */
 static const struct job_arg tensorflow_flags[] = {
@@ -79,7 +79,7 @@ static void tensorflow_pod(const struct job_plugin_job *job, const struct job_ta
     struct jsonw w = jsonw_to(&config);
 
     if (job->spec->tasks.count == 1 && job->spec->tasks.items[0].replicas == 1)
-        return; /* not distributed */
+        return; /* the job is not distributed */
     jsonw_open(&w);
     jsonw_member_open(&w, "cluster");
     for (int role = 0; role < ROLES; role++)

@@ -12,7 +12,7 @@ enum job_verb {
     DO_SYNC,        /* bring pods and PodGroup in line, then the phase's own verdict */
     DO_KILL,        /* full kill: enter `to`; without `to`, repeat the kill of the current phase */
     DO_KILL_TARGET, /* pods of one task, pod or partition */
-    DO_NOTHING,     /* no effect in this phase: an event says so */
+    DO_NOTHING,     /* the action has no effect in this phase, and an event says so */
 };
 
 struct job_rule {

@@ -8,7 +8,7 @@
 struct job_counts {
     enum job_phase phase;
     int32_t pending, running, succeeded, failed, terminating, unknown;
-    int64_t replicas;             /* of all tasks */
+    int64_t replicas;             /* number of replicas of all tasks */
     int64_t task_minimums;        /* sum over tasks of minAvailable, or replicas where absent */
     int32_t min_available;        /* spec */
     int32_t status_min_available; /* status: as of the last admitted sync */

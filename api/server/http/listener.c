@@ -314,7 +314,8 @@ static void on_connection(uv_stream_t *server, int status)
         return;
     if (!timer_armed(&listener->next_turn))
         timer_start(listener->loop, &listener->next_turn, 1);
-    if (sock->accepted == ACCEPTS_A_TURN || (sock->accepted && listener->is_crowded))
+    if (sock->accepted == ACCEPTS_A_TURN ||
+        (sock->accepted && sock->socket == IO_TCP && listener->is_crowded))
         sock->is_waiting = true;
     else
         accept_one(sock);

@@ -225,8 +225,8 @@ static void reach_step(const struct expecting *e, uint32_t i)
         r->end_ms = e->now_ms;
 }
 
-/* Whether the step may be the last one. In a flow that is over only steps that have ended may
- * be. */
+/* Whether the step may be the last one on the critical path. In a flow that is over, a step that
+ * never ran cannot be. */
 static bool may_be_last(const struct flow_view *view, const struct flow_view_step *step)
 {
     return step->ended_ms || !flow_view_is_over(view);

@@ -246,8 +246,8 @@ const json_t *flow_view_step_spec(const struct flow_view_step *step);
 const char *view_state_text(enum view_state state);
 /** Returns the state of a stored text; VIEW_UNKNOWN for an unknown one. */
 enum view_state view_state_parse(const char *text);
-/** Returns the state as text for people. It is the stored text, except that a step that waits in a
- * flow that starts nothing more is "Not run". NULL when the flow has no status. */
+/** Returns the state of a step as text for people: the stored text, or "Not run" for a waiting step
+ * that its flow will never start. NULL when the flow has no status. */
 const char *flow_view_step_state(const struct flow_view_step *step);
 bool flow_view_step_over(const struct flow_view_step *step);   /* ended or skipped */
 bool flow_view_step_failed(const struct flow_view_step *step); /* over, and failed or terminated */

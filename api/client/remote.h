@@ -43,7 +43,8 @@ struct remote_call {
     int status;       /* HTTP status; 0: no answer, the reason is in `err` */
     struct buf text;  /* the body; with `data`, only that of a failure */
     struct error err; /* why there is no response */
-    /** Receives the body in pieces. NULL: the body is collected in `text`. */
+    /** Called for each piece of the response's body as it arrives. NULL: the whole body is
+     * collected in `text`. */
     void (*data)(struct remote_call *call, const char *bytes, size_t len);
     void (*warning)(struct remote_call *call, const char *text, size_t len); /* may be NULL */
     void (*done)(struct remote_call *call);

@@ -39,5 +39,6 @@ void bodies_loaded(struct bodies *bodies);
 uint32_t bodies_use(struct bodies *bodies, struct blob *blob, struct batch *batch);
 void bodies_use_slot(struct bodies *bodies, uint32_t slot);
 void bodies_drop(struct bodies *bodies, uint32_t slot);
-/** Adds the deletion of unused bodies to `batch` when they are many or large. */
+/** Deletes the bodies that no object uses any more, once they are many or large: adds their
+ * deletion to `batch`, which the caller commits. */
 void bodies_sweep(struct bodies *bodies, struct batch *batch);

@@ -150,8 +150,10 @@ void step_history_job_changed(struct step_history *history, const struct object 
     extend_history(history, status, now_ms);
 }
 
-/* When a finished job ended; 0 when it has not. Upstream adds runningDuration to the creation time,
- * but our runningDuration leaves out the time that the job waited (O-63 of spec/job.md). */
+/* Returns the time at which the job ended, in milliseconds; 0 when it has not. It is the time of
+ * the last change of phase. A status without that time was written by Volcano, whose
+ * runningDuration counts from the creation of the job; ours leaves out the time that the job waited
+ * (O-63 of spec/job.md). */
 static int64_t end_of(const struct object *job, const struct job_status *status)
 {
     if (!job_phase_finished(status->phase))

@@ -7,7 +7,7 @@
  *
  * HTTP, gRPC and TCP probes are sent from here to the pod's own address (SEC-13); the container's
  * shim runs exec probes. Each run of a container starts with fresh probes. When a probe changes
- * something, the last status is written again, and kubelet_write_report senders this file which
+ * something, the last status is written again, and kubelet_write_report asks this file which
  * containers are ready.
  */
 #include <stdio.h>

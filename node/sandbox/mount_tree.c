@@ -106,7 +106,8 @@ static bool make_one(int parent_fd, const char *name, enum mount_point type)
     return fd >= 0 || errno == EEXIST;
 }
 
-/* Make the missing components of `path`, which is cut after each in turn and restored. */
+/* Creates what is missing on the way to `path`, and `path` itself as a directory or an empty file.
+ * `path` is changed during the call and is the same afterwards. */
 static bool make_all(int root_fd, char *path, enum mount_point type)
 {
     for (char *name = path + strspn(path, "/"); *name;) {

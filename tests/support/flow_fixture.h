@@ -60,11 +60,13 @@ const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct
                                       const char *name);
 bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name);
 
-/** Stores a job phase with its condition, as the job controller would, and settles the loop. */
+/** Stores a job phase with its condition, as the job controller would. Then it settles the loop:
+ * runs it until nothing is left to do, without making time pass. */
 void flow_fixture_phase(struct flow_fixture *fixture, const char *job, enum job_phase phase);
 /** Does the same without settling, so that several changes reach the controller in one turn. */
 void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *job, enum job_phase phase);
-/** Stores a whole job status (borrowed) and settles the loop. */
+/** Replaces the stored status of a job by `status` (borrowed), then runs the loop until nothing is
+ * left to do. */
 void flow_fixture_status(struct flow_fixture *fixture, const char *job,
                          const struct job_status *status);
 /** Takes the job through Pending and Running to Completed. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "base/loop.h"
 #include "base/mem.h"
 

@@ -8,7 +8,7 @@
 
 #include "api/types/kinds/command.h"
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/run.h"
 #include "job/state/rules.h"
 

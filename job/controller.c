@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/run.h"
 
 /* The uid of the Volcano Job that controls the object, or NULL (O-18, O-19). */

@@ -14,8 +14,8 @@
 #include "api/types/object.h"
 #include "base/hash.h"
 #include "base/loop.h"
-#include "job/model.h"
-#include "job/policy.h"
+#include "job/model/model.h"
+#include "job/model/policy.h"
 
 struct job_run;
 struct job_request;

@@ -3,16 +3,16 @@
  * into a decision, and the decision is stored. Ref: spec/job.md 6, 8, 10.
  *
  * A full kill is decided by storing phase and version. Which pods must go follows from those two
- * (job/model.h), and sync removes them. A targeted kill first marks its pods, because the marks are
+ * (job/model/model.h), and sync removes them. A targeted kill first marks its pods, because the marks are
  * the only durable record of the target. Then it stores the decision, and then sync deletes the
  * marked pods (O-29).
  */
 #include <string.h>
 
-#include "job/names.h"
+#include "job/model/names.h"
+#include "job/model/slot_annotations.h"
 #include "job/reason.h"
 #include "job/run.h"
-#include "job/slot_annotations.h"
 #include "job/state/rules.h"
 
 /* Rounds of marking a targeted kill's pods before it goes on without those that could not be

@@ -9,7 +9,7 @@
 
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/pod_plugins.h"
 
 /* An upper bound of the keys that the core adds to those of the template, and the number of pairs

@@ -6,7 +6,7 @@
  * equal body, unless a plugin or a volume of the job makes pods differ. Only metadata is built for
  * each pod.
  */
-#include "job/model.h"
+#include "job/model/model.h"
 
 /** The pod of a slot, owned. Its body is interned. */
 struct object *job_pod_build(struct job_model *model, struct slot_id at);

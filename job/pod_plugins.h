@@ -3,7 +3,7 @@
  * Collects what the plugins of a job add to one pod, and adds it to the pod's spec. Ref:
  * spec/job-plugins.md 1.4.
  */
-#include "job/model.h"
+#include "job/model/model.h"
 #include "job/plugins/plugin.h"
 
 /** The job as hooks of plugins see it; borrows from the model. */

@@ -8,7 +8,7 @@
 
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/pod.h"
 #include "job/run.h"
 

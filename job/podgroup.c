@@ -12,8 +12,8 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
-#include "job/names.h"
-#include "job/resources.h"
+#include "job/model/names.h"
+#include "job/model/resources.h"
 
 struct ranked {
     uint32_t task;

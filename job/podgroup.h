@@ -3,7 +3,7 @@
  * Builds the PodGroup of a job and compares it with the stored one; no writes
  * (job/podgroup_sync.c has them). Ref: spec/job.md 15, O-57.
  */
-#include "job/model.h"
+#include "job/model/model.h"
 
 /** Value of a priority class by name; 0 for an unknown one and for NULL. */
 typedef int32_t (*job_priority_fn)(void *ctx, const char *priority_class);

@@ -7,7 +7,7 @@
 
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/priority_class.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/podgroup.h"
 #include "job/prepare.h"
 

@@ -9,7 +9,7 @@
 
 #include "api/types/kinds/scheduling/queue.h"
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
 
 /* A write in flight that preparation waits for. */
 struct prep_op {

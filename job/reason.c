@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/command.h"
-#include "job/names.h"
+#include "job/model/names.h"
 
 static bool is_of_task(enum job_event event)
 {

@@ -6,8 +6,8 @@
  * A request belongs to the queue it is in, or to the function that took it out of the queue, until
  * job_request_finish. A request whose decision could not be stored goes back to the front.
  */
-#include "job/event.h"
-#include "job/model.h"
+#include "job/model/event.h"
+#include "job/model/model.h"
 
 struct job_run;
 

@@ -9,8 +9,8 @@
 
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
-#include "job/names.h"
-#include "job/slot_annotations.h"
+#include "job/model/names.h"
+#include "job/model/slot_annotations.h"
 
 /* Requests of one job taken up before the other jobs have their turn. */
 enum { REQUESTS_PER_TURN = 64 };

@@ -23,7 +23,7 @@
 #include "job/controller.h"
 #include "job/delayed.h"
 #include "job/metrics.h"
-#include "job/model.h"
+#include "job/model/model.h"
 #include "job/request.h"
 #include "job/ttl.h"
 #include "job/waiters.h"

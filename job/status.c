@@ -11,9 +11,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "job/names.h"
+#include "job/model/names.h"
+#include "job/model/slot_annotations.h"
 #include "job/run.h"
-#include "job/slot_annotations.h"
 
 /* Changes of counters within this window are one write. */
 enum { COUNTER_WINDOW_MS = 20 };

@@ -9,10 +9,10 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
+#include "job/model/slot_annotations.h"
 #include "job/podgroup.h"
 #include "job/reason.h"
 #include "job/run.h"
-#include "job/slot_annotations.h"
 
 /* Writes of pods begun in one pass; then other jobs have their turn (O-41). */
 enum { BATCH = 256 };

@@ -11,7 +11,7 @@
 #include "api/cluster.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 enum {
     RESULT_OUTPUT_BYTES = 16 * 1024, /* total size of the keys and values of one job */

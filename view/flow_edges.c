@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 #include "base/mem.h"
 #include "view/internal.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 #include "base/mem.h"
 #include "view/internal.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
+#include "base/encoding/jsonscan.h"
 #include "base/hash.h"
-#include "base/jsonscan.h"
 #include "base/mem.h"
 #include "view/reason.h"
 

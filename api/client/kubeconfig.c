@@ -9,7 +9,7 @@
 #include "api/client/kubeconfig_plugin.h"
 #include "api/types/text/json_text.h"
 #include "api/types/text/yaml.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "base/mem.h"
 
 static const char context[] = "jobflow";

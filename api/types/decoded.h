@@ -8,7 +8,7 @@
  */
 #include "api/types/blob.h"
 #include "api/types/schema/schema.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 /* Describes how one struct type is decoded. One constant per type. */
 struct decoded_type {

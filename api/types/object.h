@@ -19,8 +19,8 @@
 #include "api/types/blob.h"
 #include "api/types/kind.h"
 #include "api/types/text/json_text.h"
+#include "base/encoding/jsonw.h"
 #include "base/error.h"
-#include "base/jsonw.h"
 
 struct kv {
     const char *key;

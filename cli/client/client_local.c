@@ -19,7 +19,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/kinds/pod/pod_log.h"
 #include "base/clock.h"
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 #include "base/mem.h"
 #include "cli/client/internal.h"
 #include "cli/engine/engine.h"

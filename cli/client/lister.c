@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 #include "base/mem.h"
 #include "cli/client/resource.h"
 

@@ -15,7 +15,7 @@
 #include "api/server/auth/tls_keys.h"
 #include "api/store/place.h"
 #include "api/types/text/yaml.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/command/command.h"

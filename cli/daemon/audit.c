@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "api/server/auth/authz.h"
+#include "base/encoding/jsonw.h"
 #include "base/file.h"
-#include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
 

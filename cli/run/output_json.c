@@ -4,7 +4,7 @@
  *
  *   {"time":"2026-01-02T03:04:05Z","type":"step","flow":"f","namespace":"default","step":"a","phase":"Running",…}
  */
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "cli/run/output.h"
 

@@ -7,8 +7,8 @@
 #include "flow/model/critical_path.h"
 
 #include "api/types/text/json_text.h"
-#include "base/jsonscan.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonscan.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

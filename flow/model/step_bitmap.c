@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 static unsigned byte_at(const struct step_set *set, uint32_t at)
 {

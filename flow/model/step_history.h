@@ -7,7 +7,7 @@
  * job is removed, the entries that it had in the status are kept as text.
  */
 #include "api/types/kinds/job/job.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "probes/results.h"
 
 struct step_span {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hex.h"
+#include "base/encoding/hex.h"
 
 /* 1 t T TRUE true True, 0 f F FALSE false False. */
 static bool parse_bool(const char *text, bool *out)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/volume_path.h"
-#include "base/base64.h"
-#include "base/jsonw.h"
+#include "base/encoding/base64.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "job/plugins/mpi.h"
 #include "job/plugins/ssh_keys.h"

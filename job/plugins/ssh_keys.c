@@ -14,7 +14,7 @@
 #include <openssl/rsa.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 enum { RSA_BITS = 3072, ED25519_BYTES = 32, BLOCK = 8, LINE = 70 };
 

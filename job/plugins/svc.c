@@ -8,7 +8,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/labels.h"
 #include "api/types/limits.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
 

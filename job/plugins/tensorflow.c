@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 #include "job/plugins/plugin.h"
 
 enum { ROLES = 4 };

@@ -3,7 +3,7 @@
  * The table of what each action does in each phase: spec/job.md 8.2 with the changes of 8.4. Pure.
  *
  * A kill of the whole job is only a change of phase and version. Which pods must go follows from
- * the stored state (job/model.h), so a repetition or a restart of the process completes the same
+ * the stored state (job/model/model.h), so a repetition or a restart of the process completes the same
  * kill.
  */
 #include "job/state/verdicts.h"

@@ -10,8 +10,8 @@
 
 #include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
-#include "base/base64.h"
 #include "base/buf.h"
+#include "base/encoding/base64.h"
 
 enum resolve_result resolve_wait(const struct value_source *source, const struct kind *kind,
                                  const char *name, const char *format, ...)

@@ -14,10 +14,10 @@
 
 #include "job/commands.h"
 #include "job/delayed.h"
-#include "job/event.h"
+#include "job/model/event.h"
+#include "job/model/slot_annotations.h"
 #include "job/podgroup.h"
 #include "job/run.h"
-#include "job/slot_annotations.h"
 #include "job/state/rules.h"
 #include "job/state/verdicts.h"
 #include "job/ttl.h"

@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "job/pod.h"
 #include "tests/support/manifest.h"
 

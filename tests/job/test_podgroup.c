@@ -6,8 +6,8 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/quantity.h"
+#include "job/model/resources.h"
 #include "job/podgroup.h"
-#include "job/resources.h"
 #include "tests/support/manifest.h"
 
 #define HEAD                                                                                       \

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "job/names.h"
+#include "job/model/names.h"
 #include "tests/support/job_walk_internal.h"
 
 void walk_violated(struct walk *walk, const char *format, ...)

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "api/types/text/json_text.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
+#include "base/encoding/hex.h"
+#include "base/encoding/jsonw.h"
 #include "base/file.h"
-#include "base/hex.h"
-#include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

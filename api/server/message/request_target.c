@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/hex.h"
+#include "base/encoding/hex.h"
 
 enum part { PATH_SEGMENT, QUERY_PART };
 

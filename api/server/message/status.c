@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 #define IN_BODY " in body must be of type " /* part of every message about a wrong JSON type */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
-#include "base/base64.h"
-#include "base/jsonw.h"
+#include "base/encoding/base64.h"
+#include "base/encoding/jsonw.h"
 
 void continue_token_write(const struct continue_token *token, struct buf *out)
 {

@@ -13,7 +13,7 @@
 #include "api/server/rest/internal.h"
 #include "api/server/rest/table/table.h"
 #include "api/types/kinds/jobflow/admission.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

@@ -8,7 +8,7 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 struct api_stream *verb_stream_unsupported(const struct api_call *call)
 {

@@ -12,7 +12,7 @@
 
 #include "api/server/rest/group_alias.h"
 #include "api/server/rest/resources.h"
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 static const char *group_version(const struct api_group *group, char out[128])
 {

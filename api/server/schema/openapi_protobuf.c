@@ -8,7 +8,7 @@
 
 #include "api/server/schema/openapi_build.h"
 #include "api/types/text/json_text.h"
-#include "base/protobuf.h"
+#include "base/encoding/protobuf.h"
 
 typedef void (*write_fn)(const json_t *value, struct buf *out);
 

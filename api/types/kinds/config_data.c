@@ -9,7 +9,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 /* clang-format off */
 static const struct field config_map_fields[] = {

@@ -14,8 +14,8 @@
  * in the size of the documents and sets.
  */
 #include "api/types/schema/walk.h"
+#include "base/encoding/jsonw.h"
 #include "base/error.h"
-#include "base/jsonw.h"
 
 /** Set operations on two sets. Each returns a new set (owned). */
 json_t *fieldset_union(const json_t *a, const json_t *b);

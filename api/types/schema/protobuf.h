@@ -4,7 +4,7 @@
  * its field. What has no row, or no number, is skipped.
  */
 #include "api/types/schema/schema.h"
-#include "base/protobuf.h"
+#include "base/encoding/protobuf.h"
 
 /**
  * Returns the document of a message (owned), or NULL with `err`. `metadata` is the schema of the

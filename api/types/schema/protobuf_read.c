@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "api/types/schema/protobuf.h"
-#include "base/base64.h"
 #include "base/compiler.h"
+#include "base/encoding/base64.h"
 #include "base/timefmt.h"
 
 struct reader {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/types/schema/protobuf.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "base/timefmt.h"
 
 static void write_fields(const struct schema *schema, unsigned in, const json_t *object,

@@ -7,7 +7,7 @@
 
 #include "api/types/text/quantity.h"
 #include "api/types/text/suggest.h"
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "base/timefmt.h"
 
 static void mark_unreadable(struct schema_check *c)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
-#include "base/hex.h"
-#include "base/jsonchars.h"
+#include "base/encoding/hex.h"
+#include "base/encoding/jsonchars.h"
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX])
 {

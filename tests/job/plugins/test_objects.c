@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 #include "job/plugins/ssh_keys.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_faults.h"

@@ -4,8 +4,8 @@
 #include "api/server/message/protobuf_tables.h"
 #include "api/types/kind.h"
 #include "api/types/text/json_text.h"
-#include "base/base64.h"
 #include "base/buf.h"
+#include "base/encoding/base64.h"
 
 /* Protobuf bodies, read and written. protobuf_golden.inc has those that Go's own types make;
  * tests/system/kubectl.py has those of kubectl. */

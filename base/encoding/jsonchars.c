@@ -1,7 +1,7 @@
 /*
  * UTF-8. Ref: Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
-#include "base/jsonchars.h"
+#include "base/encoding/jsonchars.h"
 
 size_t jsonchars_utf8(const unsigned char *text, size_t len)
 {

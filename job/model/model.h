@@ -4,7 +4,7 @@
  * slot keeps up to date. Decisions are made from the counters.
  *
  *   job_model ─┬─ state      phase, version, retries: as decided (job/state/phase.h)
- *              ├─ compiled   what follows from the body alone (job/compiled_spec.h)
+ *              ├─ compiled   what follows from the body alone (job/model/compiled_spec.h)
  *              └─ tasks[] ── slots[]   the pod, what its status says, the write in flight for it
  *
  * A pod that must be removed is *doomed*. Which pods are doomed follows from stored state alone:
@@ -15,8 +15,8 @@
  * The model does no I/O: it takes over versions of pods and answers questions. One change of a pod
  * costs O(1) (O-40); a change of epoch or of the spec costs O(pods).
  */
-#include "job/compiled_spec.h"
-#include "job/event.h"
+#include "job/model/compiled_spec.h"
+#include "job/model/event.h"
 #include "job/state/phase.h"
 #include "job/state/verdicts.h"
 
@@ -38,7 +38,7 @@ struct job_slot {
     struct object *pod; /* the newest version seen; NULL = none */
     struct pod_facts facts;
     int32_t
-        restarts;  /* targeted ones, when each slot has its own budget (job/slot_annotations.h) */
+        restarts; /* targeted ones, when each slot has its own budget (job/model/slot_annotations.h) */
     uint8_t op;    /* enum slot_op */
     uint8_t class; /* enum slot_class */
     bool doomed;   /* has a pod that must go */
@@ -78,7 +78,7 @@ struct job_model {
     bool local_pods;            /* pods run on this machine (job/controller.h) */
     int32_t targeted;           /* part of state.retry_count that slots answer for */
     int32_t most_slot_restarts; /* most restarts of any slot */
-    bool keeps_succeeded, slot_budget; /* job/slot_annotations.h */
+    bool keeps_succeeded, slot_budget; /* job/model/slot_annotations.h */
     bool annotations_changed, annotations_written;
     bool gang_changed; /* a task was unlocked since the PodGroup was last compared */
 };

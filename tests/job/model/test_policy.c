@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "job/policy.h"
+#include "job/model/policy.h"
 
 struct given {
     const char *action, *event;

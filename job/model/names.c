@@ -2,7 +2,7 @@
  * Names follow from the job alone, so that a repeated creation finds the object and makes no
  * second.
  */
-#include "job/names.h"
+#include "job/model/names.h"
 
 #include <stdio.h>
 #include <string.h>

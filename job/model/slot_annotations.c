@@ -1,14 +1,14 @@
 /*
  * Reads and writes lists of index ranges with a number each. Damaged text is read up to the damage.
  */
-#include "job/slot_annotations.h"
+#include "job/model/slot_annotations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "job/names.h"
+#include "job/model/names.h"
 
 #define KEY_SUCCEEDED "succeeded-pods-"
 #define KEY_RESTARTS  "slot-restarts-"

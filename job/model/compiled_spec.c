@@ -2,7 +2,7 @@
  * Compiles the body of a job, and caches the result for the next job with the same body. Specs in
  * use are counted; the most recently used of the unused ones are kept.
  */
-#include "job/compiled_spec.h"
+#include "job/model/compiled_spec.h"
 
 #include <stdlib.h>
 #include <string.h>

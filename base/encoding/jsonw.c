@@ -2,11 +2,11 @@
  * A JSON writer without a tree. Strings are scanned once, eight bytes at a time: stretches that
  * need no escape are copied whole, and nearly every string is one such stretch.
  */
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 #include <string.h>
 
-#include "base/jsonchars.h"
+#include "base/encoding/jsonchars.h"
 #include "base/timefmt.h"
 
 /* What a byte asks for: 0 nothing, 'u' \u00XX, 'm' start of a multi-byte sequence or a stray byte,

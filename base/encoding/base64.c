@@ -2,7 +2,7 @@
  * The decoder processes four characters at a time and accepts padding only at the end, as Go's
  * encoding/base64 does.
  */
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * One pass over the bytes, with a count of the open brackets.
  */
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
  * They are part of the job's status (not of metadata.annotations) and are written with it, so that
  * a restart is counted together with the phase that it leads to, or not at all.
  */
-#include "job/model.h"
+#include "job/model/model.h"
 
 /** Read from the job's annotations which facts are to be kept. */
 void job_slot_annotations_configure(struct job_model *model);

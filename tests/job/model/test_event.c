@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
-#include "job/event.h"
+#include "job/model/event.h"
 
 struct event_case {
     const char *name;

@@ -2,14 +2,14 @@
  * Slots and counters. Every change of a slot stands between slot_open and slot_close: the first
  * takes the slot's share out of the counters, the second puts the new share in.
  */
-#include "job/model.h"
+#include "job/model/model.h"
 
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
-#include "job/names.h"
-#include "job/slot_annotations.h"
+#include "job/model/names.h"
+#include "job/model/slot_annotations.h"
 
 /* More than the replicas of any task. A pod with a higher index is forged and belongs to no
  * slot. */

@@ -1,4 +1,4 @@
-#include "base/protobuf.h"
+#include "base/encoding/protobuf.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Compiles policies to rows with event masks, and finds the first row that applies. Ref: Volcano
  * pkg/controllers/job/job_controller_util.go, applyPolicies.
  */
-#include "job/policy.h"
+#include "job/model/policy.h"
 
 #define BIT(event) (1u << EVENT_##event)
 

@@ -2,7 +2,7 @@
  * Adds up requests and limits of containers. Ref: Kubernetes pkg/quota/v1/evaluator/core/pods.go,
  * PodUsageFunc, and component-helpers resource.PodRequests.
  */
-#include "job/resources.h"
+#include "job/model/resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
-#include "job/model.h"
-#include "job/names.h"
+#include "job/model/model.h"
+#include "job/model/names.h"
 #include "job/pod.h"
 #include "tests/support/manifest.h"
 

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/encoding/jsonw.h"
 
 static void strings_are_escaped_as_the_standard_asks(void **state)
 {

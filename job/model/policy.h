@@ -2,7 +2,7 @@
 /*
  * Lifecycle policies: they map an event to an action. Pure. Ref: spec/job.md 6.
  *
- * The policies of a job are compiled once per body (job/compiled_spec.h) into rows with a mask of
+ * The policies of a job are compiled once per body (job/model/compiled_spec.h) into rows with a mask of
  * events, so that matching an event costs a few comparisons.
  */
 #include "api/types/kinds/job/job.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 struct base64_case {
     const char *name, *text, *bytes; /* bytes NULL: the decoder refuses the text */

@@ -4,7 +4,7 @@
  */
 #include "tests/unit.h"
 
-#include "base/jsonscan.h"
+#include "base/encoding/jsonscan.h"
 
 static const struct {
     const char *name, *text, *behind;

@@ -12,7 +12,7 @@
  * job can be run at all.
  */
 #include "api/types/kinds/job/job.h"
-#include "job/policy.h"
+#include "job/model/policy.h"
 
 struct job_spec_cache;
 

@@ -2,12 +2,12 @@
  * Reads the facts of a pod from its annotations and status, and derives the event of a change. Ref:
  * Volcano pkg/controllers/job/job_controller_handler.go, addPod, updatePod, deletePod.
  */
-#include "job/event.h"
+#include "job/model/event.h"
 
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "job/names.h"
+#include "job/model/names.h"
 
 /* The first container that ended with an error decides; init containers count when no regular one
  * has ended (O-17). */

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-/* shim_image.c; NULL in programs that are linked without it */
+/* bytes of the shim program (shim_image.c); NULL in programs that are linked without it */
 extern const char shim_image[] __attribute__((weak, visibility("hidden")));
 extern const char shim_image_end[] __attribute__((weak, visibility("hidden")));
 
@@ -22,7 +22,7 @@ const char *self_exe_path(void)
     int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
 
     if (fd >= 0 && file_write_all(fd, shim_image, len))
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* stays open */
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* the descriptor stays open */
     else if (fd >= 0)
         close(fd);
     return *path ? path : "/proc/self/exe";

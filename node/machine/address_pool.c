@@ -1,5 +1,5 @@
 /*
- * A bitmap of the /16 and the position at which the search goes on.
+ * A pool of addresses is a bitmap of a /16 and the position at which the next search begins.
  */
 #include "node/machine/address_pool.h"
 
@@ -17,7 +17,7 @@ static void mark(struct address_pool *pool, uint32_t address)
     pool->taken[address / 64] |= (uint64_t)1 << (address % 64);
 }
 
-/* The first two bytes of all addresses of a pool. */
+/* One kind of pool: the first two bytes that all its addresses share. */
 struct range {
     uint8_t bytes[2];
 };

@@ -14,28 +14,32 @@
 #include <stdint.h>
 
 enum {
-    ADDRESS_FIRST_OF_SERVICE = 2, /* in a private network, where 1 is the bridge */
+    ADDRESS_FIRST_OF_SERVICE = 2, /* first address of a Service in a private network; address 1 is
+                                   * the bridge */
     ADDRESS_FIRST = 1024,
-    ADDRESS_END = 65535, /* the last one is the broadcast address */
+    ADDRESS_END = 65535, /* the addresses of a pool lie below this one, which is the broadcast
+                          * address */
     ADDRESS_TEXT_MAX = 16,
 };
 
 struct address_pool {
     bool private_network;
-    bool services;  /* for Services; else for pods */
-    uint8_t second; /* byte of the pods' loopback range; 0 = 10 */
+    bool services;  /* true: addresses for Services; false: for pods */
+    uint8_t second; /* second byte of the pods' range in 127.0.0.0/8; 0 stands for 10 */
     uint64_t taken[65536 / 64];
-    uint32_t next; /* the next search begins here */
+    uint32_t next; /* position in the bitmap at which the next search begins */
 };
 
-/** Take a free address (the low 16 bits); 0 when all are taken. */
+/** Takes a free address and returns its low 16 bits. Returns 0 when all addresses are taken. */
 uint32_t address_pool_take(struct address_pool *pool);
-/** Mark the address of an existing pod as taken. Returns it, or 0 when `text` is not an address of
- * this pool. */
+/** Marks the address of an existing pod as taken. Returns its low 16 bits, or 0 when `text` is not
+ * an address of this pool. */
 uint32_t address_pool_reserve(struct address_pool *pool, const char *text);
-/** Take this address if it is free. Returns it, or 0. */
+/** Takes the address `text` if it is free and returns its low 16 bits; returns 0 if it is not
+ * free. */
 uint32_t address_pool_claim(struct address_pool *pool, const char *text);
-void address_pool_give_back(struct address_pool *pool, uint32_t address); /* 0 is fine */
-/** Write the address as text; "" for 0. */
+/** An address of 0 is ignored. */
+void address_pool_give_back(struct address_pool *pool, uint32_t address);
+/** Writes an address of the pool as text, such as 127.10.4.2. The text of address 0 is empty. */
 void address_pool_text(const struct address_pool *pool, uint32_t address,
                        char out[ADDRESS_TEXT_MAX]);

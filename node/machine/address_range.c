@@ -1,5 +1,6 @@
 /*
- * Locking ranges of addresses by abstract socket names, and finding those with listeners.
+ * Processes lock ranges of addresses by abstract socket names. This file takes such a lock and
+ * finds out in which ranges programs listen.
  */
 #include "node/machine/address_range.h"
 
@@ -12,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { FIRST = 10, END = 250, STEP = 2 /* odd ranges are for Services */ };
+enum { FIRST = 10, END = 250, STEP = 2 /* odd second bytes are for Services */ };
 
 static int lock(uint8_t second)
 {
@@ -37,9 +38,9 @@ uint8_t address_range_of(const char *address)
     return bytes[1] >= FIRST && bytes[1] < END && bytes[1] % STEP == 0 ? bytes[1] : 0;
 }
 
-/* Note the listener of one line of /proc/net/tcp or tcp6: "NUMBER: ADDRESS:PORT ADDRESS:PORT STATE
- * …", the local address first. Addresses are words in memory order; the last word of a mapped IPv6
- * address is the IPv4 address. */
+/* Marks in `listened` the range of the local address in one line of /proc/net/tcp or tcp6. A line
+ * is "NUMBER: ADDRESS:PORT ADDRESS:PORT STATE …" with the local address first. Addresses are words
+ * in memory order; the last word of a mapped IPv6 address is the IPv4 address. */
 static void note_listener(const char *line, bool listened[256])
 {
     enum { LISTEN = 0x0a, WORD = 8, LOOPBACK = 127 };
@@ -57,15 +58,15 @@ static void note_listener(const char *line, bool listened[256])
         listened[bytes[1]] = true;
 }
 
-/* Find ranges in which programs listen: those of pods that outlived the process that locked the
- * range. */
+/* Finds the ranges in which programs listen. Such programs belong to pods that outlived the process
+ * that had locked their range. */
 static void find_listeners(bool listened[256])
 {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         FILE *table = fopen(tables[i], "re");
-        char line[256]; /* their lines are about 150 bytes */
+        char line[256]; /* a line of /proc/net/tcp has about 150 bytes */
 
         while (table && fgets(line, sizeof line, table))
             note_listener(line, listened);

@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Lock a range: `wanted` (its second byte, 0 = any) if it is free, else another. Returns its
- * second byte and in `out_fd` the lock, to be closed by the caller; 0 when no range is free. */
+/** Locks a range: the one whose second byte is `wanted` if it is free, else another; 0 wants any.
+ * Returns the second byte of the locked range and in `out_fd` the lock, which the caller closes.
+ * Returns 0 when no range is free. */
 uint8_t address_range_lock(uint8_t wanted, int *out_fd);
-/** The second byte of a loopback address if it is in a range for pods; else 0. */
+/** Returns the second byte of a loopback address that lies in a range for pods; 0 for any other
+ * address. */
 uint8_t address_range_of(const char *address);

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Unlimited. Sums of it with anything a machine can hold do not overflow. */
+/* The amount of a resource that is not limited. Sums of it with anything a machine can hold do not
+ * overflow. */
 #define AMOUNT_UNLIMITED (INT64_MAX / 4)
 
 enum { AMOUNT_EXTRA = 3, AMOUNT_KINDS = 3 + AMOUNT_EXTRA };
@@ -19,9 +20,10 @@ struct amount {
 };
 
 struct resource_names {
-    const char *names[AMOUNT_EXTRA]; /* [count]; borrowed */
+    const char *names[AMOUNT_EXTRA]; /* [count] names of the resources in `extra`, by index;
+                                      * borrowed */
     size_t count;
-    bool open; /* resources not named here are unlimited (simulation) */
+    bool open; /* resources without an entry are unlimited, as in a simulation */
 };
 
 static inline int64_t amount_clamp(int64_t value)
@@ -29,7 +31,7 @@ static inline int64_t amount_clamp(int64_t value)
     return value > AMOUNT_UNLIMITED ? AMOUNT_UNLIMITED : value;
 }
 
-/* The member of that index, for loops over all kinds. */
+/* Returns the member of an amount by its index, for loops over all kinds of resources. */
 static inline int64_t *amount_at(struct amount *amount, size_t kind)
 {
     switch (kind) {
@@ -109,7 +111,7 @@ static inline struct amount amount_min(struct amount a, struct amount b)
     return least;
 }
 
-/** Is `a` at most `b` in every kind? */
+/** Returns whether `a` is at most `b` in every kind of resource. */
 static inline bool amount_within(struct amount a, struct amount b)
 {
     bool within =
@@ -120,8 +122,8 @@ static inline bool amount_within(struct amount a, struct amount b)
     return within;
 }
 
-/** Does `need` find room beside what is `used` of the `capacity`? A kind of which nothing is needed
- * is never in the way, even if more of it is used than there is. */
+/** Returns whether `need` fits beside what is `used` of the `capacity`. A kind of resource of which
+ * nothing is needed never prevents that, even if more of it is used than there is. */
 static inline bool amount_fits(struct amount need, struct amount used, struct amount capacity)
 {
     bool fits = (need.cpu_milli <= 0 || used.cpu_milli + need.cpu_milli <= capacity.cpu_milli) &&

@@ -15,14 +15,15 @@
 #include "node/machine/amount.h"
 
 struct backfill {
-    const void *head;   /* NULL: nothing is reserved */
-    struct amount need; /* what the head still needs */
-    struct amount late; /* taken since the reservation began, and not free again */
-    uint64_t since;     /* stamp of its beginning */
+    const void *head;   /* the item for which room is reserved, compared by address only; NULL:
+                         * nothing is reserved */
+    struct amount need; /* amount of resources that the head still needs */
+    struct amount late; /* amount taken since the reservation began and still in use */
+    uint64_t since;     /* stamp of the moment at which the reservation began */
 };
 
-/** Reserves `need` for `head`, in place of any other head. `stamp` is later than that of anything
- * taken before. */
+/** Reserves `need` for `head`, in place of any other head. `stamp` must be later than the stamp of
+ * anything that has been taken before. */
 static inline void backfill_begin(struct backfill *backfill, const void *head, struct amount need,
                                   uint64_t stamp)
 {
@@ -34,14 +35,15 @@ static inline void backfill_end(struct backfill *backfill)
     *backfill = (struct backfill){0};
 }
 
-/** Counts what is taken (or, if negative, given back) and was taken at `stamp`. */
+/** Counts `change`, an amount that was taken at `stamp`. The amount is negative when it is given
+ * back; `stamp` is then still that of its taking. */
 static inline void backfill_count(struct backfill *backfill, struct amount change, uint64_t stamp)
 {
     if (backfill->head && stamp >= backfill->since)
         backfill->late = amount_add(backfill->late, change);
 }
 
-/** Returns how much others than the head may take. */
+/** Returns the amount of resources that others than the head may take. */
 static inline struct amount backfill_room(const struct backfill *backfill, struct amount capacity)
 {
     struct amount room = amount_unlimited(), need = backfill->need, late = backfill->late;

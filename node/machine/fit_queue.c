@@ -15,7 +15,8 @@ static struct amount least_of(const struct fit_item *item)
     return least;
 }
 
-/* Recomputes `least` from the item towards the root, as far as it changes. */
+/* Recomputes the least need of each subtree, from `item` towards the root, until nothing
+ * changes. */
 static void update_upwards(struct fit_item *item)
 {
     for (; item; item = item->parent) {
@@ -27,7 +28,7 @@ static void update_upwards(struct fit_item *item)
     }
 }
 
-/* Puts `by`, which may be NULL, in the place of `item` below the item's parent. */
+/* Makes `by` the child of the parent of `item`, in place of `item`. `by` may be NULL. */
 static void replace(struct fit_queue *queue, const struct fit_item *item, struct fit_item *by)
 {
     struct fit_item *parent = item->parent;
@@ -42,7 +43,7 @@ static void replace(struct fit_queue *queue, const struct fit_item *item, struct
         by->parent = parent;
 }
 
-/* Exchanges an item with its parent; the order stays. */
+/* Exchanges an item with its parent in the tree. The order of the queue stays the same. */
 static void rotate_up(struct fit_queue *queue, struct fit_item *item)
 {
     struct fit_item *parent = item->parent, *between;
@@ -91,7 +92,7 @@ static uint32_t next_rank(struct fit_queue *queue)
     x ^= x << 13;
     x ^= x >> 17;
     x ^= x << 5;
-    return queue->random = x; /* never 0 */
+    return queue->random = x; /* the rank of an item in a queue is never 0 */
 }
 
 void fit_queue_add(struct fit_queue *queue, struct fit_item *item, struct amount need)
@@ -170,7 +171,8 @@ static bool fits(struct search *search, struct amount need)
     return amount_fits(need, (struct amount){0}, search->room);
 }
 
-/* The first item of the subtree that fits. */
+/* Returns the first item of the subtree below `item` that fits into the room of the search, or
+ * NULL. */
 static struct fit_item *find_below(struct search *search, struct fit_item *item)
 {
     struct fit_item *found;

@@ -16,30 +16,35 @@
 enum { FIT_QUEUE_VISITS = 1000 };
 
 struct fit_item {
-    struct amount need; /* read it freely; the rest is private */
+    struct amount need; /* amount that the item needs; callers may read it, the other members are
+                         * private */
     struct amount least;
     struct fit_item *parent, *left, *right;
-    uint32_t rank; /* 0: in no queue */
+    uint32_t rank; /* random rank in the tree; 0: the item is in no queue */
 };
 
 struct fit_queue {
-    /** Whether `a` comes before `b`. Set by the owner before the first item is added. An item that
-     * comes neither before nor after another is put behind it. */
+    /** Returns whether `a` comes before `b`. The owner sets it before it adds the first item. An
+     * item that comes neither before nor after another is put behind it. */
     bool (*before)(const struct fit_item *a, const struct fit_item *b);
-    struct fit_item *root, *first, *last; /* private */
+    struct fit_item *root, *first, *last; /* private: the root of the tree and the ends of the
+                                           * queue */
     size_t count;
-    uint32_t random; /* private */
+    uint32_t random; /* private: state of the random numbers that become ranks */
 };
 
-/** Adds an item that is in no queue. What `before` compares must not change while it is in one. */
+/** Adds an item that is in no queue. The fields that `before` compares must not change while the
+ * item is in the queue. */
 void fit_queue_add(struct fit_queue *queue, struct fit_item *item, struct amount need);
-void fit_queue_remove(struct fit_queue *queue, struct fit_item *item); /* no-op if it is in none */
-/** Changes the need of an item of the queue. */
+/** Does nothing for an item that is in no queue. */
+void fit_queue_remove(struct fit_queue *queue, struct fit_item *item);
+/** Changes the amount that an item of the queue needs. */
 void fit_queue_set_need(struct fit_item *item, struct amount need);
 /** Returns the item behind `item` in queue order, or NULL. */
 struct fit_item *fit_queue_next(const struct fit_item *item);
-/** Returns the first item behind `after` (NULL: of the queue) that fits into `room`, or NULL. What
- * an item needs nothing of may be less than nothing in `room`. */
+/** Returns the first item behind `after` that fits into `room`, or NULL; with `after` NULL the
+ * search begins at the first item. A resource that an item does not need may be negative in
+ * `room`. */
 struct fit_item *fit_queue_find(const struct fit_queue *queue, const struct fit_item *after,
                                 struct amount room);
 
@@ -53,7 +58,8 @@ static inline struct fit_item *fit_queue_first(const struct fit_queue *queue)
     return queue->first;
 }
 
-/** Returns the least amount of each kind that an item of the queue needs; zero if it is empty. */
+/** Returns for each kind of resource the least amount that an item of the queue needs. Returns
+ * zeros for an empty queue. */
 static inline struct amount fit_queue_least(const struct fit_queue *queue)
 {
     return queue->root ? queue->root->least : (struct amount){0};

@@ -1,5 +1,6 @@
 /*
- * An open-addressing hash table of the names, and one pass over each text.
+ * Host names are kept in an open-addressing hash table. Replacing them takes one pass over each
+ * text.
  */
 #include "node/machine/host_names.h"
 
@@ -10,7 +11,7 @@
 #include "base/hash.h"
 
 struct span {
-    const char *at; /* NULL: an empty slot */
+    const char *at; /* first byte of the name in the hosts file; NULL: the slot is empty */
     size_t len;
 };
 struct named {
@@ -19,7 +20,7 @@ struct named {
 
 struct host_names {
     size_t mask;
-    struct named *slots; /* [mask + 1], at most half of them taken */
+    struct named *slots; /* hash table of [mask + 1] slots, at most half of them taken */
 };
 
 static bool same(struct span a, struct span b)
@@ -27,7 +28,7 @@ static bool same(struct span a, struct span b)
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-/* The slot that has `name`, or the empty one where it belongs. */
+/* Returns the slot of the hash table that has `name`, or the empty slot where the name belongs. */
 static struct named *slot_of(const struct host_names *names, struct span name)
 {
     size_t at = (size_t)hash_bytes(name.at, name.len) & names->mask;
@@ -42,7 +43,8 @@ static bool is_full_name(struct span name)
     return memchr(name.at, '.', name.len) != NULL;
 }
 
-/* The next word of the line at *at; length 0 at the line's end. */
+/* Returns the next word of the line at *at and moves *at behind it. At the end of the line the word
+ * is empty. */
 static struct span next_word(const char **at)
 {
     struct span word;
@@ -89,7 +91,8 @@ static bool in_name(char c)
            c == '_' || c == '.';
 }
 
-/* Does a single slash precede it? /data/j-w-0.j is a file, http://j-w-0.j a host. */
+/* Returns whether a single slash precedes the word at `at`, which makes it part of a file path:
+ * /data/j-w-0.j is a file, while in http://j-w-0.j the name is a host. */
 static bool in_path(const char *text, const char *at)
 {
     return at > text && at[-1] == '/' && !(at - text > 1 && at[-2] == '/');
@@ -111,7 +114,8 @@ const char *host_names_replace(const struct host_names *names, struct arena *are
             at++;
         word.len = (size_t)(at - word.at);
         at += at < end;
-        while (word.len && word.at[word.len - 1] == '.') /* the end of a sentence */
+        /* A dot at the end of a word ends a sentence and is not part of the name. */
+        while (word.len && word.at[word.len - 1] == '.')
             word.len--;
         if (!word.len || !is_full_name(word) || in_path(text, word.at))
             continue;

@@ -21,11 +21,11 @@
 
 struct host_names;
 
-/** Index a hosts file; the first line with a name wins. `hosts` is borrowed and must outlive the
- * result, which is in the arena. O(hosts). */
+/** Indexes a hosts file by name. When several lines have a name, the first one counts. `hosts` is
+ * borrowed and must outlive the result, which is allocated in the arena. O(hosts). */
 struct host_names *host_names_new(struct arena *arena, const char *hosts);
 
-/** `text` with names replaced by addresses; `text` itself when it has none or contains NUL. `len`
- * is the length before and after. `names` NULL: nothing is replaced. */
+/** Returns `text` with host names replaced by addresses. Returns `text` itself when it has no such
+ * name or contains a NUL byte, or when `names` is NULL. `len` is the length before and after. */
 const char *host_names_replace(const struct host_names *names, struct arena *arena,
                                const char *text, size_t *len);

@@ -1,5 +1,6 @@
 /*
- * Rules on prefixes. A prefix ends at a component: /srv covers /srv and /srv/x, not /srvx.
+ * The rules for host paths apply to prefixes. A prefix ends at a component of a path: /srv covers
+ * /srv and /srv/x, but not /srvx.
  */
 #include "node/machine/host_paths.h"
 

@@ -11,21 +11,21 @@
 enum { HOST_PATH_RULES_MAX = 64 };
 
 struct host_path_rule {
-    const char *prefix; /* borrowed; [len], without ":rw" and trailing slashes */
+    const char *prefix; /* path of [len] bytes without ":rw" and trailing slashes; borrowed */
     size_t len;
     bool writable;
 };
 
 struct host_paths {
-    bool any; /* every path is allowed: the manifests are the user's own */
+    bool any; /* every path of the host is allowed, because the manifests are the user's own */
     struct host_path_rule rules[HOST_PATH_RULES_MAX];
     size_t n;
 };
 
-/** Add the rule `PREFIX` or `PREFIX:rw`, borrowed for the life of `paths`. INVALID when it is not a
- * prefix or there are too many. */
+/** Adds the rule `PREFIX` or `PREFIX:rw`, borrowed for the life of `paths`. Sets INVALID when
+ * `word` is not a prefix or there are too many rules. */
 bool host_paths_add(struct host_paths *paths, const char *word, struct error *err);
-/** The rule that applies to an absolute path; NULL when no prefix covers it. */
+/** Returns the rule that applies to an absolute path, or NULL when no prefix covers the path. */
 const struct host_path_rule *host_paths_rule(const struct host_paths *paths, const char *path);
-/** Does the path have a component ".."? */
+/** Returns whether the path has a component "..". */
 bool host_path_climbs(const char *path);

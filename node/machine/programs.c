@@ -1,7 +1,7 @@
 /*
- * Looks programs up in a list of directories, and runs compilers and interpreters to ask for a
- * part. Only programs of the table below are run, with arguments of ours, because the need may come
- * from a manifest that is only checked.
+ * Looks programs up in a list of directories. Asks compilers and interpreters for a header or a
+ * module by running them. Only programs of the table below are run, with arguments of ours, because
+ * the need may come from a manifest that is only checked.
  */
 #include "node/machine/programs.h"
 
@@ -38,7 +38,8 @@ static bool is_program(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The path of a program; owned, NULL = there is none. */
+/* Returns the path of a program as an owned string, or NULL when no directory of the list has
+ * it. */
 static char *look_up(const char *directories, const char *program)
 {
     if (strchr(program, '/'))
@@ -54,13 +55,14 @@ static char *look_up(const char *directories, const char *program)
     return NULL;
 }
 
-/* Programs that can be asked. The name of the program starts or ends with `word`. `PART` among the
- * arguments stands for the part, and the input is `input` with the part behind it. */
+/* Families of programs that can be asked for a part, such as a header or a module. A family is
+ * recognised by `word`, with which the program's name starts or ends. `PART` among the arguments
+ * stands for the part. The program reads `input` with the part behind it. */
 #define PART "PART"
 static const struct family {
     const char *word;
     bool at_end;
-    const char *part; /* what a part is */
+    const char *part; /* what a part of such a program is, for messages: "header" */
     const char *args[ARGS_MAX];
     const char *input, *input_end;
 } families[] = {
@@ -104,7 +106,8 @@ static int memory_file(const char *text)
     return -1;
 }
 
-/* True when the process ends with exit code 0 in time; kills it otherwise. */
+/* Waits for the process and returns whether it ended with exit code 0. A process that takes too
+ * long is killed and has not succeeded. */
 static bool succeeds(pid_t pid)
 {
     int status = -1;

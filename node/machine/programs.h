@@ -10,10 +10,11 @@
 
 #include "base/error.h"
 
-/** The directories in which programs of pods are looked up, unless a pod sets a PATH: those of this
- * process. Borrowed. */
+/** Returns the directories in which programs of pods are looked up unless a pod sets a PATH. They
+ * are those in PATH of this process. Borrowed. */
 const char *programs_path(void);
 
-/** Is the need met? `path` lists directories, as PATH does. Otherwise `err` says what is missing:
- * UNAVAILABLE, or INVALID when `need` is not written as above. It may take some 0.1 s. */
+/** Returns whether this machine has the program, or the part of a program, that `need` names.
+ * `path` lists directories, as PATH does. Otherwise `err` says what is missing: UNAVAILABLE, or
+ * INVALID when `need` is not written as above. Asking may take some 0.1 s. */
 bool programs_have(const char *path, const char *need, struct error *err);

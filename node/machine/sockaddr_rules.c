@@ -1,5 +1,5 @@
 /*
- * The rules for IPv4 and for IPv6 socket addresses.
+ * Decides what becomes of a pod's socket call, by the same rules for IPv4 and IPv6 addresses.
  */
 #include "node/machine/sockaddr_rules.h"
 
@@ -25,8 +25,8 @@ static bool of_a_pod(const struct sockaddr_rules *rules, in_addr_t address)
     return RANGE_OF(address) == RANGE_OF(rules->ip);
 }
 
-/* Is it a low port of a Service, whose listener has moved? Services have the /16 behind that of the
- * pods. */
+/* Returns whether the call goes to a low port of a Service whose listener has moved to a higher
+ * port. Services have the /16 behind that of the pods. */
 static bool is_moved(const struct sockaddr_rules *rules, enum sockaddr_call call, in_addr_t address,
                      in_port_t port)
 {
@@ -41,7 +41,7 @@ static in_port_t moved(in_port_t port)
 
 bool sockaddr_low_ports_move(void)
 {
-    static int known; /* 1: they do, -1: they do not, 0: not tried */
+    static int known; /* 1: low ports move, -1: they do not, 0: not tried yet */
     const struct sockaddr_in low = {
         .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd;
@@ -71,7 +71,7 @@ static in_addr_t mapped(const struct in6_addr *address)
     return ip;
 }
 
-/* Does the call bind a port on all addresses, where another pod may have it? */
+/* Returns whether the call binds a port on all addresses, where another pod may have it bound. */
 static bool is_shared(const struct sockaddr_rules *rules, enum sockaddr_call call, in_port_t port,
                       bool any)
 {

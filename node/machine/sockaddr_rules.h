@@ -26,22 +26,24 @@
 
 enum { SOCKADDR_PORTS_MAX = 64 };
 
-/* A Service's ports below LOW_PORTS_END are this much higher when the user may not bind them. */
+/* When this user may not bind low ports, a Service listens on its port plus LOW_PORTS_MOVE if that
+ * port is below LOW_PORTS_END. */
 enum { LOW_PORTS_END = 1024, LOW_PORTS_MOVE = 65536 - LOW_PORTS_END };
-bool sockaddr_low_ports_move(void); /* do they? tries once per process */
+/** Whether the low ports of Services move; the answer is found once per process, by binding one. */
+bool sockaddr_low_ports_move(void);
 
-/* The mechanism that applies the rules. */
+/* The mechanism by which the addresses in socket calls are replaced. */
 enum sockaddr_method {
-    SOCKADDR_METHOD_NONE,   /* none: pods share their ports */
-    SOCKADDR_METHOD_NOTIFY, /* sandbox/sockaddr_notify.h */
-    SOCKADDR_METHOD_BPF,    /* sandbox/sockaddr_bpf.h */
+    SOCKADDR_METHOD_NONE,   /* addresses are not replaced: pods share the ports of the host */
+    SOCKADDR_METHOD_NOTIFY, /* the kernel reports calls to the shim (sandbox/sockaddr_notify.h) */
+    SOCKADDR_METHOD_BPF,    /* BPF programs of a control group (sandbox/sockaddr_bpf.h) */
 };
 
 struct sockaddr_rules {
-    in_addr_t ip;                       /* the pod's address, network order; 0 = no rule applies */
-    uint16_t ports[SOCKADDR_PORTS_MAX]; /* declared, host order */
+    in_addr_t ip;                       /* the pod's address, network order; 0: no rule applies */
+    uint16_t ports[SOCKADDR_PORTS_MAX]; /* ports that the pod declares, host order */
     size_t n_ports;
-    bool low_ports_move; /* of Services */
+    bool low_ports_move; /* the low ports of Services have moved by LOW_PORTS_MOVE */
 };
 
 union sockaddr_any {
@@ -53,11 +55,14 @@ union sockaddr_any {
 enum sockaddr_call { SOCKADDR_BIND, SOCKADDR_CONNECT, SOCKADDR_SEND };
 enum sockaddr_verdict {
     SOCKADDR_UNCHANGED,
-    SOCKADDR_REPLACED,    /* make the call with the changed address */
-    SOCKADDR_BIND_SOURCE, /* bind an unbound socket to the changed address, then call as it is */
-    SOCKADDR_SHARED_PORT, /* call as it is; the port is shared and may be in use */
+    SOCKADDR_REPLACED,    /* the call is made with the changed address */
+    SOCKADDR_BIND_SOURCE, /* the unbound socket is first bound to the changed address; then the call
+                           * is made unchanged */
+    SOCKADDR_SHARED_PORT, /* the call is made unchanged; the port is shared with other pods and may
+                           * be in use */
 };
 
-/** Apply the rules to a call. `address` (of `len` bytes) is changed as the verdict says. */
+/** Applies the rules to a socket call and returns the verdict. `address` has `len` bytes and is
+ * changed as the verdict says. */
 enum sockaddr_verdict sockaddr_decide(const struct sockaddr_rules *rules, enum sockaddr_call call,
                                       union sockaddr_any *address, socklen_t len);

@@ -1,6 +1,6 @@
 /*
- * Checks in processes of their own. The process writes why its check failed into a pipe; it writes
- * nothing and exits with 0 when the check passed.
+ * A check runs in a process of its own. The process writes the reason for a failure into a pipe. It
+ * writes nothing and exits with 0 when the check passed.
  */
 #include "node/sandbox/capability_check.h"
 
@@ -24,7 +24,7 @@ static const struct {
     bool (*attempt)(enum isolation_level level, const char *scratch, struct error *err);
 } checks[] = {{"level", isolation_level_try}, {"network", network_try}};
 
-/* Read the pipe until it is closed; false when that takes longer than CHECK_MS. */
+/* Reads the pipe until it is closed. Returns false when that takes longer than CHECK_MS. */
 static bool read_reason(int fd, char *out, size_t size)
 {
     struct pollfd end = {fd, POLLIN, 0};
@@ -40,13 +40,13 @@ static bool read_reason(int fd, char *out, size_t size)
             return false;
         n = read(fd, out + len, size - 1 - len);
         len += n > 0 ? (size_t)n : 0;
-        n = n < 0 && errno == EINTR ? 1 : n; /* again */
+        n = n < 0 && errno == EINTR ? 1 : n; /* after EINTR, read again */
     }
     out[len] = 0;
     return true;
 }
 
-/* Wait for the child that has the other end of the pipe `fd`, which is closed. */
+/* Waits for the child process that has the other end of the pipe `fd`. Closes `fd`. */
 static bool wait_for_result(pid_t pid, int fd, struct error *err)
 {
     char why[ERROR_MESSAGE_MAX] = "";
@@ -115,7 +115,7 @@ bool capability_check(const char *check, enum isolation_level level, const char 
 {
     char *const argv[] = {(char[]){CAPABILITY_CHECK_NAME}, (char *)check,
                           (char *)isolation_level_text(level), (char *)scratch,
-                          NULL}; /* only read */
+                          NULL}; /* posix_spawn only reads it */
     posix_spawn_file_actions_t files;
     int ends[2], error;
     pid_t pid;
@@ -125,7 +125,7 @@ bool capability_check(const char *check, enum isolation_level level, const char 
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
     error = posix_spawn(&pid, self_exe_path(), &files, NULL, argv, environ);
-    if (error) /* programs in memory may not be run here */
+    if (error) /* programs in memory may not be run on this machine */
         error = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     close(ends[1]);

@@ -9,17 +9,17 @@
 
 #define CAPABILITY_CHECK_NAME "jobflow-trial"
 
-/** Run a check in a new process: "level" (isolation_level.h) or "network" (network.h), at a
- * level of isolation, with the directory `scratch` to build in. False with the reason:
- * UNAVAILABLE. */
+/** Runs a check in a new process: "level" (isolation_level.h) or "network" (network.h), at a level
+ * of isolation. The check builds its files in the directory `scratch`. Returns false with the
+ * reason when the check fails: UNAVAILABLE. */
 bool capability_check(const char *check, enum isolation_level level, const char *scratch,
                       struct error *err);
 
-/** Run `attempt` in a forked child, from a process without threads. False with its error:
- * UNAVAILABLE. */
+/** Runs `attempt` in a forked child. The calling process must have a single thread. Returns false
+ * with the error of the attempt when it fails: UNAVAILABLE. */
 bool capability_check_in_child(bool (*attempt)(void *arg, struct error *err), void *arg,
                                struct error *err);
 
-/** The main function of the process that runs a check, if argv names one: its exit code; else
- * -1. */
+/** The main function of the process that runs a check. Returns its exit code, or -1 when argv names
+ * no check and the program goes on as usual. */
 int capability_check_main(int argc, char **argv);

@@ -30,7 +30,7 @@
 enum {
     TEXT_MAX = 1 << 20,
     PERIOD_US = 100000,
-    PROCESSES_MAX = 1024, /* L-37 */
+    PROCESSES_MAX = 1024, /* default limit of processes of a pod (rule L-37) */
     MAKE_TRIES = 8,
     REMOVE_TRIES = 50,
     REMOVE_PAUSE_NS = 2000000,
@@ -50,7 +50,7 @@ static bool write_file(const char *dir, const char *file, const char *value)
     return ok;
 }
 
-/* Finding the hierarchies. */
+/* Chapter: finding the cgroup hierarchies. */
 
 static bool has_word(const char *list, const char *word)
 {
@@ -62,8 +62,8 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* The path of this process's group in the hierarchy of a controller ("": the unified one); owned.
- */
+/* Returns the path of this process's group in the cgroup hierarchy of a controller, as an owned
+ * string; the controller "" stands for the unified hierarchy. */
 static char *own_path(const char *controller)
 {
     scoped(buf) struct buf text = {0};
@@ -84,7 +84,8 @@ static char *own_path(const char *controller)
     return NULL;
 }
 
-/* Where that hierarchy is mounted, and which of its directories is the root of the mount. */
+/* Finds out where the cgroup hierarchy of a controller is mounted, and which directory of the
+ * hierarchy is the root of that mount. */
 static bool find_mount(const char *controller, char **out_point, char **out_root)
 {
     scoped(buf) struct buf text = {0};
@@ -109,7 +110,8 @@ static bool find_mount(const char *controller, char **out_point, char **out_root
     return false;
 }
 
-/* The directory of this process's group for a controller; owned. NULL when there is none. */
+/* Returns the directory of this process's group for a controller, as an owned string. Returns NULL
+ * when there is none. */
 static char *own_dir(const char *controller, char **out_point)
 {
     scoped_str own = own_path(controller);
@@ -126,8 +128,8 @@ static char *own_dir(const char *controller, char **out_point)
     return mem_printf("%s%s", point, strcmp(path, "/") != 0 ? path : "");
 }
 
-/* Do groups made in this directory of the unified hierarchy get any controller? A group delegates
- * controllers only if it has no processes of its own or is the root. */
+/* Returns whether groups made in this directory of the unified hierarchy get any controller. A
+ * group delegates controllers only if it has no processes of its own or is the root. */
 static bool delegates_controllers(const char *dir)
 {
     scoped_str path = mem_printf("%s/cgroup.subtree_control", dir);
@@ -146,8 +148,9 @@ static bool delegates_controllers(const char *dir)
     return false;
 }
 
-/* The first of these that delegates controllers: this process's group, its parent (a user's slice),
- * the root. If none does, this process's group, in which groups limit nothing. */
+/* Returns the directory of the unified hierarchy in which groups are made: the first that delegates
+ * controllers of this process's group, its parent (a user's slice) and the root. If none does, it
+ * is this process's group; groups made there limit nothing. */
 static char *unified_parent(void)
 {
     scoped_str point = NULL;
@@ -182,12 +185,13 @@ const struct cgroup_parents *cgroup_find_parents(void)
     return &parents_found;
 }
 
-/* Making groups. */
+/* Chapter: making groups. */
 
-/* Each limit: the flag of struct cgroup that tells it is enforced, its file in cgroup v1 and in the
- * unified hierarchy, and the text to write there (owned; NULL sets no limit). */
+/* One row for each limit: the flag of struct cgroup that says whether the limit is enforced, the
+ * limit's file in cgroup v1 and in the unified hierarchy, and the function that makes the text to
+ * write there. The text is owned; NULL sets no limit. */
 struct limit_file {
-    size_t flag; /* offset in struct cgroup */
+    size_t flag; /* offset of the flag in struct cgroup */
     const char *names[2];
     char *(*value)(const struct shim_limits *limits, bool unified);
 };
@@ -226,10 +230,10 @@ static char *group_dir(const char *parent, const struct cgroup_spec *spec)
     return mem_printf("%s/%s%s-%u", parent, group_prefix, spec->uid, spec->index);
 }
 
-/* The file by which one thread joins the group in `dir` (owned). Joining processes have a single
- * thread, and cgroup v1 has a file for threads: a move by cgroup.procs stops all forks of the
- * machine and waits for every processor, about ten milliseconds. In the unified hierarchy programs
- * start inside their group instead (cgroup_clone). */
+/* Returns the path of the file by which one thread joins the group in `dir`; owned. Joining
+ * processes have a single thread, and cgroup v1 has a file for threads: a move by cgroup.procs
+ * stops all forks of the machine and waits for every processor, about ten milliseconds. In the
+ * unified hierarchy programs start inside their group instead (cgroup_clone). */
 static char *join_file(const char *dir, bool unified)
 {
     return mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
@@ -243,8 +247,9 @@ static bool has_dir(const struct cgroup *group, const char *dir)
     return false;
 }
 
-/* The shared lock keeps the empty group from cgroup_remove_orphaned, which may have removed it
- * before the lock was taken: then errno is ENOENT. */
+/* Opens the file by which processes join a group and locks it. The shared lock keeps the empty
+ * group from cgroup_remove_orphaned. That function may have removed the group before the lock was
+ * taken: then errno is ENOENT. */
 static int open_and_lock(const char *joining)
 {
     int fd = open(joining, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -257,7 +262,8 @@ static int open_and_lock(const char *joining)
     return fd;
 }
 
-/* In a tree that is delegated to another user, that user may make groups under our names. */
+/* Returns whether this user made the group. In a tree that is delegated to another user, that user
+ * may make groups under our names. */
 static bool is_ours(const char *dir)
 {
     struct stat info;
@@ -265,7 +271,8 @@ static bool is_ours(const char *dir)
     return lstat(dir, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
 }
 
-/* Make the directory, unless it exists and is ours, and open its join file. */
+/* Makes the directory of a group, unless it exists and is ours. Returns the open file by which
+ * processes join the group. */
 static int make_and_open(const char *dir, bool unified)
 {
     scoped_str joining = join_file(dir, unified);
@@ -296,8 +303,8 @@ static bool add_dir(struct cgroup *group, const char *dir, bool unified)
     return true;
 }
 
-/* Set one limit: in the controller's cgroup v1 hierarchy if there is one, else in the unified one.
- */
+/* Sets one limit: in the controller's cgroup v1 hierarchy if there is one, else in the unified
+ * hierarchy. */
 static void set_limit(struct cgroup *group, enum cgroup_limit which, const struct cgroup_spec *spec)
 {
     const struct cgroup_parents *parents = cgroup_find_parents();
@@ -370,7 +377,7 @@ bool cgroup_check_sockaddr_bpf(void)
     return attached;
 }
 
-/* Processes of a group. */
+/* Chapter: the processes of a group. */
 
 pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_in_unified)
 {
@@ -418,7 +425,7 @@ bool cgroup_oom_killed(const struct cgroup *group)
     return false;
 }
 
-/* Removing groups. */
+/* Chapter: removing groups. */
 
 void cgroup_free(struct cgroup *group)
 {
@@ -434,7 +441,7 @@ void cgroup_free(struct cgroup *group)
     mem_free(group);
 }
 
-/* Kill a process that was read from the group's list. Its pid may have been reused since, so the
+/* Kills a process that was read from the group's list. Its pid may have been reused since, so the
  * process behind the pidfd is killed only if it is in the group. */
 static void kill_member(const char *group, pid_t pid)
 {
@@ -449,7 +456,7 @@ static void kill_member(const char *group, pid_t pid)
     close(pidfd);
 }
 
-/* Kill all processes at once where the kernel has cgroup.kill, else one by one. */
+/* Kills all processes of a group: at once where the kernel has cgroup.kill, else one by one. */
 static void kill_members(const char *dir)
 {
     scoped_str path = mem_printf("%s/cgroup.procs", dir);
@@ -466,7 +473,8 @@ static void kill_members(const char *dir)
     }
 }
 
-/* Killed processes leave the group some time after the signal, so removing it is retried. */
+/* Kills the processes of a group and removes the group. Killed processes leave the group some time
+ * after the signal, so the removal is retried. */
 static void kill_and_remove(const char *dir)
 {
     const struct timespec pause = {0, REMOVE_PAUSE_NS};
@@ -477,7 +485,8 @@ static void kill_and_remove(const char *dir)
     }
 }
 
-/* The part of a directory's name behind the prefix; NULL if the group is not ours. */
+/* Returns the part of a group's directory name behind the prefix, which names its pod and
+ * container. Returns NULL if jobflow has not made the group. */
 static const char *owner_of(const char *name)
 {
     size_t len = sizeof group_prefix - 1;
@@ -494,10 +503,10 @@ static bool is_named(const char *name, const char *uid)
            !strchr(owner + len + 1, '-');
 }
 
-/* Which groups are to be removed: those of pods, or those without a living maker. */
+/* Says which groups are to be removed: those of the given pods, or all whose maker has died. */
 struct removal {
     bool orphaned;
-    const char *const *uids; /* [count], unless orphaned */
+    const char *const *uids; /* uids of the pods, [count]; unused when `orphaned` is set */
     size_t count;
 };
 
@@ -509,7 +518,8 @@ static bool is_wanted(const struct removal *removal, const char *name)
     return false;
 }
 
-/* The lock tells that the maker is dead; the kernel refuses to remove a group with processes. */
+/* Removes a group that is not locked. The missing lock tells that the maker of the group is dead.
+ * The kernel refuses to remove a group with processes. */
 static void remove_unlocked(const char *dir, bool unified)
 {
     scoped_str joining = join_file(dir, unified);

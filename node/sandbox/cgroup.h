@@ -21,67 +21,71 @@
 enum cgroup_limit { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_LIMITS };
 enum { CGROUP_HIERARCHIES = 4 };
 
-/* Directories in which groups of containers are made; NULL: that hierarchy cannot be used. */
+/* The directories in which groups of containers are made. NULL: that hierarchy cannot be used. */
 struct cgroup_parents {
-    char *v1[CGROUP_LIMITS]; /* the cgroup v1 hierarchy of that controller */
+    char *v1[CGROUP_LIMITS]; /* directory in the cgroup v1 hierarchy of each controller */
     char *unified;
 };
 
-/** Find the directories. The first call searches, later ones return its result, from any thread and
- * in forked children. */
+/** Finds the directories in which groups can be made. The first call searches, later calls return
+ * its result. It may be called from any thread and in forked children. */
 const struct cgroup_parents *cgroup_find_parents(void);
 
 struct cgroup {
-    char *dirs[CGROUP_HIERARCHIES];   /* [n]; owned */
-    int join_fds[CGROUP_HIERARCHIES]; /* [n]: writing "0" moves the calling process in */
+    char *dirs[CGROUP_HIERARCHIES];   /* directories of the container's groups, [n]; owned */
+    int join_fds[CGROUP_HIERARCHIES]; /* [n] descriptors; a process that writes "0" to one joins
+                                       * that group */
     size_t n;
-    int unified;    /* index of the unified hierarchy's directory in dirs; -1 = none */
-    int unified_fd; /* that directory, or -1 */
+    int unified;    /* index in `dirs` of the directory in the unified hierarchy; -1 = none */
+    int unified_fd; /* descriptor of the directory in the unified hierarchy, or -1 */
     bool limits_memory, limits_cpu, limits_processes;
-    bool sockaddr_bpf;    /* BPF programs rewrite socket addresses of its processes */
-    uint64_t storage_key; /* the group's entry in the map of those programs */
+    bool sockaddr_bpf;    /* BPF programs rewrite the socket addresses of the group's processes */
+    uint64_t storage_key; /* key of the group's entry in the map of the BPF programs */
 };
 
-/* A group to be made. */
+/* Describes the control group of one container that is to be made. */
 struct cgroup_spec {
-    const char *uid; /* of the pod */
-    unsigned index;  /* of the container */
+    const char *uid; /* uid of the pod */
+    unsigned index;  /* index of the container in its pod */
     struct shim_limits limits;
-    const struct sockaddr_bpf *bpf;     /* attach these programs; NULL = none */
-    const struct sockaddr_rules *rules; /* what they apply; unused without `bpf` */
+    const struct sockaddr_bpf *bpf;     /* BPF programs to attach to the group; NULL = none */
+    const struct sockaddr_rules *rules; /* rules that the BPF programs apply; unused without
+                                         * `bpf` */
 };
 
-/** Which limits does the kernel enforce here? Tries with a group that is removed again. */
+/** Finds out which limits the kernel enforces here, with a group that is removed again. */
 void cgroup_check_limits(bool *memory, bool *cpu, bool *processes);
 
-/** Can BPF programs for socket addresses be attached here? Tries with a group that is removed
- * again. */
+/** Returns whether BPF programs for socket addresses can be attached to groups here. It tries so
+ * with a group that is removed again. */
 bool cgroup_check_sockaddr_bpf(void);
 
-/** Make the groups of a container. NULL when none is needed or none can be made; a limit that
- * cannot be set leaves its flag in struct cgroup false. */
+/** Makes the groups of a container. Returns NULL when none is needed or none can be made. A limit
+ * that cannot be set leaves its flag in struct cgroup false. */
 struct cgroup *cgroup_new(const struct cgroup_spec *spec);
 
 /**
- * clone3 with `flags`; the child starts inside the group of the unified hierarchy, which saves it a
- * move that waits for all processors. `out_in_unified` tells whether it did: it does not when
- * `group` is NULL or has no such hierarchy, or the kernel lacks the call.
+ * Calls clone3 with `flags`. The child starts inside the group of the unified hierarchy, which
+ * saves it a move that waits for all processors. `out_in_unified` tells whether it did: it does not
+ * when `group` is NULL or has no such hierarchy, or when the kernel lacks the call.
  */
 pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_in_unified);
 
-/** Move this process into the group; its descendants start there. `in_unified`: it already is in
- * the group of the unified hierarchy. Works in any process that inherited the descriptors. */
+/** Moves this process into the group; its descendants start there. `in_unified`: the process
+ * already is in the group of the unified hierarchy. It works in any process that inherited the
+ * descriptors of the group. */
 void cgroup_join(const struct cgroup *group, bool in_unified);
 
-/** Has the kernel killed a process of the group because its memory ran out? */
+/** Returns whether the kernel has killed a process of the group because its memory ran out. */
 bool cgroup_oom_killed(const struct cgroup *group);
 
-/** Remove the groups. All their processes must have been reaped. NULL is fine. */
+/** Removes the groups of a container. All processes in them must have been reaped. NULL is
+ * ignored. */
 void cgroup_free(struct cgroup *group);
 
-/** Remove groups that killed shims left behind for these pods (or under their own name), and kill
- * the processes in them. Blocks. */
+/** Removes the groups that killed shims left behind for these pods or for themselves, and kills the
+ * processes in them. It blocks. */
 void cgroup_remove_lost(const char *const *uids, size_t count);
 
-/** Remove empty groups whose maker has died, of any data directory. Blocks. */
+/** Removes empty groups whose maker has died, whatever data directory they belong to. It blocks. */
 void cgroup_remove_orphaned(void);

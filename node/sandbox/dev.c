@@ -1,6 +1,6 @@
 /*
- * Filling /dev. Character devices are made by mknod where that is allowed, else bound from the
- * host; directories are bound, links copied.
+ * Fills /dev of a container. Character devices are made by mknod where that is allowed, else bound
+ * from the host. Directories are bound, and links are copied.
  */
 #include "node/sandbox/dev.h"
 
@@ -23,11 +23,12 @@ static const struct {
     const char *name, *type, *options;
     mode_t mode;
 } file_systems[] = {
-    {"shm",    NULL,     NULL,                          01777}, /* a directory of the tmpfs */
+    {"shm",    NULL,     NULL,                          01777}, /* a plain directory of the tmpfs */
     {"pts",    "devpts", "newinstance,ptmxmode=0666,mode=620", 0755},
     {"mqueue", "mqueue", NULL,                          01777},
 };
-/* Devices whose names are one of these followed by a digit or letter. */
+/* Devices that a container does not get: those whose names are one of these words followed by a
+ * digit or letter. */
 static const char *const left_out[] = {"tty", "vcs", "loop", "ram", "pty"};
 /* clang-format on */
 
@@ -47,7 +48,8 @@ static bool skip(const char *name)
     return false;
 }
 
-/* Programs with ids of their own have the rights of others. */
+/* Returns whether programs of the pod may open a device of the host. Programs with ids of their own
+ * have the rights of others. */
 static bool may_open(const char *from, const struct stat *info, unsigned owner)
 {
     if (owner)
@@ -55,7 +57,8 @@ static bool may_open(const char *from, const struct stat *info, unsigned owner)
     return access(from, R_OK) == 0 || access(from, W_OK) == 0;
 }
 
-/* Make the same device, which is cheaper than a mount. User namespaces do not have the right to. */
+/* Makes a device node for the same device, which is cheaper than a mount. A process in a user
+ * namespace has no right to make one. */
 static bool make_device(int dev_fd, const char *name, const struct stat *info)
 {
     if (mknodat(dev_fd, name, info->st_mode, info->st_rdev))
@@ -63,11 +66,12 @@ static bool make_device(int dev_fd, const char *name, const struct stat *info)
     if (!(info->st_uid || info->st_gid) ||
         fchownat(dev_fd, name, info->st_uid, info->st_gid, AT_SYMLINK_NOFOLLOW) == 0)
         return true;
-    unlinkat(dev_fd, name, 0); /* it would belong to the wrong user */
+    unlinkat(dev_fd, name, 0); /* the node would belong to the wrong user */
     return false;
 }
 
-/* Show a device or directory. One that cannot be shown is left out; the pod starts without it. */
+/* Shows a device or directory of the host in the container. One that cannot be shown is left out,
+ * and the pod starts without it. */
 static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
 {
     char from[PATH_BYTES];
@@ -117,7 +121,8 @@ bool dev_fill(int dev_fd, unsigned owner, struct error *err)
     closedir(dir);
     for (size_t i = 0; i < countof(file_systems); i++) {
         mkdirat(dev_fd, file_systems[i].name, file_systems[i].mode);
-        if (file_systems[i].type) /* may fail: then programs have no terminals or queues */
+        /* The mount may fail: then programs have no terminals or queues. */
+        if (file_systems[i].type)
             mount_tree_mount(file_systems[i].type, dev_fd, file_systems[i].name,
                              MS_NOSUID | MS_NOEXEC, file_systems[i].options, NULL);
     }

@@ -8,6 +8,6 @@
  */
 #include "base/error.h"
 
-/** Fill an empty directory of a tmpfs. `owner`: the uid that is root for the pod's programs; 0 =
- * this process's. */
+/** Fills `dev_fd`, an empty directory of a tmpfs, as /dev of a container. `owner` is the uid that
+ * is root for the pod's programs; 0 = the uid of this process. */
 bool dev_fill(int dev_fd, unsigned owner, struct error *err);

@@ -1,6 +1,7 @@
 /*
- * Opening and making paths of the host for volumes: openat2 with RESOLVE_BENEATH, and a check that
- * the result and the kept directory do not contain each other.
+ * Opens and makes paths of the host for volumes. openat2 with RESOLVE_BENEATH keeps links from
+ * leading out of the base, and a check keeps the path and the kept directory from containing each
+ * other.
  */
 #include "node/sandbox/host_path.h"
 
@@ -14,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The values of `hostPath.type`. `make`: a missing path is made. */
+/* The values of `hostPath.type`. `make` says that a missing path is made. */
 struct type {
     const char *name;
     mode_t format;
@@ -33,10 +34,10 @@ static const struct type *type_of(const struct shim_volume *volume)
     for (size_t i = 0; volume->host_type && i < countof(types); i++)
         if (strcmp(types[i].name, volume->host_type) == 0)
             return &types[i];
-    return NULL; /* no type was asked for */
+    return NULL; /* the volume asks for no type */
 }
 
-/* The part of the path behind its base. */
+/* Returns the part of the volume's path behind its base directory. */
 static const char *rest_of(const struct shim_volume *volume)
 {
     const char *rest = volume->host_path + (volume->host_base ? strlen(volume->host_base) : 0);
@@ -59,7 +60,8 @@ static int open_below(const struct shim_volume *volume, int base_fd, const char 
     return (int)syscall(SYS_openat2, base_fd, *path ? path : ".", &how, sizeof how);
 }
 
-/* Turn an errno into an error. EXDEV means that a link leads out of the base. */
+/* Turns an errno into an error about the volume's path. EXDEV means that a link leads out of the
+ * base. */
 static void set_error(const struct shim_volume *volume, int number, struct error *err)
 {
     if (number == EXDEV)
@@ -74,7 +76,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is `what` the directory `dir_fd` or one of its ancestors? */
+/* Returns whether `what` is the directory `dir_fd` or one of its ancestors. */
 static bool lies_in(int dir_fd, const struct stat *what)
 {
     int fd = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +96,8 @@ static bool lies_in(int dir_fd, const struct stat *what)
     return found;
 }
 
-/* The directory itself, or the directory that contains the file; -1 on failure. */
+/* Opens the directory itself or, of a file, the directory that contains it. Returns -1 on
+ * failure. */
 static int directory_of(int fd)
 {
     char link[64], path[PATH_MAX];
@@ -144,8 +147,8 @@ int host_path_open(const struct shim_volume *volume, struct error *err)
     return fd;
 }
 
-/* Make one component, unless it exists. `fd` is consumed; returns the descriptor of the component.
- * The mode is applied whatever the umask. */
+/* Makes one component of a path unless it exists. `fd`, the directory it is in, is closed; the
+ * descriptor of the component is returned. The mode is applied whatever the umask. */
 static int make_directory(int fd, const char *name, mode_t mode)
 {
     bool made = mkdirat(fd, name, mode) == 0;
@@ -171,8 +174,8 @@ static bool make_file(int fd, const char *name, mode_t mode)
     return ok;
 }
 
-/* Make what is missing of the path: directories, or a file in an existing directory. False with
- * errno. */
+/* Makes what is missing of the volume's path: directories, or a file in an existing directory.
+ * Returns false with errno on failure. */
 static bool make_missing(const struct shim_volume *volume, const struct type *type)
 {
     const mode_t mode = volume->host_private ? 0700 : 0755, file_mode = 0644;

@@ -9,8 +9,9 @@
  */
 #include "node/wire/message.h"
 
-/** Does the path exist with the type asked for? A missing path is made if the type says so. Called
- * before the pod's first container starts. */
+/** Returns whether the host path of a volume exists with the type that the volume asks for. A
+ * missing path is made if the type says so. It is called before the pod's first container
+ * starts. */
 bool host_path_ready(const struct shim_volume *volume, struct error *err);
-/** A descriptor (O_PATH) of the path; -1 with `err`. */
+/** Opens the host path of a volume. Returns a descriptor (O_PATH), or -1 with `err`. */
 int host_path_open(const struct shim_volume *volume, struct error *err);

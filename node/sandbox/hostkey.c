@@ -14,7 +14,8 @@
 
 enum { SCALAR_BYTES = 32, POINT_BYTES = 65, LINE_BYTES = 48, LINE_TEXT = 64 };
 
-/* SEQUENCE { version 1, the scalar, [0] prime256v1, [1] the point } */
+/* The bytes of an encoded key in front of the private number. The key is SEQUENCE { version 1, the
+ * number, [0] prime256v1, [1] the point }. */
 static const unsigned char before_scalar[] = {0x30, 0x77, 0x02, 0x01, 0x01, 0x04, SCALAR_BYTES};
 static const unsigned char before_point[] = {0xa0, 0x0a, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d,
                                              0x03, 0x01, 0x07, 0xa1, 0x44, 0x03, 0x42, 0x00};
@@ -56,7 +57,7 @@ static bool write_private(EVP_PKEY *key, const unsigned char point[POINT_BYTES],
     memcpy(der, before_scalar, sizeof before_scalar);
     memcpy(at + SCALAR_BYTES, before_point, sizeof before_point);
     memcpy(at + SCALAR_BYTES + sizeof before_point, point, POINT_BYTES);
-    buf_reserve(out, 4 * sizeof der); /* so that growing leaves no copy behind */
+    buf_reserve(out, 4 * sizeof der); /* growing later would leave copies of the key in memory */
     buf_str(out, "-----BEGIN EC PRIVATE KEY-----\n");
     put_base64(out, der, sizeof der);
     buf_str(out, "-----END EC PRIVATE KEY-----\n");
@@ -77,7 +78,8 @@ static void write_public(const unsigned char point[POINT_BYTES], struct buf *out
     buf_printf(out, "%s %s\n", type, text);
 }
 
-/* One context for the life of the process: finding the curve takes longer than making a key. */
+/* Returns the context that makes keys, which lives as long as the process: finding the curve takes
+ * longer than making a key. */
 static EVP_PKEY_CTX *keygen_context(void)
 {
     static EVP_PKEY_CTX *context;

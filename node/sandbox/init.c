@@ -16,7 +16,7 @@
 #include "node/sandbox/pod_sandbox.h"
 #include "node/wire/fdpass.h"
 
-enum { KILL_STEPS = 200 }; /* of a millisecond */
+enum { KILL_STEPS = 200 }; /* the number of tries, one millisecond apart */
 
 bool init_receive(int fd, struct init_report *out, int *out_fd)
 {
@@ -48,13 +48,14 @@ NORETURN static void fail(const struct init_plan *plan, enum spawn_failure failu
     _exit(1);
 }
 
-/* Close all descriptors inherited from the shim but the program's and the report's; the shim's
- * lock, for one, must not outlive the shim in here. */
+/* Closes all descriptors inherited from the shim except those of the program and of the report.
+ * Otherwise the shim's lock, for one, would be held by this process after the end of the shim. */
 static void close_inherited(struct init_plan *plan)
 {
     enum { INPUT = 3, OUTPUT, REPORT, REST };
 
-    dup2(plan->program.input_fd, INPUT); /* their numbers are above all those used here */
+    /* The numbers of the plan's descriptors are above all those used here. */
+    dup2(plan->program.input_fd, INPUT);
     dup2(plan->program.output_fd, OUTPUT);
     dup2(plan->report_fd, REPORT);
     close_range(REST, ~0U, 0);
@@ -63,8 +64,8 @@ static void close_inherited(struct init_plan *plan)
     plan->report_fd = REPORT;
 }
 
-/* Die with the shim; everything in this pid namespace then dies, too. False if it is dead
- * already. */
+/* Lets this process die with the shim; the kernel then kills everything in this pid namespace.
+ * Returns false if the shim is dead already. */
 static bool die_with_shim(const struct init_plan *plan)
 {
     struct pollfd shim = {plan->shim_pidfd, POLLIN, 0};
@@ -87,13 +88,14 @@ static pid_t start_program(const struct init_plan *plan)
     fail(plan, result.failure, text);
 }
 
-/* Kill all processes of the namespace and reap them, so that the resources they used are added to
+/* Kills all processes of the namespace and reaps them, so that the resources they used are added to
  * those of this process. Processes whose user may not be signalled are not waited for; they end
  * with this process. Returns the wait status of the program. */
 static int kill_all(pid_t program)
 {
     const struct timespec step = {0, 1000000};
-    int wait_status, program_status = SIGKILL; /* as a wait status: by that signal */
+    int wait_status, program_status = SIGKILL; /* as a wait status, SIGKILL says: killed by that
+                                                * signal */
     sigset_t child;
 
     sigemptyset(&child);
@@ -112,7 +114,8 @@ static int kill_all(pid_t program)
     return program_status;
 }
 
-/* Pass signals on and reap orphans until the program has ended. Returns its wait status. */
+/* Passes signals on to the program and reaps orphans until the program has ended. Returns its wait
+ * status. */
 static int wait_for(pid_t program)
 {
     sigset_t all;

@@ -15,17 +15,18 @@
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/spawn.h"
 
-/* Sent by the shim in place of SIGKILL, which would end init before it could report the exit status
- * and the resources used. Other signals are passed on to the program. */
+/* The signal that the shim sends in place of SIGKILL, which would end init before it could report
+ * the exit status and the resources used. Other signals are passed on to the program. */
 #define INIT_KILL SIGPWR
 
 enum init_event { INIT_STARTED, INIT_FAILED, INIT_ENDED };
 
-/* A message on the report socket. Init sends STARTED, with the descriptor spawn_result.listener_fd
- * if there is one, and later ENDED; or a single FAILED. */
+/* A message on the report socket, from init to the shim. Init sends STARTED, with the descriptor
+ * spawn_result.listener_fd if there is one, and later ENDED. If the program does not start, it
+ * sends a single FAILED. */
 struct init_report {
     uint32_t event;
-    int32_t value; /* FAILED: enum spawn_failure; ENDED: wait status */
+    int32_t value; /* FAILED: an enum spawn_failure; ENDED: the wait status of the program */
     char text[ERROR_MESSAGE_MAX];
 };
 
@@ -33,19 +34,21 @@ struct init_plan {
     const struct rootfs_plan *root;
     struct spawn_plan program;
     int report_fd;
-    int shim_pidfd;                    /* readable when the shim has died */
-    const struct pod_sandbox *sandbox; /* whose ids and capabilities the program gets */
-    unsigned index;                    /* of the container */
-    const struct cgroup *group;        /* to join; NULL = none */
-    bool in_unified;                   /* already in its unified hierarchy, see cgroup_clone */
+    int shim_pidfd;                    /* becomes readable when the shim has died */
+    const struct pod_sandbox *sandbox; /* says which ids and capabilities the program gets */
+    unsigned index;                    /* index of the container in the pod */
+    const struct cgroup *group;        /* control group that the process joins; NULL = none */
+    bool in_unified;                   /* the process already is in the group of the unified
+                                        * hierarchy (cgroup_clone) */
 };
 
-/** Receive a report without waiting. `*out_fd` is the descriptor sent with it, or -1. False when
- * there is none. */
+/** Receives a report without waiting. `*out_fd` becomes the descriptor sent with it, or -1. Returns
+ * false when no report has arrived. */
 bool init_receive(int fd, struct init_report *out, int *out_fd);
 
-/** Report STARTED with a descriptor; -1 = without one. */
+/** Reports to the shim that the program has started, and sends a descriptor with the report; -1 =
+ * without one. */
 void init_send_listener(int report_fd, int listener_fd);
 
-/** Run as process 1; never returns. All signals must be blocked. */
+/** Runs as process 1 of a container and never returns. All signals must be blocked. */
 NORETURN void init_run(struct init_plan *plan);

@@ -1,5 +1,5 @@
 /*
- * Choosing the level of isolation: each candidate is tried by building a container's root with it.
+ * Chooses the level of isolation. Each candidate is tried by building a container's root with it.
  */
 #include "node/sandbox/isolation_level.h"
 
@@ -19,7 +19,7 @@
 #include "node/sandbox/namespaces.h"
 #include "node/sandbox/rootfs.h"
 
-/* The ids of level FULL that a check maps; nothing is stored with them. */
+/* The first of the ids that a check of level FULL maps. Nothing is stored with these ids. */
 enum { CHECK_FIRST_ID = 0x4000 * USER_RANGE_IDS };
 
 #define ISOLATION_TEXT(name, text) text,
@@ -31,8 +31,8 @@ static const char *const level_descriptions[] = {
     [ISOLATION_FULL] = "private mounts, process ids, host name; a range of ids for each namespace",
 };
 
-/* The levels that "auto" tries, in order. Programs started by root stay root (DC-08): level full is
- * chosen only by name. Other users need a user namespace to mount. */
+/* The levels that "auto" tries, in order. Programs started by root stay root (DC-08), so level full
+ * is chosen only by name. Users other than root need a user namespace to mount anything. */
 static const enum isolation_level as_root[] = {ISOLATION_MOUNTS, ISOLATION_USER, ISOLATION_PLAIN};
 static const enum isolation_level as_user[] = {ISOLATION_USER, ISOLATION_MOUNTS, ISOLATION_PLAIN};
 
@@ -54,11 +54,11 @@ bool isolation_level_parse(const char *text, enum isolation_level *out)
 struct attempt {
     enum isolation_level level;
     const char *scratch;
-    int user_fd; /* level FULL: the user namespace; else -1 */
+    int user_fd; /* level FULL: descriptor of the user namespace; other levels: -1 */
 };
 
-/* Runs in a child inside the namespaces. At level FULL a mount is also shown with mapped ids, as
- * volumes are. */
+/* Builds a container's root to see whether it works. It runs in a child process inside the
+ * namespaces. At level FULL a mount is also shown with mapped ids, as volumes are. */
 static bool build_root(void *arg, struct error *err)
 {
     const struct attempt *attempt = arg;
@@ -133,7 +133,7 @@ bool isolation_level_choose(const char *wanted, const char *scratch, enum isolat
         rmdir(scratch);
         return ok;
     }
-    for (; i < countof(as_root) - 1; i++) { /* the last one always works */
+    for (; i < countof(as_root) - 1; i++) { /* the last level, plain, always works */
         struct error refused = {0};
 
         if (works(order[i], scratch, &refused))

@@ -23,14 +23,15 @@ const char *isolation_level_text(enum isolation_level level);
 bool isolation_level_parse(const char *text, enum isolation_level *out);
 
 /**
- * The level that `wanted` names; "auto" or NULL: the best that works here. Levels are tried
- * (capability_check.h) in `scratch`, an absolute path that is made and removed. `out_why` (owned)
- * says in a line what was chosen and why nothing better. False when the named level does not work
- * here (UNAVAILABLE, with the step that failed) or there is no level of that name (INVALID).
+ * Finds the level that `wanted` names; "auto" or NULL stand for the best level that works here.
+ * Levels are tried (capability_check.h) in `scratch`, an absolute path that is made and removed.
+ * `out_why` (owned) says in a line what was chosen and why nothing better. Returns false when the
+ * named level does not work here (UNAVAILABLE, with the step that failed) or there is no level of
+ * that name (INVALID).
  */
 bool isolation_level_choose(const char *wanted, const char *scratch, enum isolation_level *out,
                             char **out_why, struct error *err);
 
-/** Try a level: enter its namespaces and build a container's root in a child. This process stays in
- * the namespaces. */
+/** Tries a level: enters its namespaces and builds a container's root in a child process. The
+ * calling process stays in the namespaces. */
 bool isolation_level_try(enum isolation_level level, const char *scratch, struct error *err);

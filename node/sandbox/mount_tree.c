@@ -16,7 +16,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* AT_* flags of the system calls. */
+/* Translates mount_tree_flags to the AT_* flags of the system calls. */
 static unsigned recursion(unsigned flags)
 {
     return AT_EMPTY_PATH | (flags & MOUNT_TREE_RECURSIVE ? AT_RECURSIVE : 0);
@@ -134,7 +134,8 @@ static bool make_all(int root_fd, char *path, enum mount_point type)
     return true;
 }
 
-/* A short cut for a directory right below the root, to which no link leads: -1 if it exists. */
+/* Makes a directory right below the root, where no link can lead elsewhere. It saves the general
+ * way, component by component. Returns -1 if the directory exists. */
 static int make_top(int root_fd, const char *name)
 {
     return mkdirat(root_fd, name, 0755)

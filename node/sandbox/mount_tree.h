@@ -11,50 +11,52 @@
 #include "base/error.h"
 
 enum mount_tree_flags {
-    MOUNT_TREE_RECURSIVE = 1, /* with the mounts below it */
+    MOUNT_TREE_RECURSIVE = 1, /* includes the mounts below the copied one */
     MOUNT_TREE_READ_ONLY = 2,
 };
 
 enum mount_point { MOUNT_POINT_FILE, MOUNT_POINT_DIR };
 
-/** A detached copy of the mount at a descriptor (O_PATH suffices); `flags` of mount_tree_flags.
- * -1 with `err`. */
+/** Returns a detached copy of the mount at a descriptor (O_PATH suffices), or -1 with `err`.
+ * `flags` are of enum mount_tree_flags. */
 int mount_tree_clone(int fd, unsigned flags, struct error *err);
 
-/** A new detached tmpfs without devices, whose root directory has `mode` (octal text). `size_bytes`
- * 0 = the kernel's default. -1 with `err`. */
+/** Returns a new detached tmpfs without devices, or -1 with `err`. Its root directory has `mode`
+ * (octal text). `size_bytes` limits its content; 0 = the kernel's default. */
 int mount_tree_tmpfs(const char *mode, int64_t size_bytes, struct error *err);
 
-/** Map the ids of a detached tree: what belongs to id n shows as that of id n in the user
- * namespace. */
+/** Maps the ids of a detached tree: what belongs to id n shows as that of id n in the user
+ * namespace `user_fd`. */
 bool mount_tree_map_ids(int tree_fd, int user_fd, struct error *err);
 
-/** Mounts made inside a detached tree do not show up where it was copied from; the other way round
- * they do. */
+/** Keeps later mounts in a detached tree from showing up where the tree was copied from. Mounts
+ * made there still show up in the tree. */
 bool mount_tree_detach(int tree_fd, struct error *err);
 
-/** Attach a detached tree at a descriptor. Closes the tree, also on failure. */
+/** Attaches a detached tree at a descriptor. Closes the tree, also on failure. */
 bool mount_tree_attach(int tree_fd, int target_fd, struct error *err);
 
-/** Show the mount at `from_fd` also at `target_fd`; `flags` of mount_tree_flags. */
+/** Shows the mount at `from_fd` also at `target_fd`. `flags` are of enum mount_tree_flags. */
 bool mount_tree_bind(int from_fd, unsigned flags, int target_fd, struct error *err);
 
-/** Make a directory a mount of its own: the descriptor of that mount, -1 with `err`. */
+/** Makes a directory a mount of its own. Returns the descriptor of that mount, or -1 with `err`. */
 int mount_tree_make_root(int fd, struct error *err);
 
 /**
- * Open (O_PATH) a path below `root_fd` as a process sees it that has `root_fd` as its root: links
+ * Opens (O_PATH) a path below `root_fd` as a process sees it that has `root_fd` as its root: links
  * stay inside. Missing directories are made with mode 0755, a missing last component as an empty
- * file or a directory. -1 with `err`.
+ * file or a directory. Returns -1 with `err` on failure.
  */
 int mount_tree_make_point(int root_fd, const char *path, enum mount_point type, struct error *err);
 
-/* The next two move the working directory to `at_fd`: a path through /proc/self/fd would cost a
- * process directory and a link for each call. */
+/* mount_tree_bind_path and mount_tree_mount move the working directory to `at_fd`: a path through
+ * /proc/self/fd would cost a process directory and a link for each call. */
 
-/** Bind an absolute path, with the mounts below it, over the entry `name`. False with errno. */
+/** Binds an absolute path, with the mounts below it, over the entry `name` of the directory
+ * `at_fd`. Returns false with errno on failure. */
 bool mount_tree_bind_path(const char *from, int at_fd, const char *name);
 
-/** mount(2) of a file system of that type over the entry `name`. */
+/** Mounts a file system of the given type, as mount(2) does, over the entry `name` of the directory
+ * `at_fd`. */
 bool mount_tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
                       const char *options, struct error *err);

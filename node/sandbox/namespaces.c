@@ -1,5 +1,5 @@
 /*
- * Moving this process into namespaces, and giving up its ids and capabilities.
+ * Moves this process into namespaces, and gives up its ids and capabilities.
  *
  * A user namespace is mapped by writing /proc/PID/uid_map and gid_map from outside or, for a single
  * id, from inside. A range of ids needs a process that is already in the new namespace while root
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/spawn.h" /* ON_CHILD_STACK */
+#include "node/sandbox/spawn.h" /* for ON_CHILD_STACK */
 
 static bool write_text(const char *path, const char *text, struct error *err)
 {
@@ -81,8 +81,8 @@ bool namespaces_enter_mounts(struct error *err)
 
 enum { STACK_BYTES = 4096 };
 
-/* The first process of the new namespace only waits to be killed. It shares this process's memory
- * and runs on a stack of its own, so nothing is copied for it. */
+/* The first process of a new user namespace only waits to be killed. It shares this process's
+ * memory and runs on a stack of its own, so nothing is copied for it. */
 ON_CHILD_STACK static int wait_to_be_killed(void *unused)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REQUEST_BYTES = 1024 }; /* names are short, attributes few */
+enum { REQUEST_BYTES = 1024 }; /* enough for any request: names are short and attributes few */
 
 struct request {
     struct nlmsghdr header;
@@ -34,7 +34,7 @@ static void add_bytes(struct request *request, const void *bytes, size_t len)
     size_t at = NLMSG_ALIGN(request->header.nlmsg_len);
 
     if (at + len > sizeof *request)
-        return; /* the kernel refuses it as too short; bounded names never get here */
+        return; /* names are bounded, so every request fits */
     if (len)
         memcpy((char *)request + at, bytes, len);
     request->header.nlmsg_len = (uint32_t)(at + len);
@@ -64,7 +64,7 @@ static void add_text(struct request *request, uint16_t type, const char *text)
     add(request, type, text, strlen(text) + 1);
 }
 
-/* Attributes added until nest_end are inside of this one. */
+/* Begins an attribute that contains others: those added until nest_end. */
 static size_t nest_begin(struct request *request, uint16_t type)
 {
     size_t at = NLMSG_ALIGN(request->header.nlmsg_len);
@@ -85,7 +85,7 @@ static bool send_request(int fd, struct request *request, const char *what, stru
     struct {
         struct nlmsghdr header;
         struct nlmsgerr answer;
-        char request[sizeof(struct request)]; /* the kernel sends it back */
+        char request[sizeof(struct request)]; /* the kernel sends the request back */
     } reply;
     ssize_t n;
 

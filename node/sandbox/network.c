@@ -1,5 +1,5 @@
 /*
- * Setting up the private network, and moving a pod into it.
+ * Sets up the private network, and moves a pod into it.
  */
 #include "node/sandbox/network.h"
 
@@ -21,7 +21,8 @@
 enum { PREFIX_BITS = 16, NAME_MAX_BYTES = 16 };
 static const char bridge_address[] = "10.127.0.1";
 
-/* On the loopback interface every address of the range is local, so any can be bound. */
+/* The address of the loopback interface. On that interface every address of the range is local, so
+ * any of them can be bound. */
 static const char service_addresses[] = "10.127.0.2";
 enum { SERVICE_BITS = 22 };
 
@@ -72,7 +73,8 @@ bool network_hold(enum isolation_level level, struct network *out, struct error 
     return level != ISOLATION_USER || out->user_fd >= 0;
 }
 
-/* Make the veth pair, and connect its outer end to the bridge. Runs in the bridge's namespace. */
+/* Makes the pod's veth pair and connects its outer end to the bridge. It runs in the bridge's
+ * network namespace. */
 static bool connect_to_bridge(in_addr_t ip, int pod_fd, struct error *err)
 {
     char name[NAME_MAX_BYTES];
@@ -88,8 +90,8 @@ static bool connect_to_bridge(in_addr_t ip, int pod_fd, struct error *err)
     return ok;
 }
 
-/* Let programs without capabilities bind ports below 1024 in their own network. Where that cannot
- * be set, they have the ports from 1024 on. */
+/* Lets programs without capabilities bind ports below 1024 in their own network. Where that cannot
+ * be set, such programs can only bind the ports from 1024 on. */
 static void open_low_ports(void)
 {
     int fd = open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
@@ -97,12 +99,12 @@ static void open_low_ports(void)
     if (fd < 0)
         return;
     if (write(fd, "0", 1) != 1) {
-        /* not allowed here */
+        /* This user may not change the setting. */
     }
     close(fd);
 }
 
-/* Set up the inner end. Runs in the pod's namespace. */
+/* Sets up the inner end of the pod's veth pair. It runs in the pod's network namespace. */
 static bool configure_pod_end(in_addr_t ip, struct error *err)
 {
     int fd = netlink_open(err);

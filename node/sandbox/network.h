@@ -18,24 +18,26 @@
 
 /* The namespaces of the private network, held by descriptors. */
 struct network {
-    int net_fd;  /* -1: there is no private network */
-    int user_fd; /* the user namespace that owns it; -1: this process's */
+    int net_fd;  /* descriptor of the network namespace; -1: there is no private network */
+    int user_fd; /* descriptor of the user namespace that owns the network; -1: the one of this
+                  * process owns it */
 };
 
-/** Move this process into a new network namespace with the bridge. */
+/** Moves this process into a new network namespace and makes the bridge in it. */
 bool network_make(enum isolation_level level, struct error *err);
-/** Open descriptors of the namespaces of the network this process is in. */
+/** Opens descriptors of the namespaces of the network that this process is in. */
 bool network_hold(enum isolation_level level, struct network *out, struct error *err);
 
-/** Move this process into a new network namespace, linked to the bridge, with the address `ip`. If
+/** Moves this process into a new network namespace, linked to the bridge, with the address `ip`. If
  * a user namespace owns the network, this process enters that one, too. */
 bool network_join(const struct network *network, in_addr_t ip, struct error *err);
 
-/** Is it an address of the private network? */
+/** Returns whether an address belongs to the private network. */
 bool network_has(const struct sockaddr *address);
 
-/** Does the private network work here for pods of this level? Tried in a process of its own; `err`
- * names the step that failed. */
+/** Returns whether the private network works here for pods of this level. It is tried in a process
+ * of its own; `err` names the step that failed. */
 bool network_check(enum isolation_level level, struct error *err);
-/** The capability_check of it: this process is in such a network from then on. */
+/** The check "network" of capability_check.h: builds a private network to see whether it works. The
+ * calling process is in that network from then on. */
 bool network_try(enum isolation_level level, const char *scratch, struct error *err);

@@ -1,6 +1,6 @@
 /*
- * Private overlays over one directory of the host: by overlayfs, or else by a mirror on a tmpfs, in
- * which the children of the directory are bound one by one.
+ * A private overlay over one directory of the host is an overlayfs or, where there is none, a
+ * mirror on a tmpfs, in which the children of the directory are bound one by one.
  */
 #include "node/sandbox/overlay.h"
 
@@ -18,8 +18,9 @@
 
 enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
 
-/* Make a directory, unless it exists, with owner and mode of the host's `host`; what belongs to
- * root there belongs to the overlay's owner here. Its descriptor; -1 with errno. */
+/* Makes a directory, unless it exists, with owner and mode of the directory `host` on the host.
+ * What belongs to root there belongs to the overlay's owner here. Returns its descriptor, or -1
+ * with errno. */
 static int make_like(const struct overlay *overlay, int at_fd, const char *name, const char *host)
 {
     struct stat info;
@@ -34,7 +35,7 @@ static int make_like(const struct overlay *overlay, int at_fd, const char *name,
         info = (struct stat){.st_mode = 0755};
     if (fchown(fd, info.st_uid ? info.st_uid : overlay->owner,
                info.st_gid ? info.st_gid : overlay->owner)) {
-        /* an id without a mapping: it stays ours */
+        /* an id without a mapping: the directory stays ours */
     }
     fchmod(fd, info.st_mode & 07777);
     return fd;
@@ -49,7 +50,7 @@ static bool make_file(int at_fd, const char *name)
     return fd >= 0;
 }
 
-/* Make the mount point and its missing parents, each parent like the host's. */
+/* Makes a mount point and its missing parents. Each parent is made like the host's. */
 static bool make_point(const struct overlay *overlay, int top_fd, const struct overlay_point *point)
 {
     char host[PATH_BYTES], name[NAME_MAX + 1];
@@ -101,7 +102,7 @@ static bool make_links(const struct overlay *overlay, int top_fd)
     return true;
 }
 
-/* The directories of overlayfs; the working directory holds `upper` and `work`. */
+/* Tells overlayfs its directories. The working directory holds `upper` and `work`. */
 static bool configure(int fs_fd, const struct overlay *overlay)
 {
     return fsconfig(fs_fd, FSCONFIG_SET_STRING, "lowerdir", overlay->host, 0) == 0 &&
@@ -136,7 +137,7 @@ static bool make_kernel_overlay(const struct overlay *overlay, int scratch_fd, i
            mount_kernel_overlay(overlay, scratch_fd, target_fd);
 }
 
-/* Is there a mount point below this directory of the host? */
+/* Returns whether there is a mount point below this directory of the host. */
 static bool leads_to_point(const struct overlay *overlay, const char *host)
 {
     size_t top = strlen(overlay->host) + 1, len = strlen(host);
@@ -158,8 +159,8 @@ static bool is_replaced_by_link(const struct overlay *overlay, const char *host)
     return false;
 }
 
-/* Directories still to be mirrored. A child that leads to a mount point is added to the list,
- * others are bound whole. */
+/* The directories that are still to be mirrored. A child that leads to a mount point is added to
+ * the list; other children are bound whole. */
 struct pending {
     struct pending *next;
     int to_fd;
@@ -187,7 +188,7 @@ static bool mirror_child(const struct overlay *overlay, const char *host, const 
     bool ok;
 
     if (lstat(host, &info))
-        return true; /* removed since the directory was read */
+        return true; /* the child was removed after the directory was read */
     if (S_ISLNK(info.st_mode)) {
         n = readlink(host, link, sizeof link - 1);
         link[n > 0 ? n : 0] = 0;
@@ -212,7 +213,7 @@ static bool mirror_one(const struct overlay *overlay, const struct pending *pend
     bool ok = true;
 
     if (!dir)
-        return errno == EACCES || errno == ENOENT;              /* shown empty */
+        return errno == EACCES || errno == ENOENT;              /* the child is shown empty */
     for (struct dirent *entry; ok && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
         char child[PATH_BYTES];
 
@@ -243,8 +244,8 @@ static bool mirror(const struct overlay *overlay, int to_fd)
     return ok;
 }
 
-/* Can the pod's programs read the directory? With ids of their own they have the rights of
- * others. */
+/* Returns whether the pod's programs can read the directory. With ids of their own they have the
+ * rights of others. */
 static bool is_readable(const struct overlay *overlay)
 {
     const mode_t by_others = S_IROTH | S_IXOTH;

@@ -12,24 +12,24 @@
 #include "node/sandbox/mount_tree.h"
 
 struct overlay_point {
-    const char *path; /* of a mount point, relative to the directory */
+    const char *path; /* path of a mount point, relative to the directory */
     enum mount_point type;
 };
 
-struct overlay_link { /* a symbolic link that replaces the entry of that name */
+struct overlay_link { /* A symbolic link in the overlay, which replaces the entry of that name. */
     const char *name, *target;
 };
 
 struct overlay {
-    const char *host; /* absolute path of the directory */
+    const char *host; /* absolute path of the directory on the host */
     const struct overlay_point *points;
     size_t n_points;
     const struct overlay_link *links;
     size_t n_links;
-    bool user_namespace; /* made inside a user namespace */
-    unsigned owner;      /* uid and gid that own here what root owns on the host; 0 = root */
+    bool user_namespace; /* the overlay is made inside a user namespace */
+    unsigned owner; /* uid and gid that own in the overlay what root owns on the host; 0 = root */
 };
 
-/** Build the overlay in the empty directory `scratch_fd` (on a tmpfs) and mount it at
+/** Builds the overlay in the empty directory `scratch_fd` (on a tmpfs) and mounts it at
  * `target_fd`. */
 bool overlay_mount(const struct overlay *overlay, int scratch_fd, int target_fd, struct error *err);

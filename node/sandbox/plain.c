@@ -1,5 +1,6 @@
 /*
- * The tree of links and the environment variables of a sandbox at level plain.
+ * A sandbox at level plain is a tree of links and a set of environment variables. This file makes
+ * both.
  */
 #include "node/sandbox/plain.h"
 

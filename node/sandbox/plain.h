@@ -9,9 +9,9 @@
  */
 #include "node/sandbox/pod_sandbox.h"
 
-/** The path of libnss_wrapper, with which dynamically linked programs find the names of the hosts
- * file; NULL = this machine does not have it. */
+/** Returns the path of libnss_wrapper, with which dynamically linked programs find the names of the
+ * hosts file. Returns NULL when this machine does not have it. */
 const char *plain_name_library(void);
 
-/** Make the tree of links, and add the variables to the sandbox's environment. */
+/** Makes the tree of links, and adds the variables to the environment of the sandbox. */
 bool plain_make(struct pod_sandbox *sandbox, struct error *err);

@@ -33,13 +33,11 @@
 enum {
     LOW_PORT = 1024,
     SSH_PORT = 22,
-    PROCESSES_MAX = 1024, /* L-37 */
+    PROCESSES_MAX = 1024, /* limit of processes of a pod (rule L-37) */
     REMOVE_TRIES = 50,
     REMOVE_PAUSE_NS = 2000000,
 };
 
-/* At level user a pod has a single id. It is root for pods that expect to be: those with files in
- * root's home directory, with low ports, or with sshd. Other pods keep the user's own id. */
 static bool runs_sshd(const struct shim_pod *pod)
 {
     for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
@@ -68,6 +66,9 @@ bool pod_sandbox_serves_ssh(const struct shim_pod *pod)
     return runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
 }
 
+/* Returns whether the pod expects to be root: it has files in root's home directory, low ports, or
+ * sshd. At level user a pod has a single id; it is root for such pods, and others keep the user's
+ * own id. */
 static bool wants_root(const struct shim_pod *pod)
 {
     if (runs_sshd(pod) || mounts_below(pod, "/root"))
@@ -78,7 +79,8 @@ static bool wants_root(const struct shim_pod *pod)
     return false;
 }
 
-/* Fill in the pod's address and ports; a pod that runs sshd has port 22 without declaring it. */
+/* Fills in the address and the ports of a pod. A pod that runs sshd has port 22 without declaring
+ * it. */
 static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_config *config,
                                 const struct sockaddr_bpf *bpf)
 {
@@ -95,7 +97,7 @@ static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_c
         rules->ip = ip.s_addr;
     rules->low_ports_move = sockaddr_low_ports_move();
     if (rules->ip && config->sockaddr_method == SOCKADDR_METHOD_BPF && sockaddr_bpf_is_open(bpf))
-        sandbox->bpf = bpf; /* else pod_sandbox_uses_notify */
+        sandbox->bpf = bpf; /* without it see pod_sandbox_uses_notify */
 }
 
 static const char hosts_name[] = "run/hosts";
@@ -178,7 +180,7 @@ static bool make_identity(struct pod_sandbox *sandbox, struct error *err)
         return error_errno(err, errno, "cannot set the hostname %s", hostname);
     return write_small(sandbox, "run/hostname", line, err) &&
            (!pod->hosts ||
-            write_small(sandbox, hosts_name, pod->hosts, err)); /* no process reads it yet */
+            write_small(sandbox, hosts_name, pod->hosts, err)); /* no process reads the file yet */
 }
 
 static bool make_sshd(struct pod_sandbox *sandbox, struct error *err)
@@ -188,7 +190,7 @@ static bool make_sshd(struct pod_sandbox *sandbox, struct error *err)
                      sandbox->pod->host_public, err);
 }
 
-/* A pod with an address in the private network moves into that network. */
+/* Moves a pod with an address in the private network into that network. */
 static bool enter_network(struct pod_sandbox *sandbox, const struct network *network,
                           struct error *err)
 {
@@ -202,8 +204,8 @@ static bool enter_network(struct pod_sandbox *sandbox, const struct network *net
     return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
 }
 
-/* A tmpfs that is mounted nowhere, if the kernel can copy such a mount into containers; else -1.
- * With it, the shim needs no copy of the machine's mounts. */
+/* Makes a tmpfs that is mounted nowhere, if the kernel can copy such a mount into containers; else
+ * returns -1. With such a tmpfs the shim needs no copy of the machine's mounts. */
 static int make_tmpfs(const struct pod_sandbox *sandbox)
 {
     int fd = sandbox->level == ISOLATION_USER ? -1 : mount_tree_tmpfs("0755", 0, NULL);
@@ -216,14 +218,14 @@ static int make_tmpfs(const struct pod_sandbox *sandbox)
     return copy_fd < 0 ? -1 : fd;
 }
 
-/* Mount the tmpfs over the directory of pods, in a new mount namespace; only disk_fd leads to the
- * disk below it. */
+/* Mounts the tmpfs over the directory of pods, in a new mount namespace. From then on only disk_fd
+ * leads to the directory on disk below it. */
 static bool mount_tmpfs(struct pod_sandbox *sandbox, struct error *err)
 {
     sandbox->own_mounts = true;
     if (!namespaces_enter_mounts(err))
         return false;
-    close(sandbox->dirs.disk_fd); /* it refers to the mounts of the old namespace */
+    close(sandbox->dirs.disk_fd); /* the descriptor refers to the mounts of the old namespace */
     sandbox->dirs.disk_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (sandbox->dirs.disk_fd < 0)
         return error_errno(err, errno, "%s", sandbox->dir);
@@ -237,7 +239,7 @@ static bool enter_namespaces(struct pod_sandbox *sandbox, const struct network *
                              struct error *err)
 {
     bool root = wants_root(sandbox->pod);
-    uid_t uid = root ? 0 : geteuid(); /* read before a user namespace changes them */
+    uid_t uid = root ? 0 : geteuid(); /* the ids are read before a user namespace changes them */
     gid_t gid = root ? 0 : getegid();
 
     if (sandbox->level == ISOLATION_FULL &&
@@ -250,7 +252,7 @@ static bool enter_namespaces(struct pod_sandbox *sandbox, const struct network *
     return sandbox->dirs.own_fd >= 0 || mount_tmpfs(sandbox, err);
 }
 
-/* Make the directory on disk that holds the files at level plain. */
+/* Makes the directory on disk that holds the pod's files at level plain. */
 static bool make_plain_dir(struct pod_sandbox *sandbox, struct error *err)
 {
     const char *uid = sandbox->pod->uid;
@@ -333,7 +335,8 @@ uint16_t pod_sandbox_taken_port(const struct pod_sandbox *sandbox, unsigned inde
                                         : 0;
 }
 
-/* The processes and threads of this user, as the kernel counts them for RLIMIT_NPROC. */
+/* Returns the number of processes and threads of this user, as the kernel counts them for
+ * RLIMIT_NPROC. */
 static unsigned count_own(void)
 {
     DIR *proc = opendir("/proc");
@@ -355,8 +358,8 @@ static unsigned count_own(void)
     return count;
 }
 
-/* Does the kernel count the processes of each user namespace separately? Before 5.14 all processes
- * of the user count, wherever they are. */
+/* Returns whether the kernel counts the processes of each user namespace separately. Before 5.14
+ * all processes of the user count, wherever they are. */
 static bool counts_by_namespace(void)
 {
     struct utsname kernel;
@@ -374,7 +377,8 @@ unsigned pod_sandbox_process_limit(const struct pod_sandbox *sandbox)
 {
     if (sandbox->level >= ISOLATION_USER && counts_by_namespace())
         return PROCESSES_MAX;
-    /* RLIMIT_NPROC does not bind root; other users get what runs now plus the pod's share */
+    /* At level plain RLIMIT_NPROC does not bind root. Other users get what runs now plus the pod's
+     * share. */
     return sandbox->level == ISOLATION_PLAIN && geteuid() ? count_own() + PROCESSES_MAX : 0;
 }
 
@@ -394,7 +398,8 @@ void pod_sandbox_ended(struct pod_sandbox *sandbox, unsigned index)
     sandbox->groups[index] = NULL;
 }
 
-/* Is the entry <uid> or <uid>.<volume> of one of these pods? No uid contains a dot. */
+/* Returns whether the name of a directory entry is <uid> or <uid>.<volume> of one of these pods. No
+ * uid contains a dot. */
 static bool is_of_any(const char *name, const char *const *uids, size_t count)
 {
     size_t len = strcspn(name, ".");
@@ -405,7 +410,8 @@ static bool is_of_any(const char *name, const char *const *uids, size_t count)
     return false;
 }
 
-/* Killed processes may still write while they end, so removing is retried. */
+/* Removes a pod's directory. Killed processes may still write into it while they end, so the
+ * removal is retried. */
 static void remove_tree(int pods_fd, const char *name)
 {
     const struct timespec pause = {0, REMOVE_PAUSE_NS};

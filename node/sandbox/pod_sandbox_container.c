@@ -29,7 +29,7 @@ bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
     if (sandbox->level == ISOLATION_FULL && !namespaces_enter_user_range(sandbox->user_fd, err))
         return false;
     if (!sandbox->pod->containers[index].cwd && access(program->cwd, X_OK))
-        program->cwd = "/"; /* the inherited one is covered by a volume, or closed to these ids */
+        program->cwd = "/"; /* a volume covers the directory, or it is closed to these ids */
     if (sandbox->level < ISOLATION_USER)
         return true;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -88,8 +88,8 @@ char *pod_sandbox_termination_message(struct pod_sandbox *sandbox, unsigned inde
     return n > 0 ? mem_strdup(text) : NULL;
 }
 
-/* Copy the mount at `fd` (consumed) for a container. `user_fd`: its ids are mapped into this user
- * namespace; -1 = not mapped. */
+/* Copies the mount at `fd` for a container and closes `fd`. The ids of the copy are mapped into the
+ * user namespace `user_fd`; -1 = they are not mapped. */
 static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
                       struct rootfs_mount *out, struct error *err)
 {
@@ -113,7 +113,7 @@ static bool take_tree(int fd, bool read_only, int user_fd, const char *path,
     return ok;
 }
 
-/* Add the files for sshd; volumes that follow may cover them. */
+/* Adds the files for sshd to the mounts of a container. Volumes that follow may cover them. */
 static bool take_sshd_files(struct pod_sandbox *sandbox, struct rootfs_mount *mounts, size_t *count,
                             struct error *err)
 {
@@ -128,7 +128,7 @@ static bool take_sshd_files(struct pod_sandbox *sandbox, struct rootfs_mount *mo
     return true;
 }
 
-/* Is the volume on a mount that the machine's namespace has, too? */
+/* Returns whether the volume is on a mount that the machine's mount namespace has, too. */
 static bool is_shared_with_host(const struct pod_sandbox *sandbox, const struct shim_volume *volume)
 {
     return !sandbox->own_mounts && (volume->kind == SHIM_HOST_PATH || volumes_on_disk(volume));
@@ -174,7 +174,7 @@ static int run_tree(struct pod_sandbox *sandbox, struct error *err)
     return tree_fd;
 }
 
-/* The data directory (owned): the directory of pods is <data>/node/pods
+/* Returns the path of the data directory (owned). The directory of pods is <data>/node/pods
  * (node/runtime/internal.h). */
 static char *data_directory(const struct pod_sandbox *sandbox)
 {
@@ -192,9 +192,9 @@ static char *data_directory(const struct pod_sandbox *sandbox)
     return path;
 }
 
-/* Make the container's groups. At level full an rlimit bounds its processes already, unless sshd
- * may change to other ids, each of which would have the whole share; then a pids group is needed,
- * too. */
+/* Makes the control groups of a container. At level full an rlimit bounds its processes already,
+ * unless sshd may change to other ids, each of which would have the whole share; then a pids group
+ * is needed, too. */
 static struct cgroup *make_group(const struct pod_sandbox *sandbox, unsigned index)
 {
     struct shim_limits limits = sandbox->pod->containers[index].limits;

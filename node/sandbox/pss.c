@@ -1,5 +1,5 @@
 /*
- * Memory of a process tree, from smaps_rollup and the lists of children in /proc.
+ * Computes the memory of a process tree from smaps_rollup and the lists of children in /proc.
  */
 #include "node/sandbox/pss.h"
 
@@ -24,7 +24,8 @@ static int64_t pss_of(pid_t pid)
     return line ? strtoll(line + 5, NULL, 10) * 1024 : 0;
 }
 
-/* Append the children of a process to the list, which is being walked. */
+/* Appends the children of a process to the list of pids. The caller walks the list while it
+ * grows. */
 static void add_children(pid_t pid, pid_t **list, size_t *count, size_t *cap)
 {
     scoped_str path = mem_printf("/proc/%d/task/%d/children", (int)pid, (int)pid);

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * The memory used by a process tree, for containers whose limit no control group enforces.
+ * Measures the memory used by a process tree, for containers whose limit no control group enforces.
  */
 #include <stdint.h>
 #include <sys/types.h>
 
-/** The sum of proportional set sizes of a process and its descendants, in bytes. Processes that end
- * meanwhile count 0. */
+/** Returns the sum of the proportional set sizes of a process and its descendants, in bytes.
+ * Processes that end meanwhile count 0. */
 int64_t pss_of_tree(pid_t pid);

@@ -1,5 +1,5 @@
 /*
- * Building a container's file system.
+ * Builds a container's file system in these steps:
  *
  * 1. Resolve the mount points along the host's links, and decide whether a new root is needed.
  * 2. Copy the mounts of host paths that our own file systems will cover but must stay visible.
@@ -28,7 +28,7 @@
 enum { KEPT_PATHS = 2 };
 
 struct mount_target {
-    char *path; /* the mount's path with all links followed; owned */
+    char *path; /* path of the mount with all links followed; owned */
     const struct rootfs_mount *mount;
 };
 
@@ -36,19 +36,21 @@ struct mount_target {
  * directory that contains it. */
 struct kept_path {
     char path[ROOTFS_PATH_MAX];
-    int tree_fd; /* -1 = nothing covers it */
+    int tree_fd; /* copy of the mount at the path; -1 = nothing covers the path */
     enum mount_point type;
 };
 
 struct build {
     const struct rootfs_plan *plan;
-    struct mount_target *targets; /* [plan->n_mounts], by path: parents before their children */
-    bool new_root;                /* the root is a tmpfs of ours; else the host's */
+    struct mount_target *targets; /* [plan->n_mounts] mounts ordered by path: parents before their
+                                   * children */
+    bool new_root;                /* the root is a new tmpfs; false: the root is the host's */
     int scratch_fd, base_fd;
     struct kept_path kept[KEPT_PATHS];
 };
 
-/* Top-level directories that are private; /tmp, the last, only on request. */
+/* Top-level directories that are private to the container. /tmp, the last one, is private only on
+ * request. */
 static const char *const private_tops[] = {"proc", "sys", "dev", "run", "tmp"};
 
 static size_t top_len(const char *path)
@@ -147,7 +149,7 @@ static bool wants_overlay(const struct build *build, const char *top)
     return false;
 }
 
-/* Copy the mount at `path` if one of the private file systems will cover it. */
+/* Copies the mount at `path` if one of the private file systems will cover it. */
 static void keep_path(const struct build *build, struct kept_path *kept, const char *path)
 {
     char top[ROOTFS_PATH_MAX];
@@ -168,7 +170,8 @@ static void keep_path(const struct build *build, struct kept_path *kept, const c
     close(fd);
 }
 
-/* Mount a private overlay over a top-level directory, with the mount points missing below it. */
+/* Mounts a private overlay over a top-level directory, with the mount points that are missing below
+ * it. */
 static bool mount_top_overlay(struct build *build, const char *top, struct error *err)
 {
     static const struct overlay_link links[] = {{"hosts", "/run/pod/hosts"},
@@ -208,7 +211,7 @@ static bool mount_top_overlay(struct build *build, const char *top, struct error
     return ok;
 }
 
-/* Bind an entry of the host's root directory into the new root. */
+/* Binds an entry of the host's root directory into the container's new root. */
 static bool bind_host(struct build *build, const char *name, enum mount_point type,
                       struct error *err)
 {
@@ -230,7 +233,7 @@ static bool bind_host(struct build *build, const char *name, enum mount_point ty
     return ok;
 }
 
-/* The DT_* type of a path, for file systems whose directories do not tell it. */
+/* Finds the DT_* type of a path, for file systems whose directories do not tell it. */
 static bool find_type(const char *path, unsigned *out)
 {
     struct stat info;
@@ -241,7 +244,7 @@ static bool find_type(const char *path, unsigned *out)
     return true;
 }
 
-/* Take one entry of the host's root directory: into the new root, or in place. */
+/* Takes one entry of the host's root directory: into the new root, or in place. */
 static bool take_top_entry(struct build *build, const struct dirent *entry, struct error *err)
 {
     const char *name = entry->d_name;
@@ -281,14 +284,16 @@ static bool take_host(struct build *build, struct error *err)
     return ok;
 }
 
-/* Make the mount point of a private directory; the host's tree already has it. */
+/* Makes the mount point of a private directory. Without a new root the host's tree already has
+ * it. */
 static bool make_point(struct build *build, const char *name, struct error *err)
 {
     return !build->new_root || mkdirat(build->base_fd, name, 0755) == 0 ||
            error_errno(err, errno, "cannot make the mount point /%s", name);
 }
 
-/* Show a directory of the scratch at the top-level entry `name`; `flags` of mount_tree_flags. */
+/* Shows a directory of the scratch tmpfs at the top-level entry `name`. `flags` are of enum
+ * mount_tree_flags. */
 static bool show_scratch(struct build *build, int fd, const char *name, unsigned flags,
                          struct error *err)
 {
@@ -303,7 +308,7 @@ static bool show_scratch(struct build *build, int fd, const char *name, unsigned
     return ok;
 }
 
-/* An empty directory on the scratch, shown at the top-level entry `name`. */
+/* Makes an empty directory on the scratch tmpfs and shows it at the top-level entry `name`. */
 static bool make_private_dir(struct build *build, const char *name, mode_t mode, struct error *err)
 {
     unsigned owner = build->plan->owner;
@@ -335,7 +340,7 @@ static bool make_dev(struct build *build, struct error *err)
     return ok;
 }
 
-/* Attach a tree at a path of the new file system; the tree is consumed. */
+/* Attaches a mount tree at a path of the new file system. The tree is closed. */
 static bool attach(struct build *build, const char *path, enum mount_point type, int tree_fd,
                    struct error *err)
 {
@@ -379,7 +384,7 @@ static bool attach_volumes(struct build *build, struct error *err)
     return true;
 }
 
-/* Cover the data directory, which holds credentials and the API's socket, by an empty one. */
+/* Covers the data directory, which holds credentials and the API's socket, by an empty one. */
 static bool hide(struct build *build, struct error *err)
 {
     const char *path = build->plan->hidden;
@@ -391,7 +396,7 @@ static bool hide(struct build *build, struct error *err)
         (build->plan->cwd && rootfs_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
         return true;
     target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (target_fd < 0) /* it is not in this file system */
+    if (target_fd < 0) /* the hidden directory is not in this file system */
         return true;
     empty_fd = scratch_dir(build, "hidden", err);
     if (empty_fd >= 0)

@@ -20,32 +20,35 @@
 #include "node/sandbox/mount_tree.h"
 
 struct rootfs_mount {
-    const char *path; /* absolute, as the container names it */
-    int tree_fd;      /* detached tree (mount_tree_clone); consumed */
+    const char *path; /* absolute path of the mount, as the container names it */
+    int tree_fd;      /* detached tree (mount_tree_clone) that is mounted; closed by rootfs_build */
     enum mount_point type;
 };
 
 struct rootfs_plan {
-    const char *scratch; /* absolute path of a directory that is used to build in */
-    bool detach_mounts;  /* the mounts of this namespace still propagate to the machine's */
-    const struct rootfs_mount *mounts; /* [n_mounts] */
+    const char *scratch; /* absolute path of a directory in which the file system is built */
+    bool detach_mounts;  /* mounts of this namespace still propagate to the machine's, which must be
+                          * stopped */
+    const struct rootfs_mount *mounts; /* mounts of the container, [n_mounts] */
     size_t n_mounts;
-    int run_tree_fd;     /* the tree shown at /run/pod; consumed */
-    bool hosts;          /* /etc/hosts and /etc/hostname are links into /run/pod */
-    bool private_tmp;    /* /tmp is empty; else the host's */
-    bool user_namespace; /* built inside a user namespace, where mount options differ */
-    unsigned owner;      /* uid and gid of the private directories; 0 = ours */
-    const char *cwd;     /* stays visible wherever it is */
-    const char *hidden;  /* a directory shown empty (SEC-06), unless cwd is inside; NULL = none */
+    int run_tree_fd;     /* detached tree that is shown at /run/pod; closed by rootfs_build */
+    bool hosts;          /* /etc/hosts and /etc/hostname become links into /run/pod */
+    bool private_tmp;    /* the container has an empty /tmp; false: it has the host's */
+    bool user_namespace; /* the file system is built inside a user namespace, where mount options
+                          * differ */
+    unsigned owner;  /* uid and gid that own the private directories; 0 = those of this process */
+    const char *cwd; /* working directory of the program, which stays visible wherever it is */
+    const char *hidden; /* a directory that is shown empty (SEC-06), unless cwd is inside; NULL =
+                         * none */
 };
 
-/** Build the file system around this process, which has mount and pid namespaces of its own. Errors
- * name the path. */
+/** Builds the file system of a container around this process, which has mount and pid namespaces of
+ * its own. Errors name the path. */
 bool rootfs_build(const struct rootfs_plan *plan, struct error *err);
 
 /**
- * The absolute path with all links of the host's tree followed, as far as it exists. False with
- * INVALID when it is not absolute, is too long or has a loop.
+ * Follows all links in an absolute path, as far as the path exists. Returns false with INVALID when
+ * the path is not absolute, is too long or has a loop.
  */
 enum { ROOTFS_PATH_MAX = 4096 };
 bool rootfs_resolve(const char *path, char out[ROOTFS_PATH_MAX], struct error *err);

@@ -1,5 +1,5 @@
 /*
- * Following the host's links in mount paths: /var/run/x is /run/x where /var/run is a link.
+ * Follows the host's links in mount paths: /var/run/x is /run/x where /var/run is a link.
  *
  * The result only serves to plan the mounts. The mounts themselves are made by descriptor
  * (mount_tree.h), so a link that changes after this cannot lead one elsewhere.
@@ -17,7 +17,8 @@ static bool too_long(const char *path, struct error *err)
     return error_set(err, ERR_INVALID, "", "the path %s is too long", path);
 }
 
-/* Set `rest` to TARGET/LEFT; false when that is too long. */
+/* Sets `rest` to TARGET/LEFT: the target of a link and the path that is left behind the link.
+ * Returns false when that is too long. */
 static bool put_before(char rest[ROOTFS_PATH_MAX], const char *target, const char *left)
 {
     char joined[ROOTFS_PATH_MAX];

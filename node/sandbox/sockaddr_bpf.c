@@ -31,8 +31,8 @@ enum {
     CODE_MAX = 320,
     JUMPS_MAX = 2 * SOCKADDR_PORTS_MAX + 16,
     GO_ON = 1,
-    GO_ON_ANY_PORT = 3, /* from bind: the port needs no privilege (kernel 5.12) */
-    RANGE_BYTES = 2,    /* leading bytes of an address that all pods share */
+    GO_ON_ANY_PORT = 3, /* verdict of bind: the port needs no privilege (kernel 5.12) */
+    RANGE_BYTES = 2,    /* the leading bytes of an address that all pods share */
 };
 
 enum label { TO_HIT, TO_SET, TO_RANGE, TO_OTHERS, TO_PASS, LABELS };
@@ -55,7 +55,7 @@ static void put(struct code *code, uint8_t op, uint8_t to, uint8_t from, int16_t
         code->words[code->n++] = (struct bpf_insn){op, to, from, offset, value};
 }
 
-/* Load a member of the context, which is in r6. */
+/* Puts an instruction that loads a member of the context, which is in r6. */
 static void load(struct code *c, uint8_t reg, size_t offset)
 {
     put(c, BPF_LDX | BPF_MEM | BPF_W, reg, BPF_REG_6, (int16_t)offset, 0);
@@ -81,7 +81,7 @@ static void stack(struct code *c, int16_t offset, uint32_t value)
     put(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, offset, (int32_t)value);
 }
 
-/* The instruction that is put next jumps to the label. */
+/* Makes the jumps to a label lead to the instruction that is put next. */
 static void leads_to(struct code *c, enum label to)
 {
     if (c->n_jumps == JUMPS_MAX)
@@ -127,11 +127,12 @@ static uint32_t mapped_mark(void)
     return htonl(0xffff);
 }
 
-/* The map's entry of a group, which is in r8. All numbers are in network order. */
+/* The map's entry of a control group; in the programs r8 points to it. All numbers are in network
+ * order. */
 struct group_entry {
     uint32_t tried_port; /* the last undeclared port bound on any address */
     uint32_t ip;
-    uint32_t ports[SOCKADDR_PORTS_MAX]; /* ends with the first 0 */
+    uint32_t ports[SOCKADDR_PORTS_MAX]; /* declared ports; the first 0 ends the list */
 };
 
 static void load_entry(struct code *c, uint8_t reg, size_t offset)
@@ -167,7 +168,8 @@ static void declared_goto(struct code *c, enum label to)
     here(c, TO_OTHERS);
 }
 
-/* The first words of an IPv6 address, or-ed: 0 if all are 0. */
+/* Puts instructions that combine the first words of an IPv6 address by OR: the result is 0 if all
+ * of them are 0. */
 static void load_or(struct code *c, uint8_t reg, int words)
 {
     load(c, reg, CONTEXT_V6(0));
@@ -177,7 +179,7 @@ static void load_or(struct code *c, uint8_t reg, int words)
     }
 }
 
-/* Note the port, which is in r7, for sockaddr_bpf_taken_port. */
+/* Puts instructions that note the port, which is in r7, for sockaddr_bpf_taken_port. */
 static void note_port(struct code *c)
 {
     jump(c, BPF_JEQ, BPF_REG_7, 0, TO_PASS);
@@ -233,7 +235,8 @@ static void keep_range(struct code *c, uint8_t reg)
     put(c, BPF_ALU | BPF_AND | BPF_K, reg, 0, 0, (int32_t)htonl(0xffffffffU << (8 * RANGE_BYTES)));
 }
 
-/* Jump if the address, which is in r2, is in the range of pods. */
+/* Puts instructions that jump to a label if the address, which is in r2, is in the range of
+ * pods. */
 static void pod_goto(struct code *c, enum label to)
 {
     move(c, BPF_REG_3, BPF_REG_2);
@@ -244,8 +247,8 @@ static void pod_goto(struct code *c, enum label to)
     put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_3, BPF_REG_4, 0, 0);
 }
 
-/* Bind the socket to the pod's address, whose offset in the address struct is `ip_at`. A socket
- * that its program has bound already stays as it is. */
+/* Puts instructions that bind the socket to the pod's address, whose offset in the address struct
+ * is `ip_at`. A socket that its program has bound already stays as it is. */
 static void bind_source(struct code *c, const void *address, int16_t size, size_t ip_at)
 {
     uint32_t words[7];
@@ -338,13 +341,15 @@ static int bpf_call(enum bpf_cmd command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof *attributes);
 }
 
-/* The map: it has an entry for each group to which programs are attached. */
+/* Makes the map of the BPF programs. It has an entry for each control group to which the programs
+ * are attached. */
 static int make_map(void)
 {
     union bpf_attr attributes = {0};
 
     attributes.map_type = BPF_MAP_TYPE_CGROUP_STORAGE;
-    attributes.key_size = sizeof(uint64_t); /* the inode of the group */
+    /* The key of an entry is the inode of the control group. */
+    attributes.key_size = sizeof(uint64_t);
     attributes.value_size = sizeof(struct group_entry);
     return bpf_call(BPF_MAP_CREATE, &attributes);
 }
@@ -424,18 +429,20 @@ bool sockaddr_bpf_attach(const struct sockaddr_bpf *bpf, int group_fd,
         attributes.target_fd = (uint32_t)group_fd;
         attributes.attach_bpf_fd = (uint32_t)bpf->fds[program];
         attributes.attach_type = programs[program].type;
-        attributes.attach_flags = BPF_F_ALLOW_MULTI; /* groups above may have others */
+        attributes.attach_flags = BPF_F_ALLOW_MULTI; /* groups above this one may have programs,
+                                                      * too */
         if (bpf_call(BPF_PROG_ATTACH, &attributes))
             return error_errno(err, errno, "cannot attach a BPF program to the control group");
     }
     if (fstat(group_fd, &group))
         return error_errno(err, errno, "control group");
-    *out_key = group.st_ino; /* by which the kernel numbers groups */
+    *out_key = group.st_ino; /* the kernel numbers control groups by their inodes */
     return fill_entry(bpf, *out_key, rules) ||
            error_errno(err, errno, "cannot tell the BPF programs the pod's address");
 }
 
-/* Is the port in use? The pod's program has tried already; this tries with a new socket. */
+/* Returns whether the port is in use. The pod's program has tried it already; this function tries
+ * again with a new socket. */
 static bool is_taken(uint16_t port)
 {
     const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = port};

@@ -24,21 +24,22 @@ enum sockaddr_bpf_program {
 enum { SOCKADDR_BPF_STORAGE = SOCKADDR_BPF_PROGRAMS, SOCKADDR_BPF_FDS };
 
 struct sockaddr_bpf {
-    int fds[SOCKADDR_BPF_FDS]; /* of the programs, and of the map; -1 = not open */
+    int fds[SOCKADDR_BPF_FDS]; /* descriptors of the programs and of the map; -1 = not open */
 };
 
 #define SOCKADDR_BPF_NONE ((struct sockaddr_bpf){{-1, -1, -1, -1, -1, -1}})
 
-/** Load the programs. False with `err`; then `out` is closed. */
+/** Loads the BPF programs. Returns false with `err` on failure; `out` is then closed. */
 bool sockaddr_bpf_open(struct sockaddr_bpf *out, struct error *err);
 bool sockaddr_bpf_is_open(const struct sockaddr_bpf *bpf);
-void sockaddr_bpf_close(struct sockaddr_bpf *bpf); /* attached programs stay with their group */
+/** Programs that are attached stay with their control group. */
+void sockaddr_bpf_close(struct sockaddr_bpf *bpf);
 
-/** Apply the programs to the processes of the group whose directory is `group_fd`, with these
- * rules. `out_key` is the key of the group's entry in the map. */
+/** Applies the BPF programs to the processes of the control group whose directory is `group_fd`,
+ * with these rules. `out_key` becomes the key of the group's entry in the map. */
 bool sockaddr_bpf_attach(const struct sockaddr_bpf *bpf, int group_fd,
                          const struct sockaddr_rules *rules, uint64_t *out_key, struct error *err);
 
-/** The last port that a process of the group bound on any address although the pod does not declare
- * it, if that port is in use now; 0 = none. */
+/** Returns the last port that a process of the group bound on any address although the pod does not
+ * declare it, if that port is in use now; 0 = none. */
 uint16_t sockaddr_bpf_taken_port(const struct sockaddr_bpf *bpf, uint64_t storage_key);

@@ -1,5 +1,5 @@
 /*
- * Rewriting socket addresses by seccomp notification.
+ * Rewrites socket addresses by seccomp notification.
  *
  * The memory of the calling process may change while it is read, because other threads run. That
  * only affects the process itself: nothing here is a security decision.
@@ -36,7 +36,7 @@ ON_CHILD_STACK int sockaddr_notify_install(void)
         SECCOMP_SKIP_IF(SYS_bind, 4),
         SECCOMP_SKIP_IF(SYS_connect, 3),
         SECCOMP_SKIP_UNLESS(SYS_sendto, 3),
-        SECCOMP_LOAD(args[4]), /* pointer to the address; its lower half tells whether it is NULL */
+        SECCOMP_LOAD(args[4]), /* lower half of the address pointer; 0 for NULL */
         SECCOMP_SKIP_IF(0, 1),
         SECCOMP_RETURN(SECCOMP_RET_USER_NOTIF),
         SECCOMP_RETURN(SECCOMP_RET_ALLOW),
@@ -60,7 +60,7 @@ bool sockaddr_notify_works(void)
            WEXITSTATUS(status) == 0;
 }
 
-/* The leader of the thread's group, which pidfd_open needs. */
+/* Returns the leader of a thread's group, which pidfd_open needs. */
 static pid_t leader_of(pid_t thread)
 {
     char path[32], text[2048], *at;
@@ -98,7 +98,7 @@ static bool read_memory(pid_t pid, uint64_t at, void *out, size_t len)
     return !len || process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* The calls that are notified, and the positions of their address arguments. */
+/* The system calls that are notified, and the positions of their address arguments. */
 static const struct notified_call {
     int number;
     enum sockaddr_call call;
@@ -141,10 +141,10 @@ static void bind_source(int fd, const union sockaddr_any *address)
     if (bound.any.sa_family == AF_INET
             ? bound.v4.sin_port || bound.v4.sin_addr.s_addr
             : bound.v6.sin6_port || !IN6_IS_ADDR_UNSPECIFIED(&bound.v6.sin6_addr))
-        return; /* its program has bound it */
+        return; /* the program has bound the socket */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
     if (bind(fd, &address->any, bound.any.sa_family == AF_INET ? sizeof bound.v4 : sizeof bound.v6))
-        return; /* then its source is the host's address */
+        return; /* the socket's source is then the host's address */
 }
 
 static int call(enum sockaddr_call which, int fd, const union sockaddr_any *address, socklen_t len)
@@ -160,8 +160,8 @@ static uint16_t port_of(const union sockaddr_any *address)
     return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
 }
 
-/* Make the call in place of the process. A connect that may block is made by a child, so that the
- * shim never waits. */
+/* Makes the call in place of the process. A connect that may block is made by a child process, so
+ * that the shim never waits. */
 static void make_call(int listener_fd, uint64_t id, enum sockaddr_call which, int fd,
                       const union sockaddr_any *address, socklen_t len,
                       struct port_failures *failures)
@@ -171,7 +171,7 @@ static void make_call(int listener_fd, uint64_t id, enum sockaddr_call which, in
     int error;
 
     if (pid > 0)
-        return; /* the shim reaps it like its other children */
+        return; /* the shim reaps this child like its others */
     error = call(which, fd, address, len);
     return_result(listener_fd, id, 0, error);
     if (pid == 0)
@@ -180,7 +180,7 @@ static void make_call(int listener_fd, uint64_t id, enum sockaddr_call which, in
         failures->refused = port_of(address);
 }
 
-/* Send the process's datagram to another address. A datagram that does not fit into the socket's
+/* Sends the process's datagram to another address. A datagram that does not fit into the socket's
  * buffer now is dropped: the shim never waits. */
 static void make_send(int listener_fd, const struct seccomp_notif *notice, int fd,
                       const union sockaddr_any *address, socklen_t len)
@@ -198,8 +198,8 @@ static void make_send(int listener_fd, const struct seccomp_notif *notice, int f
     return_result(listener_fd, notice->id, sent < 0 ? 0 : sent, sent < 0 ? errno : 0);
 }
 
-/* Is the address in use? Tries with a new socket of the same type; the process's own call
- * follows. */
+/* Returns whether the address is in use. Tries with a new socket of the same type; the process's
+ * own call follows. */
 static bool is_taken(const struct seccomp_notif *notice, const union sockaddr_any *address,
                      socklen_t len)
 {

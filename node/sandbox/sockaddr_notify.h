@@ -7,20 +7,21 @@
  */
 #include "node/machine/sockaddr_rules.h"
 
-/** From now on these calls of this process and its descendants wait for an answer on the descriptor
- * returned. -1 with errno when the kernel cannot. Needs no_new_privs or CAP_SYS_ADMIN. */
+/** Installs the filter: from now on the notified calls of this process and its descendants wait for
+ * an answer on the descriptor that is returned. Returns -1 with errno when the kernel cannot do
+ * that. It needs no_new_privs or CAP_SYS_ADMIN. */
 int sockaddr_notify_install(void);
 
-/** Does it work here? Tried in a child. */
+/** Returns whether seccomp notification works here. It is tried in a child process. */
 bool sockaddr_notify_works(void);
 
-/* Ports that a program could not bind; 0 = none. */
+/* The ports that a program could not bind; 0 = none. */
 struct port_failures {
-    uint16_t taken;   /* not declared by the pod, and in use */
-    uint16_t refused; /* below 1024, for which this user has no privilege */
+    uint16_t taken;   /* a port that the pod does not declare and that is in use */
+    uint16_t refused; /* a port below 1024, for which this user has no privilege */
 };
 
-/** Answer one waiting call, if there is any. False when all processes with the filter have ended.
- * Failures are added to `failures`. */
+/** Answers one waiting call, if there is any. Returns false when all processes with the filter have
+ * ended. Ports that could not be bound are added to `failures`. */
 bool sockaddr_notify_answer(int listener_fd, const struct sockaddr_rules *rules,
                             struct port_failures *failures);

@@ -1,5 +1,5 @@
 /*
- * Starting a program. The child borrows the parent's memory until it calls exec, and the parent
+ * Starts a program. The child borrows the parent's memory until it calls exec, and the parent
  * sleeps that long. Therefore the child only makes system calls and writes into the result. A child
  * that is to start in a control group has a copy of the memory instead (clone_into_group).
  */
@@ -29,7 +29,7 @@ static const char working_directory[] = "working directory", interpreter[] = "in
 struct child {
     const struct spawn_plan *plan;
     struct spawn_result *result;
-    bool in_unified; /* already in the plan's group, see cgroup_join */
+    bool in_unified; /* the child already is in the plan's control group (cgroup_join) */
 };
 
 ON_CHILD_STACK static const char *search_path(char *const *env)
@@ -45,7 +45,7 @@ ON_CHILD_STACK static enum spawn_failure failure_of(int error)
     return error == ENOENT || error == ENOTDIR ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE;
 }
 
-/* Look argv[0] up in the PATH of `env` and exec it. Returns only on failure, with errno set.
+/* Looks argv[0] up in the PATH of `env` and executes it. Returns only on failure, with errno set.
  * Async-signal-safe. */
 ON_CHILD_STACK static enum spawn_failure exec_program(char *const *argv, char *const *env)
 {
@@ -71,7 +71,7 @@ ON_CHILD_STACK static enum spawn_failure exec_program(char *const *argv, char *c
         memcpy(candidate + dir_len + 1, argv[0], name_len + 1);
         execve(candidate, argv, env);
         if (errno == EACCES && access(candidate, F_OK))
-            continue; /* a directory of PATH that may not be searched */
+            continue; /* the directory of PATH may not be searched */
         if (errno != ENOENT && errno != ENOTDIR) {
             refused = errno;
             if (errno != EACCES)
@@ -93,7 +93,7 @@ ON_CHILD_STACK static int fail(struct spawn_result *result, enum spawn_failure f
     _exit(spawn_exit_code(failure));
 }
 
-/* exec fails with ENOENT both when the program and when its interpreter is missing: tell which. */
+/* Tells what is missing after exec has failed with ENOENT: the program or its interpreter. */
 ON_CHILD_STACK static const char *what_is_missing(const char *program)
 {
     int error = errno;
@@ -111,7 +111,7 @@ ON_CHILD_STACK static int run_child(void *arg)
     enum spawn_failure failure;
     sigset_t none;
 
-    if (plan->notify) { /* the parent gets the listener through the shared table */
+    if (plan->notify) { /* the parent gets the listener through the shared table of descriptors */
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         child->result->listener_fd = sockaddr_notify_install();
         unshare(CLONE_FILES);
@@ -141,21 +141,22 @@ ON_CHILD_STACK static int run_child(void *arg)
 
 static void *child_stack(void)
 {
-    static char *stack; /* one child at a time uses it: the parent sleeps meanwhile */
+    static char *stack; /* one child at a time uses the stack, because the parent sleeps
+                         * meanwhile */
 
     if (!stack) {
         char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
         assert(memory != MAP_FAILED);
-        mprotect(memory, PATH_BYTES, PROT_NONE); /* an overflow faults */
+        mprotect(memory, PATH_BYTES, PROT_NONE); /* an overflow of the stack faults */
         stack = memory;
     }
     return stack + STACK_BYTES;
 }
 
-/* Start the child inside the group of the unified hierarchy. No system call does that with borrowed
- * memory: the child has a copy, and the result is in shared memory. */
+/* Starts the child inside the group of the unified hierarchy. No system call does that with
+ * borrowed memory, so the child has a copy, and the result is in shared memory. */
 static pid_t clone_into_group(const struct spawn_plan *plan, uint64_t flags,
                               struct spawn_result *result)
 {

@@ -1,5 +1,5 @@
 /*
- * Host keys, an account and a seccomp filter for sshd in a sandbox.
+ * Makes host keys, an account and a seccomp filter for sshd in a sandbox.
  */
 #include "node/sandbox/sshd.h"
 
@@ -23,7 +23,7 @@ enum { ACCOUNTS_MAX = 4 << 20 };
 static const struct {
     const char *name, *path;
     mode_t mode;
-    bool single_id; /* only at level user */
+    bool single_id; /* the file exists only at level user */
 } files[SSHD_FILES_MAX] = {
     {"sshd.key", "/etc/ssh/" HOSTKEY_NAME,        0600, false},
     {"sshd.pub", "/etc/ssh/" HOSTKEY_NAME ".pub", 0644, false},
@@ -53,7 +53,7 @@ static bool write_one(int own_fd, size_t i, const char *text, size_t len, struct
     return ok;
 }
 
-/* The host's accounts, with sshd's replaced by one that has the single id. */
+/* Writes the host's accounts, with sshd's replaced by one that has the pod's single id. */
 static bool write_accounts(int own_fd, size_t i, struct error *err)
 {
     static const char name[] = "sshd:";
@@ -87,7 +87,7 @@ void sshd_pretend_groups(void)
         SECCOMP_SKIP_UNLESS(SECCOMP_OWN_ARCH, 3),
         SECCOMP_LOAD_CALL,
         SECCOMP_SKIP_UNLESS(SYS_setgroups, 1),
-        SECCOMP_RETURN(SECCOMP_RET_ERRNO), /* errno 0: success */
+        SECCOMP_RETURN(SECCOMP_RET_ERRNO), /* errno 0 makes the call succeed */
         SECCOMP_RETURN(SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {countof(code), (struct sock_filter *)(size_t)code};

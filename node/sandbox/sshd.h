@@ -8,14 +8,15 @@
 
 enum { SSHD_FILES_MAX = 3 };
 
-/** Write the files below `own_fd`, the pod's directory, with the two halves of a host key. */
+/** Writes the files for sshd below `own_fd`, the pod's directory, with the two halves of a host
+ * key. */
 bool sshd_make(int own_fd, enum isolation_level level, const char *host_key,
                const char *host_public, struct error *err);
 
-/* The i-th file: its name below the pod's directory, and the path at which programs expect it.
- * False when there is no i-th file at this level. */
+/* Returns the i-th file for sshd: its name below the pod's directory, and the path at which
+ * programs expect it. Returns false when there is no i-th file at this level. */
 bool sshd_file(enum isolation_level level, size_t i, const char **out_name, const char **out_path);
 
-/** Let setgroups do nothing and succeed, in this process and its descendants. The process must have
- * no_new_privs. */
+/** Lets setgroups do nothing and succeed, in this process and its descendants. The process must
+ * have no_new_privs. */
 void sshd_pretend_groups(void);

@@ -1,5 +1,5 @@
 /*
- * Making, updating, measuring and opening the volumes of a pod.
+ * Makes, updates, measures and opens the volumes of a pod.
  */
 #include "node/sandbox/volumes.h"
 
@@ -38,8 +38,8 @@ static bool is_file_path(const char *path)
     return path[strlen(path) - 1] != '/';
 }
 
-/* Make a directory, unless it exists, that all programs of the pod may enter, whatever the umask;
- * the modes of files decide what they may read. Its descriptor; -1 with errno. */
+/* Makes a directory, unless it exists, that all programs of the pod may enter, whatever the umask;
+ * the modes of files decide what they may read. Returns its descriptor, or -1 with errno. */
 static int make_directory(int at_fd, const char *name)
 {
     bool made = mkdirat(at_fd, name, 0755) == 0;
@@ -51,7 +51,7 @@ static int make_directory(int at_fd, const char *name)
     return -1;
 }
 
-/* Write a file below `fd`, and make its directories. */
+/* Writes a file of a volume below the directory `fd`, and makes the directories in its path. */
 static bool write_file(int fd, const struct shim_file *file, struct error *err)
 {
     int at_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), file_fd = -1;
@@ -71,7 +71,7 @@ static bool write_file(int fd, const struct shim_file *file, struct error *err)
         at_fd = inner;
         at += len + 1;
     }
-    if (at_fd >= 0) /* of several files with one name, in a projected volume, the last counts */
+    if (at_fd >= 0) /* in a projected volume several files may have one name: the last counts */
         file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_fd >= 0)
         ok = file_write_all(file_fd, file->bytes, file->len) &&
@@ -95,7 +95,8 @@ static bool link_first(int vol_fd, const char *path, struct error *err)
            error_errno(err, errno, "cannot link %s", name);
 }
 
-/* Write the files below a new directory `name`, and make the symbolic link `link` to it. */
+/* Writes the files of a volume below a new directory `name`, and makes the symbolic link `link` to
+ * it. */
 static bool make_files(int vol_fd, const char *name, const char *link,
                        const struct shim_volume *volume, struct error *err)
 {
@@ -125,7 +126,7 @@ static bool link_all(int vol_fd, const struct shim_volume *volume, struct error 
     return ok;
 }
 
-/* Remove links whose file the volume no longer has. */
+/* Removes the links in a volume whose file the volume no longer has. */
 static void unlink_stale(int vol_fd)
 {
     int fd = fcntl(vol_fd, F_DUPFD_CLOEXEC, 0);
@@ -141,7 +142,7 @@ static void unlink_stale(int vol_fd)
         closedir(dir);
 }
 
-/* Does a mount of the pod show a subPath of the volume? */
+/* Returns whether a mount of the pod shows a subPath of the volume. */
 static bool has_sub_path_mount(const struct shim_pod *pod, uint32_t index)
 {
     for (uint32_t c = 0; c < pod->n_init + pod->n_main; c++)
@@ -191,7 +192,8 @@ bool volumes_on_disk(const struct shim_volume *volume)
     return volume->kind == SHIM_EMPTY_DIR && !volume->memory;
 }
 
-/* The volume's name, and the descriptor of the directory it is in. */
+/* Finds the directory of a volume: returns the descriptor of the directory it is in and sets its
+ * name there. */
 static int locate(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                   char name[NAME_BYTES])
 {
@@ -260,7 +262,7 @@ void volumes_remove(const struct volume_dirs *dirs, const struct shim_pod *pod)
         if (volumes_on_disk(&pod->volumes[i]) || !dirs->may_mount) {
             int at_fd = locate(dirs, pod, i, name);
 
-            if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* usually it is empty already */
+            if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* usually the directory is empty already */
                 file_remove_tree(at_fd, name, NULL);
         }
 }
@@ -278,8 +280,8 @@ bool volumes_limited(const struct shim_pod *pod)
     return false;
 }
 
-/* The disk space of a tree in bytes; stops counting beyond `limit`. The descriptor is consumed.
- * Links are not followed. */
+/* Returns the disk space of a tree in bytes; stops counting beyond `limit`. `fd` is closed. Links
+ * are not followed. */
 static int64_t tree_bytes(int fd, int64_t limit, unsigned depth)
 {
     DIR *dir = fdopendir(fd);
@@ -334,7 +336,7 @@ static int open_beneath(int fd, const char *path)
     return (int)syscall(SYS_openat2, fd, path, &how, sizeof how);
 }
 
-/* Open a subPath. A missing one is made in a writable volume, as the kubelet does. */
+/* Opens a subPath of a volume. A missing one is made in a writable volume, as the kubelet does. */
 static int open_sub_path(int fd, const struct shim_volume *volume, const char *path,
                          struct error *err)
 {

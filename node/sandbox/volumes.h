@@ -15,35 +15,35 @@
 
 struct volume_dirs {
     int disk_fd; /* the directory of pods, on disk */
-    int own_fd;  /* the pod's own files: a tmpfs; at level plain a directory on disk */
+    int own_fd;  /* directory of the pod's own files: a tmpfs; at level plain a directory on disk */
     bool may_mount;
 };
 
-/** Make all volumes of a pod. Errors name the volume. */
+/** Makes all volumes of a pod. Errors name the volume. */
 bool volumes_make(const struct volume_dirs *dirs, const struct shim_pod *pod, struct error *err);
-/** Remove the volumes that lie on disk. */
+/** Removes the volumes of a pod that lie on disk. */
 void volumes_remove(const struct volume_dirs *dirs, const struct shim_pod *pod);
 
-/** Replace the files of volume `index` of `pod` by those of `volume`. Programs see the old files or
- * the new ones, through one rename. A subPath mounted from the volume keeps its old content: a file
- * by its inode, a directory because old files are kept while one of the pod's mounts has a subPath
- * there. */
+/** Replaces the files of volume `index` of `pod` by those of `volume`. Programs see the old files
+ * or the new ones, through one rename. A subPath mounted from the volume keeps its old content: a
+ * file by its inode, a directory because old files are kept while one of the pod's mounts has a
+ * subPath there. */
 bool volumes_update(const struct volume_dirs *dirs, const struct shim_pod *pod, uint32_t index,
                     const struct shim_volume *volume, struct error *err);
 
-/** Is it an emptyDir that lies on disk? */
+/** Returns whether the volume is an emptyDir that lies on disk. */
 bool volumes_on_disk(const struct shim_volume *volume);
 
-/** The first emptyDir on disk that exceeds its sizeLimit, or NULL. Walks the files of all those
- * that have a limit. */
+/** Returns the first emptyDir on disk that exceeds its sizeLimit, or NULL. Walks the files of all
+ * those that have a limit. */
 const struct shim_volume *volumes_overfull(const struct volume_dirs *dirs,
                                            const struct shim_pod *pod);
-/** Has the pod an emptyDir on disk with a limit? */
+/** Returns whether the pod has an emptyDir on disk with a limit. */
 bool volumes_limited(const struct shim_pod *pod);
 
-/** A descriptor (O_PATH) of the directory or file that a mount shows; its subPath is followed
- * without leaving the volume. -1 with `err`. */
+/** Opens (O_PATH) the directory or file that a mount of the pod shows; a subPath is followed
+ * without leaving the volume. Returns -1 with `err` on failure. */
 int volumes_open(const struct volume_dirs *dirs, const struct shim_pod *pod,
                  const struct shim_mount *mount, struct error *err);
-/** Is the mount read-only? Volumes of files always are. */
+/** Returns whether the mount is read-only. Volumes of files always are. */
 bool volumes_read_only(const struct shim_pod *pod, const struct shim_mount *mount);

@@ -9,14 +9,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-union control { /* room for the descriptors, aligned */
+union control { /* ancillary data with room for the file descriptors, aligned */
     struct cmsghdr header;
     char room[CMSG_SPACE(FDPASS_MAX * sizeof(int))];
 };
 
 bool fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, size_t n, int flags)
 {
-    struct iovec part = {(void *)(size_t)bytes, len}; /* sendmsg only reads it */
+    /* Sendmsg only reads the bytes, but its struct is not const. */
+    struct iovec part = {(void *)(size_t)bytes, len};
     union control control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t sent;

@@ -7,10 +7,11 @@
 
 enum { FDPASS_MAX = 2 };
 
-/** Send `len` bytes with `n` (up to FDPASS_MAX) descriptors, which stay open here. False with
- * errno. */
+/** Sends `len` bytes with `n` file descriptors, at most FDPASS_MAX. The descriptors stay open in
+ * this process. Returns false with errno set when it fails. */
 bool fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, size_t n, int flags);
 
-/** Receive exactly `len` bytes. Returns the number of descriptors that came with them (owned, close
- * on exec), or -1; then none is left open. */
+/** Receives exactly `len` bytes. Returns the number of file descriptors that came with them, which
+ * are owned by the caller and close on exec. Returns -1 on failure; no descriptor is then left
+ * open. */
 int fdpass_receive(int socket_fd, void *out, size_t len, int out_fds[FDPASS_MAX], int flags);

@@ -8,19 +8,22 @@
 #include "node/wire/frame.h"
 
 struct frame_conn {
-    struct source source; /* fd -1 = closed */
+    struct source source; /* the socket in the reactor; its fd is -1 when the connection is
+                           * closed */
     struct buf in, out;
-    bool writing; /* EPOLLOUT is requested: `out` waits for room in the socket */
+    bool writing; /* EPOLLOUT is requested, because `out` waits for room in the socket */
 };
 
-/** Receives one frame; `bytes` are its frame->size bytes. Both are borrowed for the call. */
+/** Receives one frame. `bytes` are the frame->size bytes of the whole frame. Both are borrowed for
+ * the call. */
 typedef void (*frame_conn_visit_fn)(void *ctx, struct frame *frame, const char *bytes);
 
-/** Read what has arrived, up to a bound per call. False: the other end has closed; frames it sent
- * before are in `in`. */
+/** Reads what has arrived, up to a bound per call. Returns false when the other end has closed; the
+ * frames that it sent before are in `in`. */
 bool frame_conn_read(struct frame_conn *conn);
-/** Pass each whole frame to `visit`. False: the bytes are no frame. */
+/** Passes each whole frame to `visit`. Returns false when the received bytes are no frame. */
 bool frame_conn_take(struct frame_conn *conn, frame_conn_visit_fn visit, void *ctx);
-/** Send as much of `out` as the socket takes; the rest when it has room. */
+/** Sends as much of `out` as the socket takes, and the rest as soon as the socket has room. */
 void frame_conn_flush(struct reactor *reactor, struct frame_conn *conn);
-void frame_conn_close(struct reactor *reactor, struct frame_conn *conn); /* no-op when closed */
+/** Does nothing for a closed connection. */
+void frame_conn_close(struct reactor *reactor, struct frame_conn *conn);

@@ -22,7 +22,8 @@
 
 #include <string.h>
 
-/* The least bytes that a text, a container and its status take: bounds what a count may claim. */
+/* The least number of bytes that a text, a container and a container's status take in a message.
+ * They bound how many items a message can claim to hold. */
 enum { UID_MAX = 63, TEXT_BYTES = 4, CONTAINER_BYTES = 32, STATUS_BYTES = 24 };
 
 bool shim_uid_ok(const char *uid)
@@ -45,7 +46,7 @@ static char **get_strings(struct frame_reader *r, struct arena *arena, uint32_t 
     char **items = arena_array(arena, (size_t)count + 1, sizeof *items);
 
     for (uint32_t i = 0; i < count; i++)
-        items[i] = (char *)frame_get_required_text(r); /* exec takes them so, and does not write */
+        items[i] = (char *)frame_get_required_text(r); /* execve does not write to it */
     *out_count = count;
     return items;
 }
@@ -69,7 +70,8 @@ static const char *get_uid(struct frame_reader *r)
     return uid;
 }
 
-/* An array of `n` items; `n` becomes 0 when the rest of the frame cannot hold them. */
+/* Allocates an array of `n` items in the arena. `n` becomes 0 when the rest of the frame cannot
+ * hold that many items of at least `bytes_each` bytes. */
 static void *new_items(struct frame_reader *r, struct arena *arena, uint32_t *n, size_t item_size,
                        size_t bytes_each)
 {
@@ -130,12 +132,12 @@ static void *new_items(struct frame_reader *r, struct arena *arena, uint32_t *n,
 #define PUT_CHECK(condition)
 #define GET_CHECK(condition)          if (!r->bad && !(condition)) r->bad = true
 
-/* put_NAME and get_NAME: fields inside a frame. */
+/* Defines put_NAME and get_NAME, which write and read the fields of one struct inside a frame. */
 #define PART(name, type, FIELDS)                                                                  \
     static void put_##name(struct buf *out, const type *m) { FIELDS(PUT) }                        \
     static void get_##name(struct frame_reader *r, struct arena *arena, type *m) { FIELDS(GET) }
 
-/* shim_put_NAME and shim_get_NAME: a whole frame. */
+/* Defines shim_put_NAME and shim_get_NAME, which write and read a whole frame. */
 #define MESSAGE_PUT(name, TYPE, type)                                                             \
     void shim_put_##name(struct buf *out, const type *m)                                          \
     {                                                                                             \
@@ -320,7 +322,8 @@ MESSAGE(start, SHIM_START, struct shim_pod, START_FIELDS)
 PART(container_status, struct container_status, CONTAINER_STATUS_FIELDS)
 /* clang-format on */
 
-/* Two counts, then the containers of both lists, which are one array once they are read. */
+/* Writes the number of init containers and of main containers, and then the statuses of both, which
+ * are one array in memory. */
 static void put_container_statuses(struct buf *out, const struct shim_status *m)
 {
     const struct pod_status *status = &m->status;

@@ -1,7 +1,7 @@
 /*
- * Building Endpoints and EndpointSlices. Addresses are in ascending order. A named target port may
- * stand for different numbers in different pods; an Endpoints object then has endpoint subset for
- * each list of ports, and a slice has the ports of its first endpoint. Ref: Kubernetes
+ * Builds Endpoints and EndpointSlices. Addresses are in ascending order. A named target port may
+ * stand for different numbers in different pods. An Endpoints object then has a subset for each
+ * list of ports, and a slice has the ports of its first endpoint. Ref: Kubernetes
  * pkg/controller/endpoint, RepackSubsets.
  */
 #include "node/proxy/endpoint_subsets.h"
@@ -20,7 +20,7 @@ struct endpoint {
 };
 
 struct endpoint_list {
-    struct endpoint *items; /* owned */
+    struct endpoint *items; /* endpoints in the list; owned */
     size_t n, cap;
 };
 
@@ -40,7 +40,8 @@ static int by_address(const void *left, const void *right)
     return x != y ? (x > y) - (x < y) : strcmp(object_name(a->pod), object_name(b->pod));
 }
 
-/* The endpoints by address, at most ENDPOINTS_MAX; items are owned. */
+/* Returns the endpoints ordered by address, at most ENDPOINTS_MAX; the items are owned by the
+ * caller. */
 static struct endpoint_list sorted_endpoints(const struct endpoint_input *input)
 {
     struct endpoint_list list = {0};
@@ -72,7 +73,7 @@ static json_t *ip_text(in_addr_t ip)
     return json_string(text);
 }
 
-/* The pod's host name in the Service's domain; NULL = it has none. */
+/* Returns the pod's host name in the Service's domain; NULL = it has none. */
 static const char *host_of(const struct endpoint_input *input, const struct object *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -94,7 +95,7 @@ static void add_host(const struct endpoint_input *input, const struct endpoint *
     json_object_set_new(out, "targetRef", target_of(endpoint->pod));
 }
 
-/* The ports of the Service, as far as the pod has them. */
+/* Returns the ports of the Service, as far as the pod has them. */
 static json_t *ports_of(const struct endpoint_input *input, const struct object *pod)
 {
     json_t *spec = json_object_get(input->spec->body, "spec"), *ports = json_array(), *from;
@@ -119,7 +120,7 @@ static json_t *ports_of(const struct endpoint_input *input, const struct object 
     return ports;
 }
 
-/* The subset with these ports, added if there is none. `ports` is consumed. */
+/* Returns the subset with these ports, which is added if there is none. `ports` is freed. */
 static json_t *subset_with(json_t *subsets, json_t *ports)
 {
     size_t i;

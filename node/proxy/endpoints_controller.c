@@ -1,5 +1,6 @@
 /*
- * A record for each Service with a selector. Changed records are written together, SETTLE_MS later.
+ * The controller keeps a record for each Service with a selector. Changed records are written
+ * together, SETTLE_MS later.
  */
 #include "node/proxy/endpoints_controller.h"
 
@@ -15,10 +16,11 @@
 enum { SETTLE_MS = 100, RETRY_MS = 1000, SUFFIX = 5 };
 
 struct record {
-    UT_hash_handle hh; /* by "namespace/name" */
+    UT_hash_handle hh; /* links the records in a hash table by "namespace/name" */
     char *key;
     const struct object *service;
-    struct service_spec spec; /* with_unready is set, so that all pods are endpoints */
+    struct service_spec spec; /* spec of the Service; with_unready is set, so that all pods are
+                               * endpoints */
     bool all_ready;
     struct selector_entry entry;
     struct service_endpoints endpoints;
@@ -26,7 +28,7 @@ struct record {
     struct record *next_dirty;
 };
 
-/* A write in flight. */
+/* A write that is in flight. */
 struct pending_write {
     struct cluster_call call;
     struct endpoints_controller *endpoints;
@@ -41,7 +43,7 @@ struct endpoints_controller {
     struct record *dirty;
     struct timer settle;
     struct cluster_watcher services, pods;
-    size_t calls; /* in flight; the last one frees a stopped controller */
+    size_t calls; /* number of writes in flight; the last one frees a stopped controller */
     bool stopped;
 };
 
@@ -76,8 +78,8 @@ static struct record *record_of(const struct endpoints_controller *e, const char
     return record;
 }
 
-/* Try again after a conflict with another writer. Other failures mean that the namespace or the
- * Service is being deleted. */
+/* Handles the end of a write. After a conflict with another writer it is tried again. Other
+ * failures mean that the namespace or the Service is being deleted. */
 static void written(struct cluster_call *call, const struct object *result, const struct error *err)
 {
     struct pending_write *write = container_of(call, struct pending_write, call);
@@ -102,7 +104,7 @@ static struct cluster_call *call_for(struct endpoints_controller *e, const struc
     return &write->call;
 }
 
-/* Metadata of an object owned by the Service, with its labels and `more`. */
+/* Returns the metadata of an object owned by the Service, with the Service's labels and `more`. */
 static struct meta *meta_for(const struct record *record, const char *name, const struct kv *more,
                              size_t n_more)
 {
@@ -129,7 +131,7 @@ static struct meta *meta_for(const struct record *record, const char *name, cons
     return meta;
 }
 
-/* Create or update an object unless it has this body already. `body` is consumed. */
+/* Creates or updates an object unless it has this body already. `body` is freed. */
 static void write_one(struct endpoints_controller *e, const struct record *record,
                       const struct kind *kind, const char *name, json_t *body,
                       const struct kv *labels, size_t n_labels)
@@ -227,7 +229,8 @@ static void drop(struct endpoints_controller *e, struct record *record)
     mem_free(record);
 }
 
-/* Find the Service's endpoints. If its selector names a job, only that job's pods are looked at. */
+/* Finds the endpoints of a Service. If its selector names a job, only that job's pods are looked
+ * at. */
 static void find_endpoints(struct endpoints_controller *e, struct record *record)
 {
     const char *ns = object_namespace(record->service);

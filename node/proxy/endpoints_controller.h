@@ -17,4 +17,5 @@ struct endpoints_controller;
 
 struct endpoints_controller *endpoints_controller_start(struct cluster *cluster,
                                                         const char *node_name);
-void endpoints_controller_stop(struct endpoints_controller *controller); /* NULL is fine; frees */
+/** NULL is ignored; frees the controller. */
+void endpoints_controller_stop(struct endpoints_controller *controller);

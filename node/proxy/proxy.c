@@ -1,8 +1,8 @@
 /*
- * The thread of the proxy: listeners, and connections forwarded from them.
+ * The thread of the proxy has the listeners and the connections forwarded from them.
  *
- * The loop puts commands into a queue and wakes the thread by an eventfd; the thread takes all
- * commands in order. Only the queue is shared; all else belongs to the thread.
+ * The loop puts commands into a queue and wakes the thread by an eventfd. The thread takes all
+ * commands in order. Only the queue is shared; everything else belongs to the thread.
  */
 #include "node/proxy/proxy.h"
 
@@ -26,9 +26,9 @@
 enum {
     BACKLOG = 128,
     ACCEPTS_PER_EVENT = 16,
-    TRIES_MAX = 8,        /* targets tried for a connection */
-    SYN_TRIES = 2,        /* a pod that has just ended does not answer */
-    PAUSE_NS = 100000000, /* of accepting, when descriptors run out */
+    TRIES_MAX = 8, /* number of targets tried for a connection */
+    SYN_TRIES = 2, /* number of SYN packets sent; a pod that has just ended does not answer */
+    PAUSE_NS = 100000000, /* how long accepting pauses when descriptors run out */
 };
 
 enum command_type { COMMAND_OPEN, COMMAND_SET_TARGETS, COMMAND_CLOSE, COMMAND_STOP };
@@ -43,12 +43,12 @@ struct command {
 };
 
 struct listener {
-    UT_hash_handle hh; /* by number */
+    UT_hash_handle hh; /* links the listeners in a hash table by number */
     uint32_t number;
     struct source source;
     struct proxy *proxy;
     bool listening, armed;
-    struct proxy_target *targets; /* [n] */
+    struct proxy_target *targets; /* targets of the listener, [n] */
     size_t n, turn;
 };
 
@@ -63,17 +63,17 @@ struct conn {
 struct proxy {
     pthread_t thread;
     pthread_mutex_t lock;
-    STAILQ_HEAD(commands, command) commands; /* under the lock */
-    uint32_t last_listener;                  /* the loop's: the last number given out */
+    STAILQ_HEAD(commands, command) commands; /* queue of commands, protected by the lock */
+    uint32_t last_listener; /* the last number given to a listener; only the loop uses it */
 
-    struct reactor reactor; /* from here on the thread's */
+    struct reactor reactor; /* this member and those below are used only by the thread */
     struct source wakeup;   /* readable when there are commands */
     struct netns_holder holder;
     struct listener *listeners;
     struct udp_listeners udp_listeners;
     LIST_HEAD(conns, conn) conns;
     size_t n_conns;
-    bool full; /* listeners do not accept until a connection has ended or */
+    bool full; /* too many connections: listeners do not accept until one has ended */
     struct alarm resume;
 };
 
@@ -124,7 +124,7 @@ static void conn_end(struct splice *splice)
     set_full(proxy, proxy->n_conns >= PROXY_CONNS_MAX);
 }
 
-/* Sockets from the namespace holder are blocking. */
+/* Makes a socket non-blocking. Sockets from the namespace holder are blocking. */
 static void set_nonblocking(int fd)
 {
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -148,7 +148,7 @@ static void set_nodelay(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/* Begin a connection to the next target: its descriptor, or -1. */
+/* Begins a connection to the next target. Returns its descriptor, or -1. */
 static int connect_next(struct proxy *proxy, struct listener *listener)
 {
     const struct proxy_target *target = &listener->targets[listener->turn++ % listener->n];
@@ -167,7 +167,7 @@ static int connect_next(struct proxy *proxy, struct listener *listener)
     return -1;
 }
 
-/* Try the next target; end the connection when none is left. */
+/* Tries the next target, and ends the connection when none is left. */
 static void try_next_target(struct splice *splice)
 {
     struct conn *conn = container_of(splice, struct conn, splice);
@@ -245,8 +245,8 @@ static void open_listener(struct proxy *proxy, const struct command *command)
     HASH_ADD(hh, proxy->listeners, number, sizeof listener->number, listener);
 }
 
-/* Set the targets. A listening socket that is shut down keeps its address and refuses connections
- * until it listens again. */
+/* Sets the targets of a listener. A listening socket that is shut down keeps its address and
+ * refuses connections until it listens again. */
 static void set_targets(struct proxy *proxy, const struct command *command)
 {
     struct listener *listener = listener_of(proxy, command->listener);
@@ -410,7 +410,7 @@ static void release(struct proxy *proxy)
     mem_free(proxy);
 }
 
-/* Start the thread with all signals blocked; the loop handles them. */
+/* Starts the thread with all signals blocked, because the loop handles them. */
 static int start_thread(struct proxy *proxy)
 {
     sigset_t all, before;

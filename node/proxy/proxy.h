@@ -19,21 +19,22 @@ enum { PROXY_CONNS_MAX = 1024, PROXY_TARGETS_MAX = 1024 };
 
 struct proxy;
 struct proxy_target {
-    in_addr_t ip;  /* network order */
-    uint16_t port; /* host order */
+    in_addr_t ip;  /* address of the target, in network order */
+    uint16_t port; /* port of the target, in host order */
 };
 
-/** Start the thread. Connections to pods are made from sockets of the holder's network (consumed;
- * NETNS_HOLDER_NONE: the machine's network). NULL with `err` when no thread can be started. */
+/** Starts the thread. Connections to pods are made from sockets of the network of `holder`, which
+ * the proxy then owns; with NETNS_HOLDER_NONE they are made in the machine's network. Returns NULL
+ * with `err` when no thread can be started. */
 struct proxy *proxy_start(struct netns_holder holder, struct error *err);
-/** End all connections and the thread. NULL is fine. */
+/** Ends all connections and the thread. NULL is ignored. */
 void proxy_stop(struct proxy *proxy);
 
-/** Add a listener at a bound socket of either type (consumed); returns its number. A stream socket
- * must have SO_REUSEADDR, because it listens again while its connections live. The listener refuses
- * until it has targets. */
+/** Adds a listener at a bound socket of either type, and returns its number. The proxy closes `fd`.
+ * A stream socket must have SO_REUSEADDR, because it listens again while its connections live. The
+ * listener refuses until it has targets. */
 uint32_t proxy_open(struct proxy *proxy, int fd);
-/** Set the targets of a listener, the first PROXY_TARGETS_MAX of them, for new connections and
+/** Sets the targets of a listener, the first PROXY_TARGETS_MAX of them, for new connections and
  * datagrams. Existing connections stay. */
 void proxy_set_targets(struct proxy *proxy, uint32_t listener, const struct proxy_target *targets,
                        size_t n);

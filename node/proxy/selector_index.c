@@ -1,5 +1,5 @@
 /*
- * Buckets by key. A bucket is removed with its last entry.
+ * The index is a hash table of buckets by key. A bucket is removed with its last entry.
  */
 #include "node/proxy/selector_index.h"
 
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 
 struct bucket {
-    UT_hash_handle hh; /* by "namespace/job", or "namespace/" without a job */
+    UT_hash_handle hh; /* key of the bucket: "namespace/job", or "namespace/" without a job */
     char *key;
     struct selector_entry *first;
 };

@@ -8,7 +8,7 @@
 
 struct bucket;
 
-struct selector_entry { /* a member of the indexed struct */
+struct selector_entry { /* an entry is a member of the indexed struct */
     struct bucket *bucket;
     struct selector_entry *next;
 };
@@ -17,13 +17,13 @@ struct selector_index {
     struct bucket *first;
 };
 
-/** Add an entry; `job` NULL: the selector names no job. */
+/** Adds an entry. `job` NULL: the selector names no job. */
 void selector_index_add(struct selector_index *selector_index, struct selector_entry *entry,
                         const char *ns, const char *job);
-void selector_index_remove(struct selector_index *selector_index,
-                           struct selector_entry *entry); /* no-op when it is not in the index */
+/** Removes an entry; does nothing for an entry that is not in the index. */
+void selector_index_remove(struct selector_index *selector_index, struct selector_entry *entry);
 
-/** Visit the entries whose selector may match the pod, until `visit` returns false; returns whether
- * all did not. `visit` must not add or remove entries. */
+/** Visits the entries whose selector may match the pod, until `visit` returns false. Returns false
+ * when a visit did. `visit` must not add or remove entries. */
 bool selector_index_each(const struct selector_index *selector_index, const struct meta *pod,
                          bool (*visit)(void *arg, struct selector_entry *entry), void *arg);

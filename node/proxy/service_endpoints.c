@@ -1,5 +1,5 @@
 /*
- * The endpoints of a Service, in a table by pod uid.
+ * The endpoints of a Service are kept in a hash table by pod uid.
  */
 #include "node/proxy/service_endpoints.h"
 
@@ -13,7 +13,7 @@
 #define MACHINE "127.0.0.1" /* the address of pods without one of their own */
 
 struct endpoint {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* links the endpoints in a hash table by uid */
     const struct object *pod;
     in_addr_t ip;
     bool ready;
@@ -33,7 +33,7 @@ static bool pod_is_ready(const struct object *pod)
     return status->phase == POD_RUNNING && status->ready;
 }
 
-/* Is the pod an endpoint of the Service? Then `out_ip` is its address. */
+/* Returns whether the pod is an endpoint of the Service. Then `out_ip` becomes its address. */
 static bool is_endpoint(const struct service_spec *spec, const struct object *pod,
                         in_addr_t *out_ip)
 {

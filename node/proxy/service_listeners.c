@@ -1,5 +1,5 @@
 /*
- * Opening and closing the sockets of a Service's ports.
+ * Opens and closes the sockets of a Service's ports.
  */
 #include "node/proxy/service_listeners.h"
 
@@ -15,8 +15,8 @@ void listener_factory_release(struct listener_factory *factory)
     factory->proxy = NULL;
 }
 
-/* A socket bound to the address: its descriptor, or -errno. Datagram sockets get no SO_REUSEADDR:
- * two of them could bind the same address, and only one would receive. */
+/* Returns a socket bound to the address, or -errno. Datagram sockets get no SO_REUSEADDR: two of
+ * them could bind the same address, and only one would receive. */
 static int bound_socket(const struct listener_factory *factory, in_addr_t ip, uint16_t port,
                         int type)
 {
@@ -48,7 +48,7 @@ static bool ensure_proxy(struct listener_factory *factory)
     return factory->proxy != NULL;
 }
 
-/* Open one listener: its number in the proxy; 0 = failed. */
+/* Opens one listener. Returns its number in the proxy; 0 = failed. */
 static uint32_t open_one(struct listener_factory *factory, in_addr_t ip,
                          const struct service_port *port, void *about)
 {

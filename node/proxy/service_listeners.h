@@ -9,15 +9,15 @@
 
 /* Makes the sockets of all listeners, and owns the proxy. */
 struct listener_factory {
-    /** A socket on which this address can be bound although it is not of this network; -1: an
-     * ordinary one will do. */
+    /** Returns a socket on which this address can be bound although the address is not of this
+     * network. Returns -1 when an ordinary socket will do. */
     int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
-    /** Open a connection to the holder of that network, for the proxy. */
+    /** Opens a connection to the holder of the private network, for the proxy. */
     void (*connect_holder)(void *ctx, struct netns_holder *out);
-    /** Called when a listener could not be opened, with an errno. */
+    /** Called with an errno when a listener could not be opened. */
     void (*failed)(void *ctx, void *about, const struct service_port *port, int error);
     void *ctx;
-    struct proxy *proxy; /* started with the first listener */
+    struct proxy *proxy; /* the proxy, which is started with the first listener */
 };
 void listener_factory_release(struct listener_factory *factory);
 
@@ -25,13 +25,13 @@ struct service_listeners {
     struct service_listener {
         uint16_t port;
         enum service_transport transport;
-        uint32_t number; /* of the proxy; 0 = could not be opened */
-    } * items;           /* [n], as the ports of the Service; owned */
+        uint32_t number; /* number of the listener in the proxy; 0 = it could not be opened */
+    } * items;           /* one item for each port of the Service, [n]; owned */
     size_t n;
-    bool any; /* is any of them open? */
+    bool any; /* at least one of the listeners is open */
 };
 
-/** Open the listeners that the Service needs; open ones are kept, superfluous ones closed. `about`
+/** Opens the listeners that the Service needs. Open ones are kept, superfluous ones closed. `about`
  * is passed to `failed`. */
 void service_listeners_open(struct listener_factory *factory, struct service_listeners *listeners,
                             in_addr_t ip, const struct service_spec *spec, void *about);

@@ -1,5 +1,5 @@
 /*
- * Reading a Service's spec, and finding its ports in pods.
+ * Reads the spec of a Service, and finds the Service's ports in pods.
  */
 #include "node/proxy/service_spec.h"
 

@@ -1,6 +1,6 @@
 /*
- * Forwarding between two sockets. A socket is polled only for events that can be handled now; one
- * without such events is removed from epoll, because the kernel would report its end again and
+ * Forwards bytes between two sockets. A socket is polled only for events that can be handled now;
+ * one without such events is removed from epoll, because the kernel would report its end again and
  * again.
  */
 #include "node/proxy/splice.h"

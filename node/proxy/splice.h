@@ -10,16 +10,16 @@
 
 enum { SPLICE_CHUNK = 16 << 10 };
 
-/* One direction. */
+/* One direction of a splice. */
 struct splice_flow {
     size_t from, to; /* bytes read and not yet written: [from, to) */
     bool ended;      /* the source has sent its end */
-    bool end_sent;   /* the end was passed on */
+    bool end_sent;   /* the end was passed on to the other side */
     char bytes[SPLICE_CHUNK];
 };
 
 struct splice_side {
-    struct source source; /* fd -1: not connected yet */
+    struct source source; /* the socket of this side; fd -1: not connected yet */
     struct splice *splice;
     bool armed;
 };
@@ -27,16 +27,20 @@ struct splice_side {
 struct splice {
     struct reactor *reactor;
     struct splice_side sides[2];
-    struct splice_flow flows[2]; /* [i]: from sides[i] to the other */
+    struct splice_flow flows[2]; /* flows[i] leads from sides[i] to the other side */
     bool connecting;             /* sides[1] is not connected yet */
     bool over;
-    void (*failed)(struct splice *splice); /* sides[1] failed: connect again or end */
-    void (*ended)(struct splice *splice);  /* both directions have ended: the owner frees it */
+    /* Called when sides[1] failed: the owner connects again or ends the splice. */
+    void (*failed)(struct splice *splice);
+    /* Called when both directions have ended: the owner frees the splice. */
+    void (*ended)(struct splice *splice);
 };
 
-/** Start with an accepted connection (non-blocking; consumed). */
+/** Starts a splice with an accepted connection, which is non-blocking and then owned by the
+ * splice. */
 void splice_init(struct splice *splice, struct reactor *reactor, int fd);
-/** Set the other side: a connection in progress (non-blocking; consumed). */
+/** Sets the other side: a connection in progress, which is non-blocking and then owned by the
+ * splice. */
 void splice_connect(struct splice *splice, int fd);
-/** Close both sockets; by a reset, unless both directions have ended. */
+/** Closes both sockets, by a reset unless both directions have ended. */
 void splice_close(struct splice *splice);

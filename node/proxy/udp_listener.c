@@ -1,5 +1,5 @@
 /*
- * Forwarding datagrams. The socket of a listener without targets is connected to itself: then the
+ * Forwards datagrams. The socket of a listener without targets is connected to itself: then the
  * kernel refuses datagrams of others, as for an unused port, and the address stays bound.
  */
 #include "node/proxy/udp_listener.h"
@@ -16,21 +16,21 @@
 enum { DATAGRAM_MAX = 65535, DATAGRAMS_PER_EVENT = 16, TRIES_MAX = 8 };
 
 struct udp_listener {
-    UT_hash_handle hh; /* by number */
+    UT_hash_handle hh; /* links the listeners in a hash table by number */
     uint32_t number;
     struct source source;
     struct udp_listeners *all;
-    struct proxy_target *targets; /* [n]; owned */
+    struct proxy_target *targets; /* targets of the listener, [n]; owned */
     size_t n, turn;
     LIST_HEAD(clients, client) clients;
 };
 
-/* A program that has sent to a listener. */
+/* A program that has sent a datagram to a listener. */
 struct client {
     struct udp_session session;
     struct udp_listener *listener;
     LIST_ENTRY(client) of_listener;
-    struct source source; /* socket connected to the target */
+    struct source source; /* socket connected to the client's target */
     struct proxy_target target;
 };
 
@@ -73,7 +73,7 @@ static void expire(struct alarm *alarm)
     set_expiry(all);
 }
 
-/* Forward a target's answers to the client. */
+/* Forwards the answers of a target to the client. */
 static void on_answer(struct source *source, uint32_t events)
 {
     struct client *client = container_of(source, struct client, source);
@@ -95,8 +95,8 @@ static void on_answer(struct source *source, uint32_t events)
     }
 }
 
-/* A socket connected to the next target, -1 on failure. The session that rests longest ends if
- * there are too many. */
+/* Returns a socket connected to the next target, or -1 on failure. If there are too many sessions,
+ * the one that rests longest ends. */
 static int next_target(struct udp_listener *listener, struct proxy_target *out)
 {
     struct udp_listeners *all = listener->all;
@@ -136,7 +136,7 @@ static struct client *client_new(struct udp_listener *listener, const struct udp
     return client;
 }
 
-/* Has the target refused? On the same machine the refusal is known at once. */
+/* Returns whether the target has refused. On the same machine the refusal is known at once. */
 static bool is_refused(const struct client *client)
 {
     socklen_t len = sizeof(int);
@@ -156,7 +156,7 @@ static bool send_to_target(const struct client *client, size_t len)
     return !is_refused(client);
 }
 
-/* Forward the datagram, which is in the buffer. Targets that refuse are skipped. */
+/* Forwards the datagram, which is in the buffer. Targets that refuse are skipped. */
 static void forward(struct udp_listener *listener, const struct udp_session_key *key, size_t len)
 {
     struct udp_listeners *all = listener->all;
@@ -201,8 +201,9 @@ static struct udp_listener *listener_of(const struct udp_listeners *all, uint32_
     return listener;
 }
 
-/* Connecting cannot be retried if it fails: then datagrams without a target are dropped instead of
- * refused, or datagrams with one refused. */
+/* Makes a listener without targets refuse datagrams, or one with targets take them. The change
+ * cannot be retried if it fails: then datagrams without a target are dropped instead of refused, or
+ * datagrams with one refused. */
 static void refuse_datagrams(struct udp_listener *listener)
 {
     struct sockaddr_in own;

@@ -16,21 +16,23 @@
 
 struct udp_listeners {
     struct reactor *reactor;
-    int (*new_socket)(void *ctx, int type); /* non-blocking; -1 with errno */
+    int (*new_socket)(void *ctx, int type); /* returns a non-blocking socket, or -1 with errno */
     void *ctx;
-    struct udp_listener *udp_listeners; /* by number */
+    struct udp_listener *udp_listeners; /* hash table of listeners by number */
     struct udp_sessions udp_sessions;
     struct alarm expiry;
     char *bytes; /* buffer for one datagram */
 };
 
-/** Initialise; the caller has set `reactor`, `new_socket` and `ctx`. */
+/** Initialises the struct. The caller has set `reactor`, `new_socket` and `ctx`. */
 void udp_listeners_init(struct udp_listeners *all);
 void udp_listeners_release(struct udp_listeners *all);
 
-/** Add a listener at a bound, non-blocking socket (consumed). It refuses until it has targets. */
+/** Adds a listener at a bound, non-blocking socket, which it then owns. The listener refuses until
+ * it has targets. */
 void udp_listener_open(struct udp_listeners *all, uint32_t number, int fd);
-/** These two do nothing when there is no listener of that number. */
+/** Sets the targets of a listener. This function and the next do nothing when there is no listener
+ * of that number. */
 void udp_listener_set_targets(struct udp_listeners *all, uint32_t number,
                               const struct proxy_target *targets, size_t n);
 void udp_listener_close(struct udp_listeners *all, uint32_t number);

@@ -1,6 +1,6 @@
 /*
- * The table of UDP sessions. All sessions of a list expire after the same rest, so each list is in
- * the order of expiry.
+ * The table of UDP sessions has two lists. All sessions of a list expire after the same rest, so
+ * each list is in the order of expiry.
  */
 #include "node/proxy/udp_sessions.h"
 

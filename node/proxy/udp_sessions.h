@@ -19,15 +19,15 @@ enum { UDP_SESSIONS_MAX = 1024 };
 #define UDP_SESSION_UNANSWERED_NS (30 * INT64_C(1000000000))
 #define UDP_SESSION_ANSWERED_NS   (120 * INT64_C(1000000000))
 
-/* Without padding: the bytes are hashed. */
+/* The key of a session. It must have no padding, because its bytes are hashed. */
 struct udp_session_key {
     uint32_t listener;
     in_addr_t ip;
-    uint32_t port; /* network order, as ip */
+    uint32_t port; /* port and address are in network order */
 };
 
 struct udp_session {
-    UT_hash_handle hh; /* by key */
+    UT_hash_handle hh; /* links the sessions in a hash table by key */
     struct udp_session_key key;
     TAILQ_ENTRY(udp_session) resting;
     int64_t used_ns;
@@ -39,21 +39,22 @@ enum udp_sender { UDP_FROM_CLIENT, UDP_FROM_TARGET };
 
 struct udp_sessions {
     struct udp_session *by_key;
-    TAILQ_HEAD(udp_session_list, udp_session) lists[2]; /* [answered]; the longest resting first */
+    /* Lists of unanswered [0] and answered [1] sessions, those that rest longest first. */
+    TAILQ_HEAD(udp_session_list, udp_session) lists[2];
 };
 
 void udp_sessions_init(struct udp_sessions *sessions);
 struct udp_session *udp_sessions_find(const struct udp_sessions *sessions,
                                       const struct udp_session_key *key);
-/** The session to be removed before another is added; NULL = there is room. */
+/** Returns the session to be removed before another is added; NULL = there is room. */
 struct udp_session *udp_sessions_oldest_if_full(const struct udp_sessions *sessions);
 void udp_sessions_add(struct udp_sessions *sessions, struct udp_session *session,
                       const struct udp_session_key *key, int64_t now_ns);
-/** Note that a datagram of this session was sent. */
+/** Notes that a datagram of this session was sent. */
 void udp_sessions_used(struct udp_sessions *sessions, struct udp_session *session,
                        enum udp_sender from, int64_t now_ns);
-/** A session that has expired; NULL = none. */
+/** Returns a session that has expired; NULL = none. */
 struct udp_session *udp_sessions_expired(const struct udp_sessions *sessions, int64_t now_ns);
-/** Nanoseconds until the first session expires; -1 = there are none. */
+/** Returns the nanoseconds until the first session expires; -1 = there are no sessions. */
 int64_t udp_sessions_due_ns(const struct udp_sessions *sessions, int64_t now_ns);
 void udp_sessions_remove(struct udp_sessions *sessions, struct udp_session *session);

@@ -21,7 +21,8 @@
 #include "node/sandbox/cgroup.h"
 #include "node/shim/records.h"
 
-/* A directory of another user is left alone: its records are not what this program wrote. */
+/* Returns whether a shim's directory belongs to this user. A directory of another user is left
+ * alone: its records are not what this program wrote. */
 static bool is_ours(int dir_fd, const char *id)
 {
     struct stat info;
@@ -33,7 +34,8 @@ static bool is_ours(int dir_fd, const char *id)
     return false;
 }
 
-/* The link to the shim of directory `id`: connected, or (fd -1) dead. NULL: no such directory. */
+/* Returns the link to the shim of directory `id`: connected, or dead (fd -1). Returns NULL when
+ * there is no such directory. */
 static struct shim_link *link_to(struct host *host, const char *id)
 {
     int dir_fd = openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -73,14 +75,14 @@ static void adopt_one(struct host *host, const char *id)
         host->shared = link;
 }
 
-/* Removes files of pods that no shim and no record names: their shims were killed after the records
- * were released. */
+/* Removes files of pods that no shim and no record names. The shims of such pods were killed after
+ * the records were released. */
 struct sweep {
     struct pool_work work;
-    struct host *host; /* NULL: freed meanwhile */
+    struct host *host; /* NULL: the host was freed meanwhile */
     int pods_fd;
-    struct buf uids;    /* of known pods, each ended by a NUL */
-    const char **known; /* [n_known], sorted */
+    struct buf uids;    /* uids of known pods, each ended by a NUL */
+    const char **known; /* [n_known] uids, sorted */
     size_t n_known;
 };
 
@@ -102,7 +104,8 @@ static void collect_known(struct sweep *sweep, const struct host *host)
     qsort(sweep->known, sweep->n_known, sizeof *sweep->known, compare);
 }
 
-/* `name` is <uid> or <uid>.<volume>; no uid contains a dot. */
+/* Returns whether a file belongs to no known pod. `name` is <uid> or <uid>.<volume>; no uid
+ * contains a dot. */
 static bool is_leftover(const struct sweep *sweep, const char *name)
 {
     char uid[sizeof((struct host_pod *)0)->uid];
@@ -174,7 +177,7 @@ void host_adoption_detach(struct host *host)
     if (host->sweep)
         host->sweep->host = NULL;
     if (host->found)
-        loop_unhold(host->base.loop); /* freed before adoption was done */
+        loop_unhold(host->base.loop); /* the host was freed before adoption was done */
 }
 
 void host_list_ended(struct host *host, struct shim_link *link)
@@ -186,7 +189,7 @@ void host_list_ended(struct host *host, struct shim_link *link)
         sweep_leftovers(host);
 }
 
-/* True when the machine was restarted since a runtime last ran in this directory. */
+/* Returns whether the machine was restarted since a runtime last ran in this directory. */
 static bool machine_restarted(struct host *host)
 {
     scoped_str path = mem_printf("/proc/self/fd/%d/boot", host->dir_fd);
@@ -209,7 +212,7 @@ void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done)
 
     host->found = found;
     host->adopted = done;
-    host->listing = 1; /* until all shims are asked */
+    host->listing = 1; /* counts this function, until all shims are asked */
     loop_hold(rt->loop);
     rt->machine_restarted = machine_restarted(host);
     for (struct dirent *entry;

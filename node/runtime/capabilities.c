@@ -20,8 +20,8 @@ static const char *const sockaddr_method_texts[] = {
         ("pods may listen on the same ports: the kernel changes their addresses (cgroup BPF)"),
 };
 
-/* BPF programs need privileges that the process keeps at levels mounts and full only. Elsewhere
- * seccomp is used, if it works. */
+/* Chooses how socket addresses are rewritten. BPF programs need privileges that the process keeps
+ * at levels mounts and full only. Elsewhere seccomp is used, if it works. */
 static enum sockaddr_method choose_sockaddr_method(const struct host *host)
 {
     enum isolation_level level = (enum isolation_level)host->config.level;
@@ -33,7 +33,8 @@ static enum sockaddr_method choose_sockaddr_method(const struct host *host)
     return sockaddr_notify_works() ? SOCKADDR_METHOD_NOTIFY : SOCKADDR_METHOD_NONE;
 }
 
-/* Programs get names where they can look them up, else addresses. */
+/* Chooses whether programs get host names or addresses. They get names where they can look them
+ * up. */
 static void choose_names(struct host *host, struct runtime_capabilities *capabilities)
 {
     const bool own_files = host->config.level != ISOLATION_PLAIN;
@@ -50,7 +51,8 @@ static void choose_names(struct host *host, struct runtime_capabilities *capabil
         capabilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
 }
 
-/* Not at the start: most flows have no pod that needs a sandbox. */
+/* Finds out what pods can get here. It is not done at the start, because most flows have no pod
+ * that needs a sandbox. */
 bool host_probe_capabilities(struct host *host, struct error *err)
 {
     scoped_str scratch = NULL;
@@ -74,7 +76,8 @@ bool host_probe_capabilities(struct host *host, struct error *err)
     choose_names(host, &host->capabilities);
     cgroup_check_limits(&host->capabilities.limits_memory, &host->capabilities.limits_cpu,
                         &host->capabilities.limits_processes);
-    /* Programs of plain pods share the control group of their shim (shim/pids_limit.c). */
+    /* Programs of plain pods share the control group of their shim (shim/pids_limit.c), so no group
+     * limits a single container. */
     if (level == ISOLATION_PLAIN)
         host->capabilities.limits_memory = host->capabilities.limits_cpu = false;
     for (struct shim_link *link = host->links; link; link = link->next)

@@ -1,6 +1,6 @@
 /*
- * Reads the handlers of probes and hooks from their documents: one row and one reader for each
- * kind.
+ * Reads the handlers of probes and hooks from their JSON documents. Each kind of handler has one
+ * row and one reader.
  */
 #include "node/runtime/handler.h"
 

@@ -17,23 +17,23 @@ enum handler_kind {
 
 struct handler {
     enum handler_kind kind;
-    const char **argv; /* EXEC: [n_argv] */
+    const char **argv; /* EXEC: the command, [n_argv] */
     size_t n_argv;
-    int32_t port;           /* HTTP, TCP, GRPC; port names are resolved */
-    const char *service;    /* GRPC; NULL = none */
-    struct probe_http http; /* HTTP */
-    int64_t sleep_s;        /* SLEEP */
+    int32_t port;           /* HTTP, TCP, GRPC: port number; a port name has been resolved */
+    const char *service;    /* GRPC: name of the service; NULL = none */
+    struct probe_http http; /* HTTP: the request */
+    int64_t sleep_s;        /* SLEEP: duration */
 };
 
 /**
- * Read the handler of a probe or hook of `container`. `doc` NULL gives HANDLER_NONE. Texts live in
- * `doc` and `arena`. False with INVALID when the handler cannot work here: it names another host,
- * or a port that the container does not declare.
+ * Reads the handler of a probe or hook of `container`. `doc` NULL gives HANDLER_NONE. Texts live in
+ * `doc` and `arena`. Returns false with INVALID when the handler cannot work here: it names another
+ * host, or a port that the container does not declare.
  */
 bool handler_read(const struct pod_container *container, const json_t *doc, struct arena *arena,
                   struct handler *out, struct error *err);
 
-/* The probes and hooks a container may have; probes come first. */
+/* The probes and hooks that a container may have; probes come first. */
 enum handler_use {
     STARTUP_PROBE,
     LIVENESS_PROBE,
@@ -43,9 +43,10 @@ enum handler_use {
     HANDLER_USE_N
 };
 const json_t *handler_doc(const struct pod_container *container, enum handler_use use);
-const char *handler_use_text(enum handler_use use); /* "livenessProbe" */
-/** True when the container has a probe or hook. Costs no look-up. */
+/** Returns the field's name, such as "livenessProbe". */
+const char *handler_use_text(enum handler_use use);
+/** Returns whether the container has a probe or hook. It costs no look-up. */
 bool container_has_handlers(const struct pod_container *container);
 
-/** Check all handlers of a pod: false with the first that cannot work here. */
+/** Checks all handlers of a pod. Returns false with the first one that cannot work here. */
 bool handlers_check(const struct pod_spec *spec, struct error *err);

@@ -20,7 +20,7 @@
 
 enum {
     BACKOFF_DEFAULT_MS = 10000,
-    LOG_DEFAULT_BYTES = 10 << 20, /* L-38 */
+    LOG_DEFAULT_BYTES = 10 << 20, /* default size of a log file (rule L-38) */
 };
 
 static struct host *host_of(struct runtime *rt)
@@ -28,8 +28,8 @@ static struct host *host_of(struct runtime *rt)
     return container_of(rt, struct host, base);
 }
 
-/* The buffer for commands about the pod: its own until a shim has reported on it, then the link's.
- * NULL when its shim is dead. */
+/* Returns the buffer for commands about the pod: the pod's own until a shim has reported on it,
+ * then the one of its link. Returns NULL when its shim is dead. */
 static struct buf *commands_of(struct host_pod *pod)
 {
     if (pod && pod->start.len)
@@ -256,7 +256,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
     char cwd[4096];
 
     host->config_env = mem_array(4, sizeof *host->config_env);
-    /* PATH is the only variable that programs inherit from this process. */
+    /* Programs inherit no variable but PATH from this process. */
     host->config_env[0] = mem_printf("PATH=%s", programs_path());
     host->config_env[1] = mem_printf("HOME=%s", user ? user->pw_dir : "/root");
     host->config_env[2] = mem_strdup("LANG=C.UTF-8");

@@ -23,15 +23,15 @@
 enum { RANGES = ID_RANGES_END - ID_RANGES_FIRST, FILE_MAX = 64 << 20 };
 
 struct range {
-    UT_hash_handle hh; /* by namespace */
+    UT_hash_handle hh; /* links the ranges in a hash table by namespace */
     uint32_t number;
     char ns[];
 };
 
 struct id_ranges {
     int fd;
-    off_t size; /* of the complete lines */
-    bool torn;  /* the file may continue after them */
+    off_t size; /* number of bytes of the complete lines */
+    bool torn;  /* the file may continue behind the complete lines */
     struct range *ranges;
     uint64_t taken[RANGES / 64 + 1];
     uint32_t next;
@@ -60,7 +60,7 @@ static struct range *range_of(const struct id_ranges *r, const char *ns)
     return range;
 }
 
-/* A complete line; an invalid one is skipped. */
+/* Reads a complete line of the file. An invalid line is skipped. */
 static void read_line(struct id_ranges *r, const char *line)
 {
     char *ns;
@@ -120,7 +120,7 @@ void id_ranges_free(struct id_ranges *r)
     mem_free(r);
 }
 
-/* RANGES when all are taken. */
+/* Returns the number of a range that is free, or RANGES when all are taken. */
 static uint32_t free_number(struct id_ranges *r)
 {
     for (uint32_t tries = 0; tries < RANGES; tries++) {

@@ -22,27 +22,27 @@
 struct shim_link {
     struct host *host;
     struct shim_link *next;
-    char id[64]; /* name of its directory */
+    char id[64]; /* name of the shim's directory */
     int dir_fd;
-    int fd; /* -1: the shim is dead */
+    int fd; /* the connection; -1: the shim is dead */
     uv_poll_t poll;
-    int pidfd; /* of a shim that is our child, to be waited for; else -1 */
+    int pidfd; /* descriptor of a shim that is a child of this process, to be waited for; else -1 */
     uv_poll_t child;
-    unsigned handles; /* open poll handles; the link is freed with the last */
+    unsigned handles; /* number of open poll handles; the link is freed with the last one */
     bool dropped;
-    bool writing;  /* the socket is full; waits until it is writable */
+    bool writing;  /* the socket is full, and the link waits until it is writable */
     bool listing;  /* the shim was asked for its pods and has not named all of them */
-    unsigned pods; /* that belong to it */
+    unsigned pods; /* number of pods that belong to the link */
     struct buf in, out;
 };
 
 struct host_pod {
     UT_hash_handle by_uid;
     char uid[64];
-    struct shim_link *link;    /* NULL: no shim has it */
-    struct buf start;          /* its START message, until the shim has reported on the pod */
-    struct buf commands;       /* commands that wait until the shim has reported on the pod */
-    unsigned tries;            /* shims that died before they reported on it */
+    struct shim_link *link; /* link of the shim that has the pod; NULL: no shim has it */
+    struct buf start;       /* the pod's START message, kept until a shim has reported on the pod */
+    struct buf commands;    /* commands that wait until a shim has reported on the pod */
+    unsigned tries;         /* number of shims that died before they reported on the pod */
     struct buf pending_report; /* a STATUS message that the next task reports */
     struct host_pod *next_pending;
     bool found, final;
@@ -54,73 +54,80 @@ struct host {
     char **config_env;
     int dir_fd, shims_fd, pods_fd, logs_fd;
     char boot_id[64];
-    char *directory;   /* <data>/node, absolute */
-    char *isolation;   /* the level that the options ask for */
-    char *description; /* of what pods get here, one line; NULL: not probed yet */
+    char *directory;   /* absolute path of <data>/node */
+    char *isolation;   /* name of the isolation level that the options ask for */
+    char *description; /* one line that describes what pods get here; NULL: not found out yet */
     struct runtime_capabilities capabilities;
     bool isolate_all;
-    bool own_keyrings;           /* plain pods do not have that of whoever started this program */
-    struct netns_holder holder;  /* of the private network, if the options ask for one */
-    pid_t holder_pid;            /* if it is a child of this process; else 0 */
-    struct id_ranges *id_ranges; /* NULL until the first pod of level full */
+    bool own_keyrings;           /* plain pods do not share the session keyring that this process
+                                  * has inherited */
+    struct netns_holder holder;  /* connection to the holder of the private network, if the options
+                                  * ask for one */
+    pid_t holder_pid;            /* pid of the holder if it is a child of this process; else 0 */
+    struct id_ranges *id_ranges; /* ranges of ids given to namespaces; NULL until the first pod of
+                                  * level full */
 
-    struct shim_link *links, *shared; /* shared: takes all new pods; NULL: not started yet */
+    struct shim_link *links, *shared; /* all links; `shared` is the one that takes all new pods,
+                                       * NULL: not started yet */
     struct host_pod *pods;
-    struct host_pod *pending_reports; /* list by next_pending */
+    struct host_pod *pending_reports; /* list by next_pending of pods that have a pending report */
     struct task reports;
     struct turn_hook flush;
 
-    runtime_found_fn found; /* while adopting */
+    runtime_found_fn found; /* callback of adopt, for each pod that is found */
     struct task *adopted;
-    unsigned listing;    /* links whose pods are not all known yet */
-    struct sweep *sweep; /* in progress */
+    unsigned listing;    /* number of links whose pods are not all known yet */
+    struct sweep *sweep; /* removal of unknown files that is in progress; NULL = none */
 
-    struct reap *reaps;    /* in progress */
-    struct purge *purge;   /* in progress, */
-    struct purge *waiting; /* and the next one; NULL = nothing to remove */
+    struct reap *reaps;    /* clean-ups after dead shims that are in progress */
+    struct purge *purge;   /* removal of files that is in progress; NULL = none */
+    struct purge *waiting; /* the next removal of files; NULL = nothing to remove */
 };
 
-/* pods.c: pods given to shims, and reports on them */
+/* Functions of pods.c: pods given to shims, and reports on them. */
 struct host_pod *host_pod_find(struct host *host, const char *uid);
 struct host_pod *host_pod_new(struct host *host, const char *uid, struct shim_link *link);
 void host_pod_forget(struct host *host, struct host_pod *pod);
-/** A status arrives from a shim: report it at once or, while adopting, once adoption is done. */
+/** Takes a status that arrives from a shim. It is reported at once or, while adopting, once
+ * adoption is done. */
 void host_status_received(struct host *host, struct shim_link *link,
                           const struct shim_status *status);
-/** Report `status` from a task of its own (host->reports), not from inside this call. */
+/** Reports `status` from a task of its own (host->reports), not from inside this call. */
 void host_report_later(struct host *host, struct host_pod *pod, const struct shim_status *status);
 void host_send_reports(struct task *reports);
-/** Report in the same way that the pod has failed. */
+/** Reports from a task of its own that the pod has failed. */
 void host_fail_later(struct host *host, struct host_pod *pod, const char *reason,
                      const char *message);
 void host_start(struct runtime *rt, const struct runtime_pod *pod);
 void host_list_ended(struct host *host, struct shim_link *link);
-/** The shim of a link has died: reap its pods. */
+/** Reaps the pods of a link whose shim has died. */
 void host_link_died(struct host *host, struct shim_link *link);
-/** The pods in its records are reported: give its other pods to another shim, or fail them. */
+/** Handles the other pods of a dead shim once those in its records are reported: gives them to
+ * another shim, or fails them. */
 void host_link_reaped(struct host *host, struct shim_link *link);
 
-/* shim_link.c: connections to shims */
+/* Functions of shim_link.c: connections to shims. */
 struct shim_link *shim_link_launch(struct host *host, struct error *err); /* starts a shim */
 struct shim_link *shim_link_connect(struct host *host, const char *id, int dir_fd,
                                     struct error *err);
 struct shim_link *shim_link_to_dead(struct host *host, const char *id, int dir_fd);
-/** Start the shim program under `name`, with at most one argument. -1 with errno. */
+/** Starts the shim program under `name`, with at most one argument. Returns its pid, or -1 with
+ * errno. */
 pid_t shim_link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd);
 void shim_link_flush(struct shim_link *link);
-void shim_link_free(struct shim_link *link); /* closes it; a live shim goes on */
+void shim_link_free(struct shim_link *link); /* closes the connection; a live shim goes on */
 
-/* adopt.c: pods of a previous run */
+/* Functions of adopt.c: pods of a previous run. */
 void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done);
-void host_adoption_detach(struct host *host); /* work on the pool goes on without the host */
+void host_adoption_detach(struct host *host); /* lets the work on the pool go on without the host */
 
-/* reap_lost.c: pods of dead shims */
-/** Read the records of a dead shim, kill and remove what its lost pods left, report on its pods,
- * and call host_link_reaped. */
+/* Functions of reap_lost.c: pods of dead shims. */
+/** Reads the records of a dead shim, kills and removes what its lost pods left, reports on its
+ * pods, and calls host_link_reaped. */
 void host_reap_lost(struct host *host, struct shim_link *link);
-void host_reap_detach(struct host *host); /* work on the pool goes on without the host */
+void host_reap_detach(struct host *host); /* lets the work on the pool go on without the host */
 
-/* start.c: the messages by which shims start pods */
+/* Functions of start.c: the messages by which shims start pods. */
 enum shim_pod_kind runtime_choose_way(const struct runtime_pod *pod, bool isolate_all);
 void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
@@ -128,36 +135,38 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
                          const struct runtime_container *container);
 struct runtime_isolation {
     enum isolation_level level;
-    uint32_t ids; /* first id of the range the programs get at level full; 0 = none */
+    uint32_t ids; /* first id of the range that programs get at level full; 0 = none */
 };
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
                        struct runtime_isolation isolation, int64_t now_ms);
 
-/* capabilities.c: what pods can get on this machine */
-/** Probe once; fills config and capabilities. False when the requested level does not work. */
+/* Functions of capabilities.c: what pods can get on this machine. */
+/** Finds out once what pods can get here, and fills config and capabilities. Returns false when the
+ * requested level does not work. */
 bool host_probe_capabilities(struct host *host, struct error *err);
-/** False with `err` when the options name a level or the private network and it does not work. */
+/** Returns false with `err` when the options name a level or the private network and it does not
+ * work. */
 bool host_require_isolation(struct host *host, struct error *err);
 
-/* purge.c: removing files that are no longer needed */
-/** The pod object is gone: remove its logs. */
+/* Functions of purge.c: removing files that are no longer needed. */
+/** Removes the logs of a pod whose object is gone. */
 void host_purge(struct runtime *rt, const char *uid);
-/** All pods of a dead shim are released: remove its directory. */
+/** Removes the directory of a dead shim whose pods are all released. */
 void host_drop_link(struct host *host, struct shim_link *link);
-void host_purge_detach(struct host *host); /* work on the pool goes on without the host */
+void host_purge_detach(struct host *host); /* lets the work on the pool go on without the host */
 
-/* network.c: the private network of pods */
-/** Connect to the holder of the private network; start it if none runs. */
+/* Functions of network.c: the private network of pods. */
+/** Connects to the holder of the private network; starts it if none runs. */
 bool host_network_open(struct host *host, struct error *err);
-/** A socket of `type` in that network; -1 on failure, which is logged. */
+/** Returns a socket of `type` in the private network, or -1 on failure, which is logged. */
 int host_network_socket(struct host *host, int type);
-/** Another connection to the holder, owned by the caller. */
+/** Returns another connection to the holder, owned by the caller. */
 struct netns_holder host_network_connect_holder(struct host *host);
 
-/* logs.c: reading and removing the logs of pods */
+/* Functions of logs.c: reading and removing the logs of pods. */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
                struct buf *out, struct error *err);
-int64_t logs_bytes(int logs_fd, const char *uid); /* of all files of the pod */
+int64_t logs_bytes(int logs_fd, const char *uid); /* size of all log files of the pod */
 /* Removes files of pods that are not among `uids`, unless they were written after `before_ms`. */
 void logs_sweep(int logs_fd, const char *uids, size_t len, int64_t before_ms);
 void host_sweep_logs(struct runtime *rt, const char *uids, size_t len);

@@ -14,11 +14,11 @@
 #include "node/runtime/internal.h"
 #include "node/shim/logfile.h"
 
-/* Times of files come from a clock that may be a tick behind. */
+/* Times of files come from a clock that may be a tick behind the wall clock. */
 enum { CLOCK_LAG_MS = 1000 };
 
 struct known_uids {
-    const char **items; /* sorted */
+    const char **items; /* uids, sorted */
     size_t count;
 };
 
@@ -50,7 +50,8 @@ static bool is_older(int logs_fd, const char *name, int64_t before_ms)
            (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 < before_ms;
 }
 
-/* `name` is <uid>, or <uid>.log with a number or none behind it; no uid contains a dot. */
+/* Removes a file if no known pod has it and it is old enough. `name` is <uid>, or <uid>.log with a
+ * number or none behind it; no uid contains a dot. */
 static void sweep_one(int logs_fd, const char *name, const struct known_uids *known,
                       int64_t before_ms)
 {
@@ -121,7 +122,7 @@ void runtime_log_sweep(const char *directory, const char *uids, size_t len)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0)
-        return; /* no pod ran here */
+        return; /* no pod ran in this data directory */
     logs_sweep(fd, uids, len, INT64_MAX);
     close(fd);
 }

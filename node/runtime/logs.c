@@ -25,7 +25,7 @@
 enum {
     FILES_MAX = 1024,
     FILE_BYTES_MAX = 1 << 30,
-    MARK_BYTES = 10 /* " stdout F " */,
+    MARK_BYTES = 10 /* length of the text " stdout F " in a record */,
     RUN_SHIFT = 44
 };
 
@@ -49,7 +49,7 @@ static int open_log(int logs_fd, const char *name)
     return openat(logs_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/* Reads up to `size` bytes; fewer at the end of the file. */
+/* Reads up to `size` bytes from the start of a file; fewer when the file is shorter. */
 static size_t read_start(int fd, char *out, size_t size)
 {
     size_t len = 0;
@@ -107,7 +107,8 @@ static int by_position(const void *a, const void *b)
     return (x->header.from > y->header.from) - (x->header.from < y->header.from);
 }
 
-/* The container named in the request, or that of the first file. */
+/* Returns the container named in the request or, when it names none, the container of the first
+ * file. */
 static const char *container_of_files(const struct log_files *files, const char *named)
 {
     if (named && *named)
@@ -115,7 +116,7 @@ static const char *container_of_files(const struct log_files *files, const char 
     return files->count ? files->items[0].header.container : "";
 }
 
-/* The container's latest run that has a log. */
+/* Returns the latest run of the container that has a log. */
 static unsigned last_run(const struct log_files *files, const char *container)
 {
     unsigned last = 0;
@@ -127,7 +128,7 @@ static unsigned last_run(const struct log_files *files, const char *container)
     return last;
 }
 
-/* The files of one run, in order. False when the run has none. */
+/* Selects the files of one run, in order. Returns false when the run has none. */
 static bool files_select(const struct log_files *files, const char *container, unsigned run,
                          struct log_files *out)
 {
@@ -143,7 +144,7 @@ static bool files_select(const struct log_files *files, const char *container, u
     return out->count > 0;
 }
 
-/* Reads a file from position `*at` on; advances `*at` past records that were rotated away. */
+/* Reads a file from position `*at` on, and advances `*at` past records that were rotated away. */
 static void read_records(int logs_fd, const struct log_file *file, int64_t *at, struct buf *out)
 {
     int fd = open_log(logs_fd, file->name);
@@ -165,7 +166,7 @@ struct record {
     bool whole;
 };
 
-/* The record at `at`; false when it is incomplete. */
+/* Finds the record at `at`. Returns false when it is incomplete. */
 static bool record_at(const char *at, const char *end, struct record *out)
 {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -175,7 +176,7 @@ static bool record_at(const char *at, const char *end, struct record *out)
         return false;
     *out = (struct record){at, newline, 0, 0, (size_t)(newline - at) + 1, true};
     if (!space || newline - space < MARK_BYTES)
-        return true; /* no log record: shown as an empty line */
+        return true; /* a line that is no log record is shown as an empty line */
     out->stamp_len = (size_t)(space - at);
     out->whole = space[MARK_BYTES - 2] == 'F';
     out->text = space + MARK_BYTES;
@@ -183,7 +184,7 @@ static bool record_at(const char *at, const char *end, struct record *out)
     return true;
 }
 
-/* Position of the last `lines` lines. Walks the files from the newest back. */
+/* Returns the position of the last `lines` lines. Walks the files from the newest to older ones. */
 static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t lines)
 {
     scoped(buf) struct buf bytes = {0};
@@ -208,7 +209,7 @@ static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t
             whole = record.whole;
             ends += whole;
         }
-        ends += !whole; /* an unfinished line counts */
+        ends += !whole; /* an unfinished line counts as a line */
         if (ends < lines && i > 0) {
             lines -= ends;
             continue;
@@ -223,9 +224,9 @@ static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t
 struct show {
     const struct log_query *options;
     struct buf *out;
-    char since[TIME_TEXT_MAX]; /* stamps compare as text */
+    char since[TIME_TEXT_MAX]; /* time stamps are compared as text */
     size_t begun;
-    bool inside; /* the last record shown was a part of a line */
+    bool inside; /* the last record shown was only a part of a line */
 };
 
 static bool show_full(const struct show *show)
@@ -252,7 +253,7 @@ static void show_record(struct show *show, const struct record *record)
     }
 }
 
-/* Prints one run from `at` on; returns its end. */
+/* Prints one run from position `at` on and returns the position of its end. */
 static int64_t show_run(struct show *show, int logs_fd, const struct log_files *files, int64_t at)
 {
     scoped(buf) struct buf bytes = {0};

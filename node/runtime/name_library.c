@@ -23,14 +23,15 @@
 #include "base/mem.h"
 #include "node/sandbox/plain.h"
 
-#define NAME "w-0.jobflow.invalid" /* no other source knows it */
+#define NAME "w-0.jobflow.invalid" /* a host name that no other source of names knows */
 
 enum { ANSWER_MS = 2000 };
 
 /* clang-format off */
 static const struct {
-    const char *database; /* of getent(1): selects the address family and the flags */
-    const char *why;      /* reported when getent finds nothing */
+    const char *database; /* argument of getent(1), which selects the address family and the
+                           * flags */
+    const char *why;      /* fault that is reported when getent finds nothing */
 } questions[] = {
     {"ahosts",   "does not find names"},
     {"ahostsv4", "does not find names"},
@@ -38,7 +39,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* A hosts file in memory; -1 on failure. */
+/* Returns a descriptor of a hosts file in memory, or -1 on failure. */
 static int hosts_file(void)
 {
     static const char hosts[] = "127.10.0.1 " NAME " w-0\n";
@@ -50,7 +51,8 @@ static int hosts_file(void)
     return -1;
 }
 
-/* True when the process ends with exit code 0 in time; kills it otherwise. */
+/* Waits for the process and returns whether it ended with exit code 0. A process that takes too
+ * long is killed and has not succeeded. */
 static bool succeeds(pid_t pid)
 {
     int status = -1;

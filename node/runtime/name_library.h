@@ -4,8 +4,8 @@
  * pods get it by LD_PRELOAD; some versions of it answer some look-ups wrongly.
  */
 
-/** The path of a library that works. NULL: none is installed (`*out_why` NULL), or `*out_why` (a
- * literal) says what it gets wrong. */
+/** Returns the path of a library that works. Returns NULL when none is installed (then `*out_why`
+ * is NULL), or when it gives wrong answers (then `*out_why`, a literal, says which). */
 const char *name_library_probe(const char **out_why);
-/** What the library at `path` gets wrong (a literal); NULL = nothing. */
+/** Returns what the library at `path` gets wrong (a literal), or NULL when nothing is wrong. */
 const char *name_library_fault(const char *path);

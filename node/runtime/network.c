@@ -48,7 +48,8 @@ static bool start_holder(struct host *host, struct error *err)
     return pid >= 0;
 }
 
-/* A holder that has just lost its last connection may still be ending, so this tries repeatedly. */
+/* Connects to the holder of the private network. A holder that has just lost its last connection
+ * may still be ending, so this is tried repeatedly. */
 bool host_network_open(struct host *host, struct error *err)
 {
     const struct timespec pause = {0, TRY_NS};

@@ -10,7 +10,7 @@
 #include "node/sandbox/isolation_level.h"
 #include "node/shim/records.h"
 
-enum { SHIM_TRIES = 3 }; /* shims a pod is given to before it fails */
+enum { SHIM_TRIES = 3 }; /* number of shims that a pod is given to before it fails */
 
 struct host_pod *host_pod_find(struct host *host, const char *uid)
 {
@@ -59,8 +59,8 @@ void host_pod_forget(struct host *host, struct host_pod *pod)
         host_drop_link(host, link);
 }
 
-/* The report borrows the uid from the status, because the kubelet may release the pod, and so free
- * it, inside the call. */
+/* Reports a status of a pod to the kubelet. The report borrows the uid from the status, because the
+ * kubelet may release the pod, and so free it, inside the call. */
 static void send_report(struct host *host, struct host_pod *pod, const struct shim_status *status)
 {
     struct runtime_report report = {status->uid, status->status, status->final, status->stopped};
@@ -112,7 +112,7 @@ void host_status_received(struct host *host, struct shim_link *link,
     struct host_pod *pod = host_pod_find(host, status->uid);
 
     if (!pod && !host->found)
-        return; /* released meanwhile */
+        return; /* the pod was released meanwhile */
     if (!pod)
         pod = host_pod_new(host, status->uid, link);
     pod->found = host->found != NULL;
@@ -154,7 +154,8 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
-/* The first id for the programs of a namespace; 0 below level full. False with `err`. */
+/* Finds the first id for the programs of a namespace; 0 below level full. Returns false with `err`
+ * on failure. */
 static bool ids_of(struct host *host, const char *ns, uint32_t *out, struct error *err)
 {
     if (host->config.level != ISOLATION_FULL)
@@ -175,7 +176,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
     enum shim_pod_kind kind;
 
     if (known)
-        return; /* at most once */
+        return; /* a pod is started at most once */
     known = host_pod_new(host, pod->uid, NULL);
     if (!shim_uid_ok(pod->uid)) {
         host_fail_later(host, known, "InvalidPod", "the pod's uid has an invalid form");
@@ -199,7 +200,7 @@ void host_link_died(struct host *host, struct shim_link *link)
 {
     if (host->shared == link)
         host->shared = NULL;
-    link->pods++; /* kept until its pods are reaped */
+    link->pods++; /* keeps the link until the pod is reaped */
     host_reap_lost(host, link);
 }
 
@@ -211,7 +212,7 @@ void host_link_reaped(struct host *host, struct shim_link *link)
         next = pod->by_uid.next;
         if (pod->link != link || pod->final || pod->pending_report.len)
             continue;
-        pod->link = NULL; /* not in the records, so it was never started */
+        pod->link = NULL; /* the pod is not in the records, so it was never started */
         link->pods--;
         if (pod->start.len)
             send_start(host, pod);

@@ -11,13 +11,13 @@
 #include "base/mem.h"
 #include "node/runtime/internal.h"
 
-/* One batch. */
+/* A batch of files to remove. */
 struct purge {
     struct pool_work work;
-    struct host *host; /* NULL: freed meanwhile */
+    struct host *host; /* NULL: the host was freed meanwhile */
     int logs_fd, shims_fd;
-    struct buf uids, shims; /* names, each ended by a NUL */
-    bool failed;            /* a shim directory could not be removed: */
+    struct buf uids, shims; /* names of pods and of shim directories, each ended by a NUL */
+    bool failed;            /* a shim directory could not be removed; `error` says why */
     struct error err;
 };
 
@@ -54,7 +54,7 @@ static void purge_done(struct pool_work *work)
     purge_begin(host);
 }
 
-/* Starts the waiting batch unless one is in progress. */
+/* Starts the waiting batch, unless one is in progress. */
 static void purge_begin(struct host *host)
 {
     if (host->purge || !host->waiting)
@@ -100,7 +100,7 @@ void host_purge_detach(struct host *host)
     struct purge *under_way = host->purge;
 
     host->purge = NULL;
-    purge_begin(host); /* both may run at once: they remove different files */
+    purge_begin(host); /* two batches may run at once: they remove different files */
     if (under_way)
         under_way->host = NULL;
     if (host->purge)

@@ -28,7 +28,7 @@ struct recorded {
 
 struct reap {
     struct pool_work work;
-    struct host *host; /* NULL: freed meanwhile, and the link with it */
+    struct host *host; /* NULL: the host was freed meanwhile, and the link with it */
     struct shim_link *link;
     struct reap *next;
     char id[sizeof((struct shim_link *)0)->id];
@@ -36,7 +36,7 @@ struct reap {
     int dir_fd, pods_fd;
     struct arena *arena;
     struct recorded *pods;
-    bool unread; /* the records exist and cannot be read: */
+    bool unread; /* the records exist and cannot be read; `error` says why */
     struct error err;
 };
 
@@ -67,7 +67,7 @@ static void read_record(void *ctx, struct frame *frame, const char *bytes)
     }
 }
 
-/* Marks the pods that had not ended as lost; returns their uids (owned array). */
+/* Marks the pods that had not ended as lost. Returns their uids as an owned array. */
 static const char **mark_lost(struct reap *reap, bool restarted, size_t *out_count)
 {
     const char **lost = mem_array(HASH_CNT(by_uid, reap->pods) + 1, sizeof *lost);

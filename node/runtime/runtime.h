@@ -20,9 +20,9 @@
 #include "base/loop.h"
 
 struct runtime;
-struct netns_holder; /* shim/netns_holder.h */
+struct netns_holder; /* see shim/netns_holder.h */
 
-/* One file of a volume, as the kubelet has resolved it; all memory is borrowed for the call. */
+/* One file of a volume, as the kubelet has resolved it. All memory is borrowed for the call. */
 struct runtime_file {
     const char *path;
     const void *bytes;
@@ -33,14 +33,15 @@ enum runtime_volume_kind { VOLUME_EMPTY_DIR, VOLUME_FILES, VOLUME_HOST_PATH, VOL
 struct runtime_volume {
     const char *name;
     enum runtime_volume_kind kind;
-    bool memory; /* emptyDir medium Memory; secrets */
+    bool memory; /* the volume is in memory: a secret, or an emptyDir with medium Memory */
     bool read_only;
-    int64_t size_bytes;    /* emptyDir sizeLimit; 0 = default */
-    const char *host_path; /* HOST_PATH, CLAIM: absolute directory or file */
-    const char *host_base; /* a directory above it that no link may leave; NULL = no such limit */
+    int64_t size_bytes;    /* sizeLimit of an emptyDir; 0 = default */
+    const char *host_path; /* HOST_PATH, CLAIM: absolute path of a directory or file */
+    const char *host_base; /* a directory above the path that no link may leave; NULL = no such
+                            * limit */
     const char *host_keep; /* a directory that must not be mounted; NULL = none */
     const char *host_type; /* hostPath.type; NULL = any */
-    const struct runtime_file *files; /* FILES: [n_files] relative paths */
+    const struct runtime_file *files; /* FILES: [n_files] files with relative paths */
     size_t n_files;
 };
 struct runtime_env {
@@ -48,20 +49,23 @@ struct runtime_env {
     const char *value;
 };
 struct runtime_container {
-    const struct pod_container *spec; /* command, args, working_dir, mounts, ports */
-    const struct runtime_env *env;    /* [n_env] resolved, in order, references expanded */
+    const struct pod_container *spec; /* command, args, working_dir, mounts, ports of the
+                                       * container */
+    const struct runtime_env *env;    /* [n_env] variables, resolved, in order, with references
+                                       * expanded */
     size_t n_env;
-    const char *const *argv; /* [n_argv] command and args, references expanded */
+    const char *const *argv; /* [n_argv] command and args, with references expanded */
     size_t n_argv;
-    const char *const *sub_paths; /* [spec->mounts] expanded; NULL = those of the spec */
+    const char *const *sub_paths; /* subPath of each of spec->mounts, expanded; NULL = those of the
+                                   * spec */
 };
 struct runtime_pod {
     const char *uid, *ns, *name;
-    const struct object *object; /* borrowed for the call */
+    const struct object *object; /* the Pod; borrowed for the call */
     const struct pod_spec *spec;
-    const char *hostname, *pod_ip; /* pod_ip may be "" */
-    const char *hosts;             /* content of the pod's hosts file; NULL = it needs none */
-    const uint16_t *ports;         /* [n_ports] target ports of Services that select it */
+    const char *hostname, *pod_ip; /* host name and address of the pod; pod_ip may be "" */
+    const char *hosts;             /* content of the pod's hosts file; NULL = the pod needs none */
+    const uint16_t *ports;         /* [n_ports] target ports of the Services that select the pod */
     size_t n_ports;
     const struct runtime_container *init, *containers;
     size_t n_init, n_containers;
@@ -69,7 +73,8 @@ struct runtime_pod {
     size_t n_volumes;
 };
 
-/** The containers of a pod in the order of this interface's indexes: init containers first. */
+/** Returns the number of a pod's containers. Indexes of this interface count init containers first,
+ * then main containers. */
 static inline size_t runtime_container_count(const struct pod_spec *spec)
 {
     return spec->init_containers.count + spec->containers.count;
@@ -82,23 +87,24 @@ static inline const struct pod_container *runtime_container_at(const struct pod_
                : &spec->containers.items[index - spec->init_containers.count];
 }
 
-/* The state of a pod. Pointers inside are borrowed for the call. Container statuses are in spec
- * order. */
+/* The state of a pod. Pointers inside are borrowed for the call. Container statuses are in the
+ * order of the spec. */
 struct runtime_report {
     const char *uid;
-    struct pod_status status; /* phase, reason, message, container statuses; start_ms when known */
-    bool final;               /* no further report follows */
-    bool stopped;             /* it was asked to stop before it ended by itself */
+    struct pod_status status; /* phase, reason, message and container statuses; start_ms when
+                               * known */
+    bool final;               /* no further report of this pod follows */
+    bool stopped;             /* the pod was asked to stop before it ended by itself */
 };
 typedef void (*runtime_report_fn)(void *ctx, const struct runtime_report *report);
 
-/* A pod found by adopt: running, or finished and not yet released. Reports follow. */
+/* Receives a pod found by adopt: running, or finished and not yet released. Reports follow. */
 typedef void (*runtime_found_fn)(void *ctx, const char *uid);
 
-/* A program to run in the namespaces of a container: an exec probe. Borrowed for the call. */
+/* A program to run in the namespaces of a container, for an exec probe. Borrowed for the call. */
 struct runtime_exec {
     const char *uid;
-    uint32_t container; /* index, init containers first */
+    uint32_t container; /* index of the container, init containers first */
     uint64_t id;        /* chosen by the caller, repeated in the result */
     const char *const *argv;
     size_t n_argv;
@@ -107,76 +113,81 @@ struct runtime_exec {
 struct runtime_exec_result {
     const char *uid;
     uint64_t id;
-    int code;         /* exit code as of a container; -1: it did not run to its end */
-    const char *text; /* the beginning of its output */
+    int code;         /* exit code as of a container; -1: the program did not run to its end */
+    const char *text; /* the beginning of the program's output */
 };
 
-/* What pods get on this machine, as found by probing. Texts live as long as the runtime. */
+/* What pods get on this machine, as found by trying. Texts live as long as the runtime. */
 struct runtime_capabilities {
-    const char *level;    /* of isolation: plain, mounts, user, full */
+    const char *level;    /* level of isolation: plain, mounts, user, full */
     const char *why;      /* one line: what the level means, and why a higher one does not work */
-    bool own_addresses;   /* pods may listen on the same ports: their addresses are rewritten, */
-    bool private_network; /* or they have a network of their own */
+    bool own_addresses;   /* pods may listen on the same ports, because their addresses are
+                           * rewritten */
+    bool private_network; /* pods may listen on the same ports, because they have a network of their
+                           * own */
     bool hosts_as_addresses; /* texts for pods contain addresses instead of host names */
     const char *names;       /* one line: how programs look up the names of other pods */
     const char *rewrites;    /* one line: how addresses are rewritten */
-    bool limits_memory, limits_cpu, limits_processes; /* enforced by the kernel */
+    bool limits_memory, limits_cpu, limits_processes; /* limits that the kernel enforces */
 };
 
 struct runtime_ops {
-    /** Find the pods of a previous run; calls `found` for each, posts `done` at the end. Called
-     * once, before any start. */
+    /** Finds the pods of a previous run. Calls `found` for each of them and posts `done` at the
+     * end. It is called once, before any start. */
     void (*adopt)(struct runtime *rt, runtime_found_fn found, struct task *done);
-    /** Start a pod. Failures are reports too (final, phase Failed, with a reason). */
+    /** Starts a pod. A failure is a report, too: final, with phase Failed and a reason. */
     void (*start)(struct runtime *rt, const struct runtime_pod *pod);
-    /** End a pod: SIGTERM, and after `grace_ms` SIGKILL for all its processes. A later call with a
-     * shorter grace takes effect. An unknown pod gets a final report with reason NotFound. */
+    /** Ends a pod: SIGTERM, and after `grace_ms` SIGKILL for all its processes. A later call with a
+     * shorter grace period takes effect. An unknown pod gets a final report with reason
+     * NotFound. */
     void (*stop)(struct runtime *rt, const char *uid, int64_t grace_ms);
-    /** The final report is durable: forget the pod. Its logs stay until `purge`. */
+    /** Forgets a pod whose final report is durable. Its logs stay until `purge`. */
     void (*release)(struct runtime *rt, const char *uid);
-    /** The pod object is gone, and its log is not kept: remove logs and everything else. */
+    /** Removes logs and everything else of a pod whose object is gone and whose log is not kept. */
     void (*purge)(struct runtime *rt, const char *uid);
-    /** Replace the hosts file of a running pod. */
+    /** Replaces the hosts file of a running pod. */
     void (*set_hosts)(struct runtime *rt, const char *uid, const char *hosts);
-    /** The files of volume `index` of a running pod have changed (kind FILES). */
+    /** Replaces the files of volume `index` (kind FILES) of a running pod. */
     void (*set_files)(struct runtime *rt, const char *uid, size_t index,
                       const struct runtime_volume *volume);
-    /** From its next run on, container `index` (init containers first) has this command and these
-     * variables, because their sources have changed. */
+    /** Gives container `index` (init containers first) this command and these variables from its
+     * next run on, because their sources have changed. */
     void (*set_program)(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                         const struct runtime_container *container);
-    /** Change the deadline of a pod, counted from its start; 0 = none. */
+    /** Changes the deadline of a pod, counted from its start; 0 = none. */
     void (*set_deadline)(struct runtime *rt, const char *uid, int64_t deadline_ms);
-    /** The startup probe of a sidecar has passed: the containers after it may start. */
+    /** Says that the startup probe of a sidecar has passed, so the containers after it may
+     * start. */
     void (*startup_passed)(struct runtime *rt, const char *uid, uint32_t index);
-    /** Run a program in a container. `exec_done` gets the result, unless the pod ends or the daemon
-     * is restarted first. */
+    /** Runs a program in a container. `exec_done` gets the result, unless the pod ends or the
+     * daemon is restarted first. */
     void (*exec)(struct runtime *rt, const struct runtime_exec *exec);
-    /** End one container, as stop ends a pod; the restart policy decides whether it runs again. */
+    /** Ends one container, as stop ends a pod. The restart policy decides whether it runs again. */
     void (*kill_container)(struct runtime *rt, const char *uid, uint32_t container,
                            int64_t grace_ms, const char *why);
-    /** Append log text to `out`. `*offset` (0 at first) advances, so that a follower can continue.
-     * False with NOT_FOUND. */
+    /** Appends log text to `out`. `*offset` (0 at first) advances, so that a follower can continue.
+     * Returns false with NOT_FOUND when there is no such log. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
-    /** The size of all log files of the pod; 0 when there are none. A few system calls. */
+    /** Returns the size of all log files of the pod; 0 when there are none. It costs a few system
+     * calls. */
     int64_t (*log_bytes)(struct runtime *rt, const char *uid);
-    /** Remove the log files that are older than this call and belong to none of these pods: their
+    /** Removes the log files that are older than this call and belong to none of these pods: their
      * objects were deleted while nothing removed the files. `uids` (borrowed) has `len` bytes, each
      * uid ended by a NUL. */
     void (*sweep_logs)(struct runtime *rt, const char *uids, size_t len);
-    /** A socket of `type` in the pods' private network, if `to` is reached only there. -1: any
-     * socket reaches it. */
+    /** Returns a socket of `type` in the pods' private network, if `to` is reached only there.
+     * Returns -1 when any socket reaches it. */
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
-    /** Another connection to the holder of the pods' private network, for a thread that opens
+    /** Opens another connection to the holder of the pods' private network, for a thread that opens
      * sockets there; NETNS_HOLDER_NONE when there is no such network. */
     void (*connect_holder)(struct runtime *rt, struct netns_holder *out);
-    /** One line: how pods run here, and why not at a higher level (doctor, Node status).
-     * Borrowed. */
+    /** Returns one line that says how pods run here, and why not at a higher level, for doctor and
+     * the Node's status. Borrowed. */
     const char *(*describe)(struct runtime *rt);
-    /** What pods get here; borrowed. NULL: this runtime executes nothing. */
+    /** Returns what pods get here; borrowed. Returns NULL when this runtime executes nothing. */
     const struct runtime_capabilities *(*capabilities)(struct runtime *rt);
-    void (*free)(struct runtime *rt); /* pods keep running */
+    void (*free)(struct runtime *rt); /* frees the runtime; pods keep running */
 };
 
 struct runtime {
@@ -186,40 +197,41 @@ struct runtime {
     void (*exec_done)(void *ctx, const struct runtime_exec_result *executed); /* may be NULL */
     void *ctx;
     bool machine_restarted; /* set by adopt: the machine was restarted since the previous run, so a
-                               pod with an intent that adopt did not find may have been started */
+                             * pod with an intent that adopt did not find may have been started */
 };
 
 struct runtime_host_options {
-    const char *directory;   /* the data directory */
+    const char *directory;   /* path of the data directory */
     const char *isolation;   /* auto | full | user | mounts | plain */
     const char *network;     /* shared | private */
     bool isolate_all;        /* every pod gets a private root and namespaces */
-    bool own_keyrings;       /* of plain pods, too; others always have one of their own */
-    bool hosts_as_addresses; /* even where programs could look names up */
+    bool own_keyrings;       /* plain pods, too, get session keyrings of their own; sandboxed pods
+                              * always do */
+    bool hosts_as_addresses; /* pods get addresses even where programs could look names up */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
 };
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report, void *ctx, struct error *err);
-/** ops->read_log without a runtime, from the files of a data directory. */
+/** Reads a log as ops->read_log does, but without a runtime, from the files of a data directory. */
 bool runtime_log_read(const char *directory, const char *uid, const struct log_query *options,
                       int64_t *offset, struct buf *out, struct error *err);
-/** ops->sweep_logs without a runtime, at once. */
+/** Removes logs as ops->sweep_logs does, but without a runtime and at once. */
 void runtime_log_sweep(const char *directory, const char *uids, size_t len);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
-/** From now on simulated pods take 1/speed of their time; those that run already keep theirs. */
+/** From now on simulated pods take 1/speed of their time. Pods that run already keep their time. */
 void runtime_sim_set_speed(struct runtime *rt, int64_t speed);
 
 /* What one run of a simulated container does. */
 struct sim_outcome {
     int64_t duration_ns;
     int exit_code;
-    const char *message; /* its termination message, or NULL; lives as long as the runtime */
+    const char *message; /* termination message, or NULL; lives as long as the runtime */
 };
-/** Set the outcome of run `run` (from 0) of a container under the name of its pod. False: the pod's
- * annotations decide. May be called several times for one run. */
+/** Sets the outcome of run `run` (from 0) of a container under the name of its pod. Returns false
+ * when the pod's annotations decide. It may be called several times for one run. */
 typedef bool (*sim_script_fn)(void *ctx, const struct object *pod, const char *container,
                               size_t run, struct sim_outcome *out);
-/** From now on `script` decides the outcome of every run (simulated runtimes only). */
+/** Makes `script` decide the outcome of every run from now on (simulated runtimes only). */
 void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx);

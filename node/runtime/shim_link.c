@@ -1,5 +1,5 @@
 /*
- * The runtime's side of a shim: starts the process, connects to its socket, reads its frames and
+ * The runtime's side of a shim: it starts the process, connects to its socket, reads its frames and
  * sends it commands. A link without a connection (fd -1) stands for a dead shim.
  */
 #include <errno.h>
@@ -99,7 +99,8 @@ struct shim_link *shim_link_to_dead(struct host *host, const char *id, int dir_f
     return link_new(host, id, dir_fd);
 }
 
-/* A shim of another version, from before an upgrade, keeps its pods and gets no new ones. */
+/* Handles the first message of a shim. A shim of another version, from before an upgrade, keeps its
+ * pods and gets no new ones. */
 static void read_hello(struct shim_link *link, struct frame *frame)
 {
     struct shim_hello hello;
@@ -112,7 +113,7 @@ static void read_hello(struct shim_link *link, struct frame *frame)
 
 static void read_frames(struct shim_link *link)
 {
-    struct arena *arena = arena_new(0); /* for all frames of one read */
+    struct arena *arena = arena_new(0); /* one arena for all frames of one read */
     struct frame frame;
     size_t at = 0;
 
@@ -180,7 +181,7 @@ void shim_link_flush(struct shim_link *link)
             continue;
         full = n < (ssize_t)link->out.len;
         if (n <= 0)
-            break; /* full; or closed, which the poll reports */
+            break; /* the socket is full or closed; the poll reports which */
         memmove(link->out.data, link->out.data + n, link->out.len - (size_t)n);
         link->out.len -= (size_t)n;
     }
@@ -223,7 +224,7 @@ struct shim_link *shim_link_connect(struct host *host, const char *id, int dir_f
 
     if (connect_link(link, err))
         return link;
-    link->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0); /* the caller keeps its own */
+    link->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0); /* the caller keeps its own descriptor */
     shim_link_free(link);
     return NULL;
 }
@@ -247,11 +248,11 @@ static void watch_child(struct shim_link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-/* Starts the shim program under `name`; the descriptors are in the order of SHIM_FD_*. */
+/* Starts the shim program under `name`. The descriptors `fds` are in the order of SHIM_FD_*. */
 static pid_t spawn_shim(const char *name, const char *arg,
                         const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
 {
-    char *const argv[] = {(char *)name, (char *)arg, NULL}; /* only read */
+    char *const argv[] = {(char *)name, (char *)arg, NULL}; /* posix_spawn only reads it */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     char log_path[64];
@@ -279,7 +280,7 @@ static pid_t spawn_shim(const char *name, const char *arg,
 
 pid_t shim_link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd)
 {
-    /* duplicated above the numbers that the shim gets */
+    /* The descriptors are duplicated to numbers above those that the shim gets. */
     const int from[] = {dir->listen_fd, dir->dir_fd, logs_fd};
     int fds[countof(from)];
     pid_t pid;
@@ -295,7 +296,7 @@ pid_t shim_link_spawn(const char *name, const char *arg, const struct shim_dir *
 
 struct shim_link *shim_link_launch(struct host *host, struct error *err)
 {
-    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* no uid begins with it */
+    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* no uid begins with this word */
     struct shim_dir dir;
     struct shim_link *link;
     pid_t pid;

@@ -22,9 +22,10 @@
 #include "node/runtime/runtime.h"
 
 enum {
-    BACKOFF_FIRST_MS = 10000, /* as the kubelet: doubled, at most five minutes */
+    BACKOFF_FIRST_MS = 10000, /* back-off before a restart as in the kubelet: doubled, at most five
+                               * minutes */
     BACKOFF_LAST_MS = 300000,
-    EXIT_TERM = 143, /* 128 + SIGTERM */
+    EXIT_TERM = 143, /* exit code after SIGTERM: 128 + its number */
 };
 
 struct sim_container {
@@ -33,34 +34,36 @@ struct sim_container {
     struct container_status *status;
     struct timer timer; /* the end of the run, or the next start */
     int64_t backoff_ms;
-    bool done; /* will not run again */
+    bool done; /* the container will not run again */
 };
 
-/* NEW: not begun. FINAL: its last report is made. RELEASED: freed once it is no longer due. */
+/* The states of a simulated pod. NEW: not begun. FINAL: its last report is made. RELEASED: freed
+ * once it is no longer due. */
 enum sim_state { SIM_NEW, SIM_RUNNING, SIM_FINAL, SIM_RELEASED };
 
-/* A pod; in sim.due while `due` is set. */
+/* A simulated pod. It is in sim.due while `due` is set. */
 struct sim_pod {
     UT_hash_handle hh;
     struct sim *sim;
     struct sim_pod *next_due;
     const char *uid;
-    const struct object *object; /* NULL: asked to stop a pod that was never started here */
+    const struct object *object; /* the Pod; NULL: the pod was asked to stop but never started
+                                  * here */
     const struct pod_spec *spec;
     size_t n_init, n_containers;
-    size_t init_at; /* init containers done or, for sidecars, started */
+    size_t init_at; /* number of init containers that are done or, for sidecars, started */
     struct timer deadline;
-    int64_t begun_ns, deadline_ms; /* 0 = none */
+    int64_t begun_ns, deadline_ms; /* times of the loop's clock; deadline_ms 0 = none */
     enum sim_state state;
     bool due, stop_asked;
-    bool failed;        /* Failed, regardless of the exit codes */
-    const char *reason; /* of the pod, or NULL */
+    bool failed;        /* the pod has failed, regardless of the exit codes */
+    const char *reason; /* reason of the pod's failure, or NULL */
     struct container_status *statuses;
-    struct sim_container containers[]; /* init first */
+    struct sim_container containers[]; /* the pod's containers, init containers first */
 };
 
-/* The number of runs of a container, by "namespace/pod/container": it outlives the pod, because the
- * exit code of the next pod of this name may depend on it. */
+/* The number of ended runs of a container, by "namespace/pod/container". It outlives the pod,
+ * because the exit code of the next pod of this name may depend on it. */
 struct sim_attempts {
     UT_hash_handle hh;
     size_t count;
@@ -73,7 +76,7 @@ struct sim {
     struct sim_attempts *attempts;
     sim_script_fn script;
     void *script_ctx;
-    int64_t speed; /* 1: pods take the time that they say */
+    int64_t speed; /* 1: pods take the time that they say; 2: half of it */
     struct task task;
     struct sim_pod *due, **due_tail;
 };
@@ -83,8 +86,8 @@ static struct sim *sim_of(struct runtime *rt)
     return container_of(rt, struct sim, rt);
 }
 
-/* The time of the loop's clock that `ns` of a pod take. A time is never so short that it is
- * none. */
+/* Returns how much time of the loop's clock `ns` of a pod take. A time that is not 0 never becomes
+ * 0. */
 static int64_t clock_ns(const struct sim *sim, int64_t ns)
 {
     return ns > 0 && ns < sim->speed ? 1 : ns / sim->speed;
@@ -177,7 +180,7 @@ static void send_report(struct sim_pod *pod)
     pod->sim->rt.report(pod->sim->rt.ctx, &report);
 }
 
-/* The number of ended runs of a container under the name of its pod. */
+/* Returns where the number of ended runs of a container under the name of its pod is counted. */
 static size_t *runs_of(struct sim_container *c)
 {
     struct sim *sim = c->pod->sim;
@@ -222,7 +225,7 @@ static const char *termination_message(struct sim_container *c)
     return c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
 }
 
-/* The exit code of the run that ends now; counts the run. */
+/* Returns the exit code of the run that ends now, and counts the run. */
 static int take_exit_code(struct sim_container *c)
 {
     const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
@@ -378,7 +381,8 @@ static void deadline_passed(struct timer *timer)
     send_report(pod);
 }
 
-/* `deadline_ms` counts from the start of the pod; 0 = none. */
+/* Sets the timer for the pod's deadline. `deadline_ms` counts from the start of the pod; 0 =
+ * none. */
 static void arm_deadline(struct sim_pod *pod, int64_t deadline_ms)
 {
     struct loop *loop = pod->sim->rt.loop;
@@ -400,7 +404,8 @@ static void begin(struct sim_pod *pod)
     advance(pod);
 }
 
-/* Running containers die of SIGTERM; a pod with containers that were still waiting has failed. */
+/* Stops a pod: running containers die of SIGTERM, and a pod with containers that were still waiting
+ * has failed. */
 static void stop_now(struct sim_pod *pod)
 {
     for (size_t i = 0; i < pod->n_init + pod->n_containers; i++)
@@ -536,7 +541,7 @@ static void sim_startup_passed(struct runtime *rt, const char *uid, uint32_t ind
 {
 }
 
-/* No simulated container is probed. */
+/* Does nothing, because no simulated container is probed. */
 static void sim_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
 }

@@ -56,8 +56,9 @@ static bool mentions(const struct str_list *words, const char *path)
     return false;
 }
 
-/* Admission sets the default path for every container, so it counts only if the command mentions
- * it: a plain process would write to the host's /dev. Any other path was asked for. */
+/* Returns whether the container asked for a termination message. Admission sets the default path
+ * for every container, so that path counts only if the command mentions it: a plain process would
+ * write to the host's /dev. Any other path was asked for. */
 static bool has_message(const struct pod_container *container)
 {
     static const char usual[] = "/dev/termination-log";
@@ -165,7 +166,7 @@ static void fill_hook(struct arena *arena, const struct pod_container *spec, enu
         return; /* the kubelet refuses such pods */
     *out = (struct shim_action){
         .act = acts[handler.kind],
-        .argv = (char **)handler.argv, /* only read */
+        .argv = (char **)handler.argv, /* the message only reads it */
         .n_argv = (uint32_t)handler.n_argv,
         .path = handler.http.path ? handler.http.path : "/",
         .port = (uint32_t)handler.port,
@@ -182,7 +183,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
     out->name = spec->name;
     out->sidecar = init && spec->restart_policy && strcmp(spec->restart_policy, "Always") == 0;
     out->has_startup_probe = out->sidecar && spec->startup;
-    out->argv = (char **)from->argv; /* only read */
+    out->argv = (char **)from->argv; /* the message only reads it */
     out->n_argv = (uint32_t)from->n_argv;
     out->env = env_of(arena, pod, from, &out->n_env);
     out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;
@@ -253,7 +254,7 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
     struct shim_program program = {
         .uid = pod->uid,
         .container = index,
-        .argv = (char **)container->argv, /* only read */
+        .argv = (char **)container->argv, /* the message only reads it */
         .n_argv = (uint32_t)container->n_argv,
     };
 
@@ -261,7 +262,7 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
     shim_put_program(out, &program);
 }
 
-/* The ports of a container: those it declares and those of its probes and hooks. */
+/* Adds the ports of a container: those it declares and those of its probes and hooks. */
 static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
 {
     struct handler handler;
@@ -290,8 +291,8 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         out->ports[out->n_ports++] = pod->ports[i];
 }
 
-/* A host key for sshd: pods without the real root cannot read the machine's. Without a key
- * (libcrypto failed) sshd reports the error itself. */
+/* Adds a host key for sshd, because pods without the real root cannot read the machine's. Without a
+ * key (libcrypto failed) sshd reports the error itself. */
 static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
 {
     if (!hostkey_make(private, public, NULL))

@@ -23,11 +23,14 @@
 
 enum {
     NS_PER_MS = 1000000,
-    STATUS_DELAY_MS = 5, /* a pod that ends sooner is reported once, at its end */
+    STATUS_DELAY_MS = 5, /* delay of the first status; a pod that ends sooner is reported only once,
+                          * at its end */
     BACKOFF_MAX_MS = 300000,
-    BACKOFF_RESET_MS = 600000, /* after a run of that length the back-off starts anew */
+    BACKOFF_RESET_MS = 600000, /* after a run of this length the back-off before a restart begins
+                                * anew */
     MEMORY_CHECK_MS = 1000,
-    HOOK_LIMIT_MS = 120000, /* of a postStart hook; a preStop hook has the grace period */
+    HOOK_LIMIT_MS = 120000, /* limit of a postStart hook; a preStop hook has the grace period of its
+                             * pod */
 };
 
 static int64_t now_ms(void)
@@ -77,7 +80,8 @@ void container_init(struct pod *pod, unsigned index)
     c->memory_check.ring = check_memory;
     c->kill.ring = kill_container;
     c->backoff_ms = pod->shim->config.backoff_ms;
-    c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
+    /* The statuses of init and main containers are one array, see pod_new. */
+    c->status = &pod->status.init_containers.items[index];
     c->status->name = c->spec->name;
     c->status->state = CONTAINER_WAITING;
     c->status->reason = index < pod->spec.n_init ? "PodInitializing" : "ContainerCreating";
@@ -100,7 +104,8 @@ void container_release(struct container *c)
     buf_release(&c->tail);
 }
 
-/* Which port a failed program did not get; owned, NULL = none. */
+/* Returns a text that says which port a failed program did not get; owned. Returns NULL when no
+ * port was missing. */
 static char *port_failure_text(const struct port_failures *ports)
 {
     if (ports->taken)
@@ -136,7 +141,8 @@ void container_ended(struct container *c, int code, int number, const char *reas
     status->reason = reason;
     status->finished_ms = now_ms();
     if (status->finished_ms < status->started_ms)
-        status->finished_ms = status->started_ms; /* the wall clock was set back (D-12) */
+        status->finished_ms = status->started_ms; /* the wall clock was set back, so the end must
+                                                   * not lie before the start (D-12) */
     pod_wake(pod);
     if (pod->life != LIFE_ACTIVE ||
         !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
@@ -264,7 +270,8 @@ void container_update_program(struct container *c, struct frame_reader fields)
     c->renewed = arena;
 }
 
-/* One pass is enough: when the container runs again, later containers have been started. */
+/* One pass of a startup probe is enough: when the container runs again, later containers have been
+ * started. */
 void container_startup_passed(struct container *c)
 {
     c->startup_passed = true;
@@ -291,7 +298,7 @@ static void post_start_done(struct container *c, uint64_t id, int code, const ch
 void container_program_started(struct container *c)
 {
     pod_wake(c->pod);
-    if (!container_run_starting(c->run)) /* its process has ended already */
+    if (!container_run_starting(c->run)) /* the container's process has ended already */
         return;
     if (c->spec->post_start.act == ACT_NONE)
         set_running(c);
@@ -313,7 +320,7 @@ void container_terminate(struct container *c, int64_t grace_ms)
         return;
     container_run_set(&c->run, up ? RUN_STOPPING : RUN_STOPPING_EARLY);
     if (grace_ms <= 0)
-        return; /* container_stop kills it at once */
+        return; /* container_stop kills the container at once */
     if (up && c->spec->pre_stop.act != ACT_NONE)
         exec_helper_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
     else
@@ -377,7 +384,7 @@ void container_start(struct container *c)
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
-    output_close(c); /* of the previous run */
+    output_close(c); /* closes the output of the previous run */
     if (pipe2(ends, O_CLOEXEC)) {
         cannot_run(c, &(struct spawn_plan){.argv = c->spec->argv},
                    &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});

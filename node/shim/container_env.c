@@ -1,5 +1,5 @@
 /*
- * The environment of a container's program, merged from several lists in time linear in their
+ * The environment of a container's program is merged from several lists, in time linear in their
  * lengths. See container_env in pod.h.
  */
 #include <string.h>
@@ -8,12 +8,14 @@
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
 
-struct names { /* hash set of the names kept so far, by open addressing; a slot is an entry */
+/* A hash set of the names kept so far, by open addressing; each slot is an entry of the
+ * environment. */
+struct names {
     const char **slots;
     size_t mask;
 };
 
-/* True when the name of `entry` is new. */
+/* Adds the name of `entry` to the set. Returns false when the set has the name already. */
 static bool names_add(struct names *names, const char *entry)
 {
     size_t len = strcspn(entry, "=") + 1;
@@ -28,8 +30,8 @@ static bool names_add(struct names *names, const char *entry)
     }
 }
 
-/* Put entries with a new name before out[at], from the last to the first, so that the last value of
- * a name is kept. Returns the new start. */
+/* Puts those of the `n` entries that have a new name before out[at], from the last entry to the
+ * first, so that the last value of a name is kept. Returns the new start of the result. */
 static size_t keep_last(char **out, size_t at, struct names *names, char *const *entries, size_t n)
 {
     while (n-- > 0)
@@ -58,11 +60,11 @@ char *const *container_env(const struct container *c, const char *marker)
 
     memset(names.slots, 0, slots * sizeof *names.slots);
     shim->env[all] = NULL;
-    names_add(&names, marker); /* no list can replace it */
+    names_add(&names, marker); /* no list can replace the marker */
     at = keep_last(shim->env, at, &names, spec->env, spec->n_env);
     if (n_sandbox)
         at = keep_last(shim->env, at, &names, shim->sandbox->env, n_sandbox);
     at = keep_last(shim->env, at, &names, shim->config.env, shim->config.n_env);
-    shim->env[--at] = (char *)marker; /* exec takes it so, and does not write */
+    shim->env[--at] = (char *)marker; /* execve takes char *, but does not write to it */
     return shim->env + at;
 }

@@ -1,6 +1,7 @@
 /*
- * The output of a container's program: read from a pipe for both streams, written to its log
- * (logfile.h). The end of it is kept where it may become the container's message.
+ * The output of a container's program is read from a pipe for both streams and written to the
+ * container's log (logfile.h). The end of the output is kept where it may become the container's
+ * message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +11,10 @@
 #include "node/shim/shim.h"
 
 enum {
-    DRAIN_CHUNKS = 32,              /* read once the program is gone: more than a pipe holds */
-    OUTPUT_TIMEOUT_NS = 1000000000, /* for other processes that still hold the pipe then */
-    TAIL_BYTES = 2048,              /* of output as a message, as in the kubelet */
+    DRAIN_CHUNKS = 32, /* chunks read once the program has ended: more than a pipe holds */
+    OUTPUT_TIMEOUT_NS = 1000000000, /* how long other processes may hold the pipe after the
+                                     * program's end */
+    TAIL_BYTES = 2048, /* length of the output's end that becomes the message, as in the kubelet */
     TAIL_LINES = 80,
     TAIL_KEPT = 4 * TAIL_BYTES,
 };
@@ -57,7 +59,8 @@ char *output_tail(struct container *c)
     return text;
 }
 
-/* False when there is nothing to read now, or the output is closed. */
+/* Reads output of the program. Returns false when there is nothing to read now, or the output is
+ * closed. */
 static bool output_read(struct container *c)
 {
     struct shim *shim = c->pod->shim;

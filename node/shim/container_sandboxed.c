@@ -26,7 +26,8 @@ bool sandboxed_open(struct pod *pod)
 
     shim->sandbox = pod_sandbox_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
                                     &shim->netns_holder.network, &shim->sockaddr_bpf, &err);
-    /* again: making the sandbox may change ids and capabilities */
+    /* Making the sandbox may change ids and capabilities, which undoes an earlier
+     * pod_shim_die_with. */
     if (!pod_shim_die_with(shim->shared_pid))
         _exit(1);
     if (shim->sandbox && volumes_limited(&pod->spec))
@@ -38,7 +39,7 @@ bool sandboxed_open(struct pod *pod)
     return false;
 }
 
-/* False when there is no report to read now. */
+/* Reads a report of the container's init. Returns false when there is none to read now. */
 static bool read_report(struct container *c)
 {
     struct init_report report = {0};
@@ -61,7 +62,7 @@ static bool read_report(struct container *c)
     return true;
 }
 
-/* The requests of one started program: the container's own, or that of an exec helper. */
+/* The address requests of one started program: the container's own, or that of an exec helper. */
 struct notify_listener {
     struct source source;
     struct container *container;
@@ -109,7 +110,7 @@ static void on_report(struct source *source, uint32_t events)
     struct container *c = container_of(source, struct container, report);
 
     if (!read_report(c) && (events & EPOLLHUP))
-        reactor_remove(&c->pod->shim->reactor, source); /* sandboxed_exited closes it */
+        reactor_remove(&c->pod->shim->reactor, source); /* sandboxed_exited closes the socket */
 }
 
 static void cannot_start(struct container *c, const char *why)
@@ -144,7 +145,8 @@ void sandboxed_start(struct container *c, const struct spawn_plan *program)
 void sandboxed_exited(struct container *c, int wait_status)
 {
     struct init_report *ended;
-    struct init_report killed = {INIT_ENDED, SIGKILL}; /* no report: its init was killed */
+    /* Used when there is no report: the container's init was killed. */
+    struct init_report killed = {INIT_ENDED, SIGKILL};
     char *message;
     int number, code;
     bool oom;

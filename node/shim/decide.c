@@ -45,7 +45,7 @@ bool pod_restarts(enum shim_restart restart, bool sidecar, bool init, int32_t ex
     if (sidecar)
         return true;
     if (restart == RESTART_ALWAYS)
-        return !init || exit_code; /* an init container that succeeded is done */
+        return !init || exit_code; /* an init container that succeeded does not run again */
     return restart == RESTART_ON_FAILURE && exit_code;
 }
 

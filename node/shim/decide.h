@@ -9,18 +9,18 @@
 #include "api/types/kinds/pod/pod.h"
 #include "node/wire/message.h"
 
-/* One container as the decision sees it. */
+/* The state of one container, as far as the decision depends on it. */
 struct decide_container {
     enum container_state state;
     bool sidecar;
-    bool in_backoff; /* waits before its next run */
-    bool starting;   /* its process exists, its program does not run yet */
+    bool in_backoff; /* the container waits before its next run */
+    bool starting;   /* the container has a process, but its program does not run yet */
     int32_t exit_code;
-    bool startup_pending; /* a sidecar whose startup probe has not passed yet */
+    bool startup_pending; /* the container is a sidecar whose startup probe has not passed yet */
 };
 
 struct decide_pod {
-    const struct decide_container *containers; /* [n_init + n_main] */
+    const struct decide_container *containers; /* states of the containers, [n_init + n_main] */
     unsigned n_init, n_main;
     enum shim_restart restart;
 };
@@ -29,17 +29,18 @@ enum decide_what { DECIDE_WAIT, DECIDE_START, DECIDE_END };
 
 struct decide_next {
     enum decide_what what;
-    unsigned container; /* START: index */
+    unsigned container; /* START: index of the container to start */
 };
 
-/** The next action. Asked again after each START. */
+/** Returns the next action of a pod. The caller asks again after each START. */
 struct decide_next pod_decide(const struct decide_pod *pod);
 
-/** Does a container that ended with `exit_code` run again? */
+/** Returns whether a container that ended with `exit_code` runs again. */
 bool pod_restarts(enum shim_restart restart, bool sidecar, bool init, int32_t exit_code);
 
-/** Have all init containers done their part? The condition Initialized. */
+/** Returns whether all init containers have done their part, as the condition Initialized of a pod
+ * says. */
 bool pod_initialized(const struct decide_pod *pod);
 
-/** Phase of the pod; `final` when it has ended. */
+/** Returns the phase of the pod. `final` says that the pod has ended. */
 enum pod_phase pod_phase_of(const struct decide_pod *pod, bool final);

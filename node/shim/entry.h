@@ -6,17 +6,19 @@
 #include "node/exe/self_exe.h"
 #include "node/sandbox/sockaddr_bpf.h"
 
-#define SHIM_SOCKET       "ctl"          /* name of its socket in its directory */
-#define SHIM_OWN_KEYRINGS "own-keyrings" /* argument: plain pods do not share a session keyring */
-#define PODS_DIRECTORY    "pods" /* beside the directory of shims: files of sandboxed pods */
+#define SHIM_SOCKET "ctl" /* name of the shim's socket in its directory */
+/* Argument of a shim: plain pods do not share a session keyring. */
+#define SHIM_OWN_KEYRINGS "own-keyrings"
+#define PODS_DIRECTORY    "pods" /* directory beside that of the shims: files of sandboxed pods */
 
-/* The shared shim and the holder of the private network. The directory is locked (flock) through
- * SHIM_FD_DIR as long as the process lives. */
+/* Numbers of the descriptors that the shared shim and the holder of the private network are started
+ * with. The directory is locked (flock) through SHIM_FD_DIR as long as the process lives. */
 enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
 
-/* Pods' shims inherit the further ones at the same numbers: the directory of pods' files,
+/* Numbers of the further descriptors that pods' shims inherit: the directory of pods' files,
  * /dev/null, the connection to the holder of the private network and its namespaces, the BPF
- * programs that rewrite addresses. Where the shared shim listens, they have their socket to it. */
+ * programs that rewrite addresses. Where the shared shim listens, pods' shims have their socket to
+ * it. */
 enum {
     SHIM_FD_SHARED = SHIM_FD_LISTEN,
     SHIM_FD_PODS = SHIM_FD_N,
@@ -28,6 +30,6 @@ enum {
 };
 enum { SHIM_FD_REST = SHIM_FD_SOCKADDR_BPF + SOCKADDR_BPF_FDS };
 
-/** Run the process that argv[0] names: a shim, the holder of the private network or a capability
+/** Runs the process that argv[0] names: a shim, the holder of the private network or a capability
  * check. Returns its exit code, or -1 when argv[0] names none of them. */
 int shim_main(int argc, char **argv);

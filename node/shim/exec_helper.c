@@ -39,20 +39,21 @@ struct exec_helper {
     struct container *container;
     exec_helper_done_fn done;
     uint64_t id;
-    struct source output, report; /* fd -1 = closed */
+    struct source output, report; /* sources of the helper's output and report; fd -1 = closed */
     struct buf text;
 };
 
-/* The action, as the forked helper sees it. */
+/* An action, as the forked helper sees it. */
 struct action {
     struct container *container;
     const struct shim_action *action;
     int64_t limit_ms;
     int output_fd, report_fd;
-    bool born; /* already in the container's control group, see cgroup_clone */
+    bool born; /* the helper is in the container's control group already (cgroup_clone) */
 };
 
-/* Close the shim's descriptors except for these three. An inherited lock would outlive the shim. */
+/* Closes the shim's descriptors in the helper except for three. An inherited lock would outlive the
+ * shim. */
 static void keep_three(struct action *a, int *null_fd)
 {
     enum { INPUT = 3, OUTPUT, REPORT, REST };
@@ -73,7 +74,7 @@ NORETURN static void fail(const struct action *a, int code, const char *text)
     _exit(n < 0 ? 1 : code);
 }
 
-/* Wait until the program has ended. False: the limit has passed. */
+/* Waits until the program has ended. Returns false when the limit has passed. */
 static bool wait_program(pid_t pid, int64_t limit_ms, int *out_status)
 {
     int64_t due_ns = clock_mono_ns(clock_real()) + limit_ms * NS_PER_MS;
@@ -128,7 +129,7 @@ NORETURN static void exec_in(struct action *a)
     container_spawn_plan(c, marker, &plan);
     if (!pod_sandbox_join(shim->sandbox, c->index, c->pid, a->born, &plan, &err))
         fail(a, spawn_exit_code(SPAWN_SETUP), err.message);
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears the signal */
     keep_three(a, &null_fd);
     plan.argv = a->action->argv;
     plan.input_fd = null_fd;
@@ -164,8 +165,8 @@ static bool response_ok(int fd)
     return status >= 200 && status < 400;
 }
 
-/* One GET to a server of the pod: does it answer with 200 to 399? Blocks up to the limit for each
- * step; only the status line is read. */
+/* Sends one GET to a server of the pod and returns whether it answers with a status from 200 to
+ * 399. Blocks up to the limit for each step. Only the status line is read. */
 static bool get_ok(const char *ip, uint32_t port, const char *path, int64_t limit_ms)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -307,7 +308,7 @@ void exec_helper_stop(const struct container *c)
 {
     for (struct exec_helper *b = c->pod->shim->exec_helpers; b; b = b->by_pid.next)
         if (b->container == c)
-            kill(b->pid, SIGKILL); /* its pid is not reused before it is reaped */
+            kill(b->pid, SIGKILL); /* the pid is not reused before the helper is reaped */
 }
 
 bool exec_helper_has_process(const struct shim *shim, pid_t pid)

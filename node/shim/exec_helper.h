@@ -11,16 +11,17 @@
  */
 #include "node/shim/pod.h"
 
-/** `code` is an exit code as of a container, -1 when the action was not run to its end; `text`
- * (borrowed) is the first part of its output. */
+/** Receives the result of an action. `code` is an exit code as of a container, or -1 when the
+ * action did not run to its end. `text` (borrowed) is the first part of its output. */
 typedef void (*exec_helper_done_fn)(struct container *container, uint64_t id, int code,
                                     const char *text);
 
-/** Start an action, which ends after `limit_ms` at the latest. `done` is called once with `id`:
+/** Starts an action, which ends after `limit_ms` at the latest. `done` is called once with `id`:
  * when the helper has ended, or before this call returns false. */
 bool exec_helper_start(struct container *container, const struct shim_action *action,
                        int64_t limit_ms, exec_helper_done_fn done, uint64_t id);
-/** Kill all helpers of a container, whose program has ended. */
+/** Kills all exec helpers of a container whose program has ended. */
 void exec_helper_stop(const struct container *container);
 bool exec_helper_has_process(const struct shim *shim, pid_t pid);
-bool exec_helper_exited(struct shim *shim, pid_t pid, int wait_status); /* false: not a helper */
+/** False: the process is not a helper. */
+bool exec_helper_exited(struct shim *shim, pid_t pid, int wait_status);

@@ -1,5 +1,5 @@
 /*
- * Writes the log of one run of one container: rotation by size, and time stamps for each line.
+ * Writes the log of one run of one container, with rotation by size and a time stamp for each line.
  */
 #include "node/shim/logfile.h"
 
@@ -28,7 +28,7 @@ void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index
         snprintf(out + n, LOG_NAME_MAX - (size_t)n, ".%u", rotated);
 }
 
-/* Read a number and the byte `end` behind it. */
+/* Reads a number and the byte `end` behind it from `*at`, and moves `*at` behind both. */
 static bool take_number(char **at, char end, int64_t *out)
 {
     char *behind;
@@ -114,7 +114,7 @@ static void rotate(struct log_writer *log)
     for (unsigned i = LOG_FILES_KEPT - 1; i > 0; i--) {
         log_name(from, log->uid, log->flat, log->index, log->run, i - 1);
         log_name(to, log->uid, log->flat, log->index, log->run, i);
-        renameat(log->dir_fd, from, log->dir_fd, to); /* replaces the oldest one */
+        renameat(log->dir_fd, from, log->dir_fd, to); /* replaces the oldest rotated file */
     }
     log->from += log->size;
     log->size = 0;
@@ -128,7 +128,7 @@ static void put_record(struct buf *out, const char *stamp, const char *text, siz
     buf_char(out, '\n');
 }
 
-/* Write all or nothing, so that a file always ends with a whole record. */
+/* Writes all records or none, so that a file always ends with a whole record. */
 static bool append(struct log_writer *log, const struct buf *records)
 {
     size_t done = 0;
@@ -162,7 +162,7 @@ static void put_loss(struct log_writer *log, const char *stamp, struct buf *out)
     log->inside_line = false;
 }
 
-/* Write to the open file, or to a new one. */
+/* Writes records to the open log file, or to a new one. */
 static void write_part(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
 {
     char stamp[TIME_TEXT_MAX];
@@ -191,8 +191,8 @@ static void write_part(struct log_writer *log, const char *bytes, size_t len, st
     }
 }
 
-/* A full file still gets the rest of its last line. A line is split only when it is as long as a
- * whole file. */
+/* Writes output of a program to its log. A full file still gets the rest of its last line. A line
+ * is split only when it is as long as a whole file. */
 void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
 {
     const char *newline =

@@ -21,9 +21,10 @@
 #include "base/buf.h"
 
 enum {
-    LOG_FILES_KEPT = 3,   /* of one run, including the current one (L-38) */
-    LOG_NAME_MAX = 128,   /* bytes of a file name below the log directory */
-    LOG_HEADER_MAX = 512, /* bytes of the first line */
+    LOG_FILES_KEPT = 3,   /* number of log files kept of one run, including the current one (rule
+                           * L-38) */
+    LOG_NAME_MAX = 128,   /* size of a buffer for a file name below the log directory */
+    LOG_HEADER_MAX = 512, /* largest size of a log file's first line */
     LOG_CONTAINER_MAX = 253,
 };
 
@@ -31,31 +32,32 @@ struct log_header {
     char container[LOG_CONTAINER_MAX + 1];
     unsigned run;
     int64_t from;
-    size_t size; /* of the header itself */
+    size_t size; /* number of bytes of the header itself */
 };
 
-/** File name of a run's log; `rotated` 0 is the current one. `flat`: it is the first run of the
- * first main container. */
+/** Composes the file name of a run's log. `rotated` 0 is the current file. `flat` says that the run
+ * is the first one of the first main container. */
 void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index, unsigned run,
               unsigned rotated);
 bool log_header_parse(const char *text, size_t len, struct log_header *out);
 
 struct log_writer {
-    int dir_fd;                  /* borrowed: the log directory */
-    const char *uid, *container; /* borrowed */
+    int dir_fd;                  /* descriptor of the log directory; borrowed */
+    const char *uid, *container; /* uid of the pod and name of the container; borrowed */
     bool flat;
     unsigned index, run;
     int64_t max_bytes;
 
-    int fd;           /* -1 until the first output */
-    int64_t from;     /* position of the current file's first record */
-    int64_t size;     /* of its records */
-    int64_t lost;     /* bytes of text the disk refused since the last record */
-    bool inside_line; /* the last record is a P */
+    int fd;           /* descriptor of the current file; -1 until the first output */
+    int64_t from;     /* position of the current file's first record in the whole log of the run */
+    int64_t size;     /* number of bytes of the current file's records */
+    int64_t lost;     /* bytes of text the disk has refused since the last record */
+    bool inside_line; /* the last record was a P, so the next one continues its line */
 };
 
 void log_writer_init(struct log_writer *log);
 void log_writer_release(struct log_writer *log);
-/** Write output of the program. Never fails for the caller: bytes that the disk refuses are
- * counted, and the log says how many once the disk accepts writes again. */
+/** Writes output of a program to its log. It never fails for the caller: bytes that the disk
+ * refuses are counted, and the log says how many once the disk accepts writes again. `scratch` is
+ * memory for the call. */
 void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch);

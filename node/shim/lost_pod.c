@@ -26,7 +26,8 @@ void lost_pod_status(struct shim_status *status, const char *reason, const char 
     pod->message = message;
     pod->ready = false;
     for (size_t i = 0; i < pod->init_containers.count + pod->containers.count; i++) {
-        struct container_status *c = &pod->init_containers.items[i]; /* one array */
+        /* The statuses of init and main containers are one array. */
+        struct container_status *c = &pod->init_containers.items[i];
 
         c->ready = false;
         if (c->state == CONTAINER_TERMINATED)
@@ -41,7 +42,7 @@ void lost_pod_status(struct shim_status *status, const char *reason, const char 
 struct victims {
     const char *const *uids;
     size_t count;
-    char *env; /* scratch */
+    char *env; /* memory to read an environment into */
 };
 
 static bool is_victim(pid_t pid, const struct victims *victims)
@@ -60,7 +61,8 @@ static bool is_victim(pid_t pid, const struct victims *victims)
     return false;
 }
 
-/* The mark is read once more when the pidfd is open: the pid may name another process by then. */
+/* Kills a process that has the mark of one of the pods. The mark is read once more when the pidfd
+ * is open, because by then the pid may name another process. */
 static bool kill_victim(pid_t pid, const struct victims *victims)
 {
     bool killed;
@@ -78,7 +80,7 @@ void lost_pods_kill(const char *const *uids, size_t count)
     const struct victims victims = {uids, count, mem_alloc(POD_MARK_ENVIRON_MAX + 1)};
     bool again = true;
 
-    for (int round = 0; again && round < ROUNDS_MAX; round++) { /* they may fork meanwhile */
+    for (int round = 0; again && round < ROUNDS_MAX; round++) { /* victims may fork meanwhile */
         DIR *proc = opendir("/proc");
 
         again = false;

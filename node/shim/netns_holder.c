@@ -18,13 +18,14 @@
 #include "node/wire/fdpass.h"
 
 enum {
-    CONNECTIONS_MAX = 64, /* nodes and shared shims: two, and more only after crashes */
-    FIRST_MS = 30000,     /* to wait for the first connection */
+    CONNECTIONS_MAX = 64, /* bound of connections, one for each node and shared shim: usually two,
+                           * and more only after crashes */
+    FIRST_MS = 30000,     /* how long the holder waits for its first connection */
     ANSWER_MS = 500,
 };
 
-/* A message of the holder: descriptors, or a text that says why there are none. The first one on a
- * connection carries the namespaces; each later one the socket that was requested. */
+/* A message of the holder: descriptors, or a text that says why there are none. The first message
+ * on a connection carries the namespaces. Each later one carries the socket that was requested. */
 struct answer {
     char why[ERROR_MESSAGE_MAX];
 };
@@ -37,7 +38,8 @@ static bool send_answer(int to_fd, const int *fds, size_t n, const char *why)
     return fdpass_send(to_fd, &answer, sizeof answer, fds, n, MSG_DONTWAIT);
 }
 
-/* Returns the number of descriptors received; -1 with `err`. */
+/* Receives a message of the holder. Returns the number of descriptors received, or -1 with
+ * `err`. */
 static int receive_answer(int from_fd, int fds[FDPASS_MAX], struct error *err)
 {
     struct answer answer = {{0}};
@@ -57,7 +59,7 @@ static int receive_answer(int from_fd, int fds[FDPASS_MAX], struct error *err)
 
 bool netns_holder_connect(int dir_fd, struct netns_holder *out, struct error *err)
 {
-    /* the holder may still be making the network */
+    /* the holder may still be making the network, so this limit is longer */
     const struct timeval limit = {ANSWER_MS * 20 / 1000, 0};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[FDPASS_MAX] = {-1, -1}, count = -1;
     struct sockaddr_un address;
@@ -108,12 +110,12 @@ int netns_holder_socket(const struct netns_holder *holder, int type, struct erro
     return receive_answer(holder->fd, fds, err) < 0 ? -1 : fds[0];
 }
 
-/* The holder process. */
+/* The state of the holder process. */
 struct holder {
-    struct pollfd fds[1 + CONNECTIONS_MAX]; /* the listener first */
+    struct pollfd fds[1 + CONNECTIONS_MAX]; /* the listener comes first */
     nfds_t n;
     struct network network;
-    char why[ERROR_MESSAGE_MAX]; /* why there is no network; empty = there is */
+    char why[ERROR_MESSAGE_MAX]; /* reason why there is no network; empty = there is a network */
 };
 
 static void accept_connection(struct holder *h)
@@ -130,7 +132,7 @@ static void accept_connection(struct holder *h)
         h->fds[h->n++] = (struct pollfd){fd, POLLIN, 0};
 }
 
-/* Answer a request. False: the connection is over. */
+/* Answers a request. Returns false when the connection is over. */
 static bool answer_request(int fd)
 {
     char type;
@@ -151,7 +153,7 @@ static void serve(struct holder *h)
     int limit_ms = FIRST_MS;
 
     while (poll(h->fds, h->n, limit_ms) != 0) {
-        for (nfds_t i = h->n; i-- > 1;) /* the last one moves into a freed slot */
+        for (nfds_t i = h->n; i-- > 1;) /* from the end: the last entry moves into a freed slot */
             if (h->fds[i].revents && !answer_request(h->fds[i].fd)) {
                 close(h->fds[i].fd);
                 h->fds[i] = h->fds[--h->n];

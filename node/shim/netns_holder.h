@@ -13,10 +13,10 @@
 
 #define NETNS_HOLDER_NAME "jobflow-net"
 
-/* A connection to the holder, and the namespaces it sent. A zeroed struct names descriptors 0:
- * begin with NETNS_HOLDER_NONE. */
+/* A connection to the holder, and the namespaces it sent. A zeroed struct would name descriptor 0,
+ * so begin with NETNS_HOLDER_NONE. */
 struct netns_holder {
-    int fd; /* -1: none */
+    int fd; /* descriptor of the connection; -1: none */
     struct network network;
 };
 #define NETNS_HOLDER_NONE ((struct netns_holder){-1, {-1, -1}})
@@ -24,13 +24,13 @@ struct netns_holder {
 /** Connect to the holder in a directory. False with UNAVAILABLE when it does not answer, INTERNAL
  * when it could not make the network; the message then names the step that failed. */
 bool netns_holder_connect(int dir_fd, struct netns_holder *out, struct error *err);
-/** Is the holder still running? */
+/** Returns whether the holder still runs. */
 bool netns_holder_alive(const struct netns_holder *holder);
 void netns_holder_close(struct netns_holder *holder);
-/** A socket inside the private network (owned), SOCK_STREAM or SOCK_DGRAM. -1 with `err` when the
- * holder does not answer within half a second. */
+/** Returns a socket inside the private network (owned), SOCK_STREAM or SOCK_DGRAM. Returns -1 with
+ * `err` when the holder does not answer within half a second. */
 int netns_holder_socket(const struct netns_holder *holder, int type, struct error *err);
 
-/** Run the holder itself, with the descriptors of a shim (entry.h). argv[1] is the level of
+/** Runs the holder itself, with the descriptors of a shim (entry.h). argv[1] is the level of
  * isolation. Returns the exit code. */
 int netns_holder_main(int argc, char **argv);

@@ -16,7 +16,8 @@
 #include "node/shim/exec_helper.h"
 #include "node/shim/shim.h"
 
-enum { OUT_MAX = 32 << 20 }; /* a node that reads no more loses the rest; it will ask with LIST */
+/* A node that reads no more loses messages beyond this size; a new node asks for them with LIST. */
+enum { OUT_MAX = 32 << 20 };
 
 static struct pod *find(struct shim *shim, const char *uid)
 {
@@ -67,7 +68,7 @@ static void take_start(struct shim *shim, struct frame *frame)
         log_error("start message not understood");
         return;
     }
-    if (find(shim, pod->spec.uid)) { /* sent twice: it starts once */
+    if (find(shim, pod->spec.uid)) { /* a START that is sent twice starts the pod once */
         pod_free(pod);
         return;
     }
@@ -78,7 +79,7 @@ static void take_start(struct shim *shim, struct frame *frame)
     shim_put_status(&shim->records.pending, &status);
     pod->next_due = shim->unrecorded;
     shim->unrecorded = pod;
-    pod_listing_set(&pod->listing, LISTED_UNRECORDED); /* so pod_wake leaves it alone */
+    pod_listing_set(&pod->listing, LISTED_UNRECORDED); /* keeps pod_wake from waking the pod */
 }
 
 static void take_stop(struct shim *shim, struct frame *frame)
@@ -90,7 +91,7 @@ static void take_stop(struct shim *shim, struct frame *frame)
         return;
     pod = find(shim, command.uid);
     if (pod && pod->life == LIFE_ACTIVE && command.grace_ms != GRACE_FROM_SPEC)
-        pod->stopped = true; /* not by the end of the shim */
+        pod->stopped = true; /* a stop by the node, not by the end of the shim */
     if (pod) {
         pod_stop(pod, command.grace_ms < 0 ? pod->spec.grace_ms : command.grace_ms);
         return;
@@ -245,7 +246,8 @@ static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct frame *) = {
 
 static void hang_up(struct shim *shim);
 
-/* Messages about a pod with a shim of its own are passed on to that shim. */
+/* Takes a message from the node. A message about a pod with a shim of its own is passed on to that
+ * shim. */
 static void take_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     struct shim *shim = ctx;
@@ -289,8 +291,8 @@ static void greet(struct shim *shim, int fd)
     shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
 }
 
-/* The shared shim has died, and only it could report how our pod ended: kill the pod's programs and
- * end. The node will report the pod as lost and remove its files. */
+/* Kills the pod's programs and ends, because the shared shim has died and only it could report how
+ * this pod ended. The node will report the pod as lost and remove its files. */
 NORETURN static void end_with_shared(struct shim *shim)
 {
     for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
@@ -323,7 +325,7 @@ static void on_connect(struct source *source, uint32_t events)
         return;
     }
     if (shim->next_node_fd >= 0)
-        close(shim->next_node_fd); /* its node has given up, or it would not have connected again */
+        close(shim->next_node_fd); /* its node has connected again since, so it is not used */
     shim->next_node_fd = fd;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Bounds the number of processes of programs in no sandbox. Where the shim runs as root, rlimits do
- * not bound them; so all such programs of a shim start in one control group with a pids limit. A
- * program that forks without end then exhausts that group, and not the machine.
+ * Bounds the number of processes of programs that are in no sandbox. Where the shim runs as root,
+ * rlimits do not bound them. So all such programs of a shim start in one control group with a pids
+ * limit. A program that forks without end then exhausts that group, and not the machine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,10 @@
 #include "node/shim/shim.h"
 #include "node/shim/shim_dir.h"
 
-enum { SHARED_PROCESSES_MAX = 16384 }; /* half of the default pid_max */
+enum { SHARED_PROCESSES_MAX = 16384 }; /* half of the kernel's default pid_max */
 
-/* The group is named after the directory of the shared shim, or the uid of the only pod. */
+/* Composes the name of the control group: that of the shared shim's directory, or the uid of a pod
+ * shim's only pod. */
 static bool group_name(const struct shim *shim, char out[64])
 {
     char path[SHIM_DIR_PATH_MAX];

@@ -16,7 +16,8 @@
 enum {
     NS_PER_MS = 1000000,
     VOLUME_CHECK_MS = 1000,
-    VOLUME_CHECK_SHARE = 20, /* measuring takes at most a twentieth of the time */
+    VOLUME_CHECK_SHARE = 20, /* a measurement may take at most this fraction of the time, a
+                              * twentieth */
 };
 
 static int64_t now_ms(void)
@@ -55,7 +56,8 @@ static void kill_now(struct alarm *alarm)
     reap_kill_orphans(pod->shim, pod);
 }
 
-/* Measuring may be slow: the pause until the next time grows with the time it took. */
+/* Measures the volumes of a pod. That may be slow, so the pause until the next time grows with the
+ * time it took. */
 static void check_volumes(struct alarm *alarm)
 {
     struct pod *pod = container_of(alarm, struct pod, volume_check);
@@ -144,9 +146,10 @@ void pod_adopt(struct pod *pod, struct shim *shim)
                                     &pod->volume_check};
 
     for (size_t i = 0; i < countof(alarms); i++)
-        alarms[i]->row.position = 0; /* they are in the reactor of the shared shim, if set */
+        alarms[i]->row.position = 0; /* the alarms are still in the reactor of the shared shim if
+                                      * they were set */
     pod->shim = shim;
-    if (pod->listing != LISTED_NOWHERE) /* a list of the shared shim */
+    if (pod->listing != LISTED_NOWHERE) /* the list belongs to the shared shim */
         pod_listing_set(&pod->listing, LISTED_NOWHERE);
     HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
     shim->n_unfinished++;
@@ -226,7 +229,8 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
         struct container *c = &pod->containers[i];
 
         container_terminate(c, grace_ms);
-        if (alarm_is_set(&c->restart)) { /* it will not run again: its last end is the final one */
+        /* The container will not run again: its last end is the final one. */
+        if (alarm_is_set(&c->restart)) {
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;
             c->status->reason = c->status->last_reason;

@@ -11,8 +11,8 @@
 
 #include "base/hash.h"
 
-/* Numbers lie between this and its double: beyond any limit that an administrator sets, and below
- * RLIM_INFINITY. */
+/* Numbers of marks lie between this value and its double: beyond any limit that an administrator
+ * sets, and below RLIM_INFINITY. */
 static const rlim_t beyond_all = (rlim_t)1 << 62;
 
 rlim_t pod_mark_number(const char *uid)

@@ -12,18 +12,18 @@
 
 #define SHIM_MARKER "JOBFLOW_POD_UID"
 
-/** The number of a pod, from its uid. */
+/** Returns the number that marks the processes of a pod, made from the pod's uid. */
 rlim_t pod_mark_number(const char *uid);
-/** The RLIMIT_LOCKS of its programs. Zeroed where the machine sets a lower limit: then only the
- * environment marks them. */
+/** Returns the RLIMIT_LOCKS that marks programs of a pod. It is zeroed where the machine sets a
+ * lower limit: then only the environment marks them. */
 struct rlimit pod_mark_limit(const char *uid);
-/** The number that a process has; 0 = none, or it may not be read. */
+/** Returns the number with which a process is marked; 0 = none, or its limit may not be read. */
 rlim_t pod_mark_of(pid_t pid);
 
 enum { POD_MARK_ENVIRON_MAX = 256 << 10 };
-/** Read the environment of a process into `env` [POD_MARK_ENVIRON_MAX + 1]. Returns its length, 0
- * when it cannot be read. */
+/** Reads the environment of a process into `env` [POD_MARK_ENVIRON_MAX + 1]. Returns its length, or
+ * 0 when it cannot be read. */
 size_t pod_mark_read_environ(pid_t pid, char *env);
-/** The uid in the first marker of an environment, or in the first one behind `after`, the result of
- * an earlier call. NULL = no more. */
+/** Returns the uid in the first marker of an environment, or in the first one behind `after`, the
+ * result of an earlier call. Returns NULL when there are no more. */
 const char *pod_mark_next_uid(const char *env, size_t len, const char *after);

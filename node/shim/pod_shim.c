@@ -33,12 +33,13 @@
 
 struct pod_shim {
     char uid[64];
-    pid_t pid;                   /* of its shim, or of the sweeper after it; 0 = neither */
-    bool swept, final, released; /* `swept`: a sweeper was started */
+    pid_t pid; /* process of the pod's shim, or of the sweeper after it; 0 = neither */
+    bool swept, final, released; /* `swept`: a sweeper was started; the others say what is known of
+                                  * the pod */
     UT_hash_handle by_uid, by_pid;
     struct shim *shim;
     struct frame_conn conn;
-    struct buf last; /* its newest STATUS, a whole frame */
+    struct buf last; /* the pod's newest STATUS, a whole frame */
 };
 
 static struct pod_shim *find(const struct shim *shim, const char *uid)
@@ -85,7 +86,7 @@ static void take_message(void *ctx, struct frame *frame, const char *bytes)
     bool final = frame_get_u8(&peek) & SHIM_STATUS_FINAL;
 
     if (strcmp(uid, child->uid) != 0 || child->final)
-        return; /* a final status stays */
+        return; /* a final status is not replaced */
     if (frame->type == SHIM_STATUS)
         take_status(child, bytes, frame->size, final);
     else if (frame->type == SHIM_EXECUTED && child->shim->node.source.fd >= 0)
@@ -97,7 +98,7 @@ static void read_messages(struct pod_shim *child)
     bool open = child->conn.source.fd >= 0 && frame_conn_read(&child->conn);
 
     if (!frame_conn_take(&child->conn, take_message, child) && child->pid)
-        kill(child->pid, SIGKILL); /* it sent no frame; its pid is not reused before it is reaped */
+        kill(child->pid, SIGKILL); /* its pid is not reused before it is reaped */
     if (!open)
         frame_conn_close(&child->shim->reactor, &child->conn);
 }
@@ -149,7 +150,7 @@ bool pod_shim_forward(struct shim *shim, const struct frame *frame, const char *
         return false;
     if (frame->type == SHIM_RELEASE)
         release(child);
-    else if (frame->type != SHIM_START) /* sent twice: it starts once */
+    else if (frame->type != SHIM_START) /* a START that is sent twice starts the pod once */
         send_bytes(child, bytes, frame->size);
     return true;
 }
@@ -192,7 +193,7 @@ void pod_shim_reserve_fds(void)
         close(fd);
 }
 
-/* Move a descriptor to a fixed number, which is reserved for it. */
+/* Moves a descriptor to a fixed number, which is reserved for it. */
 static void move_to(int at, int *fd)
 {
     int from = *fd;
@@ -203,7 +204,7 @@ static void move_to(int at, int *fd)
     close(from);
 }
 
-/* Open the directory of pods' files, once. */
+/* Opens the directory of pods' files, unless it is open. */
 static bool open_pods_dir(struct shim *shim)
 {
     char path[SHIM_DIR_PATH_MAX];
@@ -220,7 +221,7 @@ static bool open_pods_dir(struct shim *shim)
     return true;
 }
 
-/* Connect to the private network, unless that is done. On failure a pod that needs the network is
+/* Connects to the private network, unless that is done. On failure a pod that needs the network is
  * refused when its sandbox is made. */
 static void open_network(struct shim *shim)
 {
@@ -242,7 +243,8 @@ static void open_network(struct shim *shim)
     move_to(SHIM_FD_NET_USER, &shim->netns_holder.network.user_fd);
 }
 
-/* Load the BPF programs once for all pods. Without them the programs of pods ask their shim. */
+/* Loads the BPF programs that rewrite addresses, once for all pods. Without them the programs of
+ * pods ask their shim. */
 static void open_sockaddr_bpf(struct shim *shim)
 {
     if (shim->config.sockaddr_method != SOCKADDR_METHOD_BPF ||
@@ -278,7 +280,8 @@ NORETURN static void pod_shim_main(struct shim *parent, struct pod *pod, int soc
     _exit(pod_shim_die_with(shared_pid) ? shim_run(&shim, pod) : 1);
 }
 
-/* The process of a pod's shim, which talks to `socket_fd`. -1 with errno. */
+/* Forks the process of a pod's shim, which talks to `socket_fd`. Returns its pid, or -1 with
+ * errno. */
 static pid_t fork_pod_shim(struct shim *shim, struct pod *pod, int socket_fd)
 {
     pid_t self = getpid(), pid;
@@ -286,7 +289,7 @@ static pid_t fork_pod_shim(struct shim *shim, struct pod *pod, int socket_fd)
     if (!open_pods_dir(shim))
         return -1;
     open_network(shim);
-    cgroup_find_parents(); /* once: the child inherits the result, as it does those below */
+    cgroup_find_parents(); /* done before the fork, so that the child inherits the result */
     sockaddr_low_ports_move();
     open_sockaddr_bpf(shim);
     pid = fork();
@@ -295,7 +298,8 @@ static pid_t fork_pod_shim(struct shim *shim, struct pod *pod, int socket_fd)
     return pid;
 }
 
-/* A process that removes what the killed shim of a pod has left. -1 with errno. */
+/* Forks a process that removes what the killed shim of a pod has left. Returns its pid, or -1 with
+ * errno. */
 static pid_t fork_sweeper(struct shim *shim, const char *uid)
 {
     pid_t self = getpid(), pid = fork();

@@ -31,8 +31,8 @@
 
 enum { CHILDREN_STEP = 4096, CHECK_AGAIN_NS = 50000000, ATTEMPTS = 10 };
 
-/* Find the pod by the number in the mark. False when the number is that of no pod of ours; without
- * a number `*out` stays. */
+/* Finds the pod by the number in a process's mark. Returns false when the number is that of no pod
+ * of this shim. Leaves `*out` unchanged when the process has no number. */
 static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
 {
     rlim_t number = pod_mark_of(pid);
@@ -44,8 +44,8 @@ static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
     return *out != NULL;
 }
 
-/* Find the pod by the mark; NULL when the process has none. False when the mark is that of no pod
- * of ours. */
+/* Finds the pod by the mark of a process; NULL when the process has none. Returns false when the
+ * mark is that of no pod of this shim. */
 static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
 {
     char *env = mem_alloc(POD_MARK_ENVIRON_MAX + 1);
@@ -60,7 +60,8 @@ static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
     return known;
 }
 
-/* An orphan lives as long as a program of its pod; of unknown origin, as any program. */
+/* Returns whether an orphan may go on. It lives as long as a program of its pod does or, if its pod
+ * is unknown, as long as any program. */
 static bool orphan_may_live(const struct shim *shim, const struct orphan *orphan)
 {
     return !orphan->foreign && (orphan->pod ? orphan->pod->n_running > 0 : shim->programs != NULL);
@@ -72,7 +73,7 @@ static void add_orphan(struct shim *shim, pid_t pid)
 
     orphan->pid = pid;
     orphan->foreign = !pod_of_process(shim, pid, &orphan->pod);
-    /* the mark of a process that is about to end cannot be read, but there is only one pod */
+    /* The mark of a process that is about to end cannot be read, but there is only one pod. */
     if (!shim->shared && !orphan->foreign && !orphan->pod)
         orphan->pod = shim->pods;
     if (orphan->pod)
@@ -82,7 +83,8 @@ static void add_orphan(struct shim *shim, pid_t pid)
 
 static void add_orphan_usage(struct pod *pod, const struct rusage *used)
 {
-    if (pod->n_containers == 1) /* of several it is not known which one it belonged to */
+    /* Of several containers it is not known which one the process belonged to. */
+    if (pod->n_containers == 1)
         container_add_usage(&pod->containers[0], used);
 }
 
@@ -116,8 +118,9 @@ static size_t read_children(struct shim *shim)
     return text->len;
 }
 
-/* In a sandboxed pod, a process whose parent has ended becomes a child of the sandbox's init
- * process. Processes that an exec helper started become children of the shim instead. */
+/* Returns whether orphans may become children of this shim. In a sandboxed pod, a process whose
+ * parent has ended becomes a child of the sandbox's init process. Processes that an exec helper
+ * started become children of the shim instead. */
 static bool may_get_orphans(const struct shim *shim)
 {
     return shim->shared || !shim->sandbox || shim->sandbox->level == ISOLATION_PLAIN ||
@@ -138,7 +141,7 @@ static void find_orphans(struct shim *shim)
         return;
     if (shim->children_fd < 0)
         open_children(shim);
-    if (shim->children_fd < 0 || !read_children(shim)) /* this kernel has no such list */
+    if (shim->children_fd < 0 || !read_children(shim)) /* this kernel has no list of children */
         return;
     for (char *at = shim->children.data, *end;; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
@@ -155,7 +158,7 @@ static void find_orphans(struct shim *shim)
     }
     for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next)
         if (!orphan_may_live(shim, orphan))
-            kill(orphan->pid, SIGKILL); /* its pid is not reused before it is reaped */
+            kill(orphan->pid, SIGKILL); /* the pid is not reused before the orphan is reaped */
 }
 
 void reap_kill_orphans(struct shim *shim, const struct pod *pod)
@@ -190,7 +193,7 @@ static void reap_one(struct shim *shim, pid_t pid)
         add_orphan_usage(shim->pods, &used); /* an orphan that ended before it was found */
 }
 
-/* Check after the delay, or sooner if that is already planned. */
+/* Plans a check for orphans after the delay, unless an earlier one is planned. */
 static void check_orphans_in(struct shim *shim, int64_t delay_ns)
 {
     struct alarm *alarm = &shim->orphan_check;
@@ -227,7 +230,7 @@ static bool orphan_is_unidentified(const struct orphan *orphan)
     return !orphan->foreign && !orphan->pod && orphan->attempts < ATTEMPTS;
 }
 
-/* Read the marks of orphans without one again. The next time depends on the orphan that was read
+/* Reads again the marks of orphans that had none. The next time depends on the orphan that was read
  * least often: its interval doubles each time. */
 static void identify_orphans(struct shim *shim)
 {

@@ -1,5 +1,5 @@
 /*
- * The record file of a shim: appending records, rewriting the file, and reading it up to the first
+ * Appends records to the record file of a shim, rewrites the file, and reads it up to the first
  * damaged record.
  */
 #include "node/shim/records.h"
@@ -17,15 +17,15 @@
 
 enum {
     BLOCK_HEAD = sizeof(uint32_t) + sizeof(uint64_t),
-    COMPACT_BYTES = 8 << 20, /* growth after which a rewrite pays */
+    COMPACT_BYTES = 8 << 20, /* growth of the file after which a rewrite pays */
     FILE_MAX = 1 << 30,
-    RECORDS_BEGIN = 200, /* frame type in the first block; no message has this number */
+    RECORDS_BEGIN = 200, /* frame type in the first block of the file; no message has this number */
 };
 static const char file_name[] = "records", new_name[] = "records.new";
 
 void boot_id_read(char out[BOOT_ID_MAX])
 {
-    static char known[BOOT_ID_MAX]; /* forked shims inherit it */
+    static char known[BOOT_ID_MAX]; /* read once; forked shims inherit it */
     scoped(buf) struct buf text = {0};
 
     if (!*known && file_read("/proc/sys/kernel/random/boot_id", BOOT_ID_MAX, &text, NULL) &&
@@ -57,7 +57,7 @@ static void put_first_block(struct buf *out)
     records_put_block(out, &frames);
 }
 
-/* Create the file `name` with the first block and `frames`. Returns its descriptor, or -1. */
+/* Creates the file `name` with the first block and `frames`. Returns its descriptor, or -1. */
 static int write_new(struct records *records, const char *name, const struct buf *frames,
                      struct error *err)
 {

@@ -18,37 +18,38 @@ enum { BOOT_ID_MAX = 40 };
 
 struct records {
     int dir_fd, fd;
-    struct buf pending; /* frames to append */
+    struct buf pending; /* frames that are to be appended */
     struct buf block;
     int64_t size, compact_at;
 };
 
-/** Start a new record file in the directory (borrowed). */
+/** Starts a new record file in the directory `dir_fd`, which is borrowed. */
 bool records_create(struct records *records, int dir_fd, struct error *err);
 void records_release(struct records *records);
-/** Append the pending frames. False when the disk refuses: they stay pending, the file is as it
- * was. */
+/** Appends the pending frames to the file. Returns false when the disk refuses: the frames stay
+ * pending, and the file is as it was. */
 bool records_flush(struct records *records, struct error *err);
-/** Has the file grown so much that a rewrite pays? */
+/** Returns whether the file has grown so much that a rewrite pays. */
 bool records_bloated(const struct records *records);
-/** Replace the file by one that holds `frames` alone. */
+/** Replaces the file by one that holds `frames` alone. */
 bool records_rewrite(struct records *records, const struct buf *frames, struct error *err);
 void records_sync(struct records *records);
 
-/** Receives one frame; `bytes` are its frame->size bytes. Both are borrowed for the call. */
+/** Receives one frame. `bytes` are the frame->size bytes of the whole frame. Both are borrowed for
+ * the call. */
 typedef void (*records_visit_fn)(void *ctx, struct frame *frame, const char *bytes);
 
-/** Visit all frames of the record file in a directory up to the first damage. `boot_id` becomes
- * that of the machine when the file was written, "" when even that is damaged. False with NOT_FOUND
- * when there is no file. */
+/** Visits all frames of the record file in a directory up to the first damage. `boot_id` becomes
+ * that of the machine when the file was written, "" when even that is damaged. Returns false with
+ * NOT_FOUND when there is no file. */
 bool records_read(int dir_fd, char boot_id[BOOT_ID_MAX], records_visit_fn visit, void *ctx,
                   struct error *err);
-/** The same for bytes in memory. */
+/** Visits frames as records_read does, but reads them from memory. */
 void records_scan(const char *bytes, size_t len, char boot_id[BOOT_ID_MAX], records_visit_fn visit,
                   void *ctx);
 
-/** Append a block that holds `frames`. */
+/** Appends a block that holds `frames` to `out`. */
 void records_put_block(struct buf *out, const struct buf *frames);
 
-/** The boot id of the running machine, "" when the kernel does not say. */
+/** Reads the boot id of the running machine; "" when the kernel does not say. */
 void boot_id_read(char out[BOOT_ID_MAX]);

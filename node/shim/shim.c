@@ -1,5 +1,5 @@
 /*
- * The shim process: its start, the work at the end of each turn, and its end.
+ * The shim process: its start, its work at the end of each turn, and its end.
  */
 #include "node/shim/shim.h"
 
@@ -21,8 +21,8 @@
 
 enum {
     NS_PER_MS = 1000000,
-    IDLE_MS = 5000,  /* without a node, after which the shim ends if it has no pods */
-    RETRY_MS = 1000, /* pause before records are written again that a full disk refused */
+    IDLE_MS = 5000,  /* time without a node after which a shim without pods ends */
+    RETRY_MS = 1000, /* pause before records that a full disk refused are written again */
 };
 
 static void write_records(struct shim *shim)
@@ -37,10 +37,11 @@ static void write_records(struct shim *shim)
 
 static void retry_records(struct alarm *alarm)
 {
-    /* the end of this turn writes them */
+    /* The end of this turn writes the records. */
 }
 
-/* A sandboxed pod gets a shim of its own, unless it was stopped before it began. */
+/* Starts a pod whose START is on record. A sandboxed pod gets a shim of its own, unless it was
+ * stopped before it began. */
 static void admit(struct shim *shim, struct pod *pod)
 {
     if (pod->spec.kind == SHIM_POD_PLAIN || pod->life != LIFE_ACTIVE)
@@ -49,7 +50,7 @@ static void admit(struct shim *shim, struct pod *pod)
         pod_refuse(pod, "StartError", "not started: there is no process for its supervisor");
 }
 
-/* Pods taken this turn may run once the record of their START is on disk. */
+/* Starts the pods that were taken this turn, once the records of their STARTs are on disk. */
 static void admit_unrecorded(struct shim *shim)
 {
     struct error err = {0};
@@ -104,7 +105,8 @@ static void rewrite_records(struct shim *shim)
         log_warn("cannot rewrite records", kv_str("why", err.message));
 }
 
-/* Pods that are final do not count: their status is in the records. */
+/* Returns whether the shim has nothing left to do. Pods that are final do not count: their status
+ * is in the records. */
 static bool nothing_to_do(const struct shim *shim)
 {
     return !shim->n_unfinished && !shim->pod_shims_by_pid && shim->node.source.fd < 0;
@@ -126,7 +128,7 @@ static void settle_shared(struct reactor *reactor)
         alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
 }
 
-/* A pod's shim ends with its pod, when its last status has been sent. */
+/* Ends a pod's shim with its pod, when the last status of the pod has been sent. */
 static void settle_pod(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
@@ -136,7 +138,8 @@ static void settle_pod(struct reactor *reactor)
     reactor->stopped = !shim->n_unfinished && !shim->node.out.len;
 }
 
-/* The node finds shims by their directories: a shim without one is never asked for its pods. */
+/* Returns whether the directory of this shim has been removed. The node finds shims by their
+ * directories, so it never asks a shim without one for its pods. */
 static bool directory_removed(const struct shim *shim)
 {
     struct stat info;
@@ -158,13 +161,14 @@ static void idle_passed(struct alarm *alarm)
     shim->reactor.stopped = nothing_to_do(shim);
 }
 
-/* Reset the signal state that the starter left: for this process and the programs it starts. */
+/* Resets the signal state that this process has inherited, for itself and the programs it
+ * starts. */
 static void reset_signals(void)
 {
-    static const char to_default[64]; /* the kernel's struct sigaction, all zero */
+    static const char to_default[64]; /* a struct sigaction of the kernel, all zero */
     sigset_t all;
 
-    for (int i = 1; i < NSIG; i++) /* libc refuses two of them, which it uses itself */
+    for (int i = 1; i < NSIG; i++) /* libc refuses to change two signals, which it uses itself */
         syscall(SYS_rt_sigaction, i, to_default, NULL, sizeof(uint64_t));
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -184,7 +188,7 @@ static bool shim_start(struct shim *shim, struct error *err)
     shim->reactor.settle = shim->shared ? settle_shared : settle_pod;
     shim->idle.ring = idle_passed;
     shim->records_retry.ring = retry_records;
-    shim->read_buffer = mem_resize(NULL, OUTPUT_CHUNK); /* zeroing would map 16 pages */
+    shim->read_buffer = mem_resize(NULL, OUTPUT_CHUNK); /* zeroing the buffer would map 16 pages */
     return reactor_init(&shim->reactor) &&
            (!shim->shared || records_create(&shim->records, SHIM_FD_DIR, err)) &&
            reap_start(shim, err) && node_link_start(shim, err);
@@ -192,7 +196,7 @@ static bool shim_start(struct shim *shim, struct error *err)
 
 static void shared_end(struct shim *shim)
 {
-    bool empty = !shim->pods && !shim->pod_shims; /* the node has released every pod */
+    bool empty = !shim->pods && !shim->pod_shims; /* true: the node has released every pod */
     struct pod *next;
 
     if (!empty)
@@ -208,7 +212,7 @@ static void shared_end(struct shim *shim)
         shim_dir_remove(SHIM_FD_DIR);
     netns_holder_close(&shim->netns_holder);
     sockaddr_bpf_close(&shim->sockaddr_bpf);
-    node_link_stop(shim); /* now the node reads what this shim has left */
+    node_link_stop(shim); /* from now on the node reads what this shim has left */
     reap_stop(shim);
     records_release(&shim->records);
     reactor_release(&shim->reactor);
@@ -235,7 +239,7 @@ int shim_run(struct shim *shim, struct pod *pod)
     reactor_run(&shim->reactor);
     if (shim->shared) {
         shared_end(shim);
-    } else { /* the process ends: the kernel frees the rest */
+    } else { /* The process ends, so the kernel frees the rest. */
         pod_sandbox_free(shim->sandbox);
         pids_limit_release(shim);
     }
@@ -255,7 +259,8 @@ int shim_main(int argc, char **argv)
 
     if (argc < 1 || (!is_holder && strcmp(argv[0], SHIM_NAME) != 0))
         return capability_check_main(argc, argv);
-    prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* else it would be that of the executable */
+    /* Without this the process would be named after its executable. */
+    prctl(PR_SET_NAME, argv[0], 0, 0, 0);
     reset_signals();
     umask(077);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)

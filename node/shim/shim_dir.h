@@ -8,22 +8,23 @@
 #include "base/error.h"
 
 struct shim_dir {
-    int dir_fd; /* its open file description holds the lock: pass it on, keep no copy */
+    int dir_fd; /* its open file description holds the lock: pass the descriptor on, and keep no
+                 * copy */
     int listen_fd;
 };
 
-/** Make the directory `id` in `shims_fd`, lock it, and listen on a socket in it. EXISTS when there
- * is such a directory. */
+/** Makes the directory `id` in `shims_fd`, locks it, and listens on a socket in it. Sets EXISTS
+ * when there is such a directory. */
 bool shim_dir_create(int shims_fd, const char *id, struct shim_dir *out, struct error *err);
 void shim_dir_close(struct shim_dir *dir);
 
-/** The address of the socket in a directory. It leads through the descriptor, so that the length of
- * the path does not matter. */
+/** Composes the address of the socket in a directory. It leads through the descriptor, so the
+ * length of the path does not matter. */
 void shim_dir_address(int dir_fd, struct sockaddr_un *out);
 
-/** The absolute path of an open directory, "" when it is not known. */
+/** Finds the absolute path of an open directory; "" when it is not known. */
 enum { SHIM_DIR_PATH_MAX = 4096 };
 void shim_dir_path(int dir_fd, char out[SHIM_DIR_PATH_MAX]);
 
-/** Remove the files of a shim and its directory. */
+/** Removes the files of a shim and its directory. */
 void shim_dir_remove(int dir_fd);

@@ -5,29 +5,31 @@
  */
 #include <stdbool.h>
 
-/* The life of a pod. */
+/* The states in the life of a pod. */
 enum pod_life {
-    LIFE_ACTIVE, /* containers are started as pod_decide says */
-    LIFE_ENDING, /* none is started any more; those that run are stopped */
-    LIFE_FINAL,  /* all has ended: its status is the last one */
+    LIFE_ACTIVE, /* the pod's containers are started as pod_decide says */
+    LIFE_ENDING, /* no container is started any more, and those that run are stopped */
+    LIFE_FINAL,  /* all of the pod has ended, and its status is the last one */
     POD_LIFE_N
 };
 
 /* The list of the shim that a pod is in. */
 enum pod_listing {
     LISTED_NOWHERE,
-    LISTED_UNRECORDED, /* shim.unrecorded: its START is not on disk yet, so it is not stepped */
-    LISTED_DUE,        /* shim.due: it is stepped at the end of the turn */
+    LISTED_UNRECORDED, /* the pod is in shim.unrecorded: its START is not on disk yet, so it is not
+                        * stepped */
+    LISTED_DUE,        /* the pod is in shim.due: it is stepped at the end of the turn */
     POD_LISTING_N
 };
 
-/* One run of a container. */
+/* The states of one run of a container. */
 enum container_run {
-    RUN_NONE,     /* there is no process */
-    RUN_STARTING, /* there is one, but the program or its postStart hook is not done */
+    RUN_NONE,     /* the container has no process */
+    RUN_STARTING, /* the container has a process, but its program or its postStart hook is not
+                   * done */
     RUN_UP,
-    RUN_STOPPING_EARLY, /* STARTING, and it is to stop */
-    RUN_STOPPING,       /* its preStop hook runs, or TERM was sent */
+    RUN_STOPPING_EARLY, /* as STARTING, and the container is to stop */
+    RUN_STOPPING,       /* the container's preStop hook runs, or TERM was sent */
     CONTAINER_RUN_N
 };
 
@@ -35,7 +37,7 @@ bool pod_life_follows(enum pod_life from, enum pod_life to);
 bool pod_listing_follows(enum pod_listing from, enum pod_listing to);
 bool container_run_follows(enum container_run from, enum container_run to);
 
-/** Set a state; the edge must be legal. */
+/** Sets the state of a pod's life. An edge that is not legal ends the process. */
 void pod_life_set(enum pod_life *life, enum pod_life to);
 void pod_listing_set(enum pod_listing *listing, enum pod_listing to);
 void container_run_set(enum container_run *run, enum container_run to);

@@ -94,6 +94,8 @@ void job_run_pod(struct job_run *run, struct slot_id at, const struct object *po
     event = job_model_set_pod(&run->model, at, pod, facts);
     if (event != EVENT_NONE) {
         run->counts_changed = true;
+        if (!before || !pod || known.phase != facts->phase)
+            job_pod_times_note(&run->times, pod, job_run_now_ms(run));
         /* Without policies no event has an action: the sync below is enough. */
         if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
             post_pod_event(run, event, at, before, pod ? pod : before, pod ? facts : &known);

@@ -24,6 +24,7 @@
 #include "job/delayed.h"
 #include "job/metrics.h"
 #include "job/model/model.h"
+#include "job/model/pod_times.h"
 #include "job/request.h"
 #include "job/ttl.h"
 #include "job/waiters.h"
@@ -83,9 +84,10 @@ struct job_run {
     bool counts_changed; /* counters differ from the stored status */
     bool prepared;       /* claims and plugin objects are as the spec asks */
     bool warned_arguments;
-    unsigned ops;       /* writes of pods, claims and plugin objects in flight */
-    unsigned prep_ops;  /* number of these writes that preparation waits for */
-    unsigned permanent; /* consecutive failures that only a change of the job can mend */
+    struct job_pod_times times; /* of changes that the next verdict follows from */
+    unsigned ops;               /* writes of pods, claims and plugin objects in flight */
+    unsigned prep_ops;          /* number of these writes that preparation waits for */
+    unsigned permanent;         /* consecutive failures that only a change of the job can mend */
     struct {
         struct job_request *request; /* a targeted kill whose pods are being marked; NULL when only
                                       * pods that leave anyway are marked */

@@ -233,6 +233,17 @@ static void keep_decision(struct job_run *run)
     run->decided.message = mem_strdup(state->message);
 }
 
+/* A verdict, and an action at once, follow from what the pods did. What is asked for, or is due
+ * after a delay, happens now. */
+static int64_t time_of_change(const struct job_run *run, const struct job_request *request)
+{
+    int64_t now_ms = job_run_now_ms(run);
+
+    if (request && (request->expired || !request->pod))
+        return now_ms;
+    return job_pod_times_of_change(&run->times, now_ms);
+}
+
 void job_change_phase(struct job_run *run, enum job_phase to, const char *reason,
                       const char *message, struct job_request *request)
 {
@@ -247,7 +258,10 @@ void job_change_phase(struct job_run *run, enum job_phase to, const char *reason
                  kv_str("to", job_phase_text(to)), kv_str("reason", reason),
                  kv_int("retry", state->retry_count));
     }
-    job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
+    job_phase_set(
+        state, to,
+        &(struct job_transition){reason, message, time_of_change(run, request),
+                                 job_pod_times_of_start(&run->times, state->transition_ms)});
     keep_decision(run);
     if (!dooms_no_pod(&run->model, from)) {
         job_model_new_epoch(&run->model);

@@ -91,8 +91,10 @@ static bool apply_verdict(struct job_run *run)
     scoped(buf) struct buf message = {0};
     char reason[JOB_REASON_MAX];
 
-    if (verdict.phase == counts.phase)
+    if (verdict.phase == counts.phase) {
+        run->times.changed_ms = 0; /* a later verdict has another cause */
         return false;
+    }
     job_reason_of_verdict(&run->model, &counts, &verdict, &message);
     if (counts.phase != JOB_COMPLETING &&
         (verdict.phase == JOB_COMPLETED || verdict.phase == JOB_FAILED))

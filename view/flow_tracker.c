@@ -509,7 +509,17 @@ struct flow_tracker *flow_tracker_new(struct loop *loop, struct store *store,
     return tracker;
 }
 
-/* Takes a job that exists at the start. The times of a job that was over then are not used. */
+/* Returns when the job entered Running; 0 when it has not, or when that is not known. */
+static int64_t running_since(const struct job_status *status)
+{
+    for (size_t i = 0; i < status->conditions.count; i++)
+        if (status->conditions.items[i].phase == JOB_RUNNING)
+            return status->conditions.items[i].at_ms;
+    return 0;
+}
+
+/* Takes a job that exists at the start. One that is not over was made and started before; the times
+ * of one that is over are not used. */
 static void take_present_job(void *arg, const struct object *job)
 {
     struct flow_tracker *tracker = arg;
@@ -519,8 +529,12 @@ static void take_present_job(void *arg, const struct object *job)
         return;
     take_job(tracker, step, job, SILENT);
     step->resumed = flow_view_step_over(step);
-    if (step->resumed)
+    if (step->resumed) {
         step->created_ms = step->started_ms = step->ended_ms = 0;
+    } else if (flow_view_step_active(step)) {
+        step->created_ms = job->meta->created_at_ms;
+        step->started_ms = running_since(job_status_of(job));
+    }
 }
 
 void flow_tracker_add(struct flow_tracker *tracker, const struct object *object)

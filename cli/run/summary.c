@@ -21,6 +21,19 @@ struct summary {
     int columns; /* width of the column of names */
 };
 
+/* When the step started, from the beginning of this run. A time that was stored has whole seconds,
+ * so that a step of this run may seem to have started up to a second before it. */
+static void write_start(const struct summary *summary, const struct flow_view_step *step,
+                        struct buf *out)
+{
+    int64_t after_ms = step->started_ms - summary->context->began_ms;
+
+    if (step->resumed || (step->started_ms && after_ms <= -1000))
+        buf_str(out, "earlier");
+    else if (step->started_ms)
+        flow_view_write_ms(after_ms > 0 ? after_ms : 0, out);
+}
+
 static void print_row(const struct summary *summary, const struct flow_view_step *step)
 {
     const char *indent = step->loop ? "  " : "";
@@ -28,10 +41,7 @@ static void print_row(const struct summary *summary, const struct flow_view_step
     bool told = flow_view_step_failed(step) || (flow_view_step_jobless(step) && !step->loop);
     scoped(buf) struct buf start = {0}, duration = {0}, why = {0};
 
-    if (step->resumed)
-        buf_str(&start, "earlier");
-    else if (step->started_ms)
-        flow_view_write_ms(step->started_ms - summary->context->began_ms, &start);
+    write_start(summary, step, &start);
     if (flow_view_step_over(step))
         flow_view_step_took(step, 0, &duration);
     fprintf(summary->out, "%s %s", flow_view_step_critical(step) ? "*" : " ", indent);

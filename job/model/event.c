@@ -8,6 +8,7 @@
 
 #include "api/types/kinds/job/job.h"
 #include "job/model/names.h"
+#include "job/model/pod_times.h"
 
 /* The first container that ended with an error decides; init containers count when no regular one
  * has ended (O-17). */
@@ -89,18 +90,6 @@ bool job_pod_facts(const struct object *pod, struct pod_facts *out)
     return true;
 }
 
-/* When the last container ended. A stored time has whole seconds; the end of that second is
- * returned, because no delayed action may come early. */
-static int64_t ended_ms(const struct pod_status *status)
-{
-    int64_t ended_ms = 0;
-
-    for (size_t i = 0; i < status->containers.count; i++)
-        if (status->containers.items[i].finished_ms > ended_ms)
-            ended_ms = status->containers.items[i].finished_ms;
-    return ended_ms % 1000 == 0 && ended_ms > 0 ? ended_ms + 999 : ended_ms;
-}
-
 int64_t job_event_since_ms(enum job_event event, const struct object *known,
                            const struct object *pod)
 {
@@ -109,7 +98,7 @@ int64_t job_event_since_ms(enum job_event event, const struct object *known,
         return known ? 0 : meta_created_ms(pod->meta);
     case EVENT_POD_FAILED:
     case EVENT_TASK_COMPLETED:
-        return ended_ms(pod_status_of(pod));
+        return job_pod_ended_ms(pod_status_of(pod));
     default:
         return 0;
     }

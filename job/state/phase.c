@@ -54,15 +54,17 @@ void job_phase_set(struct job_state *state, enum job_phase to, const struct job_
 {
     assert(job_phase_edge(state->phase, to));
     if (state->phase == JOB_RUNNING) {
-        int64_t ran_ms = why->now_ms - state->transition_ms;
+        int64_t since_ms =
+            why->since_ms > state->transition_ms ? why->since_ms : state->transition_ms;
+        int64_t ran_ms = why->at_ms - since_ms;
 
         state->running_ns =
             (state->running_ns < 0 ? 0 : state->running_ns) + (ran_ms < 0 ? 0 : ran_ms) * 1000000;
     }
     state->phase = to;
     /* Stored times have whole seconds and never run backwards (D-12). */
-    if (why->now_ms > state->transition_ms)
-        state->transition_ms = why->now_ms;
+    if (why->at_ms > state->transition_ms)
+        state->transition_ms = why->at_ms;
     upsert_condition(state, to, state->transition_ms);
     set_reason(state, why->reason, why->message);
 }

@@ -47,7 +47,8 @@ void job_state_release(struct job_state *state);
 struct job_transition {
     const char *reason;  /* CamelCase: the deciding event or rule */
     const char *message; /* one line for users */
-    int64_t now_ms;
+    int64_t at_ms;       /* when it happened */
+    int64_t since_ms;    /* when the phase before was entered, if better known than stored; or 0 */
 };
 
 /** Is the edge in the table? Staying is not an edge. */

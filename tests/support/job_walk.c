@@ -261,8 +261,10 @@ static void time_passes(struct walk *walk)
         if (i + 1 < pieces) {
             walk_end_step(walk);
             walk_begin_step(walk);
-            if (walk->lost_pods && dice_chance(&walk->dice, 30) && !all_succeeded(walk))
+            if (walk->lost_pods && dice_chance(&walk->dice, 30) && !all_succeeded(walk)) {
+                walk->restarted = true;
                 job_fixture_restart(walk->fixture);
+            }
         }
     }
 }
@@ -272,6 +274,7 @@ static void controller_restarts(struct walk *walk)
 {
     walk_tell(walk, "the controller restarts");
     walk_gather_causes(walk); /* the new process computes deadlines from what is stored */
+    walk->restarted = true;
     job_fixture_stop_controller(walk->fixture);
     if (dice_chance(&walk->dice, 50))
         pod_fails(walk);

@@ -140,6 +140,18 @@ static void ended(struct walk *walk, const struct job_status *now)
                       now->succeeded, now->failed);
 }
 
+/* O-63: a phase begins when the pod changed that caused it, or at its decision. Both are the present
+ * of the walk, unless the controller was restarted. */
+static void check_time(struct walk *walk, const struct job_status *now)
+{
+    enum { SEEN_MS = 1000 }; /* and a stored time has whole seconds */
+    int64_t late_ms = walk_now_ms(walk) - now->transition_ms;
+
+    if (walk->strict && (late_ms < 0 || (late_ms > SEEN_MS && !walk->restarted)))
+        walk_violated(walk, "O-63: %s began %lld ms before it was seen", job_phase_text(now->phase),
+                      (long long)late_ms);
+}
+
 /* INV-J2, INV-J3, INV-J4: allowed changes of phase, versions and retries, with any other writers.
  */
 static void phase_moved(struct walk *walk, const struct job_status *now)
@@ -171,8 +183,9 @@ static void phase_moved(struct walk *walk, const struct job_status *now)
     }
     walk->rests += walk_at_rest(now->phase);
     walk->pods_deleted_at_end &= !walk_active(now->phase);
+    check_time(walk, now);
     if (job_phase_finished(now->phase))
-        walk->finished_ms = walk->strict ? walk_now_ms(walk) : now->transition_ms;
+        walk->finished_ms = now->transition_ms;
     if (walk->n_moves < MOVES_MAX) {
         struct move *move = &walk->moves[walk->n_moves++];
 

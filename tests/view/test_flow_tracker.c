@@ -164,6 +164,26 @@ static void attempts_before_the_tracker_count(void **state)
     seen_release(&seen);
 }
 
+/* A step that runs when the tracker starts has the times of its job. */
+static void a_step_may_have_started_before_the_tracker(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+    struct seen seen = {0};
+    struct flow_tracker *tracker;
+    int64_t started_ms;
+
+    flow_fixture_spec(fixture, "f", "a", "flows: [{name: a}]");
+    flow_fixture_advance(fixture, 3000);
+    flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
+    started_ms = loop_wall_ms(fixture->loop);
+    flow_fixture_advance(fixture, 5000);
+    tracker = follow(fixture, &seen);
+    check_int("started", flow_tracker_flows(tracker)->steps[0].started_ms, started_ms);
+    check("made before", flow_tracker_flows(tracker)->steps[0].created_ms <= started_ms - 3000);
+    flow_tracker_free(tracker);
+    seen_release(&seen);
+}
+
 static void skipped_steps_are_known_at_the_end(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -334,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_and_the_store_tell_the_same),
         cmocka_unit_test(attempts_before_the_tracker_count),
+        cmocka_unit_test(a_step_may_have_started_before_the_tracker),
         cmocka_unit_test(skipped_steps_are_known_at_the_end),
         cmocka_unit_test(a_retry_may_skip_what_ran_before),
         cmocka_unit_test(a_deleted_job_stops_its_step),

@@ -27,8 +27,9 @@ struct node {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct claims *claims;
-    struct log_keeper *logs;                /* NULL if simulated: nothing is written */
-    struct endpoints_controller *endpoints; /* NULL if simulated: pods have no network */
+    struct log_keeper *logs; /* keeper of logs; NULL for a simulated node, which writes no files */
+    struct endpoints_controller *endpoints; /* NULL for a simulated node, whose pods have no
+                                             * network */
     struct machine_writer *writer;
 };
 

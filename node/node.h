@@ -26,16 +26,16 @@ struct node;
 struct node_options {
     const char *name; /* name of the Node object; default: the host name */
     const char *data_dir;
-    int max_pods;                    /* -j: maximum number of running pods */
-    int64_t cpu_milli, memory_bytes; /* allocatable; 0: all of the machine (simulated: unlimited) */
-    struct resource_names extras;    /* further named resources; borrowed */
+    int max_pods;                    /* value of -j: how many pods may run at once */
+    int64_t cpu_milli, memory_bytes; /* amounts that pods may use; 0: all of the machine (simulated:
+                                      * unlimited) */
+    struct resource_names extras;    /* names of further resources; borrowed */
     int64_t extra[AMOUNT_EXTRA];     /* amount of each of `extras` */
-    struct host_paths host_paths;    /* host paths that pods may mount (SEC-20) */
-    int64_t empty_dir_bytes;         /* size limit of an emptyDir without sizeLimit; 0: none
-                                      * (L-39) */
-    struct log_limits kept_logs;     /* of pods that are gone; ignored when simulated */
+    struct host_paths host_paths;    /* paths of the host that pods may mount (SEC-20) */
+    int64_t empty_dir_bytes;     /* size limit of an emptyDir without sizeLimit; 0: none (L-39) */
+    struct log_limits kept_logs; /* limits on logs of pods that are gone; ignored when simulated */
     bool sim;
-    struct runtime_host_options host; /* ignored when simulated */
+    struct runtime_host_options host; /* options of the runtime; ignored when simulated */
 };
 
 /** Starts scheduler, kubelet and runtime. Pods of a previous run are adopted before any pod is
@@ -45,4 +45,5 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
 /** Stops managing pods and frees the node. Running pods continue. */
 void node_stop(struct node *node);
 
-struct runtime *node_runtime(struct node *node); /* for logs and doctor; borrowed */
+/** The node's runtime, for logs and doctor; borrowed. */
+struct runtime *node_runtime(struct node *node);

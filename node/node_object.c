@@ -114,7 +114,7 @@ void machine_read(struct machine *m, const struct machine_options *options)
 #define SIM_VERSION     "sim://1"
 
 struct other_search {
-    const char *version; /* of the other kind of node */
+    const char *version; /* version field of the other kind of node, real or simulated */
     bool found;
 };
 

@@ -12,11 +12,11 @@
 enum { MACHINE_RESOURCES_TEXT_MAX = 512 };
 
 struct machine_resources {
-    int64_t cpu_milli, memory_bytes; /* 0: those of the machine */
-    struct resource_names extras;    /* names point into `text` */
+    int64_t cpu_milli, memory_bytes; /* amounts of CPU and memory; 0: those of the machine */
+    struct resource_names extras;    /* further resources; their names point into `text` */
     int64_t extra[AMOUNT_EXTRA];
     char text[MACHINE_RESOURCES_TEXT_MAX]; /* private; copies of the struct must not outlive the
-                                            * original */
+                                            * original, whose text they use */
 };
 
 /** Parses `text`; NULL and "" give no resources. Returns false with an INVALID error that quotes

@@ -26,7 +26,7 @@ void kubelet_pod_found(void *ctx, const char *uid)
     struct kubelet_pod *pod = kubelet_find_pod(k, uid);
 
     if (!pod) {
-        /* Its object was deleted while no kubelet ran. */
+        /* The pod's object was deleted while no kubelet ran. */
         scoped(meta) struct meta *meta =
             meta_new(&(struct meta){.namespace = "", .name = uid, .uid = uid});
 
@@ -49,7 +49,8 @@ void kubelet_release_ended(struct kubelet_pod *pod)
     kubelet_free_if_done(pod);
 }
 
-/* The pod runs. Its sources, and what it may look up, may have changed while no kubelet ran. */
+/* Adopts a pod that runs. Its sources, and what it may look up, may have changed while no kubelet
+ * ran. */
 static void adopt_running(struct kubelet_pod *pod)
 {
     const struct pod_spec *spec = pod->object ? pod_spec_of(pod->object) : NULL;
@@ -93,14 +94,14 @@ static void reconcile(struct kubelet_pod *pod)
     } else if (pod->step == STEP_ADOPTING_ENDED) {
         kubelet_release_ended(pod);
     } else if (pod->step != STEP_ADOPTING) {
-        return; /* its last report came already */
+        return; /* the pod's last report has come already */
     } else if (kubelet_pod_gone(pod) && !pod->in_runtime) {
         pod_step_set(&pod->step, STEP_RELEASED);
         kubelet_free_if_done(pod);
     } else if (!kubelet_pod_gone(pod) && kubelet_pod_ended(pod)) {
         kubelet_give_capacity(pod);
         if (pod->in_runtime)
-            pod_step_set(&pod->step, STEP_STARTED); /* the runtime reports its end once more */
+            pod_step_set(&pod->step, STEP_STARTED); /* the runtime will report its end again */
         else
             kubelet_release_ended(pod);
     } else if (pod->in_runtime) {
@@ -117,7 +118,7 @@ static void reconcile(struct kubelet_pod *pod)
     }
 }
 
-/* Those with an intent first, then in the order of their creation. */
+/* Compares two pods: those with a start intent come first, then the older ones. */
 static int by_age(const void *left, const void *right)
 {
     const struct kubelet_pod *a = *(struct kubelet_pod *const *)left;
@@ -161,7 +162,7 @@ void kubelet_run_again(struct kubelet_pod *pod, const struct pod_status *status)
 
     log_info("pod was stopped, and the decision was lost: it runs again",
              kv_str("pod", pod->meta->name));
-    stopped.phase = POD_RUNNING; /* no end that its job would count */
+    stopped.phase = POD_RUNNING; /* so the status tells no end that the pod's job would count */
     pod->run_again = true;
     pod->to_mark = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION) != NULL;
     kubelet_write_report(pod, &stopped);

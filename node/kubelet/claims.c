@@ -20,11 +20,12 @@ struct claims {
     struct cluster *cluster;
     const char *data_dir;
     struct cluster_watcher watcher;
-    LIST_HEAD(removals, removal) waiting; /* until the deletion is durable */
-    struct sweep *sweep;                  /* in progress, or NULL */
+    /* Directories to remove once the deletion of their claim is durable. */
+    LIST_HEAD(removals, removal) waiting;
+    struct sweep *sweep; /* the sweep that is in progress, or NULL */
 };
 
-/* One directory to be removed. Once a worker has it, it may outlive struct claims. */
+/* One directory to be removed. Once a worker thread has it, it may outlive struct claims. */
 struct removal {
     LIST_ENTRY(removal) all;
     struct task durable;
@@ -87,13 +88,13 @@ static void remove_directory(struct claims *claims, const char *ns, const char *
     cluster_when_durable(claims->cluster, &removal->durable);
 }
 
-/* A sweep: a worker lists <data_dir>/pvc/<namespace>/<uid>, then the loop compares the list with
- * the claims that exist. */
+/* A sweep: a worker thread lists <data_dir>/pvc/<namespace>/<uid>; then the loop compares the list
+ * with the claims that exist. */
 struct sweep {
     struct pool_work work;
-    struct claims *claims; /* NULL: stopped meanwhile */
+    struct claims *claims; /* NULL: the controller was stopped meanwhile */
     char *path;
-    struct buf found; /* "namespace\0uid\0" … */
+    struct buf found; /* names of directories: "namespace\0uid\0" … */
 };
 
 static void list_namespace(struct sweep *sweep, int parent_fd, const char *ns)
@@ -180,7 +181,7 @@ static void start_sweep(struct claims *claims)
     loop_work(claims->cluster->loop, &sweep->work);
 }
 
-/* The capacity of a bound claim is what it requests; no size is enforced. */
+/* Binds a claim. Its capacity is what it requests; no size is enforced. */
 static void bind_claim(struct claims *claims, const struct object *claim)
 {
     scoped(json) json_t *body = object_body_json(claim);

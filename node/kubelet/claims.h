@@ -8,6 +8,7 @@
 
 struct claims;
 
-/** `data_dir` as in volume_rules, borrowed until claims_stop; NULL: touch nothing on disk. */
+/** Starts the controller. `data_dir` is as in struct volume_rules and is borrowed until
+ * claims_stop; NULL: nothing on disk is touched. */
 struct claims *claims_start(struct cluster *cluster, const char *data_dir);
-void claims_stop(struct claims *claims); /* NULL is fine */
+void claims_stop(struct claims *claims); /* NULL is ignored */

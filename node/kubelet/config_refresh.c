@@ -32,15 +32,15 @@ struct config_object {
     char key[];
 };
 
-/* All references of one pod. */
+/* All references of one pod to ConfigMaps and Secrets. */
 struct tracked_sources {
     struct kubelet_pod *pod;
     STAILQ_ENTRY(tracked_sources) next_stale;
-    bool stale;      /* in kubelet.stale: resolved again at the end of the turn */
-    bool variables;  /* containers that may run again have variables from elsewhere */
+    bool stale; /* the pod is in kubelet.stale: its sources are read again at the end of the turn */
+    bool variables;  /* containers that may run again have variables from other objects */
     bool own_object; /* some files show labels or annotations of the pod */
     size_t n, cap;
-    struct reference **items; /* owned */
+    struct reference **items; /* the references; owned */
 };
 
 static void key_of(char key[KEY_MAX], const struct kind *kind, const char *ns, const char *name)
@@ -133,7 +133,7 @@ static void track_variables(struct kubelet_pod *pod, const struct pod_spec *spec
 {
     for (size_t i = 0; i < runtime_container_count(spec); i++)
         add_variables(pod, runtime_container_at(spec, i));
-    /* A variable may contain the address of a pod that is started again. */
+    /* A variable may contain the address of a pod that is started again, so it may change. */
     if (kubelet_hosts_as_addresses(pod))
         sources_of(pod)->variables = true;
 }
@@ -178,7 +178,7 @@ static void drop(struct kubelet *k, struct reference *reference)
     mem_free(reference);
     if (!LIST_EMPTY(&object->pods))
         return;
-    assert(k->config_objects); /* it holds `object` at least */
+    assert(k->config_objects); /* the list holds at least `object` */
     HASH_DELETE(hh, k->config_objects, object);
     mem_free(object);
 }

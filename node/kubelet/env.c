@@ -15,11 +15,11 @@
 #include "base/hash.h"
 #include "node/kubelet/service_env.h"
 
-/* The limits of Linux for a program: one text with its NUL; all texts with their pointers, less a
- * reserve for what the runtime adds. */
+/* The limits of Linux for the arguments and variables of a program: one text with its NUL; all
+ * texts with their pointers, less a reserve for what the runtime adds. */
 enum { TEXT_BYTES_MAX = (128 << 10) - 1, ALL_BYTES_MAX = (2 << 20) - (256 << 10) };
 
-/* Variables in the order of their first definition, and by name. */
+/* The variables of a container: in the order of their first definition, and by name. */
 struct variable {
     UT_hash_handle hh;
     struct variable *next;
@@ -30,9 +30,9 @@ struct variables {
     struct variable *by_name;
     struct variable *first, **tail;
     size_t count;
-    size_t bytes; /* of all texts made so far, with their pointers */
-    const char
-        *too_long; /* the first text beyond TEXT_BYTES_MAX: a variable, "command" or "args" */
+    size_t bytes;         /* size of all texts made so far, with their pointers */
+    const char *too_long; /* where the first text beyond TEXT_BYTES_MAX is: a variable, "command" or
+                           * "args" */
 };
 
 static bool too_large(const struct variables *vars)
@@ -79,8 +79,8 @@ static void define_one(void *vars, const char *name, const char *value)
     define(vars, name, value);
 }
 
-/* The ")" of the reference at `at`. `*close` keeps the last one found, so that many "$(" before one
- * ")" search for it once. */
+/* Returns the ")" that closes the reference at `at`. `*close` keeps the last one found, so that
+ * many "$(" before one ")" search for it once. */
 static const char *closing(const char *at, const char **close)
 {
     if (*close && *close <= at)
@@ -220,7 +220,7 @@ static enum resolve_result define_all(const struct value_source *source,
 
         if (var->value_from)
             result = value_from(source, container, var, &value);
-        if (result == RESOLVED && value) /* NULL: optional and absent */
+        if (result == RESOLVED && value) /* a value of NULL is optional and absent */
             define(vars, var->name, value);
     }
     return result;

@@ -6,11 +6,11 @@
 #include "node/runtime/runtime.h"
 
 /**
- * Fill `out` for `container`: envFrom in order, then env (later ones win, in their place), $(NAME)
- * expanded from what stands before it; command and args expanded from all of it; $$ is a plain $.
- * An undefined reference stays as it is written. INVALID when the result is larger than Linux
- * passes to a program (ArgumentsTooLong). Ref: kubelet makeEnvironmentVariables,
- * third_party/forked/golang/expansion.
+ * Fills `out` for `container`: envFrom in order, then env (later variables replace earlier ones, in
+ * their place), with $(NAME) expanded from the variables before it. command and args are expanded
+ * from all variables. $$ is a plain $, and an undefined reference stays as it is written. Returns
+ * INVALID when the result is larger than Linux passes to a program (ArgumentsTooLong). Ref: kubelet
+ * makeEnvironmentVariables, third_party/forked/golang/expansion.
  */
 enum resolve_result kubelet_env(const struct value_source *source,
                                 const struct pod_container *container,

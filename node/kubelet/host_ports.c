@@ -29,7 +29,7 @@ static struct port_owner *owner_of(const struct kubelet *k, int32_t port)
     return owner;
 }
 
-/* True when the pod declares ports and shares them with the machine. */
+/* Returns whether the pod declares ports and shares them with the machine. */
 static bool shares_ports(const struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     struct runtime *rt = pod->kubelet->runtime;

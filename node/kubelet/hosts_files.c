@@ -20,13 +20,13 @@
 enum { REFRESH_MS = 100 };
 
 struct service {
-    UT_hash_handle hh; /* by "namespace/name" */
+    UT_hash_handle hh; /* links the Services in a hash table by "namespace/name" */
     char *key;
     struct meta *meta;
-    json_t *selector; /* string to string */
+    json_t *selector; /* labels that the Service selects, with string values */
     struct host_group *group;
-    char address[ADDRESS_TEXT_MAX]; /* "": the name leads to its pods */
-    struct service *next; /* in the list of its group, hosts->general or hosts->addressed */
+    char address[ADDRESS_TEXT_MAX]; /* address of the Service; "": its name leads to its pods */
+    struct service *next; /* next in the list of its group, hosts->general or hosts->addressed */
 };
 
 /* The number of Services of a namespace. */
@@ -37,13 +37,14 @@ struct service_count {
 };
 
 struct host_group {
-    UT_hash_handle hh; /* by "namespace/job", or by uid */
+    UT_hash_handle hh; /* links the groups in a hash table by "namespace/job", or by uid of the
+                        * pod */
     char *key;
     TAILQ_HEAD(, host_entry) entries;
-    LIST_ENTRY(host_group) active; /* list of hosts->active, while the group has entries */
+    LIST_ENTRY(host_group) active; /* links the groups that have entries, in hosts->active */
     struct service *services;
-    struct buf text; /* empty: must be built */
-    uint64_t seen;   /* hosts->shown when the text was built */
+    struct buf text; /* text of the hosts file; empty: it must be built */
+    uint64_t seen;   /* value of hosts->shown when the text was built */
     bool dirty;
     struct host_group *next_dirty;
 };
@@ -53,19 +54,19 @@ struct hosts {
     void (*changed)(void *ctx, struct host_entry *entry, const char *text);
     void *ctx;
     struct host_group *groups;
-    LIST_HEAD(, host_group) active; /* groups with entries; jobs that wait have none */
+    LIST_HEAD(, host_group) active; /* groups with entries; groups of jobs that wait have none */
     struct service *services;
     struct service *general; /* Services whose selector names no job */
     struct service *addressed;
     struct service_count *counts;
-    struct buf with_aliases; /* scratch */
+    struct buf with_aliases; /* memory to compose a text in */
     struct host_group *dirty;
-    uint64_t shown; /* counts changes of the names that Services give */
+    uint64_t shown; /* counts changes of the names that Services give to pods */
     struct task send;
     struct timer refresh;
 };
 
-/* The namespace of a group that has entries. */
+/* Returns the namespace of a group that has entries. */
 static const char *namespace_of(const struct host_group *group)
 {
     return TAILQ_FIRST(&group->entries)->meta->namespace;
@@ -154,8 +155,8 @@ static void add_services(const struct service *service, const struct host_entry 
             add_service_names(out, entry->address, service->meta->name, entry->meta->namespace);
 }
 
-/* The lines about a pod for other groups: the names of Services that select it and, if one of them
- * is its subdomain, its own full name. */
+/* Adds the lines about a pod that other groups see: the names of Services that select it and, if
+ * one of them is its subdomain, its own full name. */
 static void add_names_for_others(const struct service *service, const struct host_entry *entry,
                                  struct buf *out)
 {
@@ -305,7 +306,7 @@ void hosts_leave(struct hosts *hosts, struct host_entry *entry)
     if (TAILQ_EMPTY(&group->entries))
         LIST_REMOVE(group, active);
     if (!*entry->address) {
-        mark(hosts, group); /* it is in no file; the group may be empty now */
+        mark(hosts, group); /* the Service is in no file; its group may be empty now */
         return;
     }
     if (group->services || hosts->general)

@@ -22,31 +22,35 @@ struct host_group;
 
 /* A pod in hosts files; a member of the kubelet's record. The caller fills it before hosts_join. */
 struct host_entry {
-    const struct meta *meta; /* borrowed while joined: names, labels */
+    const struct meta *meta; /* names and labels of the pod; borrowed while joined */
     const char *hostname;
-    const char *subdomain;    /* NULL = none */
-    const char *address;      /* "" = the pod has a file and is not listed in any */
-    const char *aliases;      /* complete lines for its own file only, placed last; NULL = none */
-    bool running;             /* set by hosts_run: gets changes, and is listed for other jobs */
-    struct host_group *group; /* private; NULL = not joined */
+    const char *subdomain; /* subdomain of the pod; NULL = none */
+    const char *address; /* address of the pod; "" = the pod has a file and is not listed in any */
+    const char *aliases; /* complete lines that only the pod's own file gets, at its end; NULL =
+                          * none */
+    bool running;        /* set by hosts_run: the pod gets changes, and is listed for other jobs */
+    struct host_group *group; /* private: group of the pod; NULL = not joined */
     TAILQ_ENTRY(host_entry) in_group;
 };
 
-/** `changed` is called once per turn for each running entry whose file has another text. */
+/** Creates the hosts files. `changed` is called once per turn for each running entry whose file has
+ * another text. */
 struct hosts *hosts_new(struct loop *loop,
                         void (*changed)(void *ctx, struct host_entry *entry, const char *text),
                         void *ctx);
 void hosts_free(struct hosts *hosts);
 
 void hosts_join(struct hosts *hosts, struct host_entry *entry);
-void hosts_leave(struct hosts *hosts, struct host_entry *entry); /* no-op when not joined */
+/** Does nothing for an entry that is not joined. */
+void hosts_leave(struct hosts *hosts, struct host_entry *entry);
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running);
-/** The current text of the pod's file; borrowed until the next call. */
+/** Returns the current text of the pod's file; borrowed until the next call. */
 const char *hosts_text(struct hosts *hosts, struct host_entry *entry);
 
-/** True when the namespace has a Service whose name a pod could look up. */
+/** Returns whether the namespace has a Service whose name a pod could look up. */
 bool hosts_serves(const struct hosts *hosts, const char *ns);
 
-/** A Service was created, changed or deleted. `address` NULL: its name leads to its pods. */
+/** Handles a Service that was created, changed or deleted. `address` NULL: its name leads to its
+ * pods. */
 void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *service,
                    const char *address);

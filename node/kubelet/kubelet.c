@@ -52,7 +52,7 @@ static void free_pod(struct kubelet_pod *pod)
     mem_free(pod);
 }
 
-/* The pod is gone: removes what the runtime keeps of it, unless its log is kept. */
+/* Removes what the runtime keeps of a pod that is gone, unless its log is kept. */
 static void purge(struct kubelet *k, const char *uid)
 {
     if (!k->options.log_kept || !k->options.log_kept(k->options.ctx, uid))
@@ -69,13 +69,13 @@ void kubelet_free_if_done(struct kubelet_pod *pod)
         return;
     if (!kubelet_pod_gone(pod) && pod->step == STEP_RELEASED && !pod->to_write && !pod->to_delete &&
         !pod->address) {
-        free_pod(pod); /* nothing is left to do or to keep before its object is deleted */
+        free_pod(pod); /* nothing is left to do or to keep before the object is deleted */
         return;
     }
     if (pod->existence != OBJECT_DELETED_DURABLY)
         return;
     if (pod->step == STEP_STARTED || pod->step == STEP_ADOPTING)
-        return; /* its last report is still to come */
+        return; /* the pod's last report is still to come */
     if (pod->in_runtime) {
         if (pod->step != STEP_RELEASED)
             k->runtime->ops->release(k->runtime, pod->meta->uid);
@@ -97,7 +97,7 @@ static void read_object(struct kubelet_pod *pod, const struct object *object)
     pod->qos = pod_qos_class(spec);
     pod->phase = pod_status_phase(object);
     if (pod_phase_ended(pod->phase))
-        return; /* there may be many of them, and their status is not written again */
+        return; /* there may be many such pods, and their status is not written again */
     status = pod_status_of(object);
     pod->start_ms = status->start_ms;
     pod->scheduled_ms = status->scheduled_ms;
@@ -126,12 +126,12 @@ void kubelet_stop_started(struct kubelet_pod *pod, int64_t grace)
 void kubelet_terminate(struct kubelet_pod *pod)
 {
     if (pod->step == STEP_ADOPTING || pod->step == STEP_ADOPTING_ENDED)
-        return; /* reconcile() does it */
+        return; /* reconcile() handles the pod */
     if (pod->step == STEP_STARTED) {
         kubelet_stop_started(pod, grace_ms(pod));
         return;
     }
-    kubelet_dequeue(pod); /* never started */
+    kubelet_dequeue(pod); /* the pod was never started */
     kubelet_delete_object(pod);
 }
 
@@ -189,7 +189,7 @@ static void see_unknown(struct kubelet *k, enum cluster_change change, const str
     read_object(pod, object);
     if (change == CHANGE_DELETED) {
         pod_step_set(&pod->step, STEP_RELEASED);
-        pod->in_runtime = true; /* it may have left logs */
+        pod->in_runtime = true; /* the pod may have left logs */
         forget(pod);
     } else if (k->adopted) {
         kubelet_admit(pod);
@@ -261,7 +261,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
         kubelet_probes_stop(pod);
         kubelet_untrack_sources(pod);
     }
-    end_written = kubelet_pod_ended(pod); /* by a previous run */
+    end_written = kubelet_pod_ended(pod); /* the end was written by a previous run */
     if (kubelet_stop_was_lost(pod, report))
         kubelet_run_again(pod, &report->status);
     else if (!kubelet_pod_gone(pod) && !end_written)
@@ -270,7 +270,8 @@ static void on_report(void *ctx, const struct runtime_report *report)
         last_report(pod, end_written);
 }
 
-/* A ConfigMap or Secret. When one is deleted, files that came from it stay as they are. */
+/* Handles a change of a ConfigMap or Secret. When one is deleted, files that came from it stay as
+ * they are. */
 static void config_or_secret_changed(struct kubelet *k, enum cluster_change change,
                                      const struct object *old, const struct object *object)
 {

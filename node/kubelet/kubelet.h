@@ -28,25 +28,29 @@
 struct kubelet;
 
 struct kubelet_options {
-    const char *node_name; /* borrowed until kubelet_stop, as all texts here */
+    const char *node_name; /* name of the Node; borrowed until kubelet_stop, as all texts of the
+                            * options */
     struct amount capacity;
-    int64_t intents_ahead; /* start intents written in advance of free slots */
+    int64_t intents_ahead; /* number of start intents written in advance of free slots */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own */
-    bool private_network;   /* pods have a network of their own */
-    bool lock_addresses;    /* nodes of one machine use different ranges */
+    bool private_network;   /* pods have a network of their own, apart from the machine's */
+    bool lock_addresses;    /* the range of addresses is locked, because nodes of one machine use
+                             * different ranges */
     bool service_addresses; /* Services get addresses that lead to their pods */
-    bool machine_restarted; /* since the previous run: pods with an intent are lost */
-    /** Pods of a previous run are reconciled; those that were lost are written as failed. */
+    bool machine_restarted; /* the machine was restarted since the previous run: pods with an intent
+                             * are lost */
+    /** Called when the pods of a previous run are reconciled and those that were lost are written
+     * as failed. */
     void (*adopted)(void *ctx);
-    /** Whether the log files of a pod that is gone stay. NULL: never. */
+    /** Returns whether the log files of a pod that is gone stay. NULL: they never stay. */
     bool (*log_kept)(void *ctx, const char *uid);
     void *ctx;
 };
 
-/** Adopts pods of a previous run first, and starts no other before that is done. Borrows `cluster`
- * and `runtime`, and sets the runtime's callbacks. */
+/** Starts the kubelet. It adopts pods of a previous run first, and starts no other pod before that
+ * is done. It borrows `cluster` and `runtime`, and sets the runtime's callbacks. */
 struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
                               const struct kubelet_options *options);
-/** Pods keep running. NULL is fine. */
+/** Stops the kubelet; pods keep running. NULL is ignored. */
 void kubelet_stop(struct kubelet *kubelet);

@@ -41,7 +41,8 @@ static bool needs_hosts(const struct kubelet *k, const struct pod_spec *spec)
            (spec->subdomain && *spec->subdomain) || json_array_size(spec->host_aliases);
 }
 
-/* A Service leads to the pod, or the pod's connections to Services are redirected. */
+/* Returns whether the pod needs an address because of Services: one leads to it, or its connections
+ * to Services are redirected. */
 static bool services_need_address(const struct kubelet *k, const struct object *pod)
 {
     return services_select(k->services, pod) ||
@@ -62,7 +63,7 @@ static bool needs_address(const struct kubelet *k, const struct object *pod)
     return false;
 }
 
-/* spec.hostAliases as lines of a hosts file; owned, NULL when there are none. */
+/* Returns spec.hostAliases as lines of a hosts file; owned. Returns NULL when there are none. */
 static char *alias_lines(const struct pod_spec *spec)
 {
     scoped(buf) struct buf out = {0};
@@ -131,7 +132,7 @@ void kubelet_assign_address(struct kubelet_pod *pod, const struct pod_spec *spec
         kubelet_lock_range(k, address_range_of(status->pod_ip));
     pod->address = address_pool_reserve(&k->addresses, status->pod_ip);
     if (!pod->address && status->start_ms && status->pod_ip) {
-        /* it was started in another network than new pods are: it keeps that address */
+        /* The pod was started in another network than new pods are, and keeps its address. */
         snprintf(pod->address_text, sizeof pod->address_text, "%s", status->pod_ip);
     } else {
         if (!pod->address && needs_address(k, pod->object))
@@ -180,7 +181,7 @@ static void service_opened(void *ctx, const struct object *service)
     hosts_service(k->hosts, CHANGE_MODIFIED, service, services_address(k->services, service));
 }
 
-/* A pod of a previous run fixes the range: it keeps its address. */
+/* Locks the range of addresses of a pod of a previous run, which keeps its address. */
 static void lock_range_of(void *ctx, const struct object *pod)
 {
     struct kubelet *k = ctx;

@@ -32,7 +32,8 @@ static const unsigned step_edges[STEP_N] = {
     [STEP_ENDED]          = TO(STEP_RELEASED),
 };
 
-/* What is asked for while a call is in flight is sent when the call is done. */
+/* Edges between the states of writes. What is asked for while a call is in flight is sent when the
+ * call is done. */
 static const unsigned write_edges[WRITE_N] = {
     [WRITE_IDLE]   = TO(WRITE_QUEUED) | TO(WRITE_RETRY) | TO(WRITE_MARK) | TO(WRITE_STATUS) |
                      TO(WRITE_DELETE),
@@ -50,7 +51,8 @@ static const unsigned commit_edges[COMMIT_N] = {
     [COMMIT_BATCHED_AGAIN] = TO(COMMIT_IDLE),
 };
 
-/* A pod that only the runtime knows lost its object before this run. */
+/* Edges between the states of the object. A pod that only the runtime knows lost its object before
+ * this run. */
 static const unsigned object_edges[OBJECT_N] = {
     [OBJECT_PRESENT] = TO(OBJECT_DELETED) | TO(OBJECT_DELETED_DURABLY),
     [OBJECT_DELETED] = TO(OBJECT_DELETED_DURABLY),

@@ -12,7 +12,7 @@ enum {
     MS_PER_S = 1000,
 };
 
-/* Absent and 0 both mean the default, as in Kubernetes. */
+/* Returns a number of the probe. An absent number and 0 both mean the default, as in Kubernetes. */
 static int64_t number(const json_t *probe, const char *member, int64_t otherwise)
 {
     int64_t value = json_integer_value(json_object_get(probe, member));

@@ -20,7 +20,7 @@
 #include "probes/attempt.h"
 
 #define COMPONENT "kubelet"
-#define PROBES_N  POST_START_HOOK /* probes come first in enum handler_use */
+#define PROBES_N  POST_START_HOOK /* number of probes; they come first in enum handler_use */
 
 enum { WHY_MAX = 256, GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
 
@@ -28,20 +28,20 @@ enum { WHY_MAX = 256, GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
 struct probe {
     struct container_probes *container;
     enum handler_use use;
-    struct handler handler; /* kind HANDLER_NONE: there is none */
+    struct handler handler; /* how the probe is made; kind HANDLER_NONE: there is no probe */
     struct probe_rule rule;
     struct probe_streak streak;
     struct timer next;
     struct probe_attempt attempt;
-    uint64_t exec_id;  /* of the try under way, or 0 */
-    char why[WHY_MAX]; /* the last failure */
+    uint64_t exec_id;  /* id of the exec that is under way, or 0 */
+    char why[WHY_MAX]; /* message of the last failure */
 };
 
 /* One container with probes. */
 struct container_probes {
     struct pod_probes *of_pod;
     const struct pod_container *spec;
-    size_t index; /* init containers first */
+    size_t index; /* index of the container, init containers first */
     bool running;
     int32_t run; /* restart count of the current run */
     int64_t started_ms;
@@ -52,8 +52,8 @@ struct container_probes {
 struct pod_probes {
     struct kubelet_pod *pod;
     struct arena *arena;
-    struct blob *last; /* the status written last */
-    bool all_ready;    /* before probes: the runtime says that all containers run */
+    struct blob *last; /* the status of the pod written last */
+    bool all_ready;    /* without regard to probes, the runtime says that all containers run */
     size_t n;
     struct container_probes containers[];
 };
@@ -132,7 +132,8 @@ static bool connect_tcp(struct probe *probe)
 
 static bool run_program(struct probe *probe)
 {
-    static uint64_t last_id; /* begins at the clock: answers from before a restart match no try */
+    static uint64_t last_id; /* the first id is the time, so that answers to an earlier process
+                              * match no try */
     struct kubelet_pod *pod = probe->container->of_pod->pod;
 
     if (!last_id)
@@ -161,7 +162,7 @@ static void try_now(struct timer *timer)
 
     timer_start(loop_of(probe), &probe->next, probe->rule.period_ms);
     if (probe->attempt.operation)
-        return;           /* still in flight */
+        return;           /* the previous try is still in flight */
     if (probe->exec_id) { /* the shim has not answered for a whole period */
         probe->exec_id = 0;
         snprintf(probe->why, sizeof probe->why, "no answer within %lld ms",
@@ -271,7 +272,7 @@ static void end_container(struct probe *probe)
                                                (uint32_t)c->index, grace_s * MS_PER_S, why);
 }
 
-/* The startup probe has passed. The containers after a sidecar wait for that. */
+/* Reports that the startup probe has passed. The containers after a sidecar wait for that. */
 static void report_started(const struct container_probes *c)
 {
     const struct kubelet_pod *pod = c->of_pod->pod;
@@ -348,7 +349,7 @@ static void init_container(struct container_probes *c, struct pod_probes *probes
         probe->rule = probe_rule_of(doc);
         probe->next.fire = try_now;
         probe->attempt.done = attempt_done;
-        /* It succeeds: handlers_check has accepted the pod. */
+        /* Reading succeeds, because handlers_check has accepted the pod. */
         handler_read(c->spec, doc, probes->arena, &probe->handler, NULL);
     }
 }
@@ -387,8 +388,8 @@ void kubelet_probes_status_written(struct kubelet_pod *pod, struct blob *status)
     blob_unref(before);
 }
 
-/* A new run of the container. When a previous run of the kubelet watched the same container run,
- * its stored results still hold. */
+/* Handles a new run of the container. When a previous run of the kubelet watched the same container
+ * run, its stored results still hold. */
 static void run_began(struct container_probes *c, const struct container_status *status)
 {
     const struct pod_status *known = pod_status_of(c->of_pod->pod->object);
@@ -416,7 +417,7 @@ static void run_began(struct container_probes *c, const struct container_status 
     }
     start_later_probes(c);
     if (has_probe(c, STARTUP_PROBE))
-        report_started(c); /* the shim may not know it: the kubelet was restarted meanwhile */
+        report_started(c); /* the shim may not know it yet if the kubelet was restarted meanwhile */
 }
 
 static void update_container(struct container_probes *c, struct container_status *status)

@@ -12,10 +12,10 @@ struct env_writer {
     struct arena *arena;
     void (*define)(void *arg, const char *name, const char *value);
     void *arg;
-    size_t ports; /* written so far */
+    size_t ports; /* number of ports written so far */
 };
 
-/* "web-front" becomes "WEB_FRONT". */
+/* Converts a name to the form of a variable: "web-front" becomes "WEB_FRONT". */
 static const char *upper(struct arena *arena, const char *name)
 {
     char *out = arena_strdup(arena, name);

@@ -11,8 +11,10 @@
 #include "base/arena.h"
 #include "node/kubelet/services.h"
 
-enum { SERVICE_ENV_MAX = 500 }; /* ports; later Services have no variables, only their names */
+/* Limit on the number of ports; Services beyond it have no variables, only their names. */
+enum { SERVICE_ENV_MAX = 500 };
 
-/** Call `define` for each variable. Names and values live in the arena. `services` NULL: none. */
+/** Calls `define` for each variable. Names and values live in the arena. `services` NULL: there are
+ * no variables. */
 void service_env(const struct services *services, const char *ns, struct arena *arena,
                  void (*define)(void *arg, const char *name, const char *value), void *arg);

@@ -28,7 +28,7 @@
 enum { TRY_SOON_MS = 100, TRY_AGAIN_MS = 2000 };
 
 struct service {
-    UT_hash_handle hh; /* by "namespace/name" */
+    UT_hash_handle hh; /* links the Services in a hash table by "namespace/name" */
     char *key;
     struct services *all;
     const struct object *object;
@@ -37,7 +37,7 @@ struct service {
     uint32_t address;
     char text[ADDRESS_TEXT_MAX];
     struct service_listeners listeners;
-    unsigned tries; /* to open listeners whose port was in use */
+    unsigned tries; /* number of tries to open listeners whose port was in use */
     struct service_endpoints endpoints;
     bool dirty;
     struct service *next_dirty;
@@ -51,7 +51,7 @@ struct services {
     struct selector_index selector_index;
     struct service *dirty;
     struct task set_targets;
-    struct timer reopen; /* listeners whose port was in use */
+    struct timer reopen; /* when listeners whose port was in use are tried again */
 };
 
 static void mark(struct service *service)
@@ -177,7 +177,7 @@ static void reopen_listeners(struct timer *timer)
     }
 }
 
-/* The pods' range that belongs to a Service address of a previous run; 0 = none. */
+/* Returns the pods' range that belongs to a Service address of a previous run; 0 = none. */
 static uint8_t range_beside(const char *cluster_ip)
 {
     uint8_t bytes[4];
@@ -205,7 +205,8 @@ static void take_address(struct service *service)
 static void address_written(struct cluster_call *call, const struct object *result,
                             const struct error *err)
 {
-    if (err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND) /* a watch event follows */
+    /* After a conflict or a deletion a watch event follows. */
+    if (err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND)
         log_warn("address of a Service could not be written", kv_str("error", err->message));
     mem_free(call);
 }
@@ -282,7 +283,7 @@ static struct service *add(struct services *all, const struct object *object)
     return service;
 }
 
-/* `spec` is consumed. */
+/* Takes over the spec of a Service; `spec` is then owned by the record. */
 static void take_spec(struct service *service, const struct object *object,
                       struct service_spec *spec)
 {
@@ -410,7 +411,7 @@ bool services_select(const struct services *all, const struct object *pod)
 
 struct expected {
     const struct meta *pod;
-    uint16_t *ports; /* [SOCKADDR_PORTS_MAX] */
+    uint16_t *ports; /* ports of the Services, [SOCKADDR_PORTS_MAX] */
     size_t n;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Starting one pod: checks that its spec can run on this node, resolves its environment, arguments
+ * Starts one pod: checks that its spec can run on this node, resolves its environment, arguments
  * and volumes, and gives the result to the runtime. A pod that misses an object is blocked until
  * the object is created; a pod that can never run fails.
  */
@@ -92,7 +92,7 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
     };
 }
 
-/* The user id that programs run as. False: this runtime executes nothing. */
+/* Finds the user id that programs run as. Returns false when this runtime executes nothing. */
 static bool user_of_programs(const struct kubelet *k, long long *out)
 {
     const struct runtime_capabilities *can = k->runtime->ops->capabilities(k->runtime);
@@ -102,7 +102,7 @@ static bool user_of_programs(const struct kubelet *k, long long *out)
     return can != NULL;
 }
 
-/* A member of the container's securityContext, or else of the pod's. */
+/* Returns a member of the container's securityContext or, if it has none, of the pod's. */
 static const json_t *security_context_member(const struct pod_spec *spec,
                                              const struct pod_container *container,
                                              const char *member)
@@ -112,7 +112,8 @@ static const json_t *security_context_member(const struct pod_spec *spec,
     return own ? own : json_object_get(spec->security_context, member);
 }
 
-/* Warns by an event when the container asks for a user it does not get. True: it warned. */
+/* Warns by an event when the container asks for a user that it does not get. Returns whether it
+ * warned. */
 static bool warn_ignored_user(const struct kubelet_pod *pod, const struct pod_container *container)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);

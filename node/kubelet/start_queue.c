@@ -60,13 +60,15 @@ void kubelet_post_starts(struct kubelet *k)
     loop_post(k->cluster->loop, &k->starts);
 }
 
-/* A pod larger than the node would wait forever, so it runs when no other does. */
+/* Returns whether there is room for the pod now. A pod larger than the node would wait forever, so
+ * it runs when no other does. */
 static bool fits(const struct kubelet *k, const struct kubelet_pod *pod)
 {
     return !k->used.pods || amount_fits(pod->need, k->used, k->options.capacity);
 }
 
-/* The first pod waits for room. Keeps room for it once it has waited long enough. */
+/* Handles the first pod of the queue that waits for room. Keeps room for it once it has waited long
+ * enough. */
 static void keep_room(struct kubelet *k, const struct kubelet_pod *first)
 {
     int64_t now_ms = loop_wall_ms(k->cluster->loop);
@@ -79,7 +81,7 @@ static void keep_room(struct kubelet *k, const struct kubelet_pod *first)
         backfill_begin(&k->backfill, first, can_fit ? first->need : amount_unlimited(), ++k->stamp);
 }
 
-/* The pod to start next, or NULL: the first one that has room. */
+/* Returns the pod to start next, the first one that has room, or NULL. */
 static struct kubelet_pod *next_pod(struct kubelet *k)
 {
     struct kubelet_pod *first = pod_of(fit_queue_first(&k->queue));
@@ -194,7 +196,7 @@ static void start_ready(struct kubelet *k)
         kubelet_start_pod(pod);
     }
     if (pod && pod->step == STEP_QUEUED)
-        write_intent(pod); /* it passes those with an intent */
+        write_intent(pod); /* the pod passes those that have an intent already */
 }
 
 void kubelet_run_starts(struct task *task)

@@ -28,7 +28,7 @@ static struct pod_status base_status(struct kubelet_pod *pod, enum pod_phase pha
     };
 }
 
-/* The wall time cut to seconds, as status.startTime is stored. */
+/* Returns the wall time cut to seconds, as status.startTime is stored. */
 static int64_t this_second(const struct kubelet *k)
 {
     return loop_wall_ms(k->cluster->loop) / 1000 * 1000;
@@ -45,7 +45,8 @@ static bool add_text(struct plain_status *key, size_t *at, const char *text)
     return true;
 }
 
-/* False when the status contains something that the key does not. */
+/* Fills the key of a status. Returns false when the status contains something that the key does
+ * not. */
 static bool plain_key(const struct pod_status *status, struct plain_status *key)
 {
     static const struct container_status none;
@@ -137,7 +138,8 @@ void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const cha
     struct pod_status status = base_status(pod, POD_FAILED);
     struct container_status *items = NULL;
 
-    /* It ran, and its end was not observed: never exit code 0 (P-09). */
+    /* The pod ran and its end was not observed, so no exit code is reported, above all not 0
+     * (P-09). */
     if (pod->phase == POD_RUNNING)
         status.containers.items = items =
             waiting_containers(pod_spec_of(pod->object), &status.containers.count,
@@ -173,7 +175,8 @@ static bool limits(const struct pod_spec *spec, const char *resource)
     return false;
 }
 
-/* The pod's limits that the kernel does not enforce (SEC-27); NULL: there are none. */
+/* Returns a note about the pod's limits that the kernel does not enforce (SEC-27); NULL: there are
+ * none. */
 static const char *limits_note(const struct kubelet_pod *pod)
 {
     static const char *const notes[] = {
@@ -187,7 +190,7 @@ static const char *limits_note(const struct kubelet_pod *pod)
     bool memory = limits(spec, "memory"), cpu = limits(spec, "cpu");
     const struct runtime_capabilities *a =
         memory || cpu ? rt->ops->capabilities(rt)
-                      : NULL; /* probing is expensive: only when it matters */
+                      : NULL; /* finding out is expensive, so it is done only when it matters */
 
     return a ? notes[(memory && !a->limits_memory) + 2 * (cpu && !a->limits_cpu)] : NULL;
 }
@@ -198,7 +201,7 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
     struct pod_status base = base_status(pod, report->phase);
 
     if (rank(status.phase) < rank(pod->phase))
-        status.phase = pod->phase; /* INV-N5 */
+        status.phase = pod->phase; /* the phase never goes back (INV-N5) */
     fill_images(&status, pod_spec_of(pod->object));
     kubelet_probes_update(pod, &status);
     status.pod_ip = base.pod_ip;

@@ -114,7 +114,8 @@ bool value_data(const struct value_source *source, const struct kind *kind, cons
     return true;
 }
 
-/* Labels or annotations as lines key="escaped value", as the Kubernetes kubelet writes them. */
+/* Returns labels or annotations as lines key="escaped value", as the Kubernetes kubelet writes
+ * them. */
 static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_t n)
 {
     scoped(buf) struct buf text = {0};
@@ -131,7 +132,8 @@ static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_
     return arena_strndup(arena, text.data ? text.data : "", text.len);
 }
 
-/* metadata.labels['key'] or metadata.annotations['key']; NULL for any other path. */
+/* Returns the value of metadata.labels['key'] or metadata.annotations['key']; NULL for any other
+ * path. */
 static const char *subscript(const struct value_source *source, const char *path)
 {
     const struct meta *meta = source->pod->meta;
@@ -198,7 +200,8 @@ static bool amount_of(const struct str_map *map, const char *name, quantity_nano
     return false;
 }
 
-/* A limit that is not set is the node's capacity; a request that is not set is the limit, or 0. */
+/* Returns the amount that a container has of a resource. A limit that is not set is the node's
+ * capacity. A request that is not set is the limit, or 0. */
 static quantity_nano resource_of(const struct value_source *source,
                                  const struct pod_container *container, bool limit,
                                  const char *name)
@@ -231,7 +234,7 @@ const char *value_resource(const struct value_source *source, const json_t *ref,
     if (!limit && strncmp(resource, "requests.", 9) != 0)
         return NULL;
     if (!divisor_text || !quantity_parse(divisor_text, &divisor, NULL) || divisor <= 0)
-        divisor = 1000000000; /* 1, the default; "0" means the default too */
+        divisor = 1000000000; /* the default divisor is 1; "0" means the default, too */
     value = resource_of(source, container, limit, strchr(resource, '.') + 1);
     return arena_printf(source->arena, "%lld", (long long)((value + divisor - 1) / divisor));
 }

@@ -7,14 +7,15 @@
 #include "api/types/kinds/pod/pod.h"
 #include "node/machine/host_names.h"
 
-/* WAIT: an object or a key is missing; the pod waits in CreateContainerConfigError until the object
- * is created or changed. INVALID: the pod itself is wrong, and fails. */
+/* The results of a look-up. WAIT: an object or a key is missing; the pod waits in
+ * CreateContainerConfigError until the object is created or changed. INVALID: the pod itself is
+ * wrong, and fails. */
 enum resolve_result { RESOLVED, RESOLVE_WAIT, RESOLVE_INVALID };
 
 struct resolve_problem {
-    const struct kind *kind; /* WAIT: kind and name of the object, */
-    char name[256];          /* which is in the pod's namespace */
-    const char *reason;      /* INVALID: a constant */
+    const struct kind *kind; /* WAIT: kind of the missing object */
+    char name[256];          /* WAIT: name of the missing object, in the pod's namespace */
+    const char *reason;      /* INVALID: reason, a constant */
     char message[ERROR_MESSAGE_MAX];
 };
 
@@ -25,15 +26,17 @@ struct value_source {
     const struct object *pod;
     const struct pod_spec *spec;
     const char *pod_ip, *host_ip, *node_name;
-    int64_t cpu_milli, memory_bytes; /* of the node: the value of limits that are not set */
+    int64_t cpu_milli, memory_bytes; /* capacity of the node, which is the value of limits that are
+                                      * not set */
     const struct host_names *names;  /* host names to be replaced by addresses; NULL = none */
-    const struct services *services; /* that its variables describe (services.h); NULL = none */
+    const struct services *services; /* Services that the pod's variables describe (services.h);
+                                      * NULL = none */
     struct resolve_problem *problem; /* written when the result is not RESOLVED */
 };
 
 struct value_item {
     const char *key;
-    const char *bytes; /* NUL-terminated after `len` */
+    const char *bytes; /* the `len` bytes of the value, followed by a NUL */
     size_t len;
 };
 struct value_items {
@@ -46,23 +49,26 @@ enum resolve_result resolve_wait(const struct value_source *source, const struct
 enum resolve_result resolve_invalid(const struct value_source *source, const char *reason,
                                     const char *format, ...) PRINTF_LIKE(3, 4);
 
-/** `text` with host names replaced by addresses, if the pod gets addresses instead of names. */
+/** Returns `text` with host names replaced by addresses, if the pod gets addresses instead of
+ * names; else `text` itself. */
 const char *value_hosts_as_addresses(const struct value_source *source, const char *text);
 
-/* TEXTS leaves out binaryData, which cannot be in a variable. */
+/* The values of a ConfigMap that are asked for. VALUE_TEXTS leaves out binaryData, which cannot be
+ * in a variable. */
 enum value_part { VALUE_ALL, VALUE_TEXTS };
 
-/** The data of a ConfigMap or Secret, decoded; all keys, or `only_key`. False: no such object. */
+/** Decodes the data of a ConfigMap or Secret: all keys, or `only_key`. Returns false when there is
+ * no such object. */
 bool value_data(const struct value_source *source, const struct kind *kind, const char *name,
                 enum value_part part, const char *only_key, struct value_items *out);
 
-/** The value of a `fieldRef` path; NULL when the path is not supported. */
+/** Returns the value of a `fieldRef` path; NULL when the path is not supported. */
 const char *value_field(const struct value_source *source, const char *path);
-/** The value of a `resourceFieldRef`; `container` is the default when it names none. NULL when the
- * resource is not supported. */
+/** Returns the value of a `resourceFieldRef`. It applies to `container` when it names no container.
+ * Returns NULL when the resource is not supported. */
 const char *value_resource(const struct value_source *source, const json_t *ref,
                            const struct pod_container *container);
 
-/* Members of documents that admission has checked. */
-bool value_flag(const json_t *doc, const char *member); /* false when absent */
+/* The next two functions read members of documents that admission has checked. */
+bool value_flag(const json_t *doc, const char *member); /* an absent member is false */
 int value_mode(const json_t *doc, const char *member, int otherwise);

@@ -17,14 +17,14 @@ enum { MODE_DEFAULT = 0644 };
 struct resolver {
     const struct value_source *source;
     const struct volume_rules *rules;
-    const char *name; /* of the volume */
+    const char *name; /* name of the volume */
     struct runtime_volume *out;
-    struct runtime_file *files; /* of the volume, so far */
+    struct runtime_file *files; /* files of the volume found so far */
     size_t n_files, cap_files;
     int mode;
 };
 
-/* The path without empty components and "."; NULL when it leads out of the volume. */
+/* Returns the path without empty components and "."; NULL when it leads out of the volume. */
 static const char *clean_path(struct arena *arena, const char *path)
 {
     scoped(buf) struct buf out = {0};
@@ -191,7 +191,7 @@ static enum resolve_result empty_dir(struct resolver *r, const json_t *ref)
     return RESOLVED;
 }
 
-/* Checks that the node allows the path; the shim opens and creates it. */
+/* Resolves a hostPath: checks that the node allows the path. The shim opens and creates it. */
 static enum resolve_result host_path(struct resolver *r, const json_t *ref)
 {
     const struct host_paths *allowed = &r->rules->host_paths;

@@ -9,15 +9,15 @@
 struct volume_rules {
     const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
     struct host_paths host_paths;
-    int64_t
-        empty_dir_bytes; /* L-39: limit of an emptyDir on disk without sizeLimit; 0 = no limit */
-    bool sim;            /* touch nothing on disk */
+    int64_t empty_dir_bytes; /* limit of an emptyDir on disk without sizeLimit; 0 = no limit
+                              * (L-39) */
+    bool sim;                /* simulation: nothing on disk is touched */
 };
 
-/** Resolve every volume of the pod into `out` ([n], in the source's arena). */
+/** Resolves every volume of the pod into `out`, which has [n] elements in the source's arena. */
 enum resolve_result kubelet_volumes(const struct value_source *source,
                                     const struct volume_rules *rules, struct runtime_volume **out,
                                     size_t *n);
 
-/** The directory of a claim, owned. */
+/** Returns the path of a claim's directory; owned. */
 char *kubelet_claim_path(const char *data_dir, const char *ns, const char *uid);

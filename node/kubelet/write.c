@@ -17,10 +17,10 @@
 
 enum {
     RETRY_DELAY_MS = 1000,
-    AHEAD_MAX = 512, /* simulated pods whose writes are not durable yet */
+    AHEAD_MAX = 512, /* bound of simulated pods whose writes are not durable yet */
 };
 
-/* The pod's object as it is stored now; NULL when it is deleted. */
+/* Returns the pod's object as it is stored now; NULL when it is deleted. */
 static const struct object *current(const struct kubelet_pod *pod)
 {
     const struct object *object =
@@ -69,7 +69,7 @@ static void write_refused(struct kubelet_pod *pod, struct blob *written, const s
         mark_dirty(pod);
         return;
     }
-    if (err->code != ERR_STORAGE) /* the store has logged it, once */
+    if (err->code != ERR_STORAGE) /* the store has logged a failure of the disk, once */
         log_warn("pod status could not be written", kv_str("pod", pod->meta->name),
                  kv_str("error", err->message));
     try_later(pod);
@@ -110,14 +110,15 @@ static void deletion_done(struct cluster_call *call, const struct object *result
             pod->to_delete = true;
             try_later(pod);
         } else if (pod->to_write) {
-            mark_dirty(pod); /* a status of the time between; finalizers may keep the object */
+            mark_dirty(pod); /* a status may have come meanwhile; finalizers may keep the object */
         }
         kubelet_free_if_done(pod);
     }
     kubelet_call_done(k);
 }
 
-/* The pod as it is stored, with the mark of the job controller for pods that it replaces. Owned. */
+/* Returns a copy of the stored pod with the mark of the job controller for pods that it replaces.
+ * Owned by the caller. */
 static struct object *marked(const struct object *pod)
 {
     struct meta draft = *pod->meta;

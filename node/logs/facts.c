@@ -1,5 +1,5 @@
 /*
- * Reads the facts of a PodLog from a pod, its job and its flow.
+ * Reads what a PodLog says from a pod, its job and its flow.
  */
 #include "node/logs/facts.h"
 
@@ -28,7 +28,7 @@ static bool is_of_flow(const struct object *job)
     return owner && strcmp(owner->kind, kind_job_flow.name) == 0;
 }
 
-/* The flow of a job, unless it is gone or going. */
+/* Returns the flow of a job, or NULL when the flow is gone or being deleted. */
 static const struct object *flow_of(struct cluster *cluster, const struct object *job)
 {
     const struct object *flow =
@@ -88,7 +88,7 @@ static int64_t last_end_ms(const struct container_status *items, size_t count, i
     return end_ms;
 }
 
-/* Takes over what the pod's object says. The list of containers is allocated; the caller frees
+/* Copies what the Pod says into the PodLog. The list of containers is allocated; the caller frees
  * it. */
 static void read_pod(struct pod_log *log, const struct object *pod, bool complete, int64_t now_ms)
 {

@@ -20,7 +20,7 @@
 
 /* A job of an existing flow that was deleted in this turn. */
 struct removed_job {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* links the removed jobs in a hash table by uid */
     struct object *job;
 };
 
@@ -33,7 +33,7 @@ struct log_keeper {
     struct removed_job *removed;
     struct object **waiting; /* [n_waiting] pods deleted in this turn whose job is gone, too */
     size_t n_waiting, cap_waiting;
-    struct task turn_over; /* every event of jobs that are gone by now has come */
+    struct task turn_over; /* runs when every event of the jobs that are gone has come */
 };
 
 bool log_keeper_keeps(const struct log_keeper *keeper, const char *uid)
@@ -58,7 +58,7 @@ static void keep(struct log_keeper *keeper, const struct object *pod, const stru
                                                         loop_wall_ms(keeper->cluster->loop)));
 }
 
-/* The pod of a log that was kept when its job went is gone, too. */
+/* Completes the PodLog of a pod that is gone now, if its log was kept when its job went. */
 static void complete(struct log_keeper *keeper, struct log_record *record, const struct object *pod)
 {
     const struct pod_log *facts = log_record_facts(record);
@@ -107,7 +107,8 @@ struct job_visit {
     struct log_owners owners;
 };
 
-/* A pod that exists when its job goes. Its program may run by now if it has a start intent. */
+/* Keeps the log of a pod that exists when its job goes. Its program may run by now if it has a
+ * start intent. */
 static void outlive(void *arg, const struct object *pod)
 {
     const struct job_visit *visit = arg;
@@ -178,7 +179,7 @@ static void log_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
     if (change == CHANGE_DELETED && record && strcmp(record->name, object_name(log)) == 0)
         log_record_deleted(record);
-    else if (change == CHANGE_ADDED && uid && !record) /* made by an administrator */
+    else if (change == CHANGE_ADDED && uid && !record) /* a PodLog made by an administrator */
         log_records_add(keeper->records, log);
 }
 
@@ -197,7 +198,7 @@ static void collect(void *arg, const struct object *log)
     stored->items[stored->count++] = log;
 }
 
-/* In the order in which the pods went. */
+/* Compares two pods by the time at which they were deleted. */
 static int by_age(const void *a, const void *b)
 {
     const struct object *x = *(const struct object *const *)a;
@@ -240,7 +241,7 @@ static void add_log_uid(void *out, const struct object *log)
         add_uid(uid, out);
 }
 
-/* Files may be left of pods that were deleted while no node ran. */
+/* Removes the files of pods that were deleted while no node ran. */
 static void sweep(struct log_keeper *keeper)
 {
     scoped(buf) struct buf uids = {0};

@@ -16,9 +16,11 @@
 
 struct log_keeper;
 
-/** Reads the PodLogs of the store at once. Start it before the kubelet. Borrows all. */
+/** Starts the keeper, which reads the PodLogs of the store at once. Start it before the kubelet.
+ * All arguments are borrowed. */
 struct log_keeper *log_keeper_start(struct cluster *cluster, struct runtime *runtime,
                                     const struct log_limits *limits);
-/** Whether the log of the pod is kept although the pod is gone: its files must stay. */
+/** Returns whether the log of the pod is kept although the pod is gone. Its files must then
+ * stay. */
 bool log_keeper_keeps(const struct log_keeper *keeper, const char *uid);
-void log_keeper_stop(struct log_keeper *keeper); /* NULL is fine */
+void log_keeper_stop(struct log_keeper *keeper); /* NULL is ignored */

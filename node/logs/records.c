@@ -1,6 +1,6 @@
 /*
- * Counts records in and out, and makes the calls that their PodLogs need: push() makes the next one
- * when the last one is answered.
+ * Counts the records of kept logs, and makes the calls that their PodLogs need. push() makes the
+ * next call when the last one is answered.
  */
 #include "node/logs/records.h"
 
@@ -117,8 +117,8 @@ static void on_durable(struct task *task)
     remove_doomed(records);
 }
 
-/* The files go once the deletion is durable. Those of a pod that still exists are left to the
- * kubelet. */
+/* Marks the files of a log for removal once the deletion is durable. The files of a pod that still
+ * exists are left to the kubelet. */
 static void doom_files(const struct log_record *record)
 {
     struct log_records *all = record->all;
@@ -152,7 +152,8 @@ static void records_free(struct log_records *records)
 
 static void push(struct log_record *record);
 
-/* Whether the same call may succeed later: on a full disk, after a conflict or a lost answer. */
+/* Returns whether the same call may succeed later: after a full disk, a conflict or a lost
+ * answer. */
 static bool may_succeed_later(const struct error *err)
 {
     static const enum error_code final[] = {ERR_NONE,        ERR_EXISTS,    ERR_NOT_FOUND,
@@ -165,7 +166,7 @@ static bool may_succeed_later(const struct error *err)
     return err != NULL;
 }
 
-/* After an answer: the same call later, or the next one. */
+/* Handles the answer to a call: makes the same call later, or the next one. */
 static void answered(struct log_record *record, const struct error *err)
 {
     struct log_records *all = record->all;
@@ -192,7 +193,8 @@ static void on_created(struct cluster_call *call, const struct object *result,
         object_unref(take(record->draft));
         if (record->state == LOG_CREATING)
             record->state = LOG_KEPT;
-    } else if (!may_succeed_later(err)) { /* its namespace is being deleted, for example */
+        /* The call will never succeed: its namespace is being deleted, for example. */
+    } else if (!may_succeed_later(err)) {
         log_info("log not kept", kv_str("pod", record->pod), kv_str("error", err->message));
         set_gone(record);
     }
@@ -232,7 +234,7 @@ static void write_complete(struct log_record *record)
     const struct object *log = cluster_get(cluster, &kind_pod_log, record->ns, record->name);
 
     if (!log)
-        return; /* its deletion is on the way to the watcher */
+        return; /* the event of the deletion is on the way to the watcher */
     call_begun(record, on_completed);
     cluster_update_status(cluster, &record->call, log, blob_ref(record->to_write));
 }
@@ -252,7 +254,7 @@ static void push(struct log_record *record)
     if (record->in_flight)
         return;
     if (record->draft && record->state == LOG_LEAVING)
-        set_gone(record); /* it was never created */
+        set_gone(record); /* the PodLog was never created */
     if (record->state == LOG_GONE) {
         record_free(record);
     } else if (record->draft) {
@@ -296,7 +298,8 @@ static void drop_surplus(struct log_records *records, const char *owner_uid)
     struct log_owner *owner;
 
     HASH_FIND_STR(records->owners, owner_uid, owner);
-    for (size_t left = owner ? owner->count : 0; left; left--) { /* the last one frees the owner */
+    /* The last record to go frees its owner. */
+    for (size_t left = owner ? owner->count : 0; left; left--) {
         if (owner->count <= LOGS_KEPT_OF_FLOW && owner->bytes <= limits->flow_bytes)
             break;
         log_record_drop(TAILQ_FIRST(&owner->records));

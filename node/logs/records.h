@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The records of kept logs: what each takes, in which state its PodLog is, and what goes when there
- * is too much.
+ * The records of kept logs: how much space each takes, in which state its PodLog is, and which logs
+ * are dropped when there are too many.
  *
  * A record is in two lists in the order in which the pods went: that of its owner (a flow, or a job
  * without a flow) and that of the node.
@@ -17,14 +17,14 @@
 #include "node/logs/keeper.h"
 
 enum log_state {
-    LOG_CREATING, /* its PodLog is to be created */
+    LOG_CREATING, /* the PodLog is to be created */
     LOG_KEPT,
-    LOG_LEAVING, /* its PodLog is to be deleted; it counts no more */
-    LOG_GONE,    /* its PodLog is deleted; the record ends with the call in flight */
+    LOG_LEAVING, /* the PodLog is to be deleted, and the log counts no more */
+    LOG_GONE,    /* the PodLog is deleted, and the record ends with the call in flight */
 };
 
 struct log_owner {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* links the owners in a hash table by uid */
     TAILQ_HEAD(log_owner_records, log_record) records;
     size_t count;
     int64_t bytes;
@@ -32,16 +32,16 @@ struct log_owner {
 };
 
 struct log_record {
-    UT_hash_handle hh; /* by the uid of the pod */
+    UT_hash_handle hh; /* links the records in a hash table by the uid of their pod */
     TAILQ_ENTRY(log_record) of_owner, of_all;
     struct log_records *all;
-    struct log_owner *owner; /* NULL once it is leaving or gone */
+    struct log_owner *owner; /* owner of the log; NULL once the record is LEAVING or GONE */
     enum log_state state;
-    bool in_flight; /* a call; at most one */
+    bool in_flight; /* a call for this record is in flight; there is at most one */
     bool complete;
     int64_t bytes;
-    struct object *draft;  /* CREATING: the PodLog */
-    struct blob *to_write; /* the status of a complete log, not stored yet; or NULL */
+    struct object *draft;  /* the PodLog while the record is CREATING */
+    struct blob *to_write; /* the status of a complete log that is not stored yet; or NULL */
     struct cluster_call call;
     char *ns, *name, *pod; /* namespace and name of the PodLog; name of the pod */
     char uid[37];
@@ -57,27 +57,30 @@ struct log_records {
     size_t count;
     int64_t bytes;
     struct timer retry;
-    struct buf doomed, removing; /* uids of pods whose files go, each ended by a NUL */
-    struct task remove;          /* the deletions of `removing` are durable */
-    size_t calls;                /* in flight; the last one frees stopped records */
+    struct buf doomed, removing; /* uids of pods whose files are to be removed, each ended by a
+                                  * NUL */
+    struct task remove;          /* runs when the deletions of `removing` are durable */
+    size_t calls;                /* number of calls in flight; the last one frees stopped records */
     bool stopped;
 };
 
 struct log_records *log_records_new(struct cluster *cluster, struct runtime *runtime,
                                     const struct log_limits *limits);
-/** Freed once no call is in flight. */
+/** Stops the records. They are freed once no call is in flight. */
 void log_records_stop(struct log_records *records);
 
 struct log_record *log_records_find(const struct log_records *records, const char *uid);
-/** Adds a PodLog that is stored, and drops what is too much. */
+/** Adds a PodLog that is stored, and drops logs beyond the limits. */
 void log_records_add(struct log_records *records, const struct object *log);
-/** Creates a PodLog (consumed), and drops what is too much. */
+/** Creates a PodLog from `draft`, which is freed, and drops logs beyond the limits. */
 void log_records_create(struct log_records *records, struct object *draft);
-/** Stores the status (consumed) of a log that has become complete, and drops what is too much. */
+/** Stores the status of a log that has become complete, and drops logs beyond the limits. `status`
+ * is freed. */
 void log_record_complete(struct log_record *record, int64_t bytes, struct blob *status);
-/** What the PodLog says: the stored one, or the draft. NULL when it is leaving. Borrowed. */
+/** Returns what the PodLog says: the stored one, or the draft. Returns NULL when the log is
+ * leaving. Borrowed. */
 const struct pod_log *log_record_facts(const struct log_record *record);
 /** Deletes the PodLog, and its files unless the pod still exists. */
 void log_record_drop(struct log_record *record);
-/** The PodLog has been deleted: removes its files unless the pod still exists. */
+/** Handles the deletion of a PodLog: removes its files unless the pod still exists. */
 void log_record_deleted(struct log_record *record);

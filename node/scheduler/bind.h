@@ -10,7 +10,7 @@
 enum { BINDER_SLOTS = 256 };
 
 struct binder {
-    const char *node_name; /* borrowed */
+    const char *node_name; /* name of the node; borrowed */
     struct {
         struct blob *from, *to;
     } slots[BINDER_SLOTS];

@@ -240,7 +240,8 @@ static void report(struct group *group, char *message)
         member_report_unschedulable(first, message);
 }
 
-enum { REPORTED_BEHIND = 16 }; /* how many groups behind the head get a message that names it */
+/* Number of groups behind the head that get a message that names it. */
+enum { REPORTED_BEHIND = 16 };
 
 static void report_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
 {

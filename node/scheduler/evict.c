@@ -24,7 +24,7 @@
 struct victim {
     struct group *group;
     bool reclaimed;
-    bool whole;    /* all its pods are chosen */
+    bool whole;    /* all pods of the group are chosen */
     int32_t extra; /* number of members above its gang's minimum that are not chosen yet */
 };
 
@@ -38,9 +38,9 @@ struct eviction {
     struct scheduler *s;
     struct group *group;
     struct amount need;
-    struct victim *victims; /* [n_victims] */
+    struct victim *victims; /* groups whose pods may be evicted, [n_victims] */
     size_t n_victims;
-    struct choice *choices; /* [n_choices] */
+    struct choice *choices; /* chosen pods, [n_choices] */
     size_t n_choices, cap;
     struct amount freed_at[SCHEDULER_NODES_MAX];
     struct amount freed;
@@ -337,7 +337,7 @@ void scheduler_cooled(struct timer *timer)
 {
     struct scheduler *s = container_of(timer, struct scheduler, cooled);
 
-    s->placement_changes++; /* groups that found no victims search again */
+    s->placement_changes++; /* groups that found no victims may search again */
     queues_unblock(&s->queues);
     loop_post(s->cluster->loop, &s->pass);
 }

@@ -23,7 +23,7 @@ enum {
     REPORT_DELAY_MS = 50,    /* delay of status writes; a state that is over before then is never
                               * written */
     REFUSAL_DELAY_MS = 1000, /* how long a queue's head waits before its status gives the reason */
-    REFRESH_DELAY_MS = 5000, /* interval at which that reason is refreshed */
+    REFRESH_DELAY_MS = 5000, /* interval at which the reason of a refusal is refreshed */
     RETRY_DELAY_MS = 1000,
 };
 
@@ -34,19 +34,19 @@ struct scheduler {
     struct scheduler_metrics metrics;
     struct node_set node_set;
     struct amount ahead_capacity;
-    struct amount used;         /* sum of what all groups are charged */
-    int64_t open_gangs;         /* groups that hold a reservation for several pods, or a claim */
-    bool head_waits;            /* the nodes refused the first group of a queue in this pass, so
+    struct amount used; /* sum of what all groups are charged */
+    int64_t open_gangs; /* number of groups that hold a reservation for several pods, or a claim */
+    bool head_waits;    /* the nodes refused the first group of a queue in this pass, so
                                  * no pod is bound ahead of it */
-    struct backfill backfill;   /* reserved on the nodes for the first group of a queue */
-    int backfills;              /* reservations, those within queues included */
-    uint64_t stamp;             /* logical time: increases with each reservation */
+    struct backfill backfill;   /* amount reserved on the nodes for the first group of a queue */
+    int backfills;              /* number of reservations, those within queues included */
+    uint64_t stamp;             /* logical time, which increases with each reservation */
     uint64_t placement_changes; /* incremented whenever a pod takes or frees capacity */
 
     LIST_HEAD(scheduler_victims, group) victims; /* groups with preemptable pods */
     struct group *claimants;                     /* groups with a claim; they are served before
                                                   * the queues */
-    int64_t evicting;                            /* pods that are evicted but not gone yet */
+    int64_t evicting; /* number of pods that are evicted but not gone yet */
 
     struct queues queues;
     struct job_gang *job_gangs;
@@ -67,14 +67,15 @@ struct scheduler {
 
     struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher, node_watcher;
     struct cluster_watcher job_watcher; /* active once a job gang exists */
-    size_t calls; /* store calls in flight; the last one to end frees a stopped scheduler */
+    size_t calls; /* number of store calls in flight; the last one to end frees a stopped
+                   * scheduler */
     bool stopped;
 };
 
 /* Defined in scheduler.c. Ends a store call; frees a stopped scheduler after the last one. */
 void scheduler_call_done(struct scheduler *scheduler);
 
-/* Defined in records.c. Handlers of watch events. */
+/* Defined in records.c. These functions handle watch events. */
 void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_change change,
                              const struct object *old, const struct object *object);
 void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -101,7 +102,7 @@ void group_drop(struct group *group);
 /* Defined in pass.c. Runs one scheduling pass. */
 void scheduler_pass(struct task *task);
 
-/* Defined in capacity.c. Whether a group can have what it asks for: now, later, or never. */
+/* Defined in capacity.c. Says whether a group can have what it asks for: now, later, or never. */
 enum verdict { GRANTED, NO_CAPACITY, QUEUE_FULL, NEVER };
 
 /** Updates what the group's queue and the nodes are charged to what the group holds now. */
@@ -114,8 +115,8 @@ void group_grant(struct group *group, struct amount reserve);
  * that pods evicted for it will free; it is zero if the group's reservation is fragmented over
  * nodes. */
 void group_claim(struct group *group, struct amount claim);
-/** The resources that the group asks for next: those to reserve at admission while it waits for
- * admission, else those of the members to bind next. */
+/** Returns the resources that the group asks for next: those to reserve at admission while it waits
+ * for admission, else those of the members to bind next. */
 struct amount group_need(struct group *group);
 /** Decides whether the group can have `need`. On NEVER, marks the group unsatisfiable and sets its
  * message; on QUEUE_FULL, sets `limiter` to the queue whose limit is reached or kept for
@@ -131,7 +132,7 @@ void group_clear_refusal(struct group *group);
 /** Marks the group as refused for now. If it still waits after REFUSAL_DELAY_MS, its status gives
  * the reason. */
 void group_waits(struct group *group);
-/** Timer `refusal`: writes the reasons of groups that have waited long enough. */
+/** Handler of the timer `refusal`: writes the reasons of groups that have waited long enough. */
 void scheduler_refusal_due(struct timer *timer);
 
 /* Defined in place.c. Binds what is to be bound next, the gang or one member; NULL `member` means
@@ -143,16 +144,17 @@ void group_bind_reserved(struct group *group);
 /** Admits the group or, for a job gang, the groups selected with it. The group itself need not be
  * among them. */
 void group_admit(struct group *group);
-/** The group has what was freed for it, or does not need it any more. */
+/** Ends the claim of a group that has what was freed for it, or does not need it any more. */
 void group_drop_claim(struct group *group);
-/** Lets the group join its queue or leave it. Returns true if it wants something and is in it. */
+/** Lets the group join its queue or leave it. Returns true if the group wants something and is in
+ * its queue. */
 bool group_update_queueing(struct group *group);
 
-/* Defined in reserve.c. Counts what the group takes, or gives back, and took at `stamp`, for
- * reservations that began before. */
+/* Defined in reserve.c. Counts what the group takes, or gives back, for reservations that began
+ * before `stamp`, the moment of its taking. */
 void group_count_backfill(struct group *group, struct amount change, uint64_t stamp);
-/** The first group of a queue was refused by `limiter` or (NULL) the nodes. If it has been passed
- * long enough, room is reserved for it. */
+/** Handles the refusal of the first group of a queue by `limiter` or (NULL) by the nodes. If the
+ * group has been passed long enough, room is reserved for it. */
 void group_refused_by(struct group *group, struct queue *limiter);
 /** Ends the reservations that were made for the group. */
 void group_end_backfills(struct group *group);
@@ -167,14 +169,14 @@ struct queue *queue_keeping(const struct group *group, struct amount more);
 /** Returns what the limits of the queue and of those above it, less what is reserved, leave for
  * groups behind the queue's first. */
 struct amount queue_limits_room(const struct scheduler *scheduler, const struct queue *queue);
-/** The same, within what the nodes have free. It is exact on a single node, except for queues with
- * a guarantee, which may have less. */
+/** Returns what queue_limits_room returns, but no more than the nodes have free. It is exact on a
+ * single node, except for queues with a guarantee, which may have less. */
 struct amount queue_total_room(const struct scheduler *scheduler, const struct queue *queue);
 
 /** Defined in evict.c. Evicts pods of other groups so that the group gets `need`, which becomes its
  * claim. Returns false and evicts none if too few pods may be evicted. */
 bool scheduler_evict_for(struct scheduler *scheduler, struct group *group, struct amount need);
-/** Timer `cooled`: lets groups search for victims again. */
+/** Handler of the timer `cooled`: lets groups search for victims again. */
 void scheduler_cooled(struct timer *timer);
 
 /* Defined in write.c. Writes the pod's node name. */
@@ -185,11 +187,11 @@ void member_evict(struct member *member, const char *reason, const char *why);
 void member_report_unschedulable(struct member *member, const char *message);
 /** Writes the status of a newly admitted group at once. */
 void group_report_admitted(struct group *group);
-/** Writes the status after REPORT_DELAY_MS, if it differs then. */
+/** Writes the status of the group after REPORT_DELAY_MS, if it differs then. */
 void group_report_later(struct group *group);
 /** Drops a pending status write, because the PodGroup object is gone. */
 void group_cancel_report(struct group *group);
-/** Timer `report`: writes the statuses of dirty groups. */
+/** Handler of the timer `report`: writes the statuses of dirty groups. */
 void scheduler_report(struct timer *timer);
-/** Timer `retry`: tries failed bindings again. */
+/** Handler of the timer `retry`: tries failed bindings again. */
 void scheduler_retry(struct timer *timer);

@@ -14,9 +14,9 @@
 
 /* A job of the gang that is unfinished, or has a PodGroup here, or both. */
 struct gang_job {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* links the jobs in a hash table by uid */
     bool unfinished;
-    const struct group *group; /* its PodGroup, or NULL */
+    const struct group *group; /* PodGroup of the job, or NULL */
     char uid[];
 };
 
@@ -333,7 +333,7 @@ struct queue *job_gang_limiter(struct job_gang *gang, bool ever)
     const struct group *group;
 
     select_groups(gang);
-    if (gang->one_queue) /* the common case */
+    if (gang->one_queue) /* the groups usually share one queue */
         return gang->queue ? limiter_of(gang->queue, gang->need, ever) : NULL;
     LIST_FOREACH(group, &gang->groups, gang_entry)
     {

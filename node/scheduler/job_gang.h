@@ -23,18 +23,18 @@ struct scheduler;
 /* State of a PodGroup, as counted by its gang. */
 enum gang_standing {
     STANDING_ABSENT,
-    STANDING_WAITS, /* waits in an open queue */
-    STANDING_HELD,  /* waits in a closed queue */
+    STANDING_WAITS, /* the PodGroup waits in an open queue */
+    STANDING_HELD,  /* the PodGroup waits in a closed queue */
     STANDING_ADMITTED,
     STANDING_N
 };
 
 struct job_gang {
-    UT_hash_handle hh; /* by namespace and gang name */
+    UT_hash_handle hh; /* links the gangs in a hash table by namespace and gang name */
     struct scheduler *scheduler;
     LIST_HEAD(gang_groups, group) groups;
     struct gang_job *jobs;
-    size_t unfinished, missing; /* unfinished jobs; those of them without a PodGroup */
+    size_t unfinished, missing; /* number of unfinished jobs; number of those without a PodGroup */
     size_t min_available;       /* how many jobs start together; 0: all */
     size_t groups_by[STANDING_N];
     bool formed; /* the first `min_available` jobs were admitted */
@@ -42,7 +42,7 @@ struct job_gang {
 
     bool selection_valid; /* group->selected and the fields below are up to date */
     struct amount need;
-    struct queue *queue; /* queue of the selected groups, if they share one */
+    struct queue *queue; /* queue of the selected groups, if they share one; else NULL */
     bool one_queue;
     char key[];
 };

@@ -174,7 +174,8 @@ static const json_t *failing(const struct node_info *node_info, const json_t *re
     return NULL;
 }
 
-/* Terms are alternatives. A term without requirements matches no node. */
+/* Returns why no term of the node affinity matches, or NULL when one does. Terms are alternatives;
+ * a term without requirements matches no node. */
 static char *misfit_affinity(const struct node_info *node_info, const struct pod_spec *spec)
 {
     const json_t *required = json_object_get(json_object_get(spec->affinity, "nodeAffinity"),
@@ -394,7 +395,8 @@ uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spe
     return feasible;
 }
 
-/* First fit in node order, which keeps large blocks of capacity free on later nodes. */
+/* Uses the first node that fits, in node order, which keeps large blocks of capacity free on later
+ * nodes. */
 bool node_set_try_place(const struct node_set *node_set, const struct amount *freed,
                         struct placement *placements, size_t n)
 {

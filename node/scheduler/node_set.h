@@ -16,27 +16,28 @@
 enum { SCHEDULER_NODES_MAX = 64 };
 
 struct node_info {
-    const char *name;        /* borrowed, like the labels */
+    const char *name;        /* name of the node; borrowed, like the labels */
     const struct kv *labels; /* [n_labels] labels that do not come from a Node object */
     size_t n_labels;
     struct amount capacity, used;
-    struct meta *meta; /* of the Node object, whose labels take precedence; NULL if there is none */
-    bool cordoned;     /* spec.unschedulable */
-    json_t *taints;    /* owned; NULL: none */
+    struct meta *meta; /* metadata of the Node object, whose labels take precedence; NULL if there
+                        * is none */
+    bool cordoned;     /* value of spec.unschedulable */
+    json_t *taints;    /* taints of the node; owned; NULL: none */
     struct binder binder;
 };
 
 struct node_set {
     struct node_info *items;
     size_t count;
-    struct amount capacity; /* sum over all nodes */
+    struct amount capacity; /* sum of the capacities of all nodes */
     struct resource_names extras;
 };
 
 struct scheduler_node {
-    const char *name;        /* all pointers are borrowed for the life of the node set */
-    struct amount capacity;  /* allocatable; `pods` is how many run at once */
-    const struct kv *labels; /* [n_labels] */
+    const char *name; /* name of the node; all pointers are borrowed for the life of the node set */
+    struct amount capacity;  /* amounts that pods may use; `pods` is how many run at once */
+    const struct kv *labels; /* labels of the node, [n_labels] */
     size_t n_labels;
 };
 
@@ -63,7 +64,7 @@ uint64_t node_set_feasible(const struct node_set *node_set, const struct pod_spe
 struct placement {
     uint64_t feasible;
     struct amount need;
-    int node_index; /* result: where it is placed, or -1 */
+    int node_index; /* result: index of the node where the pod is placed, or -1 */
 };
 /** Assigns a node to each of `n` placements, using free capacity and `freed` (NULL or one amount
  * per node). Returns false if not all can be placed. Reserves no capacity. O(n × nodes). */

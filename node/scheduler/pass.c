@@ -15,7 +15,8 @@
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
-enum { TRIES_MAX = 64 }; /* groups of a queue that seem to fit and are refused, in one pass */
+/* Number of groups of a queue that may seem to fit and be refused, in one pass. */
+enum { TRIES_MAX = 64 };
 
 static void review(struct scheduler *s, struct group *group)
 {
@@ -123,8 +124,8 @@ static struct queue *topmost_limited(struct queue *queue)
     return top;
 }
 
-/* No more groups of the queue are tried in this pass. If none could start even on empty nodes, the
- * queue is blocked until something ends below the limits. */
+/* Ends the service of a queue in this pass. If none of its groups could start even on empty nodes,
+ * the queue is blocked until something ends below the limits. */
 static void finish_queue(struct scheduler *s, struct queue *queue)
 {
     if (queue->limiter && queue->fifo)
@@ -202,7 +203,7 @@ static bool serve_queue(struct scheduler *s, struct queue *queue)
         return true;
     }
     if (group->touched && !group_update_queueing(group))
-        return true; /* its pods were evicted in this pass */
+        return true; /* the pods of the victim were evicted in this pass */
     if (queue->refused) {
         try_behind(s, queue, group);
         return true;

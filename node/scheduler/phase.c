@@ -46,7 +46,8 @@ static bool same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* A missing phase equals Pending, so a waiting group needs no status write. */
+/* Returns the phase, with a missing one replaced by Pending: a waiting group needs no status
+ * write. */
 static enum podgroup_phase known(enum podgroup_phase phase)
 {
     return phase == PODGROUP_NONE ? PODGROUP_PENDING : phase;

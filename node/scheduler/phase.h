@@ -19,10 +19,10 @@
 /* The counts of a group that determine its phase. */
 struct group_view {
     bool admitted;
-    bool refused; /* the rest of the gang does not fit */
+    bool refused; /* the group was refused: the rest of the gang does not fit */
     int32_t min_member, gate;
-    int32_t bound, running, succeeded, failed, terminating; /* numbers of placed members, by
-                                                             * state */
+    /* Numbers of placed members, by state. */
+    int32_t bound, running, succeeded, failed, terminating;
 };
 
 /** Returns the phase that follows from the counts. */
@@ -32,10 +32,10 @@ enum podgroup_phase podgroup_phase_decide(const struct group_view *view);
 struct group_report {
     enum podgroup_phase phase;
     int32_t running, succeeded, failed;
-    const char *condition; /* Scheduled, Unschedulable or NULL */
+    const char *condition; /* condition of the group: Scheduled, Unschedulable or NULL */
     const char *reason;
-    const char *message; /* borrowed */
-    int64_t at_ms;       /* last transition of the condition, wall time */
+    const char *message; /* message of the condition; borrowed */
+    int64_t at_ms;       /* wall time of the last transition of the condition */
 };
 
 /** Returns the status to write for `view`. `message` (borrowed, or NULL) is the reason of a

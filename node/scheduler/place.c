@@ -30,7 +30,7 @@ static void join_queue(struct group *group)
         return;
     }
     if (group->job_gang)
-        group_clear_refusal(group); /* it waited for the other groups of its job gang */
+        group_clear_refusal(group); /* the group waited for the other groups of its job gang */
     group_rank(group);
     queue_join(&group->scheduler->queues, group->queue, &group->queue_item,
                group_least_need(group));
@@ -124,7 +124,7 @@ bool group_bind_next(struct group *group, struct member *member)
     if (!(gang ? bind_gang(group) : bind_all(group, &member, 1)))
         return false;
     if (in_turn)
-        group_clear_refusal(group); /* otherwise the next member still waits */
+        group_clear_refusal(group); /* without a gang to wait for, the next member still waits */
     group_charge(group);
     return true;
 }
@@ -167,7 +167,7 @@ static void admit_one(struct group *group)
     group_grant(group, need);
     scheduler_metrics_admitted(group);
     group_report_admitted(group);
-    group_bind_reserved(group); /* binds pods created before the admission */
+    group_bind_reserved(group); /* binds pods that were created before the admission */
     group_update_queueing(group);
 }
 
@@ -177,6 +177,6 @@ void group_admit(struct group *group)
         admit_one(group);
         return;
     }
-    group_drop_claim(group); /* the claim was made for all of them */
+    group_drop_claim(group); /* the claim was made for all groups of the job gang */
     job_gang_admit(group->job_gang, admit_one);
 }

@@ -22,7 +22,7 @@
 enum { RESOURCES_MAX = 16 };
 
 struct plain_pod {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* links the records in a hash table by uid of the pod */
     struct plain_groups *groups;
     struct meta *meta;
     struct work work;

@@ -15,7 +15,7 @@ struct plain_groups;
 
 /** Starts the controller. Borrows the cluster until plain_groups_stop. */
 struct plain_groups *plain_groups_start(struct cluster *cluster);
-void plain_groups_stop(struct plain_groups *groups); /* NULL is fine */
+void plain_groups_stop(struct plain_groups *groups); /* NULL is ignored */
 
 /** Returns true if the pod is plain and not annotated with a group yet. */
 bool pod_wants_group(const struct object *pod);

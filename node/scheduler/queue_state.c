@@ -18,12 +18,13 @@
 #define COMPONENT                   "vc-controller-manager"
 
 struct record {
-    UT_hash_handle hh; /* by name */
+    UT_hash_handle hh; /* links the records in a hash table by name of the queue */
     struct queue_states *states;
     char *name;
     int64_t groups;
-    struct metric *by_phase[PODGROUP_PHASE_N]; /* PodGroups by phase; NULL: not counted */
-    enum queue_action asked;                   /* requested, not in the state yet */
+    struct metric *by_phase[PODGROUP_PHASE_N]; /* metrics of the number of PodGroups by phase; NULL:
+                                                * not counted */
+    enum queue_action asked; /* the action that is requested and not in the state yet */
     struct work work;
     struct cluster_call call;
     bool writing;
@@ -267,7 +268,7 @@ static void sync_queue(struct work *work)
     enum queue_state now, next;
 
     if (!queue && !record->writing && !record->groups)
-        record_free(record); /* so that names of queues that are gone take no memory */
+        record_free(record); /* names of queues that are gone take no memory */
     if (!queue || record->writing)
         return;
     if (!is_root(record) && (!queue_spec_of(queue)->parent || !*queue_spec_of(queue)->parent)) {
@@ -332,8 +333,8 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     }
 }
 
-/* Counts a group. Only their number matters, for a queue that is Closing; counts by phase are
- * metrics. A new group without a phase counts as Pending. */
+/* Counts a group in its queue. Decisions need only the number of groups, for a queue that is
+ * Closing; counts by phase are metrics. A new group without a phase counts as Pending. */
 static struct record *count_group(struct queue_states *states, const struct object *group, int by)
 {
     struct record *record = record_named(states, podgroup_spec_of(group)->queue);
@@ -373,7 +374,7 @@ static bool is_meant(const struct command *command, const struct object *queue)
            strcmp(command->target.uid, object_uid(queue)) == 0;
 }
 
-/* What the command asks of the queue; QUEUE_SYNC: nothing that can be done. */
+/* Returns what the command asks of the queue; QUEUE_SYNC: nothing that can be done. */
 static enum queue_action action_of(const struct command *command, const struct object *queue)
 {
     for (size_t i = 0; queue && is_meant(command, queue) && i < countof(actions); i++)

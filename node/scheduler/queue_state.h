@@ -30,4 +30,4 @@ struct queue_states;
 
 /** Starts the controller. Borrows the cluster until queue_states_stop. */
 struct queue_states *queue_states_start(struct cluster *cluster);
-void queue_states_stop(struct queue_states *states); /* NULL is fine */
+void queue_states_stop(struct queue_states *states); /* NULL is ignored */

@@ -15,7 +15,7 @@
 enum { USAGE_DELAY_MS = 1000, DEPTH_MAX = 16 };
 
 struct usage_record {
-    UT_hash_handle hh; /* by name */
+    UT_hash_handle hh; /* links the records in a hash table by name of the queue */
     char *name;
     int32_t counts[PODGROUP_PHASE_N];
     bool dirty;
@@ -26,7 +26,7 @@ struct queue_usage {
     struct cluster *cluster;
     struct scheduler *scheduler;
     struct usage_record *records, *dirty;
-    struct usage_record *last; /* last one found: groups of one queue often arrive together */
+    struct usage_record *last; /* record found last: groups of one queue often arrive together */
     struct timer timer;
     struct cluster_watcher group_watcher;
 };

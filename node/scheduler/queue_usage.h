@@ -12,7 +12,7 @@
 
 struct queue_usage;
 
-/** Borrows both arguments until queue_usage_stop. */
+/** Starts to write the usage of queues. Borrows both arguments until queue_usage_stop. */
 struct queue_usage *queue_usage_start(struct cluster *cluster, struct scheduler *scheduler);
-/** Call it before the scheduler is stopped. NULL is fine. */
+/** Stops writing. Call it before the scheduler is stopped. NULL is ignored. */
 void queue_usage_stop(struct queue_usage *usage);

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "node/scheduler/node_set.h"
 
-enum { DEPTH_MAX = 16 }; /* admission allows 5; more means a cycle */
+/* Largest depth of a tree of queues; admission allows 5, so more means a cycle. */
+enum { DEPTH_MAX = 16 };
 
 static bool queue_before(const struct heap_item *left, const struct heap_item *right)
 {
@@ -361,7 +362,7 @@ static void set_parent(struct queues *queues, struct queue *queue, const char *n
     if (strcmp(queue->name, "root") != 0)
         parent = queues_named(queues, name && *name ? name : "root");
     if (parent && below(parent, queue))
-        parent = NULL; /* a cycle: admission rejects it; it is ignored here */
+        parent = NULL; /* admission rejects a cycle; here it is ignored */
     if (parent == queue->parent)
         return;
     queue_charge(queues, queue->parent, used, (struct amount){0});

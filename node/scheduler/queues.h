@@ -21,27 +21,28 @@
 #include "node/machine/fit_queue.h"
 
 struct tally {
-    struct amount here;  /* of the queue and its descendants */
-    struct amount below; /* sum over its children */
+    struct amount here;  /* amount of the queue and its descendants */
+    struct amount below; /* sum of the amounts of the queue's children */
 };
 
 struct queue {
     UT_hash_handle hh;
     char *name;
     bool exists, open;
-    struct queue *parent; /* NULL: it is the root, or its parent is unknown */
+    struct queue *parent; /* parent queue; NULL: this is the root, or its parent is unknown */
     int32_t weight, priority;
     bool fifo;                /* dequeueStrategy fifo: no group may pass the first */
-    bool reclaimable;         /* other queues may reclaim what it uses above `deserved` */
-    bool has_deserved;        /* it may reclaim capacity up to `deserved` */
+    bool reclaimable;         /* other queues may reclaim what this queue uses above `deserved` */
+    bool has_deserved;        /* the queue may reclaim capacity up to `deserved` */
     bool limited;             /* `limit` is finite */
-    struct amount limit;      /* spec.capability */
-    struct backfill backfill; /* reserved within `limit` for a group of this queue or below */
+    struct amount limit;      /* value of spec.capability */
+    struct backfill backfill; /* amount reserved within `limit` for a group of this queue or
+                               * below */
     struct amount deserved;
     struct amount guarantee;
-    struct tally unmet;       /* unused part of guarantees */
-    struct tally promised;    /* what guarantees would keep if nothing were in use */
-    struct amount used;       /* by this queue and its descendants */
+    struct tally unmet;       /* unused part of the guarantees */
+    struct tally promised;    /* amount that guarantees would keep if nothing were in use */
+    struct amount used;       /* amount used by this queue and its descendants */
     struct amount would_free; /* used only while victims are chosen: what their eviction frees */
     double share;             /* used share of the capacity, divided by weight */
     struct fit_queue waiting;
@@ -50,12 +51,13 @@ struct queue {
     struct queue *next_blocked;
     struct queue *blocked; /* list of queues blocked by this one */
 
-    /* Of this pass, from the refusal of its first group on: */
-    bool refused;                 /* the groups behind the first are being tried */
-    bool passed;                  /* no more of its groups are tried */
-    struct queue *limiter;        /* whose limit refused the first group; NULL: the nodes */
+    /* The members from here to the next blank line belong to the current pass, from the refusal of
+     * the queue's first group on. */
+    bool refused;          /* the groups behind the first are being tried */
+    bool passed;           /* no more groups of the queue are tried in this pass */
+    struct queue *limiter; /* the queue whose limit refused the first group; NULL: the nodes did */
     const struct fit_item *tried; /* groups up to this one have been tried */
-    int tries;                    /* groups that seemed to fit, and were refused */
+    int tries;                    /* number of groups that seemed to fit and were refused */
     struct queue *next_refused;
 };
 
@@ -70,7 +72,8 @@ struct queues {
     bool (*before)(const struct fit_item *a, const struct fit_item *b);
 };
 
-/** `before` orders the groups of one queue; `capacity` is the sum over all nodes. */
+/** Initialises the queues. `before` orders the groups of one queue. `capacity` is the sum over all
+ * nodes. */
 void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
                  bool (*before)(const struct fit_item *a, const struct fit_item *b));
 /** Frees all queues, but not `queues` itself. */

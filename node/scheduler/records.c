@@ -13,10 +13,11 @@
 #include "node/scheduler/internal.h"
 #include "node/scheduler/podgroup_controller.h"
 
-/* Bound of namespaces, names, and uids with a prefix. Admission enforces it. */
+/* Bound on the length of namespaces and names, and of uids with a prefix. Admission enforces it. */
 enum { NAME_BYTES_MAX = 256 };
 
-#define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* for pods without a group */
+/* Names the queue of a pod without a PodGroup. */
+#define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name"
 
 void group_touch(struct group *group)
 {
@@ -118,7 +119,7 @@ static void set_queue(struct scheduler *s, struct group *group, const char *name
     if (queue == group->queue)
         return;
     if (group->charged.pods)
-        scheduler_end_backfills(s); /* they count what is charged to their queues */
+        scheduler_end_backfills(s); /* reservations count what is charged to their queues */
     if (fit_queue_has(&group->queue_item))
         queue_leave(&s->queues, group->queue, &group->queue_item);
     queue_charge(&s->queues, group->queue, group->charged, (struct amount){0});
@@ -195,7 +196,7 @@ void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_chang
         return;
     }
     if (group->object && !same_object(group, object))
-        unload_group(group); /* recreated under the same name */
+        unload_group(group); /* the PodGroup was deleted and created again under the same name */
     if (group->object && group->object->body == object->body) {
         object_unref((struct object *)group->object);
         group->object = object_ref(object);
@@ -410,7 +411,7 @@ void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change 
 
     if (!member) {
         if (pod_wants_group(object))
-            return; /* another event follows once it has a group */
+            return; /* another event follows once the pod has a group */
         if (state < MEMBER_SUCCEEDED || counts_finished(s, object))
             member_new(s, object);
         return;

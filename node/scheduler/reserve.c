@@ -54,7 +54,8 @@ static void drop(struct scheduler *s, struct backfill *backfill)
     backfill_end(backfill);
 }
 
-/* Ends a reservation. What it kept may let others start: all queues are looked at again. */
+/* Ends a reservation. What it kept may let other groups start, so all queues are looked at
+ * again. */
 static void end(struct scheduler *s, struct backfill *backfill)
 {
     drop(s, backfill);
@@ -93,7 +94,7 @@ static bool may_be_passed(const struct scheduler *s, const struct group *group)
     return loop_wall_ms(s->cluster->loop) - group->waits_since_ms < PASSING_MS;
 }
 
-/* What a head needs. With several nodes, all there is. */
+/* Returns the amount to reserve for a head: what it needs or, with several nodes, all there is. */
 static struct amount reserved_for(const struct scheduler *s, struct group *group,
                                   const struct queue *limiter)
 {
@@ -109,7 +110,7 @@ void group_refused_by(struct group *group, struct queue *limiter)
     struct amount need = reserved_for(s, group, limiter);
 
     if (limiter && s->backfill.head == group)
-        end(s, &s->backfill); /* as long as the queue refuses it, it can use no node */
+        end(s, &s->backfill); /* as long as its queue refuses the group, it can use no node */
     if (may_be_passed(s, group))
         return;
     if (backfill->head == group) {
@@ -144,7 +145,7 @@ struct queue *queue_keeping(const struct group *group, struct amount more)
     return NULL;
 }
 
-/* Whether all groups of the queue, or all but its first, are bound by the reservation. */
+/* Returns whether all groups of the queue, or all but its first, are bound by the reservation. */
 static bool binds_all(const struct backfill *backfill, const struct queue *queue)
 {
     const struct group *head = head_of(backfill);
@@ -173,7 +174,7 @@ struct amount queue_total_room(const struct scheduler *s, const struct queue *qu
 
     nodes = amount_minus(nodes, s->queues.kept);
     if (guaranteed)
-        nodes = amount_add(nodes, s->queues.kept); /* some of it may be kept for this queue */
+        nodes = amount_add(nodes, s->queues.kept); /* it may be kept for this queue */
     else if (binds_all(&s->backfill, queue))
         nodes = amount_min(nodes, backfill_room(&s->backfill, s->node_set.capacity));
     return amount_min(room, nodes);

@@ -24,19 +24,19 @@
 struct scheduler;
 
 struct scheduler_options {
-    const struct scheduler_node *nodes; /* [n_nodes], 1 … SCHEDULER_NODES_MAX */
+    const struct scheduler_node *nodes; /* the nodes, [n_nodes], 1 … SCHEDULER_NODES_MAX */
     size_t n_nodes;
     struct resource_names extras;
 };
 
 /** Starts scheduling. Borrows the cluster and the nodes of `options` until scheduler_stop. */
 struct scheduler *scheduler_start(struct cluster *cluster, const struct scheduler_options *options);
-void scheduler_stop(struct scheduler *scheduler); /* NULL is fine */
+void scheduler_stop(struct scheduler *scheduler); /* NULL is ignored */
 
 /** Returns what groups of the queue and its descendants are charged, reservations included. */
 struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queue);
 
-/** Returns the named (extended) resources of its nodes. Borrowed. */
+/** Returns the named (extended) resources of the scheduler's nodes. Borrowed. */
 const struct resource_names *scheduler_resources(const struct scheduler *scheduler);
 
 /** Returns how many pods may be bound ahead of free slots. */

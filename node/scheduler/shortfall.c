@@ -67,7 +67,8 @@ char *shortfall_of_node(struct amount need, struct amount capacity,
 char *shortfall_now(struct amount need, struct amount used, struct amount capacity,
                     const struct resource_names *extras)
 {
-    /* pods first: they are the most common shortage */
+    /* The order in which resources are reported: pods first, because they are the most common
+     * shortage. */
     static const size_t order[] = {2, 0, 1, 3, 4, 5};
     struct amount free_now = amount_minus(capacity, used);
     struct buf text = {0};

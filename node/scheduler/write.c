@@ -21,7 +21,8 @@ static const struct object *current(struct cluster *cluster, const struct kind *
     return object && strcmp(object_uid(object), meta->uid) == 0 ? object : NULL;
 }
 
-/* A failed call may still have stored the binding, so the object decides. */
+/* Returns whether the pod is bound. A failed call may still have stored the binding, so the object
+ * decides. */
 static bool is_bound(struct member *member)
 {
     const struct object *pod = current(member->scheduler->cluster, &kind_pod, member->meta);
@@ -39,9 +40,9 @@ static void bound(struct cluster_call *call, const struct object *result, const 
     if (member->gone) {
         member_drop(member);
     } else if (s->stopped || !err || err->code == ERR_NOT_FOUND || is_bound(member)) {
-        ; /* its next change arrives as an event */
+        ; /* the next change of the pod arrives as an event */
     } else if (err->code == ERR_CONFLICT) {
-        /* The next pass reads its current state. */
+        /* The next pass reads the pod's current state. */
         member_move(member, MEMBER_PENDING, member->deleting);
     } else {
         log_warn("pod could not be bound", kv_str("pod", member->meta->name),
@@ -73,7 +74,7 @@ void member_bind(struct member *member)
 
     member_move(member, MEMBER_BOUND, member->deleting);
     if (!pod || member->writing)
-        return; /* its DELETED event follows */
+        return; /* the DELETED event of the pod follows */
     member->writing = true;
     member->call.done = bound;
     s->calls++;
@@ -106,7 +107,7 @@ void member_evict(struct member *member, const char *reason, const char *why)
     member_mark_evicted(member);
     scheduler_metrics_evicted(member->group, reason);
     if (!pod)
-        return; /* its DELETED event follows */
+        return; /* the DELETED event of the pod follows */
     cluster_event(s->cluster, pod, EVENT_WARNING, reason, SCHEDULER_COMPONENT, "%s", why);
     member->writing = true;
     member->call.done = evicted;
@@ -157,7 +158,7 @@ static void write_status(struct group *group, const struct group_report *now, st
     struct scheduler *s = group->scheduler;
     const struct object *object = current(s->cluster, &kind_pod_group, group->object->meta);
 
-    /* One event per wait, even if amounts in the condition change meanwhile. */
+    /* Report one event per wait, even if amounts in the condition change meanwhile. */
     if (object && is_unschedulable(now) && !is_unschedulable(&group->reported))
         cluster_event(s->cluster, object, EVENT_WARNING, "Unschedulable", SCHEDULER_COMPONENT, "%s",
                       now->message);
@@ -195,7 +196,7 @@ void group_report_admitted(struct group *group)
     struct group_report plain = {.phase = PODGROUP_INQUEUE};
 
     if (group->writing)
-        return; /* compared again when the call ends */
+        return; /* the status is compared again when the call ends */
     if (!podgroup_report_equal(&now, &plain)) {
         write_status(group, &now, podgroup_report_blob(&now));
         return;

@@ -4,7 +4,8 @@
 #   scripts/check.sh    all checks except the following
 #   CHECK_TSAN=1        also runs the whole suite under ThreadSanitizer
 #   CHECK_TIDY=1        also runs clang-tidy, which takes as long as the rest
-#   CHECK_LONG=1        also installs PyTorch, so that its tests run
+#   CHECK_LONG=1        also installs PyTorch, so that its tests run, and fuzzes each target for two minutes instead of five
+#                       seconds
 #   CHECK_SKIP_DEPS=1   does not install packages
 #
 # The first failing step ends the script and prints its output. Otherwise the summary of ctest comes last.
@@ -64,6 +65,9 @@ fi
 
 step "configure fuzz" -- cmake --preset fuzz
 step "build fuzz, with the other compiler" -- cmake --build --preset fuzz -j "$jobs"
+fuzz_seconds=5
+[ "${CHECK_LONG:-0}" = 0 ] || fuzz_seconds=120
+step "fuzz targets, $fuzz_seconds seconds each" -- scripts/fuzz.sh --fresh --seconds $fuzz_seconds
 
 step "configure release" -- cmake --preset release
 step "build release" -- cmake --build --preset release -j "$jobs" --target jobflow

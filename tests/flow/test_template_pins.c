@@ -162,7 +162,7 @@ static void a_retried_flow_keeps_what_it_pinned(void **state)
 
 static void a_flow_may_change_its_mind(void **state)
 {
-    static const char *const flow =
+    static const char flow[] =
         "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f, annotations: "
         "{flow.volcano.sh/allow-updates: 'true'}}, spec: {templatePolicy: %s, flows: [{name: a}, "
         "{name: b, dependsOn: {targets: [a]}}]}}";

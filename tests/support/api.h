@@ -19,6 +19,8 @@ struct api_fixture_options {
     int64_t watch_window;
     const char *directory; /* directory of the store; NULL: a store in memory */
     bool deletion_protection;
+    size_t objects_max; /* limit of the registry; 0: its default */
+    uint64_t lives;     /* earlier servers on this directory: uids differ from theirs */
 };
 
 void api_fixture_start(struct api_fixture *fixture,

@@ -64,6 +64,7 @@ static void start_parts(struct node *node, const struct node_options *options)
                     .empty_dir_bytes = options->empty_dir_bytes,
                     .sim = options->sim},
         .isolate_all = !options->sim && (options->host.isolate_all || private_network),
+        .confine = !options->sim && options->confine,
         .private_network = private_network,
         .lock_addresses = !options->sim && !private_network,
         .service_addresses = !options->sim,

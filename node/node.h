@@ -34,6 +34,8 @@ struct node_options {
     struct host_paths host_paths;    /* paths of the host that pods may mount (SEC-20) */
     int64_t empty_dir_bytes;     /* size limit of an emptyDir without sizeLimit; 0: none (L-39) */
     struct log_limits kept_logs; /* limits on logs of pods that are gone; ignored when simulated */
+    bool confine; /* pods of namespaces with ANNOTATION_CONFINED are confined; ignored when
+                   * simulated */
     bool sim;
     struct runtime_host_options host; /* options of the runtime; ignored when simulated */
 };

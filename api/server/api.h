@@ -36,11 +36,21 @@ struct api_conversions {
     json_t *(*to_job)(const struct object *job_template, const json_t *patch, struct error *err);
 };
 
+/** Whether this process can confine pods whose authors are no administrators. False, with the reason
+ * for the client, when it cannot; such a user may then change nothing. */
+struct api_confinement {
+    bool (*possible)(void *ctx, struct error *err);
+    void *ctx;
+};
+
 /** Borrows the registry. `logs` is copied; NULL when this process has no logs. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
 /** Enables …/jobs/NAME/template and …/jobtemplates/NAME/instantiate. Call before the first
  * request. */
 void api_set_conversions(struct api *api, const struct api_conversions *conversions);
+/** Marks namespaces in which others than administrators change something, so that their pods are
+ * confined. Without it every author is trusted. */
+void api_set_confinement(struct api *api, const struct api_confinement *confinement);
 /** Lets administrators GET /backup; the copy is made in `directory`. Call at most once. */
 void api_enable_backups(struct api *api, const char *directory);
 /** Makes /version report that this process is a daemon, to which clients may submit work. */

@@ -153,6 +153,11 @@ void api_set_daemon(struct api *api)
     api->is_daemon = true;
 }
 
+void api_set_confinement(struct api *api, const struct api_confinement *confinement)
+{
+    api->confinement = *confinement;
+}
+
 void api_set_limits(struct api *api, const struct traffic_limits *limits)
 {
     traffic_limit(&api->traffic, limits);
@@ -218,7 +223,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
         !accept_negotiate(request->accept, endpoint_of(verb), protobuf_of(&call.route), &call.media,
                           &err))
         return reply_error(&call, &err);
-    if (!admit(&call, verb, &err))
+    if (!admit(&call, verb, &err) || !confinement_require(&call, &err))
         return reply_error(&call, &err);
     // cppcheck-suppress returnDanglingLifetime ; the stream returned keeps nothing of the call
     return verb(&call);

@@ -27,6 +27,7 @@ static const struct flag flags[] = {
     {FLAG_INT,      "sim-speed",  0,   "N",    "simulated pods take 1/N of their time; default: 1", SERVE(sim_speed), .min = 1, .max = 1000000, .live = true},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
+    {FLAG_BOOL,     "trust-editors", 0, NULL, "pods of users who are no administrators run like all others: at the levels plain and mounts they can become administrators", SERVE(trust_editors)},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", SERVE(hosts_as_addresses)},
     {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path), .check = check_host_path},
     {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit), .check = check_empty_dir_limit},

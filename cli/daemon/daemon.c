@@ -121,6 +121,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .node_resources = options->node_resources,
         .isolation = options->isolation,
         .own_keyrings = true,
+        .confine = !options->trust_editors,
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
         .keep_logs = options->keep_logs,
@@ -166,6 +167,20 @@ static void limit_clients(const struct daemon *daemon)
     api_set_limits(serving_api(daemon->serving), &traffic);
 }
 
+static bool can_confine(void *ctx, struct error *err)
+{
+    struct runtime *runtime = engine_runtime(((struct daemon *)ctx)->engine);
+    struct error why = {0};
+
+    return runtime->ops->confine(runtime, &why) ||
+           error_set(
+               err, ERR_FORBIDDEN, "",
+               "the pods of users who are no administrators cannot be kept from the "
+               "administrator's credentials on this machine: %s. The administrator can accept "
+               "that: serve --trust-editors",
+               why.message);
+}
+
 static bool open_access(struct daemon *daemon, struct error *err)
 {
     scoped_str tokens = mem_printf("%s/" ACCESS_TOKENS, daemon->data_dir);
@@ -187,6 +202,9 @@ static bool open_access(struct daemon *daemon, struct error *err)
         return false;
     daemon->serving = serving_new(daemon->engine, &listener);
     api_set_daemon(serving_api(daemon->serving));
+    if (!daemon->options.trust_editors && !is_simulated(&daemon->options))
+        api_set_confinement(serving_api(daemon->serving),
+                            &(struct api_confinement){can_confine, daemon});
     limit_clients(daemon);
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);

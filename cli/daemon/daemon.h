@@ -24,6 +24,7 @@ struct daemon_options {
     int64_t max_pods;
     const char *node_resources; /* NULL = all resources of the machine */
     int64_t restart_backoff_ms;
+    bool trust_editors;           /* pods are not confined, whoever wrote them (DC-27) */
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */

@@ -56,6 +56,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
         .host_paths = options->host_paths,
         .empty_dir_bytes = options->empty_dir_bytes,
+        .confine = options->confine,
         .sim = options->sim,
         .host =
             {

@@ -30,6 +30,7 @@ struct engine_options {
     const char *node_resources; /* --node-resources; NULL = all resources of the machine */
     bool own_keyrings;     /* plain pods do not share the session keyring of whoever starts them */
     const char *isolation; /* level of every pod; NULL = the level each pod needs */
+    bool confine; /* pods of namespaces in which not only administrators write are confined */
     const char *network;
     bool hosts_as_addresses;      /* always; otherwise only for pods that cannot resolve names */
     struct host_paths host_paths; /* paths that pods may mount (SEC-20) */

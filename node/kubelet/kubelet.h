@@ -34,6 +34,7 @@ struct kubelet_options {
     int64_t intents_ahead; /* number of start intents written in advance of free slots */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own */
+    bool confine;           /* pods of namespaces with ANNOTATION_CONFINED are confined */
     bool private_network;   /* pods have a network of their own, apart from the machine's */
     bool lock_addresses;    /* the range of addresses is locked, because nodes of one machine use
                              * different ranges */

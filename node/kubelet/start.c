@@ -77,6 +77,17 @@ static enum resolve_result resolve(struct kubelet_pod *pod, const struct value_s
     return result;
 }
 
+/* Not only administrators write in its namespace. */
+static bool is_confined(const struct kubelet_pod *pod)
+{
+    const struct kubelet *k = pod->kubelet;
+    const struct object *ns =
+        k->options.confine ? cluster_get(k->cluster, &kind_namespace, "", pod->meta->namespace)
+                           : NULL;
+
+    return ns && meta_annotation(ns->meta, ANNOTATION_CONFINED);
+}
+
 struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
@@ -85,6 +96,7 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
         .uid = pod->meta->uid,
         .ns = pod->meta->namespace,
         .name = pod->meta->name,
+        .confined = is_confined(pod),
         .object = pod->object,
         .spec = spec,
         .hostname = spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name,

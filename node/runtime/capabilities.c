@@ -86,6 +86,18 @@ bool host_probe_capabilities(struct host *host, struct error *err)
     return true;
 }
 
+bool host_can_confine(struct host *host, struct error *err)
+{
+    scoped_str scratch = mem_printf("%s/probe", host->directory);
+    scoped_str why = NULL;
+    enum isolation_level level;
+
+    host->confines =
+        host->confines || isolation_level_choose(isolation_level_text(isolation_level_confining()),
+                                                 scratch, &level, &why, err);
+    return host->confines;
+}
+
 bool host_require_isolation(struct host *host, struct error *err)
 {
     bool private = host->config.private_network;

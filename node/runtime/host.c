@@ -227,6 +227,11 @@ static void host_connect_holder(struct runtime *rt, struct netns_holder *out)
     *out = host->config.private_network ? host_network_connect_holder(host) : NETNS_HOLDER_NONE;
 }
 
+static bool host_confine(struct runtime *rt, struct error *err)
+{
+    return host_can_confine(host_of(rt), err);
+}
+
 static const struct runtime_ops ops = {
     .adopt = host_adopt,
     .start = host_start,
@@ -247,6 +252,7 @@ static const struct runtime_ops ops = {
     .connect_holder = host_connect_holder,
     .describe = host_describe,
     .capabilities = host_capabilities,
+    .confine = host_confine,
     .free = host_free,
 };
 

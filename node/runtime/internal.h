@@ -59,6 +59,7 @@ struct host {
     char *description; /* one line that describes what pods get here; NULL: not found out yet */
     struct runtime_capabilities capabilities;
     bool isolate_all;
+    bool confines;               /* the level for confined pods was tried, and works */
     bool own_keyrings;           /* plain pods do not share the session keyring that this process
                                   * has inherited */
     struct netns_holder holder;  /* connection to the holder of the private network, if the options
@@ -144,6 +145,8 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
 /** Finds out once what pods can get here, and fills config and capabilities. Returns false when the
  * requested level does not work. */
 bool host_probe_capabilities(struct host *host, struct error *err);
+/** Tries the level for confined pods, once. Returns false with `err` when it does not work here. */
+bool host_can_confine(struct host *host, struct error *err);
 /** Returns false with `err` when the options name a level or the private network and it does not
  * work. */
 bool host_require_isolation(struct host *host, struct error *err);

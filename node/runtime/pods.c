@@ -156,9 +156,10 @@ static void send_start(struct host *host, struct host_pod *pod)
 
 /* Finds the first id for the programs of a namespace; 0 below level full. Returns false with `err`
  * on failure. */
-static bool ids_of(struct host *host, const char *ns, uint32_t *out, struct error *err)
+static bool ids_of(struct host *host, enum isolation_level level, const char *ns, uint32_t *out,
+                   struct error *err)
 {
-    if (host->config.level != ISOLATION_FULL)
+    if (level != ISOLATION_FULL)
         return true;
     if (!host->id_ranges)
         host->id_ranges = id_ranges_open(
@@ -182,13 +183,17 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         host_fail_later(host, known, "InvalidPod", "the pod's uid has an invalid form");
         return;
     }
-    kind = runtime_choose_way(pod, host->isolate_all || host->config.private_network);
-    if (kind == SHIM_POD_SANDBOXED && !host_probe_capabilities(host, &err)) {
+    kind =
+        runtime_choose_way(pod, host->isolate_all || host->config.private_network || pod->confined);
+    if ((kind == SHIM_POD_SANDBOXED && !host_probe_capabilities(host, &err)) ||
+        (pod->confined && !host_can_confine(host, &err))) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    isolation.level = (enum isolation_level)host->config.level;
-    if (kind == SHIM_POD_SANDBOXED && !ids_of(host, pod->ns, &isolation.ids, &err)) {
+    isolation.level =
+        pod->confined ? isolation_level_confining() : (enum isolation_level)host->config.level;
+    if (kind == SHIM_POD_SANDBOXED &&
+        !ids_of(host, isolation.level, pod->ns, &isolation.ids, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }

@@ -61,6 +61,8 @@ struct runtime_container {
 };
 struct runtime_pod {
     const char *uid, *ns, *name;
+    bool
+        confined; /* the pod's author may not do what the user who runs jobflow may; see `confine` */
     const struct object *object; /* the Pod; borrowed for the call */
     const struct pod_spec *spec;
     const char *hostname, *pod_ip; /* host name and address of the pod; pod_ip may be "" */
@@ -187,6 +189,10 @@ struct runtime_ops {
     const char *(*describe)(struct runtime *rt);
     /** Returns what pods get here; borrowed. Returns NULL when this runtime executes nothing. */
     const struct runtime_capabilities *(*capabilities)(struct runtime *rt);
+    /** Returns whether pods can be confined here: kept, at a level that holds against their authors,
+     * from this program's files and from what its user may do. The level is tried once. NULL: this
+     * runtime executes nothing. False: UNAVAILABLE, with the reason. */
+    bool (*confine)(struct runtime *rt, struct error *err);
     void (*free)(struct runtime *rt); /* frees the runtime; pods keep running */
 };
 

@@ -320,6 +320,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
         .hosts = pod->hosts,
         .ids = isolation.ids,
+        .confined = pod->confined,
         .n_volumes = (uint32_t)pod->n_volumes,
     };
 

@@ -51,6 +51,11 @@ bool isolation_level_parse(const char *text, enum isolation_level *out)
     return false;
 }
 
+enum isolation_level isolation_level_confining(void)
+{
+    return geteuid() == 0 ? ISOLATION_FULL : ISOLATION_USER;
+}
+
 struct attempt {
     enum isolation_level level;
     const char *scratch;
@@ -70,6 +75,7 @@ static bool build_root(void *arg, struct error *err)
         .user_namespace = attempt->level == ISOLATION_USER,
         .owner = full ? CHECK_FIRST_ID : 0,
         .cwd = "/",
+        .read_only = attempt->level == isolation_level_confining(),
     };
     int fd;
 

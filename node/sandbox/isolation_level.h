@@ -32,6 +32,10 @@ bool isolation_level_parse(const char *text, enum isolation_level *out);
 bool isolation_level_choose(const char *wanted, const char *scratch, enum isolation_level *out,
                             char **out_why, struct error *err);
 
+/** Returns the level of pods whose authors may not do what the user who runs jobflow may: FULL for
+ * root, USER for others. At lower levels their programs have rights of that user outside. */
+enum isolation_level isolation_level_confining(void);
+
 /** Tries a level: enters its namespaces and builds a container's root in a child process. The
  * calling process stays in the namespaces. */
 bool isolation_level_try(enum isolation_level level, const char *scratch, struct error *err);

@@ -263,16 +263,49 @@ static bool make_plain_dir(struct pod_sandbox *sandbox, struct error *err)
     return sandbox->dirs.own_fd >= 0 || error_errno(err, errno, "directory of the pod");
 }
 
+/* The directory of pods is <data>/node/pods (node/runtime/internal.h). */
+static void hide_data_directory(struct pod_sandbox *sandbox)
+{
+    scoped_str path = mem_strdup(sandbox->dir);
+
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(path, '/');
+
+        if (!slash || slash == path)
+            return;
+        *slash = '\0';
+    }
+    hidden_dirs_find(path, &sandbox->hidden);
+}
+
+/* A confined program with the id of the user who runs jobflow does not get that user's home
+ * directory. At level FULL the ids of programs have no rights there. */
+static void hide_home(struct pod_sandbox *sandbox, const struct shim_config *config)
+{
+    static const char name[] = "HOME=/";
+    char home[ROOTFS_PATH_MAX];
+
+    if (!sandbox->confined || sandbox->level != ISOLATION_USER)
+        return;
+    for (uint32_t i = 0; i < config->n_env; i++)
+        if (strncmp(config->env[i], name, strlen(name)) == 0 &&
+            rootfs_resolve(config->env[i] + strlen(name) - 1, home, NULL) && home[1])
+            sandbox->home = mem_strdup(home);
+}
+
 struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const struct shim_pod *pod,
                                     const struct shim_config *config, const struct network *network,
                                     const struct sockaddr_bpf *bpf, struct error *err)
 {
-    bool mounts = config->level > ISOLATION_PLAIN;
+    enum isolation_level level =
+        pod->confined ? isolation_level_confining() : (enum isolation_level)config->level;
+    bool mounts = level > ISOLATION_PLAIN;
     struct pod_sandbox *sandbox = mem_alloc(sizeof *sandbox);
 
-    sandbox->level = (enum isolation_level)config->level;
+    sandbox->level = level;
+    sandbox->confined = pod->confined;
     sandbox->pod = pod;
-    sandbox->private_tmp = config->private_tmp;
+    sandbox->private_tmp = config->private_tmp || pod->confined;
     sandbox->hosts_as_addresses = config->hosts_as_addresses;
     sandbox->private_network = config->private_network;
     sandbox->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
@@ -286,6 +319,10 @@ struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const str
     sandbox->self_pidfd = pidfd_open(getpid(), 0);
     sandbox->user_fd = -1;
     sandbox->serves_ssh = pod_sandbox_serves_ssh(pod);
+    if (mounts) {
+        hide_data_directory(sandbox);
+        hide_home(sandbox, config);
+    }
     if ((mounts ? enter_namespaces(sandbox, network, err) : make_plain_dir(sandbox, err)) &&
         make_directories(sandbox, err) && make_identity(sandbox, err) && make_sshd(sandbox, err) &&
         volumes_make(&sandbox->dirs, pod, err) && (mounts || plain_make(sandbox, err)))
@@ -313,6 +350,8 @@ void pod_sandbox_free(struct pod_sandbox *sandbox)
     if (sandbox->user_fd >= 0)
         close(sandbox->user_fd);
     close(sandbox->self_pidfd);
+    hidden_dirs_release(&sandbox->hidden);
+    mem_free(sandbox->home);
     mem_free(sandbox->dir);
     mem_free(sandbox);
 }

@@ -10,6 +10,7 @@
  * are directories on disk, and environment variables tell where (plain.h).
  */
 #include "node/machine/sockaddr_rules.h"
+#include "node/sandbox/hidden_dirs.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/sockaddr_bpf.h"
@@ -21,6 +22,7 @@ enum { POD_SANDBOX_ENV_MAX = 8 };
 
 struct pod_sandbox {
     enum isolation_level level;
+    bool confined; /* the pod's author may not do what the user who runs jobflow may (shim_pod) */
     const struct shim_pod *pod; /* what the shim was told about the pod; borrowed */
     bool private_tmp, private_network, hosts_as_addresses;
     struct sockaddr_rules rules;    /* rules for the socket addresses of the pod's programs */
@@ -28,6 +30,8 @@ struct pod_sandbox {
                                      * applies them */
     bool own_mounts;                /* the shim has a mount namespace of its own */
     char *dir; /* absolute path of the sandbox's files; at level plain they are on disk */
+    struct hidden_dirs hidden; /* where the data directory is visible; none at level plain */
+    char *home; /* home directory that a confined pod at level USER must not see; NULL = none */
     struct volume_dirs dirs; /* the directories of volumes; disk_fd is the directory of pods as seen
                               * inside the sandbox */
     int self_pidfd;

@@ -29,7 +29,7 @@ bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
     if (sandbox->level == ISOLATION_FULL && !namespaces_enter_user_range(sandbox->user_fd, err))
         return false;
     if (!sandbox->pod->containers[index].cwd && access(program->cwd, X_OK))
-        program->cwd = "/"; /* a volume covers the directory, or it is closed to these ids */
+        program->cwd = "/"; /* the directory is covered, or it is closed to these ids */
     if (sandbox->level < ISOLATION_USER)
         return true;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -174,24 +174,6 @@ static int run_tree(struct pod_sandbox *sandbox, struct error *err)
     return tree_fd;
 }
 
-/* Returns the path of the data directory (owned). The directory of pods is <data>/node/pods
- * (node/runtime/internal.h). */
-static char *data_directory(const struct pod_sandbox *sandbox)
-{
-    char *path = mem_strdup(sandbox->dir);
-
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash || slash == path) {
-            mem_free(path);
-            return NULL;
-        }
-        *slash = '\0';
-    }
-    return path;
-}
-
 /* Makes the control groups of a container. At level full an rlimit bounds its processes already,
  * unless sshd may change to other ids, each of which would have the whole share; then a pids group
  * is needed, too. */
@@ -215,7 +197,6 @@ pid_t pod_sandbox_start(struct pod_sandbox *sandbox, unsigned index,
                         const struct spawn_plan *program, int report_fd, struct error *err)
 {
     const struct shim_container *c = &sandbox->pod->containers[index];
-    scoped_str data = data_directory(sandbox);
     struct rootfs_mount *mounts =
         mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct rootfs_plan root = {
@@ -227,8 +208,11 @@ pid_t pod_sandbox_start(struct pod_sandbox *sandbox, unsigned index,
         .private_tmp = sandbox->private_tmp,
         .user_namespace = sandbox->level == ISOLATION_USER,
         .owner = sandbox->level == ISOLATION_FULL ? sandbox->pod->ids : 0,
+        .read_only = sandbox->confined,
+        .home = sandbox->home,
         .cwd = program->cwd,
-        .hidden = data,
+        .cwd_asked = c->cwd != NULL,
+        .hidden = &sandbox->hidden,
     };
     struct init_plan plan = {
         &root, *program, report_fd, sandbox->self_pidfd, sandbox, index, sandbox->groups[index]};

@@ -149,6 +149,13 @@ static bool wants_overlay(const struct build *build, const char *top)
     return false;
 }
 
+/* Returns whether the host's files at this path, to which no link leads, are kept from the pod. */
+static bool is_hidden(const struct rootfs_plan *plan, const char *path)
+{
+    return (plan->hidden && hidden_dirs_cover(plan->hidden, path)) ||
+           (plan->home && below(path, plan->home));
+}
+
 /* Copies the mount at `path` if one of the private file systems will cover it. */
 static void keep_path(const struct build *build, struct kept_path *kept, const char *path)
 {
@@ -157,7 +164,8 @@ static void keep_path(const struct build *build, struct kept_path *kept, const c
     int fd;
 
     kept->tree_fd = -1;
-    if (!path || !rootfs_resolve(path, kept->path, NULL) || !kept->path[1])
+    if (!path || !rootfs_resolve(path, kept->path, NULL) || !kept->path[1] ||
+        is_hidden(build->plan, kept->path))
         return;
     snprintf(top, sizeof top, "%.*s", (int)top_len(kept->path) + 1, kept->path);
     if (!is_private(build->plan, top + 1) && !wants_overlay(build, top))
@@ -308,6 +316,24 @@ static bool show_scratch(struct build *build, int fd, const char *name, unsigned
     return ok;
 }
 
+/* Makes an empty directory on the scratch tmpfs and shows it at the home directory of the user who
+ * runs jobflow, which may be anywhere. */
+static bool make_private_home(struct build *build, struct error *err)
+{
+    const char *home = build->plan->home;
+    int target_fd = home ? openat(build->base_fd, home + 1, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = target_fd < 0 ? -1 : scratch_dir(build, "home", err);
+    bool ok = target_fd < 0 || (fd >= 0 && mount_tree_bind(fd, 0, target_fd, err));
+
+    if (!ok)
+        error_prefix(err, "cannot make a private %s: ", home);
+    if (fd >= 0)
+        close(fd);
+    if (target_fd >= 0)
+        close(target_fd);
+    return ok;
+}
+
 /* Makes an empty directory on the scratch tmpfs and shows it at the top-level entry `name`. */
 static bool make_private_dir(struct build *build, const char *name, mode_t mode, struct error *err)
 {
@@ -366,6 +392,7 @@ static bool make_private_dirs(struct build *build, struct error *err)
            make_proc(build, err) &&
            attach(build, "/run/pod", MOUNT_POINT_DIR, plan->run_tree_fd, err) &&
            (!plan->private_tmp || make_private_dir(build, "tmp", 01777, err)) &&
+           make_private_home(build, err) &&
            (!build->new_root || bind_host(build, "sys", MOUNT_POINT_DIR, err));
 }
 
@@ -384,27 +411,29 @@ static bool attach_volumes(struct build *build, struct error *err)
     return true;
 }
 
+/* Covers a directory, unless it is not in this file system, by the empty one at `empty_fd`. */
+static bool cover(const struct build *build, const char *path, int empty_fd, struct error *err)
+{
+    int target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int tree_fd = target_fd < 0 ? -1 : mount_tree_clone(empty_fd, MOUNT_TREE_READ_ONLY, err);
+    bool ok = target_fd < 0 || (tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err));
+
+    if (target_fd >= 0)
+        close(target_fd);
+    return ok;
+}
+
 /* Covers the data directory, which holds credentials and the API's socket, by an empty one. */
 static bool hide(struct build *build, struct error *err)
 {
-    const char *path = build->plan->hidden;
-    char cwd[ROOTFS_PATH_MAX];
-    int target_fd, empty_fd, tree_fd = -1;
-    bool ok;
+    const struct hidden_dirs *hidden = build->plan->hidden;
+    int empty_fd = hidden ? scratch_dir(build, "hidden", err) : -1;
+    bool ok = !hidden || empty_fd >= 0;
 
-    if (!path ||
-        (build->plan->cwd && rootfs_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
-        return true;
-    target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (target_fd < 0) /* the hidden directory is not in this file system */
-        return true;
-    empty_fd = scratch_dir(build, "hidden", err);
-    if (empty_fd >= 0)
-        tree_fd = mount_tree_clone(empty_fd, MOUNT_TREE_READ_ONLY, err);
-    ok = tree_fd >= 0 && mount_tree_attach(tree_fd, target_fd, err);
+    for (size_t i = 0; ok && hidden && i < hidden->n; i++)
+        ok = cover(build, hidden->paths[i], empty_fd, err);
     if (empty_fd >= 0)
         close(empty_fd);
-    close(target_fd);
     return ok;
 }
 
@@ -432,6 +461,31 @@ static bool enter_root(struct build *build, struct error *err)
     return chdir("/") == 0 || error_errno(err, errno, "/");
 }
 
+/* False when the pod's spec names a working directory in a hidden one. */
+static bool check_cwd(const struct rootfs_plan *plan, struct error *err)
+{
+    char path[ROOTFS_PATH_MAX];
+
+    if (!plan->cwd_asked || !plan->hidden || !rootfs_resolve(plan->cwd, path, NULL) ||
+        !hidden_dirs_cover(plan->hidden, path))
+        return true;
+    return error_set(err, ERR_FORBIDDEN, "",
+                     "working directory \"%s\": it lies in the data directory of jobflow, which "
+                     "pods do not see; set workingDir to another one",
+                     plan->cwd);
+}
+
+/* From here on this mount namespace cannot write to the host's files. What is mounted later, and
+ * the trees of volumes, can be written to. */
+static bool protect_host(const struct rootfs_plan *plan, struct error *err)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return !plan->read_only ||
+           mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0 ||
+           error_errno(err, errno, "cannot make the host's files read-only");
+}
+
 bool rootfs_build(const struct rootfs_plan *plan, struct error *err)
 {
     struct build build = {.plan = plan, .scratch_fd = -1, .base_fd = -1};
@@ -440,7 +494,8 @@ bool rootfs_build(const struct rootfs_plan *plan, struct error *err)
     umask(0);
     for (size_t i = 0; i < KEPT_PATHS; i++)
         build.kept[i].tree_fd = -1;
-    ok = (!plan->detach_mounts || namespaces_detach_mounts(err)) && resolve_mounts(&build, err);
+    ok = (!plan->detach_mounts || namespaces_detach_mounts(err)) && check_cwd(plan, err) &&
+         protect_host(plan, err) && resolve_mounts(&build, err);
     if (ok) {
         keep_path(&build, &build.kept[0], plan->cwd);
         keep_path(&build, &build.kept[1], "/etc/resolv.conf");

@@ -13,10 +13,16 @@
  *   /tmp             the host's, or an empty tmpfs
  *   /etc, /root, …   an overlay (overlay.h) where mount points are missing; /root always at level
  *                    FULL, where the host's belongs to another user
+ *
+ * The data directory is shown empty at every path that leads to it. Nothing in a pod's spec undoes
+ * that: a working directory in there is an error. Of a confined pod the host's files are read-only,
+ * and the home directory of the user who runs jobflow is private and empty, because a program with
+ * that user's id could otherwise leave commands there that run outside.
  */
 #include <stddef.h>
 
 #include "base/error.h"
+#include "node/sandbox/hidden_dirs.h"
 #include "node/sandbox/mount_tree.h"
 
 struct rootfs_mount {
@@ -36,10 +42,13 @@ struct rootfs_plan {
     bool private_tmp;    /* the container has an empty /tmp; false: it has the host's */
     bool user_namespace; /* the file system is built inside a user namespace, where mount options
                           * differ */
-    unsigned owner;  /* uid and gid that own the private directories; 0 = those of this process */
-    const char *cwd; /* working directory of the program, which stays visible wherever it is */
-    const char *hidden; /* a directory that is shown empty (SEC-06), unless cwd is inside; NULL =
-                         * none */
+    unsigned owner;   /* uid and gid that own the private directories; 0 = those of this process */
+    bool read_only;   /* programs cannot write to what they see of the host */
+    const char *home; /* a directory that is private and empty; NULL = none */
+    const char *cwd; /* working directory of the program, which stays visible wherever it is, unless
+                      * it is hidden */
+    bool cwd_asked;  /* the pod's spec names cwd: a hidden one is an error */
+    const struct hidden_dirs *hidden; /* directories that are shown empty (SEC-06); NULL = none */
 };
 
 /** Builds the file system of a container around this process, which has mount and pid namespaces of

@@ -126,6 +126,9 @@ NORETURN static void exec_in(struct action *a)
     struct error err = {0};
     int null_fd = SHIM_FD_NULL;
 
+    /* The program shares this process's memory until it calls exec, and other programs of the pod
+     * see it already: they must not trace it and so get out of their process ids. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     container_spawn_plan(c, marker, &plan);
     if (!pod_sandbox_join(shim->sandbox, c->index, c->pid, a->born, &plan, &err))
         fail(a, spawn_exit_code(SPAWN_SETUP), err.message);

@@ -259,6 +259,7 @@ static void get_port(struct frame_reader *r, struct arena *arena, uint32_t *port
     X(TEXT, hosts)                                   \
     X(ARRAY, ports, n_ports, port, sizeof(uint32_t)) \
     X(U32, ids)                                      \
+    X(BOOL, confined)                                \
     X(TEXT, host_key)                                \
     X(TEXT, host_public)                             \
     X(ARRAY, volumes, n_volumes, volume, 4 * TEXT_BYTES)

@@ -21,7 +21,7 @@
 #include "node/wire/frame.h"
 
 /* SHIM_CONTAINERS_MAX bounds the init and main containers of a pod together. */
-enum { SHIM_VERSION = 7, SHIM_CONTAINERS_MAX = 256 };
+enum { SHIM_VERSION = 8, SHIM_CONTAINERS_MAX = 256 };
 
 /* The types of messages with their numbers. A message keeps its number, because after an upgrade
  * the node talks to shims of the earlier version. */
@@ -127,8 +127,10 @@ struct shim_pod {
     const char *hostname, *ip, *hosts; /* only for a sandboxed pod; NULL = none */
     uint32_t *ports;                   /* ports that any container declares, TCP and UDP alike */
     uint32_t n_ports;
-    uint32_t ids; /* at level full: the first id of the range that the pod's programs have; 0 =
+    uint32_t ids;  /* at level full: the first id of the range that the pod's programs have; 0 =
                    * none */
+    bool confined; /* the pod's author may not do what the user who runs jobflow may: the pod gets
+                    * isolation_level_confining and sees less of the host (sandbox/rootfs.h) */
     const char *host_key,
         *host_public; /* key pair for the pod's sshd; NULL = the program brings its own */
     struct shim_volume *volumes;

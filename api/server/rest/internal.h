@@ -31,7 +31,8 @@ struct api {
     struct store *store;
     struct api_logs logs; /* read is NULL when this process has no logs */
     struct api_conversions conversions;
-    LIST_HEAD(, api_stream) streams; /* all that have not ended */
+    struct api_confinement confinement; /* `possible` NULL: every author is trusted */
+    LIST_HEAD(, api_stream) streams;    /* all that have not ended */
     struct watch_event_cache *event_cache;
     struct watch_batcher *batcher;
     struct store_watch *pods; /* open while logs are followed, to see containers end */
@@ -151,6 +152,12 @@ bool dry_run_parse(const struct request_target *target, enum registry_dry_run *o
 json_t *body_parse(const struct api_call *call, struct error_list *duplicates, struct error *err);
 /** The size and depth allowed for the body; a JobFlow may be larger than other objects. */
 const struct json_limits *body_limits(const struct api_call *call);
+
+/* rest/confinement.c: pods of authors who are no administrators */
+
+/** Marks the request's namespace if its sender is such an author and asks for a change. False when
+ * the change is refused: its pods could not be confined. */
+bool confinement_require(const struct api_call *call, struct error *err);
 
 /* The verbs; each returns the stream that responds. */
 

@@ -167,6 +167,9 @@ const char *pod_qos_class(const struct pod_spec *spec);
  * blanks or commas. node/machine/programs.h says how a need is written. */
 #define ANNOTATION_NEEDS "jobflow.dev/needs"
 
+/* Annotation of a namespace: its pods are confined, because not only administrators write there. */
+#define ANNOTATION_CONFINED "jobflow.dev/confined"
+
 /* Annotations of pod templates for `--runtime sim`: they script the containers on the virtual
  * clock. */
 #define ANNOTATION_SIM_DURATION                                                                    \

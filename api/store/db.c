@@ -330,14 +330,15 @@ static bool defend(struct db *db, struct error *err)
     return true;
 }
 
-static bool open_file(struct db *db, struct error *err)
+static bool open_file(struct db *db, enum db_mode mode, struct error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
-                SQLITE_OPEN_EXRESCODE;
+    bool unlocked = mode == DB_LOOK_UNLOCKED;
+    int flags = (unlocked ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX |
+                SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
 
     if (db->read_only ? !exists(db->path, err) : !create_private(db->path, err))
         return false;
-    if (sqlite3_open_v2(db->path, &db->sqlite, flags, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(db->path, &db->sqlite, flags, unlocked ? "unix-none" : NULL) != SQLITE_OK)
         return db_fail(db, err, "opening it");
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
     return defend(db, err);
@@ -391,10 +392,11 @@ struct db *db_open(const char *path, enum db_mode mode, struct error *err)
     bool ok;
 
     db->path = mem_strdup(path);
-    db->read_only = mode == DB_LOOK;
+    db->read_only = mode == DB_LOOK || mode == DB_LOOK_UNLOCKED;
     db->statuses = db_statuses_new();
-    ok = open_file(db, err) && (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) &&
-         read_meta(db, err) && (db->clean || quick_check(db, err));
+    ok = open_file(db, mode, err) &&
+         (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) && read_meta(db, err) &&
+         (db->clean || quick_check(db, err));
     if (ok)
         return db;
     db_close(db);

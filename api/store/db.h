@@ -10,7 +10,12 @@
 
 struct db;
 
-enum db_mode { DB_FULL, DB_NORMAL, DB_LOOK };
+enum db_mode {
+    DB_FULL,
+    DB_NORMAL,
+    DB_LOOK,          /* reads only; waits while another process has the file open */
+    DB_LOOK_UNLOCKED, /* reads only and looks at no lock: nothing may change meanwhile */
+};
 
 enum db_outcome {
     DB_OK,

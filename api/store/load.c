@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "api/store/holder.h"
 #include "api/store/internal.h"
 #include "api/store/place.h"
 #include "base/log.h"
@@ -160,7 +161,7 @@ static bool claim_revisions(struct store *store, struct error *err)
 static enum db_mode mode_of(const struct store_options *options)
 {
     if (options->read_only)
-        return DB_LOOK;
+        return options->stopped_holder ? DB_LOOK_UNLOCKED : DB_LOOK;
     return options->sync == STORE_SYNC_NORMAL ? DB_NORMAL : DB_FULL;
 }
 
@@ -174,21 +175,48 @@ static bool open_database(struct store *store, const char *directory, struct err
     if (store->db)
         return load(store, err) && claim_revisions(store, err);
     if (why.code == ERR_CONFLICT)
-        return store_dir_in_use(directory, err);
+        return holder_in_use(directory, err);
     if (err)
         *err = why;
     return false;
 }
 
+static bool goes_on(const char *directory, struct error *err)
+{
+    return error_set(err, ERR_CONFLICT, "",
+                     "the process that holds %s was stopped and goes on: ask again", directory);
+}
+
+/* Reads the store beside a process that is stopped and keeps its locks. What was read is only valid
+ * when the process is stopped until the end. */
+static bool open_beside_stopped(struct store *store, const char *directory, struct error *err)
+{
+    struct holder_stamp stamp;
+    struct error why = {0};
+    bool ok;
+
+    if (!holder_stamp_take(directory, &stamp))
+        return goes_on(directory, err);
+    ok = open_database(store, directory, &why);
+    if (!holder_stamp_holds(directory, &stamp))
+        return goes_on(directory, err);
+    if (!ok && err)
+        *err = why;
+    return ok;
+}
+
 static bool open_directory(struct store *store, const char *directory, struct error *err)
 {
+    bool beside_stopped = store->options.read_only && store->options.stopped_holder;
+
     if (store->options.read_only && !place_check(directory, err))
         return false;
     if (store->options.read_only)
         store_dir_look(&store->dir, directory);
     else if (!store_dir_open(&store->dir, directory, err))
         return false;
-    if (!open_database(store, directory, err))
+    if (beside_stopped ? !open_beside_stopped(store, directory, err)
+                       : !open_database(store, directory, err))
         return false;
     if (store->options.read_only) { /* everything is in memory now */
         db_close(take(store->db));

@@ -42,6 +42,8 @@ struct store_options {
                             * max_delay_ms */
     int64_t watch_window;  /* changes kept for resuming watches (L-28); 0 = 10,000 */
     bool read_only;        /* takes no lock, writes nothing */
+    bool stopped_holder;   /* with read_only: a process that is stopped holds the directory. Opening
+                            * fails with CONFLICT when it goes on meanwhile */
     bool few_only;         /* load only kinds with few objects (kind.few) */
     const char *name_only; /* … and of the others those with this name, or a name that begins
                             * with it and a dash; NULL: none. Used during opening only */

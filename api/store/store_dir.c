@@ -14,26 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/store/holder.h"
 #include "api/store/place.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
-
-bool store_dir_in_use(const char *directory, struct error *err)
-{
-    scoped_str path = mem_printf("%s/lock", directory);
-    scoped(buf) struct buf text = {0};
-
-    if (!file_read(path, PID_MAX, &text, NULL) || text.len == 0)
-        return error_set(err, ERR_CONFLICT, "", "%s is in use by another process", directory);
-    if (text.data[text.len - 1] == '\n')
-        text.data[--text.len] = '\0';
-    return error_set(err, ERR_CONFLICT, "",
-                     "%s is in use by process %s; stop it or name another data directory",
-                     directory, text.data);
-}
 
 static void warn(const char *what, const char *path)
 {
@@ -43,61 +30,12 @@ static void warn(const char *what, const char *path)
     log_warn(what, kv_str("error", err.message));
 }
 
-static bool is_there(long pid)
-{
-    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
-
-/* Returns the hexadecimal value of a field of /proc/PID/status. */
-static uint64_t mask_of(const char *status, const char *name)
-{
-    const char *line = strstr(status, name);
-
-    return line ? strtoull(line + strlen(name), NULL, 16) : 0;
-}
-
-/* Returns the n-th word after the first, or NULL when the line has fewer. */
-static const char *word_at(const char *line, int n)
-{
-    for (; line && n > 0; n--)
-        line = (line = strchr(line, ' ')) ? line + 1 : NULL;
-    return line;
-}
-
-/*
- * Returns whether a process has ended or is about to: it does not exist, is a zombie, has begun to
- * exit, or has SIGKILL pending. The kernel closes its files only after that. A process hidden in
- * /proc counts as running while its pid exists.
- */
-static bool is_ending(long pid)
-{
-    enum { EXITING = 0x4, TEXT_MAX = 16 << 10 }; /* PF_EXITING of linux/sched.h */
-    scoped_str stat_path = mem_printf("/proc/%ld/stat", pid);
-    scoped_str status_path = mem_printf("/proc/%ld/status", pid);
-    scoped(buf) struct buf stat = {0}, status = {0};
-    const char *after_name, *state, *flags;
-    uint64_t coming;
-
-    if (!file_read(stat_path, TEXT_MAX, &stat, NULL) ||
-        !file_read(status_path, TEXT_MAX, &status, NULL))
-        return !is_there(pid);
-    /* proc(5): "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS …"; a name may be anything. */
-    after_name = strrchr(stat.data, ')');
-    state = word_at(after_name, 1);
-    flags = word_at(after_name, 7);
-    if (!flags)
-        return false;
-    coming = mask_of(status.data, "\nSigPnd:") | mask_of(status.data, "\nShdPnd:");
-    return *state == 'Z' || *state == 'X' || strtoul(flags, NULL, 10) & EXITING ||
-           coming & (UINT64_C(1) << (SIGKILL - 1));
-}
-
 static bool owner_is_ending(const struct store_dir *dir)
 {
     char text[PID_MAX] = "";
     long pid = pread(dir->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
 
-    return pid > 0 && is_ending(pid);
+    return pid > 0 && holder_is_ending((pid_t)pid);
 }
 
 /*
@@ -129,7 +67,7 @@ static bool take_lock(struct store_dir *dir, const char *directory, struct error
         return error_errno(err, errno, "cannot open %s/lock", directory);
     reason = lock_in_time(dir);
     if (reason)
-        return reason == EWOULDBLOCK ? store_dir_in_use(directory, err)
+        return reason == EWOULDBLOCK ? holder_in_use(directory, err)
                                      : error_errno(err, reason, "cannot lock %s/lock", directory);
     len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(dir->lock, 0) < 0 || pwrite(dir->lock, pid, (size_t)len, 0) != len)

@@ -23,8 +23,5 @@ bool store_dir_open(struct store_dir *dir, const char *directory, struct error *
 void store_dir_look(struct store_dir *dir, const char *directory);
 void store_dir_release(struct store_dir *dir);
 
-/** Sets CONFLICT with the pid that has the lock of `directory`. Returns false. */
-bool store_dir_in_use(const char *directory, struct error *err);
-
 void store_dir_give_reserve(struct store_dir *dir);
 bool store_dir_take_reserve(struct store_dir *dir); /* true when it is complete */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/client/answer.h"
+#include "api/store/holder.h"
 #include "api/store/place.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -23,7 +24,7 @@
 
 /* A process that has just started locks the data directory before it listens, so opening retries
  * TRIES times, PAUSE_MS apart. */
-enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20, PID_TEXT_MAX = 32 };
+enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20 };
 
 static bool has_store(const char *data_dir, struct error *err)
 {
@@ -47,18 +48,36 @@ static void pause_ms(int64_t ms)
     nanosleep(&time, NULL);
 }
 
-/* True when the process that last locked the data directory still runs: it will listen soon, or it
- * holds the store. */
-static bool is_held(const char *data_dir)
+/* Opens the store of a process that is stopped (Ctrl-Z): it answers nobody, but what it has stored
+ * does not change. CONFLICT when it goes on meanwhile. A command that opens it several times warns
+ * once. */
+static struct client *open_stopped(const char *data_dir, pid_t pid, struct error *err)
 {
-    scoped_str path = mem_printf("%s/lock", data_dir);
-    scoped(buf) struct buf text = {0};
-    long pid;
+    static pid_t told;
+    struct client *client = client_local_open(data_dir, CLIENT_LOOK, HOLDER_STOPPED, err);
 
-    if (!file_read(path, PID_TEXT_MAX, &text, NULL))
-        return false;
-    pid = strtol(text.data ? text.data : "", NULL, 10);
-    return pid > 0 && pid != getpid() && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+    if (client && told != pid)
+        cli_warnf("process %ld, which runs in %s, is stopped; this is what it had stored by then: "
+                  "'fg' in its terminal or 'kill -CONT %ld' continues it",
+                  (long)pid, data_dir, (long)pid);
+    told = client ? pid : told;
+    return client;
+}
+
+/* Opens the process that holds the directory. NOT_FOUND when no process listens, CONFLICT when that
+ * may change within a moment. */
+static struct client *open_holder(const char *data_dir, enum client_access access,
+                                  struct error *err)
+{
+    pid_t stopped = holder_stopped(data_dir);
+
+    if (!stopped)
+        return client_http_open(data_dir, err);
+    if (access == CLIENT_LOOK)
+        return open_stopped(data_dir, stopped, err);
+    holder_in_use(data_dir, err);
+    err->code = ERR_UNAVAILABLE;
+    return NULL;
 }
 
 static struct client *open_directory(const char *data_dir, enum client_access access,
@@ -70,14 +89,14 @@ static struct client *open_directory(const char *data_dir, enum client_access ac
     if (lstat(data_dir, &info) == 0 && !place_check(data_dir, err))
         return NULL;
     for (int i = 0; i < TRIES; i++) {
-        struct client *client = client_http_open(data_dir, &why);
+        struct client *client = open_holder(data_dir, access, &why);
 
         if (client)
             return client;
-        if (why.code != ERR_NOT_FOUND || !has_store(data_dir, &why))
+        if ((why.code != ERR_NOT_FOUND && why.code != ERR_CONFLICT) || !has_store(data_dir, &why))
             break;
-        if (i + 1 == TRIES || !is_held(data_dir)) {
-            client = client_local_open(data_dir, access, &why);
+        if (why.code == ERR_NOT_FOUND && (i + 1 == TRIES || !holder_is_there(data_dir))) {
+            client = client_local_open(data_dir, access, HOLDER_NONE, &why);
             if (client)
                 return client;
             if (why.code != ERR_CONFLICT)
@@ -249,6 +268,13 @@ void client_close(struct client *client)
 bool client_is_live(const struct client *client)
 {
     return client->ops->is_live;
+}
+
+char *client_why_not_live(const struct client *client)
+{
+    return client->holder == HOLDER_STOPPED
+               ? mem_printf("the process that runs in %s is stopped", client->data_dir)
+               : mem_printf("no process runs in %s", client->data_dir);
 }
 
 const char *client_data_dir(const struct client *client)

@@ -5,7 +5,8 @@
  * The process that runs in the data directory answers on its socket. When no process runs there,
  * the client opens the store in this process and answers the same requests with the same API code,
  * so that a finished run can be inspected. Nothing changes in such a store, and a watch on it ends
- * after the present state.
+ * after the present state. When the process is stopped (Ctrl-Z) the client does the same beside it,
+ * says so, and refuses to change anything.
  *
  * A call is a struct embedded in the caller's struct. Several calls may be in flight at once; their
  * callbacks run one at a time, from client_run.
@@ -90,6 +91,8 @@ SCOPED_DEFINE_PTR(client, struct client *, client_close)
 
 /** Returns true when a running process answers, so objects may still change. */
 bool client_is_live(const struct client *client);
+/** Says why nothing changes while a client is not live: "no process runs in DIR". Owned. */
+char *client_why_not_live(const struct client *client);
 const char *client_data_dir(const struct client *client);
 /** Returns the namespace for objects that name none: `given`, else that of the kubeconfig, else
  * "default". Borrowed. */

@@ -1,5 +1,6 @@
 /*
- * Answers API requests in this process from the store of a data directory in which no process runs.
+ * Answers API requests in this process from the store of a data directory in which no process runs,
+ * or in which one is stopped.
  *
  * Controllers and the node are not started, so nothing changes by itself. Watches and followed logs
  * would never end, so they end as soon as all present data has been sent.
@@ -364,10 +365,11 @@ static bool open_side(struct local *local, struct side *side, const struct engin
     const struct engine_options options = {
         .data_dir = local->base.data_dir,
         .read_only = !local->changes,
+        .stopped_holder = local->base.holder == HOLDER_STOPPED,
         .few_only = part->few_only,
         .name_only = part->name_only,
     };
-    int queue = load_lock(local->base.data_dir);
+    int queue = local->base.holder == HOLDER_STOPPED ? -1 : load_lock(local->base.data_dir);
 
     side->engine = engine_start(&options, err);
     if (queue >= 0)
@@ -408,7 +410,8 @@ static void advance_clock_to_store(const struct store *store)
         clock_real_lead_ms(ahead_ms);
 }
 
-struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
+struct client *client_local_open(const char *data_dir, enum client_access access,
+                                 enum client_holder holder, struct error *err)
 {
     static const struct engine_options few = {.few_only = true}, whole = {0};
     struct local *local = mem_alloc(sizeof *local);
@@ -417,6 +420,7 @@ struct client *client_local_open(const char *data_dir, enum client_access access
     local->base.ops = &ops;
     local->base.data_dir = mem_strdup(data_dir);
     local->changes = access == CLIENT_CHANGE;
+    local->base.holder = holder;
     ok = local->changes ? open_side(local, &local->all, &whole, err)
                         : open_side(local, &local->few, &few, err);
     if (ok) {

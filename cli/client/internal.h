@@ -18,11 +18,15 @@ struct client_ops {
     void (*close)(struct client *client); /* frees the transport's struct */
 };
 
+/* Whether a process holds a data directory that is opened in this process. */
+enum client_holder { HOLDER_NONE, HOLDER_STOPPED };
+
 /* The common part of a client, embedded first in each transport's struct. */
 struct client {
     const struct client_ops *ops;
     char *data_dir;                 /* data directory, or the server's address */
     char *namespace;                /* namespace of its kubeconfig; NULL */
+    enum client_holder holder;      /* of a data directory that is opened in this process */
     LIST_HEAD(, client_call) calls; /* calls in flight */
     bool stopped;
 };
@@ -38,8 +42,10 @@ struct client *client_kube_open(const char *kubeconfig, const struct kubeconfig_
 /** Opens the server of the cluster this process runs in as a pod; NOT_FOUND when it runs in none.
  */
 struct client *client_cluster_open(const char *host, const char *port, struct error *err);
+/** Opens the store of a data directory in this process. With HOLDER_STOPPED, only to look at it; the
+ * store is then read beside the process that holds it. */
 struct client *client_local_open(const char *data_dir, enum client_access access,
-                                 struct error *err);
+                                 enum client_holder holder, struct error *err);
 
 /* Called by a transport with bytes of the body; and at the end of the answer. */
 void client_take_data(struct client_call *call, const char *bytes, size_t len);

@@ -297,8 +297,9 @@ static void watch_resource(struct get *get, const struct resource *resource)
         }
         fflush(stdout);
         if (!client_is_live(get->client)) {
-            fprintf(stderr, "No process runs in %s: nothing will change.\n",
-                    client_data_dir(get->client));
+            scoped_str why = client_why_not_live(get->client);
+
+            cli_warnf("%s: nothing will change", why);
             break;
         }
         watcher_start(get->client, &watch.watcher, &query, revision);

@@ -174,11 +174,13 @@ static bool open_client(struct wait *wait)
 static bool may_go_on(struct wait *wait)
 {
     if (wait->client && !client_is_live(wait->client) && wait->options->timeout_ms < 0 &&
-        !in_grace(wait))
-        return error_set(&wait->err, ERR_UNAVAILABLE, "", "no process runs in %s: %s/%s stays %s",
-                         client_data_dir(wait->client), wait->resource->kind->plural,
-                         wait->resource->name,
+        !in_grace(wait)) {
+        scoped_str why = client_why_not_live(wait->client);
+
+        return error_set(&wait->err, ERR_UNAVAILABLE, "", "%s: %s/%s stays %s", why,
+                         wait->resource->kind->plural, wait->resource->name,
                          wait->phase && *wait->phase ? wait->phase : "as it is");
+    }
     return left_ms(wait) != 0 ||
            error_set(&wait->err, ERR_TIMEOUT, "", "timed out waiting for the condition on %s/%s",
                      wait->resource->kind->plural, wait->resource->name);

@@ -41,6 +41,7 @@ struct engine_options {
     bool controllers;         /* false: only store and registry, for reading and validating */
     unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */
     bool read_only;           /* read a data directory in which no process runs; takes no lock */
+    bool stopped_holder;      /* with read_only: a stopped process holds it (store.h) */
     bool few_only;            /* with read_only: load only the kinds with few objects */
     const char *name_only;    /* with read_only: load only objects with this name (store.h) */
 };

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "api/store/holder.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
@@ -215,7 +216,9 @@ static struct engine *open_engine(const struct session_options *options, struct 
  * a daemon accepts flows of another run. Two runs in one process would end together. */
 static struct client *open_client(const struct session_options *options, const struct error *in_use)
 {
-    struct client *client = client_open(options->data_dir, CLIENT_LOOK, NULL);
+    struct client *client = holder_stopped(options->data_dir)
+                                ? NULL
+                                : client_open(options->data_dir, CLIENT_LOOK, NULL);
 
     if (client && !client_is_daemon(client)) {
         cli_error(in_use);

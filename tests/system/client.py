@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -65,6 +66,62 @@ def a_run_at_work_can_be_looked_at():
                 "pod/f-a-main-0\n")
     let_go(run)
     check(not os.path.exists(".jobflow/api.sock"), "socket gone")
+
+
+def stop(process):
+    """Stops a process as Ctrl-Z does, and returns once it is stopped."""
+    process.signal(signal.SIGSTOP)
+    wait_until("it is stopped", lambda: read("/proc/%d/stat" % process.pid).rpartition(") ")[2][:1] == "T")
+
+
+def store_files(directory):
+    """Size and time of each file that belongs to the store."""
+    return {name: (os.stat(path).st_size, os.stat(path).st_mtime_ns) for name in ("store.db", "store.db-wal", "lock")
+            for path in [os.path.join(directory, name)] if os.path.exists(path)}
+
+
+def a_stopped_run_is_read_from_its_store():
+    run = at_work()
+    stop(run)
+    files = store_files(".jobflow")
+    said = "warning: process %d, which runs in .jobflow, is stopped" % run.pid
+    for args, text in ((("get", "jf,vcjob,pods"), "f-a-main-0"), (("get", "jf", "-w"), "Running"),
+                       (("logs", "jf/f"), "a begins"), (("logs", "-f", "job/f-a"), "a begins"),
+                       (("describe", "jf/f"), "Running"), (("explain", "jf/f"), "waits for a"),
+                       (("graph", "jf/f"), "Running"), (("events",), "create a job named f-a!"),
+                       (("plan", "f.yaml"), "Flow default/f")):
+        done = jobflow(*args)
+        check_in(" ".join(args), text, done.stdout)
+        check_in(" ".join(args), said, done.stderr)
+        check_equal("%s: said once" % args[0], done.stderr.count("is stopped; "), 1)
+    done = jobflow("wait", "jf/f", code=1)
+    check_in("wait", "the process that runs in .jobflow is stopped: jobflows/f stays Running", done.stderr)
+    check_equal("wait: said once", done.stderr.count("is stopped; "), 1)
+    why = "is in use by process %d, which is stopped: 'fg' in its terminal or 'kill -CONT %d' continues it" % (run.pid, run.pid)
+    for args in (("delete", "jf/f"), ("apply", "f.yaml"), ("suspend", "job/f-a"), ("retry", "jf/f"),
+                 ("backup", "copy.db", "--data-dir", ".jobflow"), ("run", "f.yaml"), ("serve", "--data-dir", ".jobflow")):
+        check_in(" ".join(args), why, jobflow(*args, code=None).stderr)
+    check_equal("nothing was written", store_files(".jobflow"), files)
+    run.signal(signal.SIGCONT)
+    let_go(run)
+    check_in("afterwards", "Succeed", jobflow("get", "jf").stdout)
+
+
+def a_stopped_daemon_is_read_from_its_store():
+    daemon = Background("serve", "--data-dir", "d", "--listen", "none")
+    wait_until("it answers", lambda: jobflow("get", "--raw", "/healthz", "--data-dir", "d", code=None).stdout == "ok")
+    jobflow("apply", gated(), "--data-dir", "d")
+    wait_until("a runs", lambda: "Running" in jobflow("get", "pods", "f-a-main-0", "--data-dir", "d", code=None).stdout)
+    stop(daemon)
+    done = jobflow("get", "jf", "--data-dir", "d")
+    check_in("row", "Running", done.stdout)
+    check_in("why", "process %d, which runs in d, is stopped" % daemon.pid, done.stderr)
+    check_in("run", "which is stopped", jobflow("run", "f.yaml", "--data-dir", "d", code=None).stderr)
+    daemon.signal(signal.SIGCONT)
+    write("go", "")
+    jobflow("wait", "jf/f", "--data-dir", "d")
+    daemon.signal(signal.SIGTERM)
+    check_equal("ends", daemon.wait(), 0)
 
 
 def a_finished_run_answers_the_same_way():
@@ -148,7 +205,7 @@ def a_watch_prints_rows_as_they_change():
         check(row in rows, "row %s" % row)
     check_in("later pods", "pod/f-b-main-0\n", names.output())
     done = jobflow("get", "jf", "-w", code=0)
-    check_in("nobody", "No process runs in .jobflow", done.stderr)
+    check_in("nobody", "no process runs in .jobflow: nothing will change", done.stderr)
 
 
 def words_of_states_have_colours_on_a_terminal():

@@ -1,0 +1,41 @@
+#pragma once
+/*
+ * The process that holds a data directory, as the directory's lock file and /proc tell it.
+ *
+ * A process that is stopped (Ctrl-Z, SIGSTOP) keeps its lock and answers nobody. What it has stored
+ * can still be read, because nothing changes while it is stopped.
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/error.h"
+
+/** The pid in the lock file of a data directory; 0: it has none. The process may have ended. */
+pid_t holder_pid(const char *directory);
+/** Is that process there? */
+bool holder_is_there(const char *directory);
+/** Has a process ended, or is it about to? It does not exist, is a zombie, has begun to exit, or has
+ * SIGKILL pending. The kernel closes its files only after that. */
+bool holder_is_ending(pid_t pid);
+/** The pid of the process that has the lock and is stopped; 0: no process has it, or it runs. */
+pid_t holder_stopped(const char *directory);
+
+/** Sets CONFLICT with the process that has the lock of `directory`, and says whether it is stopped.
+ * Returns false. */
+bool holder_in_use(const char *directory, struct error *err);
+
+/* What the files of a stopped process were when reading them began. */
+struct holder_stamp {
+    pid_t pid;
+    struct {
+        off_t size;
+        struct timespec changed;
+    } files[2];
+};
+
+/** Notes the files of a data directory whose holder is stopped. False when it runs, or when no
+ * process holds the directory. */
+bool holder_stamp_take(const char *directory, struct holder_stamp *out);
+/** Is the same process still stopped, and has nothing changed since? */
+bool holder_stamp_holds(const char *directory, const struct holder_stamp *stamp);

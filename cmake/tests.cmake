@@ -48,6 +48,7 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/tests/layer
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 add_test(NAME citations COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/citations.py)
 add_test(NAME hosts COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/hosts.py)
+add_test(NAME mutants COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/mutants/run.py --check) # plants nothing
 add_test(NAME conformance_ids COMMAND ${CMAKE_SOURCE_DIR}/scripts/conformance.sh)
 
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c tests/fake/*.c)

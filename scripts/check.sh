@@ -4,8 +4,8 @@
 #   scripts/check.sh    all checks except the following
 #   CHECK_TSAN=1        also runs the whole suite under ThreadSanitizer
 #   CHECK_TIDY=1        also runs clang-tidy, which takes as long as the rest
-#   CHECK_LONG=1        also installs PyTorch, so that its tests run, and fuzzes each target for two minutes instead of five
-#                       seconds
+#   CHECK_LONG=1        also installs PyTorch, so that its tests run, fuzzes each target for two minutes instead of five
+#                       seconds, and plants the changes of tests/mutants, each of which a test must notice: hours
 #   CHECK_SKIP_DEPS=1   does not install packages
 #
 # The first failing step ends the script and prints its output. Otherwise the summary of ctest comes last.
@@ -47,6 +47,7 @@ step "layers" -- cmake -P tests/layers.cmake
 step "conformance ids" -- scripts/conformance.sh
 step "cited rules" -- python3 tests/citations.py
 step "named hosts" -- python3 tests/hosts.py
+step "planted changes fit the sources" -- tests/mutants/run.py --check
 step "banned calls" -- scripts/banned.sh build/dev
 step "format" -- cmake --build --preset dev --target format-check
 
@@ -76,6 +77,10 @@ step "hardening of the release program" -- run_ctest release -R '^system_hardeni
 step "cppcheck" -- cmake --build --preset dev --target cppcheck
 if [ "${CHECK_TIDY:-0}" = 1 ]; then
     step "clang-tidy" -- cmake --build --preset dev --target tidy
+fi
+
+if [ "${CHECK_LONG:-0}" != 0 ]; then
+    step "planted changes are noticed" -- tests/mutants/run.py
 fi
 
 echo "check: tests, after $(clock $((SECONDS - began)))"

@@ -1,3 +1,4 @@
+/* wraps: fsync renameat */
 #include "tests/unit.h"
 
 #include <dirent.h>
@@ -10,6 +11,41 @@
 #include <unistd.h>
 
 #include "base/file.h"
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+
+/* What happened: F file synced, D directory synced, R renamed. */
+static char steps[16];
+static char fails; /* the step that fails with EIO; 0: none */
+
+static int step(char which)
+{
+    size_t n = strlen(steps);
+
+    if (n + 1 < sizeof steps) {
+        steps[n] = which;
+        steps[n + 1] = '\0';
+    }
+    if (which != fails)
+        return 0;
+    errno = EIO;
+    return -1;
+}
+
+int __wrap_fsync(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) || step(S_ISDIR(info.st_mode) ? 'D' : 'F') ? -1 : __real_fsync(fd);
+}
+
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    return step('R') ? -1 : __real_renameat(from_fd, from, to_fd, to);
+}
 
 static void write_text(const char *path, const char *text)
 {
@@ -106,6 +142,42 @@ static void a_failed_write_leaves_the_old_file_and_no_litter(void **state)
     assert_true(exists(inner));
 
     assert_int_equal(count_entries("target"), 1);
+}
+
+/* covers: reliability.md D-10 SEC-16 */
+static void a_file_is_synced_before_it_takes_its_name_and_its_directory_after(void **state)
+{
+    static const struct {
+        const char *name;
+        char fails;
+        const char *steps, *content;
+    } cases[] = {
+        {"all is well", 0, "FRD", "new"},
+        {"the content is not on disk", 'F', "F", "old"},
+        {"the name is not taken", 'R', "FR", "old"},
+        {"the entry is not on disk", 'D', "FRD", "new"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str folder = mem_printf("steps-%zu", i);
+        scoped_str dir = test_path(folder);
+        scoped_str path = mem_printf("%s/file", dir);
+        scoped(buf) struct buf text = {0};
+        struct error err = {0};
+        bool written;
+
+        check_ok(cases[i].name, file_mkdirs(dir, 0700, &err), err);
+        write_text(path, "old");
+        steps[0] = '\0';
+        fails = cases[i].fails;
+        written = file_write_atomic(path, "new", 3, 0600, &err);
+        fails = 0;
+        check_int(cases[i].name, written, !cases[i].fails);
+        check_str(cases[i].name, steps, cases[i].steps);
+        check_ok(cases[i].name, file_read(path, 10, &text, &err), err);
+        check_str(cases[i].name, text.data, cases[i].content);
+        check_int("no litter", count_entries(folder), 1);
+    }
 }
 
 static void missing_parents_are_made(void **state)
@@ -297,6 +369,7 @@ int main(void)
         cmocka_unit_test(what_was_written_reads_back),
         cmocka_unit_test(reading_keeps_to_its_bounds),
         cmocka_unit_test(a_failed_write_leaves_the_old_file_and_no_litter),
+        cmocka_unit_test(a_file_is_synced_before_it_takes_its_name_and_its_directory_after),
         cmocka_unit_test(missing_parents_are_made),
         cmocka_unit_test(a_tree_is_removed_and_links_are_not_followed),
         cmocka_unit_test(closed_directories_of_ours_are_removed),

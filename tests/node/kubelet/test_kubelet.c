@@ -1,9 +1,36 @@
 /*
  * Pods from their binding to their end, with a scripted runtime on the embedded cluster.
  */
+/* wraps: store_when_durable */
 #include "tests/unit.h"
 
 #include "tests/support/kubelet_fixture.h"
+
+void __real_store_when_durable(struct store *store, struct task *task);
+void __wrap_store_when_durable(struct store *store, struct task *task);
+
+/* A disk that is slow: tasks that wait for it, until it is done. */
+static struct {
+    bool slow;
+    struct task *tasks[8];
+    size_t n;
+} disk;
+
+void __wrap_store_when_durable(struct store *store, struct task *task)
+{
+    if (disk.slow && disk.n < countof(disk.tasks))
+        disk.tasks[disk.n++] = task;
+    else
+        __real_store_when_durable(store, task);
+}
+
+static void disk_is_done(struct node_fixture *fixture)
+{
+    for (size_t i = 0; i < disk.n; i++)
+        __real_store_when_durable(fixture->store, disk.tasks[i]);
+    disk.n = 0;
+    node_fixture_settle(fixture);
+}
 
 static int64_t start_ms(struct node_fixture *fixture, const char *name)
 {
@@ -35,6 +62,32 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
     node_fixture_delete(fixture, &kind_pod, "p", -1);
     node_fixture_settle(fixture);
     check("purged with its object", pod->purged);
+    node_fixture_free(fixture);
+}
+
+/* covers: reliability.md D-09 D-10 */
+static void a_pod_starts_and_is_released_when_that_is_durable(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(2);
+    struct scripted_pod *pod;
+
+    disk.slow = true;
+    kubelet_fixture_pod(fixture, "p", NULL, NULL);
+    check("its intent is in the status", start_ms(fixture, "p") != 0);
+    check("it waits for the disk", disk.n > 0);
+    check("not started", !node_fixture_started(fixture, "p"));
+    disk_is_done(fixture);
+    pod = node_fixture_started(fixture, "p");
+    check("started", pod != NULL);
+    node_fixture_report_running(fixture, "p");
+    node_fixture_report_ended(fixture, "p", 3);
+    check_int("its end is in the status", node_fixture_pod_phase(fixture, "p"), POD_FAILED);
+    check("not released", !pod->released);
+    while (disk.n)
+        disk_is_done(fixture);
+    check("released", pod->released);
+    check_int("started once", pod->starts, 1);
+    disk.slow = false;
     node_fixture_free(fixture);
 }
 
@@ -552,6 +605,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_goes_from_bound_to_succeeded),
+        cmocka_unit_test(a_pod_starts_and_is_released_when_that_is_durable),
         cmocka_unit_test(a_pod_of_a_previous_run_is_purged_with_its_object),
         cmocka_unit_test(at_most_max_pods_run_at_once_and_all_run_in_the_end),
         cmocka_unit_test(intents_are_written_ahead_of_free_slots),

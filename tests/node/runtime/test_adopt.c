@@ -2,6 +2,7 @@
  * node/runtime/adopt.c and the records of shims: pods are found again after the node or a shim has
  * died.
  */
+/* wraps: records_sync */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -18,6 +19,24 @@
 #include "tests/support/node_restarts.h"
 
 enum { PODS = 100 };
+
+void __real_records_sync(struct records *records);
+void __wrap_records_sync(struct records *records);
+
+/* Runs in the shim, whose directory is two below that of the node. */
+void __wrap_records_sync(struct records *records)
+{
+    __real_records_sync(records);
+    close(openat(records->dir_fd, "../../synced", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* Returns whether a shim of this node has synced its records, and forgets it. */
+static bool shim_has_synced(const char *dir)
+{
+    scoped_str mark = mem_printf("%s/node/synced", dir);
+
+    return unlink(mark) == 0;
+}
 
 static void start_many(struct pods_fixture *fixture)
 {
@@ -73,6 +92,7 @@ static void an_end_while_no_node_runs_is_reported_with_its_time_until_released(v
 
     node_run(dir, start_short);
     wait_for_shims_to_end(dir);
+    check("nothing else has the end of the pod, so it is on disk", shim_has_synced(dir));
     left_ms = clock_wall_ms(clock_real());
     usleep(200000); /* the pod must end well before the next node finds it */
     for (int restarts = 0; restarts < 2; restarts++) {

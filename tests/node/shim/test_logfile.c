@@ -98,6 +98,34 @@ static void files_are_bounded_where_every_chunk_ends_within_a_line(void **state)
     close(log.dir_fd);
 }
 
+/* covers: reliability.md SEC-22 SEC-25 */
+static void a_log_is_opened_for_the_shim_alone_and_never_through_a_link(void **state)
+{
+    struct log_writer log = {.uid = "own", .container = "main", .flat = true, .max_bytes = 1 << 20};
+    scoped_str dir = test_path("own");
+    scoped_str victim = test_path("victim");
+    scoped(buf) struct buf scratch = {0};
+    struct stat info;
+
+    mkdir(dir, 0700);
+    log.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    log_writer_init(&log);
+    log_write(&log, "a\n", 2, &scratch);
+    check("closed when a program starts", fcntl(log.fd, F_GETFD) & FD_CLOEXEC);
+    check_int("mode", fstat(log.fd, &info), 0);
+    check_int("mode", info.st_mode & 0777, 0600);
+    log_writer_release(&log);
+
+    log.uid = "linked";
+    check_int("link", symlinkat(victim, log.dir_fd, "linked.log"), 0);
+    log_writer_init(&log);
+    log_write(&log, "a\n", 2, &scratch);
+    check("not written", stat(victim, &info) != 0);
+    check_int("but counted", log.lost, 2);
+    log_writer_release(&log);
+    close(log.dir_fd);
+}
+
 static void parts_of_a_line_are_joined(void **state)
 {
     struct log_query all = {.timestamps = true, .tail_lines = -1, .limit_bytes = -1};
@@ -233,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_long_log_is_rotated_between_lines_and_read_in_order),
         cmocka_unit_test(files_are_bounded_where_every_chunk_ends_within_a_line),
+        cmocka_unit_test(a_log_is_opened_for_the_shim_alone_and_never_through_a_link),
         cmocka_unit_test(parts_of_a_line_are_joined),
         cmocka_unit_test(a_follower_sees_every_run_to_its_end),
         cmocka_unit_test(bytes_that_a_full_disk_refuses_are_counted_in_the_log),

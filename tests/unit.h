@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h> /* requires the four headers above */
+#include <cmocka.h> /* cmocka needs the four headers above */
 /* clang-format on */
 #include <inttypes.h>
 #include <stdbool.h>

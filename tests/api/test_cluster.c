@@ -161,7 +161,8 @@ static void a_watcher_hears_everything_once(void **state)
     watch(&fixture, &early);
     watch(&fixture, &quitter);
     check_str("not inside the call", early.text, "");
-    create(fixture.cluster, &late, &calls[1], "b"); /* before the watch gets the existing objects */
+    /* Created before the watch gets the existing objects. */
+    create(fixture.cluster, &late, &calls[1], "b");
     loop_settle(fixture.fixture->loop);
     check_str("what is there", early.text, "+a +b ");
     check_str("quitter", quitter.text, "+a ");
@@ -175,7 +176,7 @@ static void a_watcher_hears_everything_once(void **state)
     cluster_unwatch(fixture.cluster, &late.watcher);
 }
 
-/* Creates a flow as a client does that may write it again, or as one that will not. */
+/* Creates a flow as a client does. `settles` says that the client may write it again. */
 static void create_flow(struct fixture *fixture, const char *name, bool settles)
 {
     scoped_str text = mem_printf("{'apiVersion':'flow.volcano.sh/v1alpha1','kind':'JobFlow',"
@@ -216,7 +217,7 @@ static void an_object_that_settles_is_delivered_later_as_it_is_then(void **state
     check("deleted", registry_fixture_delete_with(fixture.fixture, &kind_job_flow, "gone",
                                                   .grace_s = -1, .internal = true));
     check_str("whole life", notes.text, "+now +later ~later +gone -gone ");
-    create_flow(&fixture, "unfinished", true); /* the fixture ends before it settles */
+    create_flow(&fixture, "unfinished", true); /* the fixture ends before the flow settles */
     cluster_unwatch(fixture.cluster, &notes.watcher);
 }
 
@@ -232,11 +233,11 @@ static void faults_hit_the_nth_write(void **state)
                   .code = ERR_INTERNAL);
     faulty_expect(faulty, .ops = FAULTY_REMOVE, .kind = &kind_config_map, .times = 1,
                   .way = FAULTY_DELAY, .delay_ms = 100);
-    create(faulty, &notes, &calls[0], "a"); /* both pass */
-    create(faulty, &notes, &calls[1], "b"); /* refused */
-    create(faulty, &notes, &calls[2], "c"); /* lost */
+    create(faulty, &notes, &calls[0], "a"); /* the creations of a and d succeed */
+    create(faulty, &notes, &calls[1], "b"); /* the creation of b is refused */
+    create(faulty, &notes, &calls[2], "c"); /* the answer to the creation of c is lost */
     create(faulty, &notes, &calls[3], "d");
-    remove_(faulty, &notes, &calls[4], "a"); /* delayed */
+    remove_(faulty, &notes, &calls[4], "a"); /* the deletion of a is delayed */
     remove_(faulty, &notes, &calls[5], "d");
     loop_settle(fixture.fixture->loop);
     check("b", !cluster_get(faulty, &kind_config_map, "default", "b"));
@@ -260,7 +261,7 @@ static void count_visit(void *arg, const struct object *event)
     counts[1] += json_integer_value(json_object_get(body, "count"));
 }
 
-/* Event objects and their counts. */
+/* Checks how many Event objects there are, and the sum of their counts. */
 static void check_events(struct fixture *fixture, const char *name, int64_t objects, int64_t times)
 {
     int64_t counts[2] = {0};
@@ -286,7 +287,7 @@ static void equal_events_are_counted(void **state)
     cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made that");
     check_events(&fixture, "three", 3, 4);
 
-    /* another process continues the count */
+    /* Another process continues the count. */
     cluster_embedded_free(fixture.cluster);
     fixture.cluster = cluster_embedded_new(fixture.fixture->loop, fixture.fixture->registry);
     cluster_event(fixture.cluster, about, EVENT_NORMAL, "Made", "test", "made it");

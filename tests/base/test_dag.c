@@ -16,10 +16,10 @@ struct graph_case {
     struct dag_edge edges[EDGES_MAX]; /* ends with {0, 0}, unless `count` says that {0, 0} is an
                                        * edge */
     size_t count;
-    const char *want; /* the expected order, or "cycle: …" */
+    const char *want; /* the expected order, or the expected cycle as "cycle: …" */
 };
 
-/* Vertices are numbered from 0 here, and from 1 in the examples of the specification. */
+/* Vertices are numbered from 0 in these cases, and from 1 in the examples of the specification. */
 /* clang-format off */
 static const struct graph_case cases[] = {
     {"nothing",                             0, {{0}}, 0, ""},
@@ -157,7 +157,7 @@ static int64_t ms_of(struct dag *dag, uint32_t *out, size_t *length)
     return (cpu_us() - start) / 1000;
 }
 
-/* The limit is generous because sanitizers are slow. */
+/* The time that a case may take. It is generous because sanitizers are slow. */
 enum { PATIENCE_MS = 500 };
 
 static void a_cycle_of_ten_thousand_is_found_at_once(void **state)
@@ -179,8 +179,8 @@ static void a_cycle_of_ten_thousand_is_found_at_once(void **state)
     mem_free(out);
 }
 
-/* A graph with 2^40 paths, on which the upstream algorithm, which walks every path, does not end.
- */
+/* The graph has 2^40 paths, so an algorithm that walks every path, as Volcano's does, would not
+ * end. */
 static void forty_layers_of_two_are_linear(void **state)
 {
     enum { LAYERS = 40 };

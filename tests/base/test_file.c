@@ -74,7 +74,7 @@ static int count_entries(const char *name)
 {
     scoped_str path = test_path(name);
     DIR *dir = opendir(path);
-    int count = -2; /* starts at -2, because . and .. are listed, too */
+    int count = -2; /* starts at -2, because the entries . and .. are counted, too */
 
     assert_non_null(dir);
     while (readdir(dir))
@@ -129,8 +129,8 @@ static void reading_keeps_to_its_bounds(void **state)
 
 static void a_failed_write_leaves_the_old_file_and_no_litter(void **state)
 {
-    scoped_str inner = test_path("target/x"); /* makes target a directory, which a file cannot
-                                               * replace */
+    /* Makes `target` a directory, which a file cannot replace. */
+    scoped_str inner = test_path("target/x");
     scoped_str missing = test_path("no/such/file");
     scoped_str slash = test_path("target/");
     struct error err = {0};
@@ -229,7 +229,7 @@ static void a_tree_is_removed_and_links_are_not_followed(void **state)
     assert_true(exists(canary));
     check_ok("absent", file_remove_tree(dir_fd, "tree", &err), err);
 
-    /* The name of the tree itself may be a link or a file. */
+    /* The root of the tree may be a link or a file, too. */
     assert_int_equal(symlink(outside, tree), 0);
     check_ok("link", file_remove_tree(dir_fd, "tree", &err), err);
     assert_false(exists(tree));

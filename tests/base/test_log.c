@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 
-/* Redirects the log to a file; captured() returns the text logged since then. */
+/* Redirects the log to a file. captured() returns the text logged since then. */
 struct capture {
     char *path;
     int fd;
@@ -47,7 +47,7 @@ static void a_text_line_has_time_level_event_and_pairs(void **state)
     scoped_str text = captured(&c);
 
     check_str("line", text + sizeof "2026-01-02T03:04:05.678Z" - 1,
-              strchr(text, ' ')); /* the time has a fixed width */
+              strchr(text, ' ')); /* the column of the time has a fixed width */
     check_has("line", text,
               " INFO job phase changed job=default/train why=\"exit code 3\" retry=-2 none=\"\"\n");
     check_has("line", text, " WARN no pairs\n");

@@ -7,7 +7,7 @@
 
 static const int64_t NOON_MS = 1767355200000;
 
-/* Records what happened, in order: one letter per event. */
+/* A record of what happened: one letter per event, in order. */
 struct trace {
     char text[256];
     size_t len;
@@ -109,7 +109,7 @@ static void tasks_run_in_the_order_posted(void **state)
 
     loop_post(s.loop, &b.task);
     loop_post(s.loop, &a.task);
-    loop_post(s.loop, &b.task); /* has no effect: the task is posted already */
+    loop_post(s.loop, &b.task); /* has no effect, because the task is posted already */
     loop_post(s.loop, &c.task);
     assert_true(a.task.posted);
     loop_settle(s.loop);
@@ -215,7 +215,8 @@ static void timers_fire_in_the_order_of_their_times(void **state)
     timer_start(s.loop, &c.timer, 3000);
     timer_start(s.loop, &a.timer, 1000);
     timer_start(s.loop, &d.timer, 1000); /* timers of the same instant fire in the order started */
-    timer_start(s.loop, &b.timer, -5);   /* due at once, but it does not fire inside this call */
+    /* Due at once, but the timer does not fire inside this call. */
+    timer_start(s.loop, &b.timer, -5);
     assert_string_equal(s.trace.text, "");
     assert_true(loop_drain(s.loop, INT64_C(3600) * 1000));
     assert_string_equal(s.trace.text, "badc");
@@ -467,7 +468,7 @@ static void freeing_the_loop_waits_for_work_in_flight(void **state)
     assert_string_equal(s.trace.text, "w");
 }
 
-/* Threads that send messages to the loop. */
+/* A thread that sends messages to the loop. */
 
 struct mail_sender {
     struct setup *setup;
@@ -611,7 +612,7 @@ static void stop_before_the_run_ends_it_after_one_turn(void **state)
     tear_down(&s);
 }
 
-/* A pipe: callbacks of libuv belong to the turn that follows. */
+/* A pipe whose callbacks come from libuv. They belong to the turn that follows. */
 
 struct piped {
     uv_poll_t poll;

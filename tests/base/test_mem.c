@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs `what` in a child and returns its wait status. */
+/* Runs the function `what` in a child process and returns the child's wait status. */
 static int status_of(void (*what)(void))
 {
     int status;
@@ -44,7 +44,7 @@ static void running_out_of_memory_ends_the_process(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         int status = status_of(cases[i]);
 
-        /* the allocator of a sanitizer may exit instead of aborting */
+        /* The allocator of a sanitizer may exit instead of aborting. */
         assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
     }
 }

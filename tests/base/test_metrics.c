@@ -95,8 +95,8 @@ static void what_is_beyond_the_bound_is_counted_as_other(void **state)
         snprintf(name, sizeof name, "q%d", i);
         metric_add(metric_of(family, (const char *const[]){name, "x"}), 1);
     }
-    metric_drop(family, (const char *const[]){"q9", "x"}); /* q9 is counted in the series for all
-                                                            * other values */
+    /* Q9 is counted in the series for all other values. */
+    metric_drop(family, (const char *const[]){"q9", "x"});
     metric_drop(family, (const char *const[]){"q1", "x"});
     metric_drop(family, (const char *const[]){"q1", "x"});
     metric_add(metric_of(family, (const char *const[]){"new", "x"}), 1);

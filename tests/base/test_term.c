@@ -1,5 +1,5 @@
 /*
- * Lines of programs on a terminal.
+ * Tests how lines of programs are shown on a terminal.
  */
 #include "tests/unit.h"
 
@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name, *line;
-    const char *shown; /* colours and tabs kept */
+    const char *shown; /* the line as shown, with colours and tabs kept */
     const char *plain;
 } cases[] = {
     {"a text", "one two", "one two", "one two"},

@@ -11,13 +11,13 @@ struct write {
     struct write *next; /* next in faulty.writes */
     struct faulty *faulty;
     enum faulty_op op;
-    struct cluster_call *call; /* the caller's call; may be NULL */
+    struct cluster_call *call; /* call of the caller; may be NULL */
 
     struct object *object; /* owned: the new object or version, or the object whose status is
                             * written */
-    struct blob *status;   /* owned */
+    struct blob *status;   /* status to write; owned */
     const struct kind *kind;
-    char *ns, *name, *uid; /* owned; names the object to delete */
+    char *ns, *name, *uid; /* name of the object to delete; owned */
     struct cluster_removal how;
 
     enum error_code code;    /* the response of a refused or lost write */

@@ -20,18 +20,18 @@ enum faulty_way {
 
 struct faulty_rule {
     unsigned ops;            /* bits of enum faulty_op */
-    const struct kind *kind; /* NULL = any */
+    const struct kind *kind; /* kind whose writes fail; NULL = any */
     const struct kind *but;  /* the rule does not apply to this kind */
-    int skip;                /* number of matching writes that pass first */
+    int skip;                /* number of matching writes that succeed before the first fault */
     int times;               /* number of writes that then fail; 0 = all */
     enum faulty_way way;
-    enum error_code code; /* ERR_NONE: a conflict */
+    enum error_code code; /* error of the response; ERR_NONE: a conflict */
     int64_t delay_ms;
 };
 
 /** Wraps `inner` (borrowed). Returns the new cluster; owned. */
 struct cluster *faulty_new(struct cluster *inner);
-/** Frees the wrapper; delayed writes are dropped. NULL is fine. */
+/** Frees the wrapper; delayed writes are dropped. NULL is ignored. */
 void faulty_free(struct cluster *faulty);
 
 /** Adds a rule, which applies until `times` writes have failed. Rules are checked in order, and the

@@ -1,6 +1,6 @@
 /*
- * Jobs that are aborted and resumed while their flow runs, ends, or is restarted, and regressions
- * that random walks have found near them.
+ * Tests jobs that are aborted and resumed while their flow runs, ends, or is restarted, and
+ * regressions that random walks have found near them.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * Retry policies, final steps, gangs, limits and ends of flows, with restarts in between.
+ * Tests retry policies, final steps, gangs, limits and ends of flows, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -59,7 +59,8 @@ struct retry_case {
     const char *name, *spec;
     int code;
     enum job_phase phase;
-    const char *created; /* after ten minutes in which every attempt ends in this phase */
+    const char *created; /* jobs created within ten minutes in which every attempt ends in this
+                          * phase */
 };
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /*
- * Wall clocks that jump, by a second or a day, forward or back: what waits goes on when its time
- * has come by the clock that does not jump.
+ * Tests wall clocks that jump by a second or a day, forward or back. A wait ends when its time has
+ * come by the clock that does not jump.
  *
  * covers: reliability.md D-12 FT-16
  */
@@ -12,7 +12,7 @@ static const int64_t jumps_ms[] = {1000, 3600000, 86400000, -1000, -3600000, -86
 
 enum restart { STAYS, RESTARTS };
 
-/* A wait of 100 s whose wall clock jumps after 10 s. */
+/* Runs a flow that waits for 100 s; the wall clock jumps after 10 s. */
 static struct flow_fixture *jumped(const char *spec, int64_t jump_ms, enum restart restart)
 {
     struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -80,7 +80,8 @@ static void a_restart_after_a_jump_waits_no_longer_than_the_whole_time(void **st
         }
 }
 
-/* A job that by the wall clock ends before it began: its stored times do not. */
+/* The wall clock is set back while the job runs. By that clock the job would end before it began,
+ * but its stored times do not. */
 static void no_end_comes_before_its_start(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

@@ -1,5 +1,5 @@
-/* Large flows: the compact status, its restoring, and what a transition costs. covers: see DC-05
- * DC-20 */
+/* Tests large flows: the compact status, its restoring, and what a transition costs. covers: see
+ * DC-05 DC-20 */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { STEPS = 3000, WIDTH = 100 };
 
-/* A flow in layers of WIDTH steps; each step waits for the one above it. */
+/* Creates a flow in layers of WIDTH steps. Each step waits for the one above it. */
 static void make_large_flow(struct flow_fixture *fixture)
 {
     scoped(buf) struct buf yaml = {0};
@@ -98,7 +98,7 @@ static void failed_step_is_shown_with_its_reason(void **state)
               "exit code 3");
 }
 
-/* 13.12: what a job was made from; covers: see jobflow.md 13.10 */
+/* A job says from what it was made (13.12). covers: see jobflow.md 13.10 */
 static void jobs_tell_what_their_steps_were(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -137,7 +137,7 @@ static void transitions_share_a_write(void **state)
     check_int("one for two hundred", fixture->flow_writes, before + 1);
 }
 
-/* While more steps run than have entries, a bitmap says which. */
+/* While more steps run than have entries in the status, a bitmap says which. */
 static void those_at_work_are_told_when_they_are_too_many_to_be_named(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -203,8 +203,8 @@ static void critical_path_is_told_once_the_flow_is_over(void **state)
     check_str("jobs may go", flow_fixture_at(fixture, "f", "criticalPath"), before);
 }
 
-/* Of a chain of 1,200 steps only the ends are named. The path of a failed flow ends with the step
- * that ended last, and it is removed when the flow runs again. */
+/* Of a chain of 1,200 steps only the ends are named in the critical path. The path of a failed flow
+ * ends with the step that ended last, and it is removed when the flow runs again. */
 static void ends_of_a_long_path_are_named(void **state)
 {
     enum { LONG = 1200 };

@@ -1,5 +1,5 @@
 /*
- * Conditions, switches, handled failures and skipped steps, with a restart at any point.
+ * Tests conditions, switches, handled failures and skipped steps, with a restart at any point.
  */
 #include "tests/unit.h"
 
@@ -9,7 +9,7 @@
 
 enum { STEPS_MAX = 8 };
 
-/* The end of a job: exit code and termination message. */
+/* How a job ends: with an exit code and a termination message. */
 struct end {
     const char *job;
     int code;
@@ -20,9 +20,9 @@ struct control_case {
     const char *name;
     const char *spec;
     struct end ends[STEPS_MAX];
-    const char *created; /* jobs in order of creation */
-    const char *phase;   /* of the flow */
-    const char *skipped; /* skippedJobs */
+    const char *created; /* names of the created jobs, in order */
+    const char *phase;   /* phase in which the flow ends */
+    const char *skipped; /* expected skippedJobs of the status */
 };
 
 #define IF(terms)               "if: {terms: [" terms "]}"
@@ -134,7 +134,7 @@ static void run_case(const struct control_case *c, size_t run)
     flow_fixture_spec(fixture, "f", "a b c d e x", c->spec);
     for (size_t i = 0; i < STEPS_MAX && c->ends[i].job; i++) {
         if (!flow_fixture_has_job(fixture, c->ends[i].job))
-            break; /* see the rows below */
+            break; /* this job does not exist, so the rows behind it are not for this run */
         flow_fixture_end(fixture, c->ends[i].job, c->ends[i].code, c->ends[i].message);
         if (run == 1 || run == i + 2)
             flow_fixture_restart(fixture);
@@ -178,7 +178,7 @@ static void the_status_tells_outputs_cases_and_codes(void **state)
     check_str("no condition of a switch", flow_fixture_at(fixture, "f", "conditions/f-r"), "");
 }
 
-/* 12.1: one event for each skipped step says why it was skipped. */
+/* One event for each skipped step says why it was skipped (12.1). */
 static void skipped_steps_are_told_of(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /*
- * Which jobs a flow creates, when, and what blocks a creation.
+ * Tests which jobs a flow creates, when, and what blocks a creation.
  */
 #include "tests/unit.h"
 

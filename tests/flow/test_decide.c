@@ -1,5 +1,5 @@
 /*
- * The decision tables.
+ * Tests the tables that decide what becomes of a flow.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * The effect of a failed step on the others, with restarts in between.
+ * Tests the effect of a failed step on the others, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -132,7 +132,7 @@ static void abort_terminates_what_runs(void **state)
         flow_fixture_phase(fixture, "f-e", JOB_RESTARTING);
         flow_fixture_phase_soon(fixture, "f-a", JOB_FAILED);
         if (run % 2)
-            flow_fixture_stop(fixture); /* before the controller has decided anything */
+            flow_fixture_stop(fixture); /* the controller stops before it has decided anything */
         flow_fixture_restart_if(fixture, run % 2);
         flow_fixture_settle(fixture);
         check_str("failed at once", flow_fixture_at(fixture, "f", "state/phase"), "Failed");

@@ -1,5 +1,5 @@
 /*
- * Writes that fail, and writes that succeed although their answer is an error.
+ * Tests writes that fail, and writes that succeed although their answer is an error.
  */
 #include "tests/unit.h"
 
@@ -10,7 +10,7 @@ enum fault { FAULT_NONE, FAULT_REFUSED, FAULT_ANSWER_LOST, FAULT_CONFLICT };
 static const struct cluster_ops *real;
 static struct cluster_ops faulty;
 static enum fault on_create, on_status;
-static int every; /* n-th write that fails */
+static int every; /* each write with a number divisible by this one fails */
 static int writes;
 
 struct bad_answer {

@@ -1,6 +1,6 @@
 /*
- * Failures that other steps handle: how the flow ends, what it says, and what a manual retry makes of
- * them, with restarts in between.
+ * Tests failures that other steps handle: how the flow ends, what it says, and what a manual retry
+ * makes of them, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -13,7 +13,7 @@
 
 enum { JOBS_MAX = 6 };
 
-/* In the message nothing is compared when it is NULL. */
+/* The cases. A message that is NULL is not compared. */
 static const struct {
     const char *spec;
     struct {
@@ -43,7 +43,7 @@ static const struct {
     /* clang-format on */
 };
 
-/* Odd runs restart after every change. */
+/* Runs with an odd number restart the controller after every change. */
 /* covers: jobflow.md 159 187 188; see DC-25 */
 static void the_flow_tells_of_failures_that_were_handled(void **state)
 {

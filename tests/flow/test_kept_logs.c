@@ -1,4 +1,4 @@
-/* What the attempts of a step say of pods that are gone: the logs that the node has kept. */
+/* Tests what the attempts of a step say of pods that are gone: the logs that the node has kept. */
 #include "tests/unit.h"
 
 #include "api/types/kinds/job/job.h"
@@ -75,7 +75,7 @@ static void an_unfinished_job_that_is_deleted_leaves_its_logs_in_the_record(void
     check_str("another follows", flow_fixture_at(fixture, "f", "nodes/0/attempt"), "2");
 }
 
-/* As at an interrupt: the controllers have stopped when the job goes. */
+/* The controllers have stopped when the job is deleted, as after an interrupt. */
 static void attempts_that_ended_without_a_controller_are_completed_from_their_logs(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -89,7 +89,7 @@ static void attempts_that_ended_without_a_controller_are_completed_from_their_lo
     flow_fixture_delete(fixture, &kind_job, "f-a", REGISTRY_BACKGROUND);
     keep_log(fixture, "f-a", job_uid, 1, "f-a-main-0", "one");
     keep_log(fixture, "f-a", "another job", 2, "f-a-main-0",
-             "two"); /* began after the last write */
+             "two"); /* this pod began after the last write */
     flow_fixture_start(fixture);
     flow_fixture_advance(fixture, 1000);
     check_str("first", flow_fixture_at(fixture, "f", ATTEMPT(0, "logs/f-a-main-0")), "one");

@@ -1,5 +1,5 @@
 /*
- * Retention, deletion, restarts, jobs that are removed, specs that change.
+ * Tests retention, deletion, restarts, jobs that are removed, specs that change.
  */
 #include "tests/unit.h"
 
@@ -96,7 +96,7 @@ static void background_deletion_takes_the_jobs_along(void **state)
     check_str("none made meanwhile", flow_fixture_created(fixture), "f-a");
 }
 
-/* A finalizer keeps the job, as the job controller's does while pods end. */
+/* Adds a finalizer to a job. It keeps the job, as the job controller's does while pods end. */
 static void add_finalizer(struct flow_fixture *fixture, const char *job)
 {
     const struct object *now = flow_fixture_get(fixture, &kind_job, job);
@@ -239,7 +239,8 @@ static void jobs_that_vanish_when_done_run_once(void **state)
     for (size_t i = 0; i < countof(jobs); i++) {
         flow_fixture_phase_soon(fixture, jobs[i], JOB_RUNNING);
         flow_fixture_phase_soon(fixture, jobs[i], JOB_COMPLETED);
-        flow_fixture_delete(fixture, &kind_job, jobs[i], REGISTRY_BACKGROUND); /* all in one turn */
+        /* The job runs, completes and is deleted in one turn. */
+        flow_fixture_delete(fixture, &kind_job, jobs[i], REGISTRY_BACKGROUND);
     }
     check_str("once each", flow_fixture_created(fixture), "f-a f-b f-c");
     check_str("ended", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
@@ -282,7 +283,7 @@ static void failed_flow_catches_up_after_a_restart(void **state)
     check("nothing new", !flow_fixture_has_job(fixture, "f-c"));
 }
 
-/* A hundred steps in a mixed shape: step i waits for i/2 and i-7. */
+/* Creates a flow of a hundred steps in a mixed shape: step i waits for i/2 and i-7. */
 static void make_wide_flow(struct flow_fixture *fixture)
 {
     scoped(buf) struct buf yaml = {0};
@@ -315,7 +316,7 @@ static void restarts_at_any_moment_change_nothing(void **state)
             break;
         switch (dice_roll(&dice, 8)) {
         case 0:
-            flow_fixture_stop(fixture); /* something happens while no controller runs */
+            flow_fixture_stop(fixture); /* the job ends while no controller runs */
             flow_fixture_phase(fixture, name, JOB_COMPLETED);
             flow_fixture_start(fixture);
             break;
@@ -325,7 +326,7 @@ static void restarts_at_any_moment_change_nothing(void **state)
         case 2:
             flow_fixture_advance(fixture, dice_roll(&dice, 300));
             break;
-        case 3: /* completed and deleted at once */
+        case 3: /* the job is completed and deleted at once */
             flow_fixture_phase_soon(fixture, name, JOB_COMPLETED);
             flow_fixture_delete(fixture, &kind_job, name, REGISTRY_BACKGROUND);
             break;

@@ -1,5 +1,5 @@
 /*
- * Loops over items of the spec, over an output of a step, and until a condition holds: their
+ * Tests loops over items of the spec, over an output of a step, and until a condition holds: their
  * failures and retries, with restarts in between.
  */
 #include "tests/unit.h"
@@ -247,7 +247,7 @@ static void what_follows_a_failed_iteration(void **state)
                 flow_fixture_restart_if(fixture, run % 2);
                 if (i == 1 && flow_fixture_has_job(fixture, shards[0]))
                     flow_fixture_end(fixture, shards[0], 0, NULL);
-            } else if (i == 1) { /* one after the other */
+            } else if (i == 1) { /* without parallelism the shards run one after the other */
                 flow_fixture_end(fixture, shards[0], 0, NULL);
                 i--;
             }

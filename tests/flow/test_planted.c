@@ -95,8 +95,9 @@ static const char *const texts[BUG_N] = {"none", BUGS(BUG_TEXT)};
 #undef BUG_TEXT
 
 static enum bug planted;
-static unsigned opened;    /* flows, since the walk began */
-static unsigned decisions; /* about phases since then; a controller beyond CIRCLES never rests */
+static unsigned opened; /* number of flows opened since the walk began */
+/* Number of decisions about phases since then; a controller with more than CIRCLES never rests. */
+static unsigned decisions;
 
 #define WRAPPED(result, name, ...)                                                                 \
     result __real_##name(__VA_ARGS__);                                                             \
@@ -127,7 +128,7 @@ WRAPPED(bool, retry_policy_allows, const struct jobflow_spec *spec, const struct
 WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
 {
     if (++decisions > CIRCLES)
-        _exit(0); /* no correct walk decides so often */
+        _exit(0); /* no correct walk decides so often, so the bug is found */
     if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_CONTINUES) &&
         !flow_phase_finished(now))
         return FLOW_SUCCEED;
@@ -149,7 +150,8 @@ WRAPPED(void, flow_loop_iteration_ended, struct flow_model *r, uint32_t child)
 
     if (planted == BUG_LOOP_FORGETS)
         return;
-    r->retries_ended |= planted == BUG_ONE_FAILS_ALL; /* a loop takes its flow for ended */
+    r->retries_ended |= planted == BUG_ONE_FAILS_ALL; /* one failed iteration makes the loop believe
+                                                       * that its flow has ended */
     __real_flow_loop_iteration_ended(r, child);
     r->retries_ended = ended;
 }
@@ -304,7 +306,7 @@ WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
 {
     struct template_patch bent = patch ? *patch : (struct template_patch){0};
 
-    bent.owner = NULL; /* the budget is not kept */
+    bent.owner = NULL; /* without an owner, the size limit of patches is not kept */
     if (planted == BUG_NO_PATCH)
         bent.spec = NULL;
     if (planted == BUG_NO_CLASS)
@@ -343,7 +345,7 @@ WRAPPED(uint64_t, flow_spec_hash, struct flow_model *r, uint32_t step)
     return __real_flow_spec_hash(r, step) + (planted == BUG_HASH_CHANGES ? opened : 0);
 }
 
-/* A loop evaluates its output each time. */
+/* Changes loop_items_of: a loop evaluates its output each time. */
 WRAPPED(const struct loop_items *, loop_items_of, const struct flow_model *r, uint32_t loop)
 {
     static struct loop_items bent;

@@ -1,7 +1,7 @@
 /*
- * Objects that admission would never have let in, put into the store as an older program or a
- * damaged disk might have left them. The controllers start, leave them alone or say what is wrong,
- * and run the flow beside them.
+ * Tests objects that admission would never have accepted, put into the store as an older program or
+ * a damaged disk might have left them. The controllers start, leave them alone or say what is
+ * wrong, and run the flow beside them.
  *
  * covers: reliability.md FT-23 P-11 INV-F7
  */
@@ -52,7 +52,7 @@ static void put_flows(struct flow_fixture *fixture)
                                                 .body = flows[i].body, .status = flows[i].status));
 }
 
-/* Jobs that claim this flow as owner in a malformed way. */
+/* Stores jobs that claim this flow as owner in a malformed way. */
 static void put_jobs(struct flow_fixture *fixture, const char *flow)
 {
     static const char *const attempts[] = {"-1", "99999999999999999999", "x", "", "0"};
@@ -97,7 +97,7 @@ static void poisoned_objects_hurt_nobody_else(void **state)
     flow_fixture_advance(fixture, 120000);
 }
 
-/* INV-F7: a flow with an unusable graph creates no job, and its status says why. */
+/* A flow with an unusable graph creates no job, and its status says why (INV-F7). */
 static void a_flow_that_cannot_be_run_makes_nothing_and_says_why(void **state)
 {
     static const char *const unusable[] = {"cycle",   "itself", "nobody",

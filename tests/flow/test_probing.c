@@ -1,5 +1,5 @@
 /*
- * Steps that wait for probes: task phases on the virtual clock, sockets on the real one.
+ * Tests steps that wait for probes: task phases on the virtual clock, sockets on the real one.
  */
 #include "tests/unit.h"
 
@@ -130,7 +130,7 @@ static void entry_without_a_task_never_passes(void **state)
     check_has("which", flow_fixture_event_text(fixture, "ProbeTaskNotFound"), "master");
 }
 
-/* Two templates, so that only one of the targets has the task. */
+/* Runs a flow with two templates, so that only one of the targets has the task. */
 static void run_two_kinds(struct flow_fixture *fixture)
 {
     flow_fixture_templates(fixture, "plain z");

@@ -1,6 +1,6 @@
 /*
- * Random walks of flows (tests/support/flow_walk), as many as JOBFLOW_SEEDS says
- * (tests/support/seeds). The decisions of the controller are counted for LIV-3.
+ * Runs random walks of flows (tests/support/flow_walk), as many as JOBFLOW_SEEDS says
+ * (tests/support/seeds). The decisions of the controller are counted for rule LIV-3.
  */
 #include "tests/unit.h"
 
@@ -13,7 +13,7 @@
 
 enum { SEEDS = 2500 };
 
-/* Walks that once found a bug. */
+/* Seeds of walks that once found a bug. */
 static const uint64_t finders[] = {16414, 89,   104,  113,  120,  162,  264,  265,  415,
                                    421,   743,  799,  1717, 1761, 2542, 3123, 3764, 4382,
                                    4914,  5448, 2844, 4595, 7407, 8766, 446,  663,  1051,

@@ -1,5 +1,5 @@
 /*
- * Manual retry of a failed flow, with restarts in between.
+ * Tests the manual retry of a failed flow, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -44,7 +44,7 @@ static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
             ask_retry(fixture, "1");
         } else {
             flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY,
-                                  "1"); /* while the controller is stopped, or at once */
+                                  "1"); /* retried while the controller is stopped, or at once */
             flow_fixture_restart(fixture);
         }
         flow_fixture_restart_if(fixture, run % 2);
@@ -200,7 +200,7 @@ static void retried_flow_keeps_its_retain_policy(void **state)
     check("gone", !flow_fixture_has_job(fixture, "f-a") && !flow_fixture_has_job(fixture, "f-b"));
 }
 
-/* A finalizer keeps the job, as ending pods do. */
+/* Adds a finalizer to a job or removes it. It keeps the job, as ending pods do. */
 static void hold(struct flow_fixture *fixture, const char *job, bool on)
 {
     const struct object *now = flow_fixture_get(fixture, &kind_job, job);
@@ -351,7 +351,7 @@ static size_t happen(struct flow_fixture *fixture, const char *name, struct dice
     enum job_phase end = fails ? JOB_FAILED : JOB_COMPLETED;
 
     switch (dice_roll(dice, 5)) {
-    case 0: /* while no controller runs */
+    case 0: /* the job ends while no controller runs */
         flow_fixture_stop(fixture);
         flow_fixture_phase(fixture, name, end);
         flow_fixture_start(fixture);

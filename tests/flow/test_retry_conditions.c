@@ -1,5 +1,5 @@
 /*
- * Conditions in a flow that is retried by hand, with restarts in between.
+ * Tests conditions in a flow that is retried by hand, with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -52,7 +52,7 @@ static void what_ran_because_of_a_failure_is_judged_anew(void **state)
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         bool fails_again = run / 2;
 
-        /* note runs after the failure of a, sum after note; c is chosen by b alone */
+        /* The step note runs after the failure of a, sum after note; c is chosen by b alone. */
         flow_fixture_spec(
             fixture, "f", "a b note sum c d other",
             "failurePolicy: continue, flows: [{name: a}, {name: b}, {name: note, dependsOn: "

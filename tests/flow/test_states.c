@@ -1,5 +1,6 @@
 /*
- * Which state of a flow may follow which: every pair against a list written down a second time.
+ * Tests which state of a flow may follow which: every pair is compared with a list written down a
+ * second time.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * The status of a flow: phases, lists, entries, times, and when it is written.
+ * Tests the status of a flow: phases, lists, entries, times, and when it is written.
  */
 #include "tests/unit.h"
 
@@ -7,7 +7,7 @@
 #include "base/timefmt.h"
 #include "tests/support/flow_fixture.h"
 
-/* Lets the window of status writes pass. */
+/* Lets the time pass during which status writes are collected. */
 static void wait_for_write(struct flow_fixture *fixture)
 {
     flow_fixture_advance(fixture, 1000);
@@ -94,7 +94,7 @@ static void empty_phase_has_no_history(void **state)
 /* covers: jobflow.md 92 93 94 95 104 24; see 8.3 */
 static const struct {
     const char *name, *steps;
-    enum job_phase a, b; /* NONE: not changed */
+    enum job_phase a, b; /* phases that jobs a and b get; JOB_NONE: not changed */
     const char *want;
 } ends[] = {
     /* clang-format off */
@@ -157,7 +157,7 @@ static void times_and_restarts_come_from_the_job(void **state)
     check_str("both", flow_fixture_at(fixture, "f", "conditions/f-b/phase"), "Running");
 }
 
-/* A job that waited before it ran: its end does not follow from its running time. */
+/* The job waited before it ran, so its end does not follow from its running time. */
 static void a_job_s_end_is_its_last_transition(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -230,7 +230,8 @@ static void restarting_job_keeps_the_flow_running(void **state)
     check_str("follows", flow_fixture_at(fixture, "f", "jobStatusList/0/restartCount"), "2");
 }
 
-/* 8.1: the job controller clears the counts when the job has ended */
+/* The job controller clears the counts when the job has ended; the flow keeps the last ones
+ * (8.1). */
 static void last_pod_counts_are_kept(void **state)
 {
     struct job_task_count count = {"main", {[POD_RUNNING] = 2, [POD_SUCCEEDED] = 1}};
@@ -349,7 +350,7 @@ static void status_written_by_hand_is_overwritten(void **state)
     check_str("of a finished flow too", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
 }
 
-/* The value of a series in the text of /metrics, or "". */
+/* Returns the value of a series in the text of /metrics, or "". */
 static const char *figure(struct flow_fixture *fixture, const char *series)
 {
     static char value[32];
@@ -407,7 +408,8 @@ static void conflicts_change_neither_phase_nor_counts(void **state)
     flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
     flow_fixture_phase_soon(fixture, "f-a", JOB_FAILED);
     flow_fixture_phase_soon(fixture, "f-b", JOB_TERMINATED);
-    write_status_by_hand(fixture, "{\"state\":{\"phase\":\"Running\"}}"); /* in the same turn */
+    /* Written in the same turn. */
+    write_status_by_hand(fixture, "{\"state\":{\"phase\":\"Running\"}}");
     flow_fixture_settle(fixture);
     flow_fixture_advance(fixture, 60000);
     check_str("stored", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
@@ -471,7 +473,7 @@ static void times_and_attempts_are_recorded(void **state)
     check("its end", strcmp(flow_fixture_at(fixture, "f", "nodes/0/attempts/0/endTime"), "") != 0);
 }
 
-/* 5.4: writes are collected, but a new phase is written at once */
+/* Writes are collected for a moment, but a new phase is written at once (5.4). */
 static void writes_are_gathered(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

@@ -1,5 +1,5 @@
 /*
- * Flows that pin their templates: jobs are made from the versions that existed at acceptance.
+ * Tests flows that pin their templates: jobs are made from the versions that existed at acceptance.
  */
 #include "tests/unit.h"
 
@@ -248,7 +248,7 @@ static void names_of_copies_are_names(void **state)
     check("another flow's is another", strcmp(name, other) != 0);
     memset(longest, 'x', PIN_NAME_MAX);
     longest[PIN_NAME_MAX] = '\0';
-    longest[235] = '.'; /* where the name is cut */
+    longest[235] = '.'; /* the name is cut at this dot */
     jobflow_pin_name(uid, longest, name);
     check("fits", strlen(name) <= PIN_NAME_MAX && name[234] == 'x' && name[235] == '-');
 }

@@ -1,5 +1,5 @@
 /*
- * How long loops took, and how long the critical path is.
+ * Tests how long loops took, and how long the critical path is.
  */
 #include "tests/unit.h"
 
@@ -8,7 +8,7 @@
 
 #define LOOP "flows: [{name: l, jobTemplateName: t, for: {items: [p, q], parallelism: 1}}"
 
-/* A job that ran for some time, to the millisecond. */
+/* Ends a job that ran for some time, to the millisecond. */
 static void end(struct flow_fixture *fixture, const char *job, enum job_phase phase,
                 int64_t after_ms)
 {

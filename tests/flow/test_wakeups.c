@@ -1,5 +1,5 @@
 /*
- * How often the controller syncs a flow: once for all events of a turn.
+ * Tests how often the controller syncs a flow: once for all events of a turn.
  */
 #include "tests/unit.h"
 

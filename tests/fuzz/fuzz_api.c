@@ -188,7 +188,7 @@ static void check_step(const struct object *was, const struct object *is)
     assert(before->generation <= after->generation);
 }
 
-/* Makes `after` (consumed) the known state. */
+/* Makes `after` the known state, which then owns it. */
 static void accept_state(struct run *run, struct objects *after)
 {
     int64_t newest = run->newest;
@@ -506,7 +506,8 @@ static void crash(struct run *run)
     accept_state(run, &after);
 }
 
-/* Any value counts as a dry run: the server refuses unknown values. */
+/* Returns whether the request is a dry run. Any value counts as one: the server refuses unknown
+ * values. */
 static bool is_dry(const char *text)
 {
     scoped(arena) struct arena *arena = arena_new(0);

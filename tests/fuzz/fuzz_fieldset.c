@@ -30,7 +30,8 @@ static void check_laws(const json_t *a, const json_t *b)
     fieldset_each(both, ignore_path, NULL);
 }
 
-/* The fields that the owner of a new document gets equal the difference to an empty document. */
+/* Checks that the fields that the owner of a new document gets equal the difference to an empty
+ * document. */
 static void check_written(const struct schema_at *at, const json_t *doc)
 {
     scoped(json) json_t *nothing = json_object(), *written = NULL;

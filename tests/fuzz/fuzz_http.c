@@ -79,15 +79,15 @@ static void blank(struct buf *text, const char *name, size_t chars)
             at[len + i] = '0';
 }
 
-/* Blanks the random parts of the heads of responses. The random duration of a watch decides when
- * the request behind it is answered, so the Date differs, too. */
+/* Replaces the random parts of the heads of responses by blanks. The random duration of a watch
+ * decides when the request behind it is answered, so the Date differs, too. */
 static void drop_chance(struct buf *text)
 {
     blank(text, "Audit-Id: ", ID_CHARS);
     blank(text, "Date: ", DATE_CHARS);
 }
 
-/* Removes every `word`; true if there was one. */
+/* Removes every `word` from the text. Returns whether there was one. */
 static bool drop_all(struct buf *text, const char *word)
 {
     const size_t len = strlen(word);
@@ -102,9 +102,9 @@ static bool drop_all(struct buf *text, const char *word)
     return any;
 }
 
-/* Compares the responses, except for what depends on the split: 100 Continue is not sent when the
- * body has arrived already, and a refused request closes the connection only while its body is
- * still on its way. */
+/* Compares the responses, except for what depends on how the bytes were split: 100 Continue is not
+ * sent when the body has arrived already, and a refused request closes the connection only while
+ * its body is still on its way. */
 static void compare(struct buf *whole, struct buf *split)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n",

@@ -73,7 +73,7 @@ static void serve(void *ctx, struct scripted_exchange *ask)
         buf_str(&ask->text, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
 }
 
-/* The size of the next piece: the rest of the input, or random. */
+/* Returns the size of the next piece: the rest of the input, or random. */
 static size_t piece(struct dice *dice, size_t left)
 {
     size_t len = dice ? (size_t)dice_roll(dice, 8) + 1 : left;

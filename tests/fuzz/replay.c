@@ -23,9 +23,9 @@ static unsigned replay_file(const char *path)
         return 0;
     }
     printf("%s\n", path);
-    fflush(stdout); /* the last line names the input that crashed */
+    fflush(stdout); /* the last line of output names the input that crashed */
 
-    /* a copy of the exact size lets AddressSanitizer detect reads past the end */
+    /* With a copy of the exact size, AddressSanitizer detects reads past the end. */
     uint8_t *exact = mem_alloc(bytes.len ? bytes.len : 1);
 
     if (bytes.len)

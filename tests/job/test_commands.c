@@ -1,5 +1,5 @@
 /*
- * Commands and the end of a job's life: suspend, resume, refuse, time to live.
+ * Tests Commands and the end of a job's life: suspend, resume, refuse, time to live.
  */
 #include "tests/unit.h"
 
@@ -127,7 +127,7 @@ static void resuming_runs_failed_work_again_and_keeps_what_succeeded(void **unus
     lost = mem_strdup(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-1")));
     job_fixture_pod_failed(fixture, "j-t-1", 1);
     check_phase(fixture, "j", "Aborted");
-    job_fixture_restart(fixture); /* the record of a job at rest is made again */
+    job_fixture_restart(fixture); /* a new controller makes the record of the finished job again */
     command(fixture, "ResumeJob");
     check_phase(fixture, "j", "Running");
     assert_string_equal(object_uid(job_fixture_get(fixture, &kind_pod, "j-t-0")), kept);
@@ -180,8 +180,8 @@ static void a_command_that_was_executed_is_not_executed_again(void **unused)
     job_fixture_stop_controller(fixture);
     command(fixture, "RestartJob");
     done.value = object_uid(job_fixture_get(fixture, &kind_command, "c"));
-    stored = *job_fixture_job(fixture,
-                              "j"); /* as if the process had died between decision and deletion */
+    /* As if the process had died between the decision and the deletion of the Command. */
+    stored = *job_fixture_job(fixture, "j");
     stored.controlled.items = &done;
     stored.controlled.count = 1;
     cluster_update_status(fixture->backend, NULL, job_fixture_get(fixture, &kind_job, "j"),
@@ -271,7 +271,7 @@ int main(void)
         cmocka_unit_test(an_aborted_job_is_never_collected),
     };
     static void (*const spared[])(void **state) = {
-        a_command_that_was_executed_is_not_executed_again, /* plans its own */
+        a_command_that_was_executed_is_not_executed_again, /* plans faults of its own */
         NULL,
     };
 

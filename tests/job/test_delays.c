@@ -1,6 +1,6 @@
 /*
- * Delayed actions side by side: which of them an action, another event or a new pod makes void.
- * Ref: spec/job.md 7.
+ * Tests several delayed actions at once: which of them an action, another event or a new pod
+ * cancels. Ref: spec/job.md 7.
  */
 #include "tests/unit.h"
 
@@ -29,7 +29,7 @@ static void the_timer_of_a_pod_dies_with_it(void **unused)
     job_fixture_pod(fixture, "j-t-1", POD_RUNNING);
     job_fixture_advance(fixture, 1000);
     job_fixture_delete(fixture, &kind_pod, "j-t-0");
-    job_fixture_pod_failed(fixture, "j-t-0", 1); /* the new one */
+    job_fixture_pod_failed(fixture, "j-t-0", 1); /* the new pod fails, too */
     job_fixture_advance(fixture, 20000);
     check_str("phase", fixture->phases, "Pending Running");
     job_fixture_free(fixture);
@@ -44,7 +44,7 @@ static void timers_of_two_pods_are_independent(void **unused)
         fixture, "j", "t*2",
         "maxRetry: 9;policies: [{event: PodPending, action: RestartPod, timeout: 5s}]");
     job_fixture_advance(fixture, 3000);
-    job_fixture_delete(fixture, &kind_pod, "j-t-1"); /* its deadline starts again */
+    job_fixture_delete(fixture, &kind_pod, "j-t-1"); /* the deadline of this pod begins anew */
     job_fixture_advance(fixture, 2100);
     check_retries(fixture, 1);
     job_fixture_advance(fixture, 3000);
@@ -74,14 +74,15 @@ static void timers_of_equal_partitions_of_two_tasks_are_independent(void **unuse
     job_fixture_advance(fixture, 3000);
     job_fixture_delete(fixture, &kind_pod, "j-b-0");
     job_fixture_advance(fixture, 2100);
-    check_retries(fixture, 1); /* partition 0 of a */
+    check_retries(fixture, 1); /* partition 0 of task a has restarted */
     job_fixture_pod(fixture, "j-a-0", POD_RUNNING);
     job_fixture_advance(fixture, 3000);
-    check_retries(fixture, 2); /* partition 0 of b */
+    check_retries(fixture, 2); /* partition 0 of task b has restarted */
     job_fixture_free(fixture);
 }
 
-/* Due in the same moment, none is lost because another one restarts. covers: see DLY-10 DLY-11 */
+/* The actions are due in the same moment, and none is lost because another one restarts. covers:
+ * see DLY-10 DLY-11 */
 static void timers_of_one_moment_are_all_answered(void **unused)
 {
     static const struct {
@@ -134,7 +135,7 @@ static void restarting_the_job_cancels_pending_restarts_of_pods(void **unused)
     job_fixture_advance(fixture, 3000);
     job_fixture_pod_failed(fixture, "j-t-1", 3);
     check_retries(fixture, 1);
-    job_fixture_advance(fixture, 7500); /* the first timer would be due */
+    job_fixture_advance(fixture, 7500); /* by now the first timer would be due */
     check_retries(fixture, 1);
     job_fixture_pods(fixture, POD_RUNNING);
     job_fixture_advance(fixture, 20000);
@@ -156,7 +157,7 @@ static void a_timer_waits_for_the_decision_under_way(void **unused)
                   .way = FAULTY_DELAY, .delay_ms = 500);
     job_fixture_pod_failed(fixture, "j-t-1", 1);
     check_str("the restart is still being stored", fixture->phases, "Pending");
-    job_fixture_advance(fixture, 300); /* the timer is due meanwhile */
+    job_fixture_advance(fixture, 300); /* meanwhile the timer is due */
     check_str("and nothing else happens", fixture->phases, "Pending");
     job_fixture_advance(fixture, 1000);
     check_str("until it is", fixture->phases, "Pending Restarting Pending Aborting Aborted");
@@ -175,7 +176,7 @@ static void two_policies_for_one_pod_have_timers_of_their_own(void **unused)
     job_fixture_pod(fixture, "j-t-1", POD_RUNNING);
     job_fixture_advance(fixture, 2000);
     job_fixture_pod_failed(fixture, "j-t-0", 1);
-    job_fixture_advance(fixture, 9000); /* the first was cancelled by the failure */
+    job_fixture_advance(fixture, 9000); /* the failure has cancelled the first timer */
     check_retries(fixture, 0);
     check_str("phase", job_fixture_phase(fixture, "j"), "Running");
     job_fixture_advance(fixture, 1500);
@@ -188,15 +189,15 @@ static void two_policies_for_one_pod_have_timers_of_their_own(void **unused)
     job_fixture_advance(fixture, 2000);
     job_fixture_pod_failed(fixture, "j-t-0", 1);
     job_fixture_delete(fixture, &kind_pod, "j-t-0");
-    job_fixture_pod(fixture, "j-t-0", POD_RUNNING); /* both are over */
+    job_fixture_pod(fixture, "j-t-0", POD_RUNNING); /* now both actions are cancelled */
     job_fixture_advance(fixture, 60000);
     check_retries(fixture, 0);
     check_str("phase", job_fixture_phase(fixture, "j"), "Running");
     job_fixture_free(fixture);
 }
 
-/* What an eviction of an earlier epoch armed is not remembered by the pods of the next. covers:
- * see O-24 O-26 */
+/* An eviction in an earlier epoch has armed an action. Pods of the next epoch do not cause it.
+ * covers: see O-24 O-26 */
 static void an_eviction_is_of_its_epoch(void **unused)
 {
     struct job_fixture *fixture = new_fixture();

@@ -1,7 +1,7 @@
 /*
- * Delayed actions across a restart of the process: the store is read back from its files, and what
- * was armed goes off at the very millisecond at which it would have without. Ref: spec/job.md
- * O-26.
+ * Tests delayed actions across a restart of the process: the store is read back from its files, and
+ * each action happens at the very millisecond at which it would have happened without the restart.
+ * Ref: spec/job.md O-26.
  */
 #include "tests/unit.h"
 
@@ -87,7 +87,8 @@ static int64_t the_job_is_scaled(struct job_fixture *fixture)
     return at_ms;
 }
 
-/* The second rung: the pod that replaces the failed one stays pending (O-28). */
+/* Causes the second delay of a restart: the pod that replaces the failed one stays pending
+ * (O-28). */
 static int64_t a_pod_is_restarted(struct job_fixture *fixture)
 {
     job_fixture_pods(fixture, POD_RUNNING);
@@ -113,7 +114,8 @@ static const struct {
      a_pod_is_restarted},
 };
 
-/* How long after its cause the job is aborted, when the process is started anew so often. */
+/* Returns how long after its cause the job is aborted, when the process is restarted `restarts`
+ * times. */
 static int64_t delay_of(size_t cause, int restarts)
 {
     scoped_str name = mem_printf("store-%zu-%d", cause, restarts);
@@ -124,7 +126,7 @@ static int64_t delay_of(size_t cause, int restarts)
     int64_t since_ms;
 
     job_fixture_advance(fixture, ODD_MS);
-    /* A second task keeps the job from its end. */
+    /* A second task keeps the job from ending. */
     job_fixture_job_simple(fixture, "j", "t*2 u*1", spec);
     since_ms = causes[cause].happens(fixture);
     job_fixture_advance(fixture, 1300);
@@ -151,8 +153,8 @@ static void a_restart_of_the_process_moves_no_deadline(void **unused)
         }
 }
 
-/* Each failure is noted by itself while they are few; a crowd is noted together, and all the same
- * at once known to the next process. covers: see O-26 O-40 */
+/* While failures are few, each is stored by itself. Many failures are stored together, and the next
+ * process knows all of them. covers: see O-26 O-40 */
 static void a_crowd_of_causes_is_noted_together(void **unused)
 {
     enum { PODS = 200, MOST_WRITES = 64 + 4 };

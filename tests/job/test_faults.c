@@ -1,5 +1,5 @@
 /*
- * Writes that are refused, lost or late: a job comes to the same end all the same. Ref:
+ * Tests writes that are refused, lost or late: a job comes to the same end all the same. Ref:
  * spec/job.md 20.
  */
 #include "tests/unit.h"
@@ -34,8 +34,8 @@ static const struct fault faults[] = {
     {"late", FAULTY_DELAY, ERR_NONE, 40},
 };
 
-/* The n-th write of a life with a restart goes wrong, for every n and every way. covers: job.md
- * ST-44; see 20.5 */
+/* Each write of a life with a restart is refused, lost or delayed in turn. covers: job.md ST-44;
+ * see 20.5 */
 static void every_single_write_may_go_wrong(void **unused)
 {
     for (size_t f = 0; f < countof(faults); f++)
@@ -115,7 +115,7 @@ static void a_permanent_error_ends_the_job_after_fifteen_retries(void **unused)
     job_fixture_advance(fixture, 3600000);
     check_phase(fixture, "j", "Terminated");
     assert_int_equal(faulty_hits(fixture->cluster),
-                     32); /* two pods, once and fifteen times again */
+                     32); /* two pods; each is tried once and fifteen times again */
     job_fixture_free(fixture);
 
     fixture = job_fixture_new(&(struct job_fixture_options){.no_limit = true});
@@ -136,7 +136,8 @@ static void a_quota_is_waited_for_as_long_as_it_takes(void **unused)
                   .times = 200, .way = FAULTY_REFUSE, .code = ERR_UNAVAILABLE);
     job_fixture_job_simple(fixture, "j", "t*8", "");
     job_fixture_advance(fixture, 500);
-    assert_int_equal(job_fixture_job(fixture, "j")->running, 3); /* counted and stored meanwhile */
+    /* The three pods were counted and stored meanwhile. */
+    assert_int_equal(job_fixture_job(fixture, "j")->running, 3);
     job_fixture_advance(fixture, 7200000);
     check_phase(fixture, "j", "Running");
     assert_int_equal(job_fixture_job(fixture, "j")->running, 8);
@@ -155,7 +156,7 @@ static void a_pod_that_cannot_be_marked_is_not_deleted(void **unused)
     job_fixture_pod_failed(fixture, "j-t-1", 1);
     job_fixture_advance(fixture, 1000);
     check_phase(fixture, "j", "Aborted");
-    assert_string_equal(fixture->deleted, "j-t-0 j-t-2"); /* the second try comes later */
+    assert_string_equal(fixture->deleted, "j-t-0 j-t-2"); /* the second deletion is tried later */
     job_fixture_free(fixture);
 }
 

@@ -1,5 +1,6 @@
 /*
- * The job and its PodGroup: why it waits, the legacy name, and whose Commands are whose.
+ * Tests a job and its PodGroup: why it waits, the legacy name, and which Commands are for which of
+ * them.
  */
 #include "tests/unit.h"
 
@@ -31,7 +32,7 @@ static void set_group_status(struct job_fixture *fixture, const char *status)
 static void a_job_says_what_its_podgroup_waits_for(void **unused)
 {
     static const struct {
-        const char *name, *status, *message; /* NULL = nothing is said */
+        const char *name, *status, *message; /* `message`: what the job says; NULL = nothing */
     } cases[] = {
         {"no condition", PENDING(""), NULL},
         {"unschedulable", PENDING(CONDITION("Unschedulable", "20", "needs 2 cpu")), "needs 2 cpu"},
@@ -106,7 +107,7 @@ static void a_command_for_a_queue_is_not_the_jobs_business(void **unused)
 {
     struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 
-    job_fixture_job_simple(fixture, "default", "t*1", ""); /* as the queue is named */
+    job_fixture_job_simple(fixture, "default", "t*1", ""); /* the job has the name of the queue */
     job_fixture_apply(fixture,
                       "{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
                       "namespace: default}, action: CloseQueue, target: {apiVersion: "

@@ -1,5 +1,5 @@
 /*
- * What kills take and what they leave, and what is left alone.
+ * Tests which pods actions kill, which they leave, and what they do not touch.
  */
 #include "tests/unit.h"
 
@@ -25,7 +25,7 @@ static char *uid_of(struct job_fixture *fixture, const char *pod)
     return mem_strdup(object ? object_uid(object) : "");
 }
 
-/* A Command with a target in annotations (O-67). */
+/* Creates a Command with a target in annotations (O-67). */
 static void command_at(struct job_fixture *fixture, const char *annotations, const char *action)
 {
     scoped_str yaml =
@@ -85,7 +85,8 @@ static void a_pod_on_its_way_out_is_part_of_the_restart_of_its_task(void **unuse
 
     job_fixture_job_simple(fixture, "j", "t*3",
                            "policies: [{events: [PodEvicted, PodFailed], action: RestartTask}]");
-    job_fixture_delete(fixture, &kind_pod, "j-t-2"); /* by a user; it takes its time */
+    /* A user deletes this pod, which takes its time. */
+    job_fixture_delete(fixture, &kind_pod, "j-t-2");
     job_fixture_pod_failed(fixture, "j-t-0", 1);
     assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1);
     job_fixture_let_go(fixture);
@@ -133,8 +134,8 @@ static void a_late_deletion_never_hits_the_next_pod_of_the_name(void **unused)
     faulty_expect(fixture->cluster, .ops = FAULTY_REMOVE, .kind = &kind_pod, .times = 1,
                   .way = FAULTY_DELAY, .delay_ms = 5000);
     command_at(fixture, "volcano.sh/pod-name: j-t-0",
-               "RestartPod");                        /* its deletion is on its way */
-    job_fixture_delete(fixture, &kind_pod, "j-t-0"); /* a user deletes it first */
+               "RestartPod");                        /* the deletion of the pod is on its way */
+    job_fixture_delete(fixture, &kind_pod, "j-t-0"); /* a user deletes the pod before that */
     successor = uid_of(fixture, "j-t-0");
     assert_string_not_equal(successor, "");
     job_fixture_advance(fixture, 60000);
@@ -198,7 +199,7 @@ static void a_job_that_is_being_deleted_is_left_alone(void **unused)
     job_fixture_free(fixture);
 }
 
-/* A pod or PodGroup whose creation came late finds its job at rest. covers: see 20.5;
+/* The answer to the creation of a pod or PodGroup comes when its job has ended. covers: see 20.5;
  * reliability.md P-10 */
 static void what_comes_late_to_a_job_at_rest_is_taken_away(void **unused)
 {
@@ -210,7 +211,7 @@ static void what_comes_late_to_a_job_at_rest_is_taken_away(void **unused)
         faulty_expect(fixture->cluster, .ops = FAULTY_CREATE, .kind = kinds[i], .times = 1,
                       .way = FAULTY_DELAY, .delay_ms = 5000);
         job_fixture_job_simple(fixture, "j", "t*1", "");
-        job_fixture_stop_controller(fixture); /* with the creation under way */
+        job_fixture_stop_controller(fixture); /* stops while the creation is under way */
         job_fixture_start_controller(fixture);
         command_at(fixture, "a: b", "TerminateJob");
         job_fixture_advance(fixture, 60000);
@@ -221,8 +222,8 @@ static void what_comes_late_to_a_job_at_rest_is_taken_away(void **unused)
     }
 }
 
-/* Another writer's status counts: two controllers that both think they lead. covers: see
- * reliability.md SEC-37 */
+/* Another writer has changed the status, as when two controllers both think that they lead. covers:
+ * see reliability.md SEC-37 */
 static void the_stored_status_wins_over_the_remembered_one(void **unused)
 {
     struct job_fixture *fixture = running_pods();
@@ -276,7 +277,7 @@ int main(void)
         cmocka_unit_test(a_restart_is_decided_behind_the_write_in_flight),
     };
     static void (*const spared[])(void **state) = {
-        pods_of_one_batch_are_one_event, /* a refused write is an event more */
+        pods_of_one_batch_are_one_event, /* with a fault, a refused write would be one event more */
         NULL,
     };
 

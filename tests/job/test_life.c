@@ -1,5 +1,5 @@
 /*
- * Jobs from creation to their end, on the embedded cluster.
+ * Tests jobs from their creation to their end, on the embedded cluster.
  */
 #include "tests/unit.h"
 
@@ -23,7 +23,8 @@ static void a_job_of_one_pod_runs_and_completes(void **unused)
     check_phase(fixture, "j", "Pending");
     assert_int_equal(job_fixture_job(fixture, "j")->min_available, 1);
     assert_int_equal(job_fixture_job(fixture, "j")->conditions.count, 1);
-    assert_int_equal(job_fixture_count(fixture, &kind_pod), 0); /* not admitted */
+    /* The PodGroup is not admitted yet. */
+    assert_int_equal(job_fixture_count(fixture, &kind_pod), 0);
 
     job_fixture_group_phase(fixture, PODGROUP_INQUEUE);
     assert_int_equal(job_fixture_count(fixture, &kind_pod), 1);
@@ -61,7 +62,7 @@ static void restart_kills_all_and_starts_over(void **unused)
     job_fixture_pod_failed(fixture, "j-t-0", 3);
     check_phase(fixture, "j", "Restarting");
     assert_int_equal(job_fixture_job(fixture, "j")->terminating,
-                     1); /* the failed pod is gone at once */
+                     1); /* the failed pod is gone at once, the other one is terminating */
     assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1);
     assert_int_equal(job_fixture_job(fixture, "j")->version, 1);
     pod = job_fixture_get(fixture, &kind_pod, "j-t-1");
@@ -183,7 +184,7 @@ static void a_kill_decided_before_a_crash_is_finished_after_it(void **unused)
     job_fixture_job_simple(fixture, "j", "t*3",
                            "policies: [{event: PodFailed, action: RestartJob}]");
     job_fixture_stop_controller(fixture);
-    /* as if the process had died right after the decision */
+    /* The process dies right after the decision to restart. */
     stored = *job_fixture_job(fixture, "j");
     stored.phase = JOB_RESTARTING;
     stored.version = 1;
@@ -294,7 +295,7 @@ static void task_counts_add_up(void **unused)
     job_fixture_free(fixture);
 }
 
-/* Task b goes, and what is left has failed already: the scaling itself is the job's end. */
+/* Task b is removed, and what is left has failed already, so the scaling itself ends the job. */
 static void a_job_that_a_scaling_ends_shows_the_minimum_it_was_judged_by(void **unused)
 {
     struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});

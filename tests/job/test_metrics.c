@@ -1,5 +1,5 @@
 /*
- * What the job core counts. Ref: spec/job.md 21, O-76.
+ * Tests the metrics of the job controller. Ref: spec/job.md 21, O-76.
  */
 #include "tests/unit.h"
 
@@ -11,7 +11,7 @@
 #define FAILED    "volcano_job_failed_phase_count{job_name=\"default/j\",queue_name=\"default\"}"
 #define LATENCY   "volcano_controller_job_to_pod_creation_latency_milliseconds"
 
-/* Upstream counts in the decision, again with every conflict. */
+/* Volcano counts a transition when it is decided, and again with every conflict. */
 static void a_stored_transition_is_counted_once(void **unused)
 {
     struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});

@@ -1,10 +1,10 @@
 /*
- * Bugs planted into the job controller, each of which the random walks must find (SIM-08): a
- * detector that finds nothing when there is something says nothing when it finds nothing.
+ * Bugs planted into the job controller, each of which the random walks must find (SIM-08). Without
+ * such a test, walks that find nothing would prove nothing.
  *
- * They are planted from outside: the linker sends calls of some functions here, where the planted
- * bug bends the question or the answer. Each bug runs in a child process, for some of them end in
- * an assertion of the program itself, which counts as found.
+ * The bugs are planted from outside: the linker redirects calls of some functions to wrappers in
+ * this file, which change the arguments or the result. Each bug runs in a child process, because
+ * some end in an assertion of the program itself, which counts as found.
  */
 #include "tests/unit.h"
 
@@ -239,7 +239,7 @@ WRAPPED(void, job_slot_annotations_count_restart, struct job_model *model, uint3
         __real_job_slot_annotations_count_restart(model, task, from, to);
 }
 
-/* Ends the process: 0 when nothing was found. */
+/* Searches for the bug, and ends the process: with 0 when nothing was found. */
 static void search(enum bug bug)
 {
     const struct walk_options quiet = {0};

@@ -1,5 +1,5 @@
 /*
- * Pods as the core builds them.
+ * Tests how the job controller builds pods.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * PodGroups: members, minimums, resources.
+ * Tests the PodGroups of jobs: members, minimums, resources.
  */
 #include "tests/unit.h"
 
@@ -216,7 +216,8 @@ static void usage_counts_init_containers_sidecars_and_overhead(void **unused)
     scoped(usage) struct usage usage = {0};
 
     usage_of_template(template, &usage);
-    /* max(containers 500 + sidecar 100, init 500, sidecar 100 + init 600) + overhead */
+    /* A pod needs max(containers 500 + sidecar 100, init 500, sidecar 100 + init 600) +
+     * overhead. */
     assert_int_equal((int64_t)(usage_get(&usage, "cpu") / 1000000), 710);
     assert_int_equal((int64_t)(usage_get(&usage, "requests.cpu") / 1000000), 710);
     assert_int_equal((int64_t)usage_get(&usage, "limits.cpu"), 0);

@@ -1,5 +1,5 @@
 /*
- * Pods, their order, their number, and what they wait for.
+ * Tests the pods of jobs: their order, their number, and what they wait for.
  */
 #include "tests/unit.h"
 
@@ -17,7 +17,7 @@ static struct job_fixture *running_pods(void)
     return job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 }
 
-/* A job with tasks in YAML flow style. */
+/* Creates a job with tasks in YAML flow style. */
 static void apply_job(struct job_fixture *fixture, const char *spec)
 {
     scoped_str yaml = mem_printf("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job,\n"
@@ -76,7 +76,7 @@ static void a_job_made_again_under_its_name_gets_all_its_pods(void **unused)
 
     for (int i = 0; i < 5; i++) {
         job_fixture_job_simple(fixture, "j", "t*2", "");
-        job_fixture_let_go(fixture); /* of the job before */
+        job_fixture_let_go(fixture); /* the pods of the previous job go away */
         job_fixture_advance(fixture, 200);
         check_phase(fixture, "j", "Running");
         job_fixture_delete(fixture, &kind_job, "j");
@@ -200,7 +200,7 @@ static void a_chain_of_tasks_starts_one_after_the_other(void **unused)
     group = mem_printf("j-%s", object_uid(job_fixture_get(fixture, &kind_job, "j")));
     assert_int_equal(podgroup_spec_of(job_fixture_get(fixture, &kind_pod_group, group))->min_member,
                      1);
-    job_fixture_not_ready(fixture, "j-a-0"); /* running, not ready */
+    job_fixture_not_ready(fixture, "j-a-0"); /* the pod runs and is not ready */
     job_fixture_check_order("pods", fixture->created, "j-a-0");
     job_fixture_pod(fixture, "j-a-0", POD_RUNNING);
     job_fixture_check_order("pods", fixture->created, "j-a-0 j-b-0");

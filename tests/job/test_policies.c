@@ -1,5 +1,5 @@
 /*
- * Policies at work, at once and delayed, over restarts of the process too.
+ * Tests policies at work: at once and delayed, also across restarts of the process.
  */
 #include "tests/unit.h"
 
@@ -259,7 +259,7 @@ static void a_pod_that_stays_pending_aborts_the_job(void **unused)
     fixture = job_fixture_new(&(struct job_fixture_options){0});
     job_fixture_job_simple(fixture, "j", "t*1 u*1", policy);
     job_fixture_pod(fixture, "j-u-0", POD_RUNNING);
-    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED); /* in one step */
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED); /* the pod succeeds without having run */
     job_fixture_advance(fixture, 20000);
     check_phase(fixture, "j", "Running");
     job_fixture_free(fixture);
@@ -307,7 +307,8 @@ static void an_eviction_is_forgiven_when_the_pod_runs_again(void **unused)
     job_fixture_job_simple(fixture, "j", "t*1", policy);
     job_fixture_pods(fixture, POD_RUNNING);
     job_fixture_delete(fixture, &kind_pod, "j-t-0");
-    assert_non_null(job_fixture_get(fixture, &kind_pod, "j-t-0")); /* again at once */
+    /* The replacement is created at once. */
+    assert_non_null(job_fixture_get(fixture, &kind_pod, "j-t-0"));
     job_fixture_advance(fixture, 3000);
     job_fixture_pods(fixture, POD_RUNNING);
     job_fixture_advance(fixture, 20000);
@@ -349,12 +350,12 @@ static void a_ladder_of_policies_escalates(void **unused)
     job_fixture_job_simple(fixture, "j", "t*1", ladder);
     job_fixture_pods(fixture, POD_RUNNING);
     job_fixture_pod_failed(fixture, "j-t-0", 1);
-    job_fixture_pods(fixture, POD_RUNNING); /* the replacement runs */
+    job_fixture_pods(fixture, POD_RUNNING); /* the replacement of the failed pod runs */
     job_fixture_advance(fixture, 60000);
     check_phase(fixture, "j", "Running");
     assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1);
 
-    job_fixture_pod_failed(fixture, "j-t-0", 1); /* and now it stays pending */
+    job_fixture_pod_failed(fixture, "j-t-0", 1); /* this time the replacement stays pending */
     job_fixture_advance(fixture, 9000);
     assert_int_equal(job_fixture_job(fixture, "j")->version, 0);
     job_fixture_advance(fixture, 2000);
@@ -387,11 +388,11 @@ static void timers_of_different_tasks_are_independent(void **unused)
         fixture, "j", "a*1 b*1",
         "maxRetry: 9;policies: [{event: PodPending, action: RestartTask, timeout: 5s}]");
     job_fixture_advance(fixture, 3000);
-    job_fixture_delete(fixture, &kind_pod, "j-b-0"); /* b's deadline starts again */
+    job_fixture_delete(fixture, &kind_pod, "j-b-0"); /* the deadline of b begins anew */
     job_fixture_advance(fixture, 2500);
-    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1); /* a */
+    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 1); /* task a has restarted */
     job_fixture_advance(fixture, 2600);
-    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 2); /* b */
+    assert_int_equal(job_fixture_job(fixture, "j")->retry_count, 2); /* task b has restarted */
     job_fixture_free(fixture);
 }
 

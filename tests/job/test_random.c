@@ -1,6 +1,6 @@
 /*
- * Random walks through the lives of jobs (tests/support/job_walk), as many as tests/support/seeds
- * is asked for.
+ * Runs random walks through the lives of jobs (tests/support/job_walk), as many as JOBFLOW_SEEDS
+ * says (tests/support/seeds).
  */
 #include "tests/unit.h"
 
@@ -12,7 +12,7 @@
 
 enum { SEEDS = 4000 };
 
-/* Walks that once found something. */
+/* Seeds of walks that once found a bug. */
 static const uint64_t finders[] = {185,  522,  593,  1020,  1687,  1823,  3396,  3730,
                                    4844, 5082, 5334, 14120, 16605, 16698, 18091, 24323};
 
@@ -37,6 +37,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_walk_violates_anything),
     };
-    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes are the point */
+    /* Writes are refused on purpose, so warnings about them are not shown. */
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * What a job says of itself: the reason and the message of each end, and of the ways there. Ref:
- * spec/job.md O-02, O-38.
+ * Tests what a job says of itself: the reason and the message of each end, and of the ways there.
+ * Ref: spec/job.md O-02, O-38.
  */
 #include "tests/unit.h"
 
@@ -10,8 +10,8 @@
 
 static const struct {
     const char *name, *tasks, *extra;
-    const char *failed; /* pods that fail with exit code 3, then */
-    bool rest;          /* the others succeed */
+    const char *failed; /* names of the pods that fail with exit code 3 */
+    bool rest;          /* after that the other pods succeed */
     const char *phase, *reason, *message;
 } ends[] = {
     {"all succeeded", "t*2", "", "", true, "Completed", "PodsSucceeded",
@@ -66,7 +66,8 @@ static void every_end_says_what_decided(void **unused)
     }
 }
 
-/* While its last pods go, and when the process is another one by then. covers: see job.md O-38 */
+/* The reason stays while the last pods go away, and when the process is restarted. covers: see
+ * job.md O-38 */
 static void what_decided_outlives_the_last_pods_and_the_process(void **unused)
 {
     struct job_fixture *fixture =

@@ -1,5 +1,5 @@
 /*
- * The end of finished jobs whose time to live is over.
+ * Tests the deletion of finished jobs whose time to live is over.
  */
 #include "tests/unit.h"
 
@@ -24,7 +24,7 @@ static void a_job_expires_its_time_after_its_end(void **unused)
     int64_t ended_ms;
 
     job_fixture_job_simple(fixture, "j", "t*1", "ttlSecondsAfterFinished: 3");
-    job_fixture_advance(fixture, 7000); /* its life does not count */
+    job_fixture_advance(fixture, 7000); /* the time before the end of the job does not count */
     job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED);
     ended_ms = job_fixture_job(fixture, "j")->transition_ms;
     job_fixture_advance(fixture, ended_ms + 2990 - loop_wall_ms(fixture->loop));
@@ -52,8 +52,8 @@ static void a_wall_clock_that_jumps_changes_nothing(void **unused)
     }
 }
 
-/* A new process knows the wall alone; set back, it waits no longer than the whole time once more.
- */
+/* A new process knows only the wall clock. If that was set back, the job waits at most the whole
+ * time once more. */
 static void a_restart_after_a_jump_waits_no_longer_than_the_whole_time(void **unused)
 {
     struct job_fixture *fixture = one_that_ends("ttlSecondsAfterFinished: 100");
@@ -99,7 +99,7 @@ static void the_next_job_of_the_name_is_never_collected(void **unused)
 
     faulty_expect(fixture->cluster, .ops = FAULTY_REMOVE, .kind = &kind_job, .way = FAULTY_DELAY,
                   .delay_ms = 5000);
-    job_fixture_advance(fixture, 1500); /* the deletion is on its way */
+    job_fixture_advance(fixture, 1500); /* the controller's deletion is on its way */
     job_fixture_delete(fixture, &kind_job, "j");
     job_fixture_job_simple(fixture, "j", "t*1", "");
     job_fixture_advance(fixture, 20000);
@@ -116,7 +116,7 @@ static void a_job_that_is_being_deleted_is_ignored(void **unused)
     int before;
 
     job_fixture_job_simple(fixture, "j", "t*2", "minSuccess: 1;ttlSecondsAfterFinished: 2");
-    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED); /* the other one lingers */
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED); /* the other pod does not end yet */
     check_str("phase", job_fixture_phase(fixture, "j"), "Completed");
     cluster_remove(fixture->backend, NULL, &kind_job, "default", "j", &how);
     job_fixture_settle(fixture);
@@ -139,7 +139,8 @@ int main(void)
         cmocka_unit_test(a_job_that_is_being_deleted_is_ignored),
     };
     static void (*const spared[])(void **state) = {
-        the_next_job_of_the_name_is_never_collected, /* the name must be free when it says so */
+        the_next_job_of_the_name_is_never_collected, /* the name must be free when the test expects
+                                                      * it */
         NULL,
     };
 

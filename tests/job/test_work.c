@@ -1,5 +1,5 @@
 /*
- * How much the controller does, in what order, and what it does not do.
+ * Tests how much the controller does, in what order, and what it does not do.
  */
 #include "tests/unit.h"
 
@@ -25,10 +25,10 @@ static struct job_fixture *running_pods(void)
     return job_fixture_new(&(struct job_fixture_options){.run_pods = true});
 }
 
-/* The phases of every job, in the order they were stored. */
+/* The phases of every job, in the order in which they were stored. */
 struct phase_log {
     struct cluster_watcher watcher;
-    char *phases[1000]; /* of j0, j1, … */
+    char *phases[1000]; /* phases of jobs j0, j1, … */
 };
 
 static void log_phase(struct cluster_watcher *watcher, enum cluster_change change,
@@ -59,7 +59,7 @@ static void a_thousand_jobs_each_keep_their_order(void **unused)
         job_fixture_job_simple(fixture, name, "t*1", "");
     }
     cluster_watch(fixture->backend, &log.watcher);
-    job_fixture_start_controller(fixture); /* all of them at once */
+    job_fixture_start_controller(fixture); /* the controller sees all jobs at once */
     job_fixture_settle(fixture);
     for (int i = 0; i < 1000; i++) {
         check_str("phases", log.phases[i], "Pending Running Completed");
@@ -146,7 +146,8 @@ static void only_commands_for_jobs_are_taken(void **unused)
                       "namespace: default}, action: CloseQueue,\n"
                       "target: {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: j, "
                       "uid: u}}");
-    assert_int_equal(job_fixture_count(fixture, &kind_command), 1); /* the foreign one stays */
+    /* The Command for another target stays. */
+    assert_int_equal(job_fixture_count(fixture, &kind_command), 1);
     check_str("phase", job_fixture_phase(fixture, "j"), "Running");
     job_fixture_apply(fixture,
                       "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default},\n"

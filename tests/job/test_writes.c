@@ -1,6 +1,6 @@
 /*
- * Which write of a job may follow which: every pair of states against a list written down a second
- * time.
+ * Tests which write of a job may follow which: every pair of states is compared with a list written
+ * down a second time.
  */
 #include "tests/unit.h"
 

@@ -153,7 +153,7 @@ static void node_stopped_amid_work_leaks_no_memory(void **state)
 
     node_fixture_group(fixture, "g", 1, NULL);
     node_fixture_pods(fixture, "g", 0, 5, NULL);
-    node_stop(fixture->node); /* no event of it has been handled yet */
+    node_stop(fixture->node); /* no event of the object has been handled yet */
     fixture->node = NULL;
     node_fixture_free(fixture);
 }

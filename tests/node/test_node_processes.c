@@ -274,7 +274,7 @@ static void restarted_daemon_adopts_running_pods(void **state)
     stop_daemon(daemon);
 }
 
-/* Serves HTTP on `port`: status 200 while the file exists, else 500. */
+/* The program of a pod that serves HTTP on `port`: status 200 while the file exists, else 500. */
 static int serve_mode(const char *port, const char *file)
 {
     struct sockaddr_in any = {.sin_family = AF_INET,
@@ -346,7 +346,8 @@ static void container_that_fails_its_liveness_probe_is_restarted(void **state)
     struct daemon *daemon = start_daemon(dir, 2);
     const struct pod_status *status;
 
-    /* the first probe succeeds until the file exists, the second always; the process ends by itself */
+    /* The first probe succeeds when the file exists, the second always. The process ends by
+     * itself. */
     create(daemon,
            "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},'spec':{"
            "'restartPolicy':'OnFailure','terminationGracePeriodSeconds':60,'volumes':[{'name':'v',"

@@ -48,7 +48,7 @@ __attribute__((constructor)) static void begin(void)
         unsetenv("LD_PRELOAD");
 }
 
-/* A pseudo-random generator: SplitMix64. */
+/* Returns a pseudo-random number, by SplitMix64. */
 static uint64_t chance(void)
 {
     uint64_t z = atomic_fetch_add(&state, UINT64_C(0x9e3779b97f4a7c15));
@@ -103,7 +103,7 @@ static bool interrupted(void)
     return true;
 }
 
-/* The original function that ours replaces, with the same type. */
+/* Declares `behind` and sets it to the original function that ours replaces, with the same type. */
 #define BEHIND(name)                                                                               \
     static __typeof__(name) *behind;                                                               \
     if (!behind)                                                                                   \

@@ -1,5 +1,5 @@
 /*
- * Single attempts of probes against real servers on the loopback address.
+ * Tests single attempts of probes against real servers on the loopback address.
  */
 #include "tests/unit.h"
 

@@ -26,7 +26,7 @@ static void frame(struct buf *out, enum frame_type type, int flags, int stream, 
         buf_add(out, bytes, len);
 }
 
-/* a literal header field that is not indexed */
+/* Writes a literal header field that is not indexed. */
 static void header(struct buf *out, const char *name, const char *value)
 {
     buf_char(out, 0);
@@ -38,7 +38,7 @@ static void header(struct buf *out, const char *name, const char *value)
 
 struct grpc_case {
     const char *name;
-    const char *message; /* [7] bytes of the DATA frame; NULL = the response has only trailers */
+    const char *message; /* bytes of the DATA frame, [7]; NULL = the response has only trailers */
     const char *status;  /* value of the trailer grpc-status */
     bool passes;
 };
@@ -58,7 +58,7 @@ static void put_answer(const struct grpc_case *c, struct buf *out)
 {
     scoped(buf) struct buf head = {0}, trailers = {0};
 
-    buf_char(&head, (char)0x88); /* :status 200 */
+    buf_char(&head, (char)0x88); /* the encoded header ":status 200" */
     header(&head, "content-type", "application/grpc");
     header(c->message ? &trailers : &head, "grpc-status", c->status);
     frame(out, FRAME_SETTINGS, 0, 0, NULL, 0);

@@ -121,7 +121,7 @@ static void completion_stands_in_where_it_can(void **state)
 static const struct {
     const char *ip;
     int32_t port;
-    const char *want; /* NULL = refused */
+    const char *want; /* expected address; NULL = refused */
 } addresses[] = {
     /* clang-format off */
     {"10.0.0.7",              80,    "10.0.0.7:80"},
@@ -136,7 +136,7 @@ static const struct {
     {"::",                    80,    NULL},
     {"ff02::1",               80,    NULL},
     {"::ffff:169.254.169.254", 80,   NULL},
-    {"127.0.0.1",             6443,  NULL}, /* the address of the API server */
+    {"127.0.0.1",             6443,  NULL}, /* this is the address of the API server */
     {"::1",                   6443,  NULL},
     {"10.0.0.7",              0,     NULL},
     {"10.0.0.7",              65536, NULL},

@@ -22,8 +22,8 @@ void api_fixture_start(struct api_fixture *fixture, const struct api_fixture_opt
         options = &defaults;
     registry.flows.deletion_protection = options->deletion_protection;
     registry.limits.objects = options->objects_max;
-    fixture->clock =
-        clock_virtual_new(1767225600000 /* 2026-01-01T00:00:00Z */, 7 + options->lives);
+    /* The clock begins at 2026-01-01T00:00:00Z. */
+    fixture->clock = clock_virtual_new(1767225600000, 7 + options->lives);
     fixture->loop = loop_new(fixture->clock);
     fixture->store = store_open(fixture->loop, &store, NULL);
     fixture->registry = registry_new(fixture->loop, fixture->store, &registry);

@@ -23,8 +23,8 @@ struct api_fixture_options {
     uint64_t lives;     /* earlier servers on this directory: uids differ from theirs */
 };
 
-void api_fixture_start(struct api_fixture *fixture,
-                       const struct api_fixture_options *options); /* NULL: defaults */
+/** Starts the API in this process. `options` NULL: the defaults. */
+void api_fixture_start(struct api_fixture *fixture, const struct api_fixture_options *options);
 void api_fixture_stop(struct api_fixture *fixture);
 
 struct api_capture {
@@ -39,8 +39,8 @@ struct api_capture {
 
 struct api_request_options {
     const char *body, *accept, *content_type, *accept_encoding, *user_agent;
-    size_t body_len;                 /* 0: the body is text */
-    const struct identity *identity; /* the sender; NULL: this process itself */
+    size_t body_len;                 /* length of the body; 0: the body is text */
+    const struct identity *identity; /* the user who sends it; NULL: this process itself */
 };
 
 /** Starts a request ("GET", …) on an empty or used capture and lets the loop settle. Returns the
@@ -51,17 +51,18 @@ int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, 
 void api_capture_release(struct api_capture *capture);
 SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
 
-/* Example: api_request(&fixture, &capture, "POST", "/api/v1/…", .body = "{}") */
+/* Sends a request and returns its status. Example: api_send(&fixture, &capture, "POST",
+ * "/api/v1/…", .body = "{}") */
 #define api_send(fixture, capture, method, target, ...)                                            \
     api_capture_start((fixture), (capture), (method), (target),                                    \
                       &(const struct api_request_options){__VA_ARGS__})
 
-/** The body so far as a document (owned); NULL when it is not JSON. */
+/** Returns the body received so far as a document (owned); NULL when it is not JSON. */
 json_t *api_capture_json(const struct api_capture *capture);
-/** The text at a dotted path of the body, list indexes as numbers ("items.0.metadata.name");
- * numbers as text. Owned; NULL if absent. */
+/** Returns the text at a dotted path of the body, with list indexes as numbers
+ * ("items.0.metadata.name"). Numbers are returned as text. Owned; NULL if absent. */
 char *api_capture_at(const struct api_capture *capture, const char *path);
-/** The n-th line of a watch as "TYPE text" (owned), with the text at `path` of its object; NULL
- * when there are fewer lines. */
+/** Returns the n-th line of a watch as "TYPE text" (owned), with the text at `path` of its object;
+ * NULL when there are fewer lines. */
 char *api_capture_event(const struct api_capture *capture, size_t n, const char *path);
 size_t api_capture_lines(const struct api_capture *capture);

@@ -17,12 +17,12 @@
         check_str((path), event_, (want));                                                         \
     } while (0)
 
-/* A JobFlow with one step `a`; `more` follows its name in metadata. */
+/* The JSON of a JobFlow with one step `a`. `more` follows its name in metadata. */
 #define API_FLOW(name, more)                                                                       \
     "{\"apiVersion\":\"flow.volcano.sh/v1alpha1\",\"kind\":\"JobFlow\",\"metadata\":{\"name\":"    \
     "\"" name "\"" more "},\"spec\":{\"flows\":[{\"name\":\"a\"}]}}"
 
-/* Pod `p`: an init container `i` and a container `c`. */
+/* The JSON of pod `p`, with an init container `i` and a container `c`. */
 extern const char api_pod_body[];
 
 /** Creates JobTemplate `a`. */

@@ -23,7 +23,8 @@ struct client {
 struct canned_server {
     uv_tcp_t listener;
     struct loop *loop;
-    char *answer, *after; /* text to wait for; NULL: any bytes */
+    char *answer, *after; /* text of the answer; text to wait for before it is sent, NULL: any
+                           * bytes */
     size_t answer_len;
     bool keep_open;
     struct buf received;

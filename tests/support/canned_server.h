@@ -19,7 +19,7 @@ void canned_server_set_answer_bytes(struct canned_server *server, const void *by
                                     const char *after);
 /** Keeps connections open after the answer; the default is to close them. */
 void canned_server_keep_open(struct canned_server *server);
-/** All bytes of all connections. */
+/** Returns all bytes received on all connections. */
 const char *canned_server_received(const struct canned_server *server);
-/** The number of connections accepted. */
+/** Returns the number of connections accepted. */
 int canned_server_connections(const struct canned_server *server);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct dice {
-    uint64_t state; /* the seed */
+    uint64_t state; /* begins as the seed */
 };
 uint64_t dice_next(struct dice *dice);
 /** Returns a random number from 0 to sides - 1. */

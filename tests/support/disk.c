@@ -9,7 +9,7 @@
 
 static atomic_int current, operations, countdown, planned;
 
-/* An open file: the methods first, as SQLite requires, then the real file. */
+/* An open file of the layer: the methods first, as SQLite requires, then the real file. */
 struct disk_file {
     sqlite3_file base;
     sqlite3_file *real;
@@ -105,7 +105,8 @@ static int disk_traits(sqlite3_file *file)
     return real(file)->pMethods->xDeviceCharacteristics(real(file));
 }
 
-/* Version 1 has no shared memory. Stores lock exclusively, so they do not need it. */
+/* The methods have version 1, which has no shared memory. Stores lock exclusively, so they do not
+ * need it. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = disk_close,

@@ -20,13 +20,13 @@ struct flow_fixture {
     struct flow_controller *flows;
     struct template_controller *templates;
     struct cluster_watcher flow_watcher, job_watcher;
-    struct buf phases;    /* phases in the order stored: "f:Pending f:Running …" */
+    struct buf phases; /* phases of flows and jobs in the order stored: "f:Pending f:Running …" */
     struct buf created;   /* names of jobs in the order created: "f-a f-b …" */
     unsigned flow_writes; /* number of changes of flows that watchers have seen */
 };
 
-/** Creates the fixture; `options` NULL: the defaults. The second function uses the real clock, for
- * tests with sockets. */
+/** Creates the fixture; `options` NULL: the defaults. flow_fixture_new uses the virtual clock, the
+ * function below it the real clock, for tests with sockets. */
 struct flow_fixture *flow_fixture_new(const struct flow_options *options);
 struct flow_fixture *flow_fixture_new_real(const struct flow_options *options);
 void flow_fixture_free(struct flow_fixture *fixture);
@@ -45,7 +45,8 @@ void flow_fixture_advance(struct flow_fixture *fixture, int64_t ms);
 /** Creates or replaces objects from YAML (several documents), as a user would, and settles the
  * loop. An error fails the test. */
 void flow_fixture_apply(struct flow_fixture *fixture, const char *yaml);
-/** Does the same, but returns false when an object is refused. */
+/** Creates or replaces objects as flow_fixture_apply does, but returns false when one is
+ * refused. */
 bool flow_fixture_try(struct flow_fixture *fixture, const char *yaml);
 /** Creates templates with one task "main" of one replica; `names` is like "a b c". */
 void flow_fixture_templates(struct flow_fixture *fixture, const char *names);
@@ -63,7 +64,8 @@ bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name);
 /** Stores a job phase with its condition, as the job controller would. Then it settles the loop:
  * runs it until nothing is left to do, without making time pass. */
 void flow_fixture_phase(struct flow_fixture *fixture, const char *job, enum job_phase phase);
-/** Does the same without settling, so that several changes reach the controller in one turn. */
+/** Stores a job phase as flow_fixture_phase does, but without settling the loop, so that several
+ * changes reach the controller in one turn. */
 void flow_fixture_phase_soon(struct flow_fixture *fixture, const char *job, enum job_phase phase);
 /** Replaces the stored status of a job by `status` (borrowed), then runs the loop until nothing is
  * left to do. */

@@ -91,7 +91,8 @@ int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *job
     return n;
 }
 
-/* Reservoir sampling: the n-th job replaces the chosen one with a probability of 1/n. */
+/* A random choice among jobs by reservoir sampling: the n-th job replaces the chosen one with a
+ * probability of 1/n. */
 struct choice {
     struct dice *dice;
     char *out;

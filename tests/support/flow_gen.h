@@ -25,15 +25,15 @@ enum {
 
 /* The kinds of terms in a condition. */
 enum gen_about {
-    GEN_HAS_FAILED,    /* phases: [Failed, Terminated] */
-    GEN_HAS_COMPLETED, /* phases: [Completed] */
-    GEN_WAS_SKIPPED,   /* phases: [Skipped] */
-    GEN_OUTPUT_ABOVE,  /* output k Gt 1 */
-    GEN_OUTPUT_AMONG,  /* output k In 0, 2 */
-    GEN_OUTPUT_THERE,  /* output k Exists */
-    GEN_CODE_AMONG,    /* exitCode In 1, 2 */
-    GEN_POD_FAILED,    /* taskStatus main Failed */
-    GEN_PARAMETER,     /* parameter p In 1; no target */
+    GEN_HAS_FAILED,    /* the target has the phase Failed or Terminated */
+    GEN_HAS_COMPLETED, /* the target has the phase Completed */
+    GEN_WAS_SKIPPED,   /* the target has the phase Skipped */
+    GEN_OUTPUT_ABOVE,  /* the output k of the target is greater than 1 */
+    GEN_OUTPUT_AMONG,  /* the output k of the target is 0 or 2 */
+    GEN_OUTPUT_THERE,  /* the target has an output k */
+    GEN_CODE_AMONG,    /* the exit code of the target is 1 or 2 */
+    GEN_POD_FAILED,    /* a pod of the target's task main has failed */
+    GEN_PARAMETER,     /* the parameter p is 1; there is no target */
     GEN_ABOUT_N
 };
 struct gen_term {
@@ -43,7 +43,7 @@ struct gen_term {
 };
 struct gen_condition {
     bool any;
-    uint32_t count; /* 0 = none */
+    uint32_t count; /* number of terms; 0 = none */
     struct gen_term terms[GEN_TERMS_MAX];
 };
 
@@ -55,25 +55,25 @@ enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL, GEN_ITEMS_FROM };
 enum { GEN_NO_ITEMS = -1, GEN_BROKEN_ITEMS = -2 };
 
 struct gen_step {
-    uint32_t targets; /* bits: positions of lower steps */
+    uint32_t targets; /* positions of the earlier steps that this one waits for, as bits */
     bool any, ignored, final;
     enum gen_probe probes;
     struct gen_condition condition;
-    bool chooses; /* a switch: one case with one step, and another step by default */
+    bool chooses; /* the step is a switch: one case with one step, and another step by default */
     struct gen_condition case_condition;
     uint32_t case_step, default_step;
-    int listed_by; /* position of the switch that lists it, or GEN_NOWHERE */
+    int listed_by; /* position of the switch that lists the step, or GEN_NOWHERE */
     enum gen_loop loop;
-    uint32_t iterations;  /* 0 = no loop; the maximum for until and itemsFrom */
-    uint32_t items_of;    /* for itemsFrom: the target with the output */
-    uint32_t parallelism; /* 0 = all at once; 1 for until */
+    uint32_t iterations;  /* number of iterations, the maximum for until and itemsFrom; 0 = no
+                           * loop */
+    uint32_t items_of;    /* loop with itemsFrom: the target with the output */
+    uint32_t parallelism; /* how many iterations run at once: 0 = all, 1 for until */
     int range_start;
     bool retries; /* the step has its own retry policy */
     int max_retry;
-    bool not_code_2, not_terminated;       /* ends that its policy does not retry */
-    bool also_aborted;                     /* its policy also retries aborted jobs, which is not
-                                            * the default */
-    int backoff_s, backoff_factor, most_s; /* retries allowed for the step */
+    bool not_code_2, not_terminated; /* ends that the policy of the step does not retry */
+    bool also_aborted; /* the policy also retries aborted jobs, which is not the default */
+    int backoff_s, backoff_factor, most_s; /* retries allowed for the step; delay before a retry */
     bool patched;  /* the patch sets the environment variable W from references */
     int output_of; /* the target whose output k W contains, or GEN_NOWHERE */
     bool other;    /* the step uses template u instead of t */
@@ -86,14 +86,15 @@ struct gen_flow {
     uint32_t count;
     enum gen_policy policy;
     int max_retry;
-    uint32_t max_running;        /* 0 = no limit */
-    bool critical_path, classed; /* step order by critical path; a priorityClassName is set */
-    uint32_t gang;               /* bits: members; 0 = none */
+    uint32_t max_running;        /* largest number of jobs that run at once; 0 = no limit */
+    bool critical_path, classed; /* the steps are ordered by critical path; a priorityClassName is
+                                  * set */
+    uint32_t gang;               /* members of the gang, as bits; 0 = none */
     uint32_t gang_least;         /* how many members must start together; 0 = all */
-    int deadline_s, ttl_s;       /* 0 = no deadline; -1 = no TTL */
-    bool handled_succeed;        /* handledFailures: succeed */
-    bool deletes;                /* jobRetainPolicy: delete */
-    bool pinned;                 /* templatePolicy: pinned */
+    int deadline_s, ttl_s;       /* deadline, 0 = none; time to live, -1 = none */
+    bool handled_succeed;        /* the flow has handledFailures: succeed */
+    bool deletes;                /* the flow has jobRetainPolicy: delete */
+    bool pinned;                 /* the flow has templatePolicy: pinned */
     int parameter;               /* the value of parameter p */
     bool parameter_given;        /* the value is set in the flow, not taken from the default */
     bool early;                  /* the outcome depends on which job ends first */
@@ -118,12 +119,12 @@ void gen_patch_text(const struct gen_flow *flow, uint32_t step, uint32_t iterati
 
 /* The result of one attempt of a job. */
 struct gen_end {
-    int code;        /* exit code of its pod */
+    int code;        /* exit code of the job's pod */
     bool terminated; /* the job is Terminated instead of Failed */
-    int k;           /* value of its output k, or -1 for none */
-    int items;       /* number of items in its output l, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
+    int k;           /* value of the job's output k, or -1 for none */
+    int items;       /* number of items in the job's output l, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
 };
-/** Writes the termination message of its pod, which contains the outputs. */
+/** Writes the termination message of a job's pod, which contains the outputs. */
 void gen_end_message(const struct gen_end *end, struct buf *out);
 struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
                           const char *job, unsigned attempt);

@@ -1,5 +1,5 @@
 /*
- * The rules of single steps: evaluates each step in order.
+ * The rules of single steps. Each step is evaluated in order.
  */
 #include <string.h>
 
@@ -40,7 +40,8 @@ static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
     return NULL;
 }
 
-/* With `when` DURING, steps that end at the same moment are not seen yet. */
+/* The moment for which targets are looked at. With DURING, steps that end at the same moment are
+ * not seen yet. */
 enum moment { AFTER, DURING };
 
 static bool term_holds(const struct rules *rules, const struct gen_term *term, enum moment when)
@@ -104,7 +105,7 @@ static bool asks_for_end_of(const struct gen_condition *condition, uint32_t targ
     return false;
 }
 
-/* 13.3: the condition of a later step may handle the failure of the step. */
+/* Returns whether the condition of a later step may handle the failure of the step (13.3). */
 bool rule_may_rescue(const struct rules *rules, uint32_t handler, uint32_t failed)
 {
     const struct gen_step *step = &rules->flow->steps[handler];
@@ -211,7 +212,8 @@ static bool is_unclear(const struct rules *rules, const struct gen_condition *co
     return false;
 }
 
-/* A step that waits for any target is evaluated while other targets may be ending. */
+/* Notes which answers the condition of a step may have got. A step that waits for any target is
+ * evaluated while other targets may be ending. */
 static void note_answers(struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -447,8 +449,8 @@ static void choose(struct rules *rules, uint32_t at)
         step->took_default = true;
 }
 
-/* A switch that is evaluated before all its targets ended may have been evaluated at any moment
- * since, so each choice is possible. */
+/* Notes which choices a switch may make. One that is evaluated before all its targets ended may
+ * have been evaluated at any moment since, so each choice is possible. */
 static void choose_again(struct rules *rules, uint32_t at)
 {
     struct rule_step *step = &rules->steps[at];

@@ -25,61 +25,61 @@ enum rule_loss { RULE_BY_FAILURE, RULE_BY_TERMINATION, RULE_BY_ABORT };
 
 /* The only job of a step, or the job of one iteration. */
 struct rule_job {
-    bool made;          /* created since the step last began */
-    bool kept;          /* an iteration that ended before a manual retry, and that stays */
-    bool unfinished;    /* it exists and has not ended */
-    bool again;         /* it failed and will be retried */
-    bool stopped;       /* it was not retried because the flow ended; that attempt may have begun */
-    enum rule_end end;  /* its final result */
-    bool known;         /* the results of its pod are known, in the next members */
-    int code, k, items; /* k -1: no output; items: see struct gen_end */
-    enum rule_sure passed; /* its pod has run, so an HTTP probe may have passed */
-    enum rule_sure polled; /* its pod ran long enough for a TCP probe */
+    bool made;       /* the job was created since the step last began */
+    bool kept;       /* the job is an iteration that ended before a manual retry, and that stays */
+    bool unfinished; /* the job exists and has not ended */
+    bool again;      /* the job failed and will be retried */
+    bool stopped; /* the job was not retried because the flow ended; that attempt may have begun */
+    enum rule_end end;     /* final result of the job */
+    bool known;            /* the results of the job's pod are known, in the next members */
+    int code, k, items;    /* results of the pod: exit code; output k, -1: none; items as in struct
+                            * gen_end */
+    enum rule_sure passed; /* the pod has run, so an HTTP probe may have passed */
+    enum rule_sure polled; /* the pod ran long enough for a TCP probe */
 };
 
 struct rule_step {
     struct rule_job jobs[GEN_LOOP_JOBS_MAX];
-    bool ran_before; /* it ran before a manual retry */
-    bool handled;    /* its failure was handled before a manual retry */
+    bool ran_before; /* the step ran before a manual retry */
+    bool handled;    /* the failure of the step was handled before a manual retry */
     bool stays;      /* a switch that chose before a manual retry keeps its choice */
     bool unclear;    /* it is unknown whether the step begins again after a manual retry */
-    uint32_t more, perhaps_more;  /* iterations that manual retries added to a loop, certainly
+    uint32_t more, perhaps_more; /* iterations that manual retries added to a loop, certainly
                                    * and possibly */
-    bool was_skipped;             /* it was skipped before the spec changed */
-    bool begun;                   /* a loop over an output has begun, so its number of items is
+    bool was_skipped;            /* the step was skipped before the spec changed */
+    bool begun;                  /* a loop over an output has begun, so its number of items is
                                    * known */
-    int items;                    /* see struct gen_end */
-    bool held, held_not;          /* its condition was evaluated to true, to false, since it was
-                                   * due */
-    bool took_case, took_default; /* choices of a switch since then */
-    /* the members from here on are computed by rules_judge */
+    int items;                   /* number of items, as in struct gen_end */
+    bool held, held_not; /* the condition was evaluated to true, to false, since it was due */
+    bool took_case, took_default; /* choices that a switch made since then */
+    /* The members from here on are computed by rules_judge. */
     enum rule_verdict verdict;
-    enum rule_end end, before; /* its result, and the result computed the last time */
+    enum rule_end end, before; /* result of the step, and the result computed the last time */
 };
 
 struct rules {
     const struct gen_flow *flow;
     struct rule_step steps[GEN_STEPS_MAX];
-    bool aborted, late;     /* the flow was aborted; it is past its deadline */
+    bool aborted, late;     /* the flow was aborted; the flow is past its deadline */
     bool seen_late;         /* the deadline may have passed */
     enum rule_phase ending; /* the phase in which the flow will end, while only final steps are
                              * still to run */
     bool perhaps_ending;    /* the flow may already be ending */
-    /* the members from here on are computed; the phase after the final steps */
-    enum rule_phase phase; /* after the final steps */
+    /* The members from here on are computed by rules_judge. */
+    enum rule_phase phase; /* phase of the flow after the final steps */
     bool closed;           /* no ordinary job may be created any more */
     bool unsure;           /* the phase is not certain */
 };
 
-/** Computes all results from the jobs. */
+/** Computes the results of all steps and of the flow from the jobs. */
 void rules_judge(struct rules *rules);
 
 /** Applies a manual retry: failed steps, steps that never ran, and steps whose conditions are about
  * them begin again. */
 void rules_start_again(struct rules *rules);
 
-/** rule_retries returns whether a job with this end is retried after `retries` retries; the second
- * function returns the delay after the end of that attempt. */
+/** Returns whether a job with this end is retried after `retries` retries. The function below it
+ * returns the delay after the end of that attempt. */
 bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries);
 int64_t rule_delay_ms(const struct gen_step *step, int retry);
 

@@ -23,7 +23,7 @@ static bool is_used_up(const struct rules *rules, uint32_t at)
     return true;
 }
 
-/* `judged`: also what has completed begins again. */
+/* Makes a step begin again after a manual retry. `judged`: also what has completed begins again. */
 static void begin_again(struct rules *rules, uint32_t at, bool judged)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -78,15 +78,15 @@ static enum rule_sure how_lost(const struct rules *rules, uint32_t at)
         return RULE_NO;
     lost = RULE_YES - is_rescued(rules, at);
     if (rules->flow->steps[at].loop && rules->flow->steps[at].ignored)
-        return lost; /* it goes on where it is: see blur_stopped */
+        return lost; /* the loop goes on where it is: see blur_stopped */
     for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
         if (step->jobs[k].stopped && lost == RULE_NO)
             lost = RULE_PERHAPS;
     return lost;
 }
 
-/* An iteration whose failure its loop ignores stays as it is, unless its next attempt had begun
- * when the flow ended. */
+/* Handles an iteration whose failure its loop ignores. It stays as it is, unless its next attempt
+ * had begun when the flow ended. */
 static void blur_stopped(struct rules *rules, uint32_t at)
 {
     if (!rules->flow->steps[at].loop || !rules->flow->steps[at].ignored)
@@ -98,9 +98,10 @@ static void blur_stopped(struct rules *rules, uint32_t at)
 
 /* What a manual retry does to a step. */
 struct again {
-    enum rule_sure lost;     /* it begins again because it failed */
-    enum rule_sure judged;   /* it has begun, and it is judged again */
-    enum rule_sure affected; /* one of both, or it has not begun and depends on such a step */
+    enum rule_sure lost;     /* the step begins again because it failed */
+    enum rule_sure judged;   /* the step has begun, and it is judged again */
+    enum rule_sure affected; /* the step is one of both, or has not begun and depends on such a
+                              * step */
 };
 
 static enum rule_sure more_sure(enum rule_sure a, enum rule_sure b)
@@ -155,7 +156,7 @@ void rules_start_again(struct rules *rules)
 {
     struct again again[GEN_STEPS_MAX] = {0};
 
-    for (uint32_t i = 0; i < rules->flow->count; i++) { /* iterations that failed */
+    for (uint32_t i = 0; i < rules->flow->count; i++) { /* finds the iterations that failed */
         again[i].lost = how_lost(rules, i);
         if (!rules->flow->steps[i].final)
             judge_again(rules, i, again);

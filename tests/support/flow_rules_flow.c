@@ -57,8 +57,8 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
     tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
     if (rule_has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
         !step->handled)
-        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* it is not known whether the
-                                                               * condition was evaluated yet */
+        /* A later step whose condition may not have been evaluated yet. */
+        for (uint32_t r = i + 1; r < rules->flow->count; r++)
             tally->all_done &= !rule_may_rescue(rules, r, i) || rule_any_made(&rules->steps[r]) ||
                                rules->steps[r].verdict != RULE_WAITS;
     tally->active |= is_ready(rules, i);

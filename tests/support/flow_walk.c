@@ -18,7 +18,7 @@ static void remove_strangers(struct flow_walk *w)
             flow_fixture_delete(w->fixture, &kind_job, w->seen[i].name, REGISTRY_BACKGROUND);
 }
 
-/* LIV-1: the flow ends once no fault occurs any more. */
+/* Lets the flow run until it ends. It must end once no fault occurs any more (LIV-1). */
 static void run_out(struct flow_walk *w)
 {
     walk_settle_writes(w);
@@ -41,7 +41,7 @@ static void run_out(struct flow_walk *w)
                   flow_fixture_at(w->fixture, "f", "conditions"));
 }
 
-/* Half of the flows that failed are retried by hand. */
+/* Retries half of the flows that failed by hand, and lets them run out. */
 static void run_out_again(struct flow_walk *w)
 {
     for (int i = 0; i < GEN_RETRIES_MAX && !*w->violation && w->exists && w->phase == FLOW_FAILED &&

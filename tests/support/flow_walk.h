@@ -14,9 +14,10 @@
 enum { FLOW_WALK_TEXT = 1024 };
 
 struct flow_walk_options {
-    bool trace;              /* print each event */
-    unsigned (*syncs)(void); /* returns the syncs of the controller so far, for LIV-3; or NULL */
-    uint64_t *hash;          /* receives a hash of all events; or NULL */
+    bool trace; /* print each event */
+    /* Returns the number of syncs of the controller so far, for rule LIV-3; or NULL. */
+    unsigned (*syncs)(void);
+    uint64_t *hash; /* receives a hash of all events; or NULL */
 };
 
 /** Returns true when no rule was violated; otherwise `violation` names the rule and the event

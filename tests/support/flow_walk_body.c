@@ -48,7 +48,8 @@ static void check_version(struct flow_walk *w, const struct seen_job *job, const
     template->pinned = version;
 }
 
-/* 6.3, 13.5, 13.7: a job consists of its template, its patch and the settings for all jobs. */
+/* Checks that a job consists of its template, its patch and the settings for all jobs (6.3, 13.5,
+ * 13.7). */
 void walk_check_body(struct flow_walk *w, const struct seen_job *job, const struct object *object)
 {
     const struct gen_step *step = &w->flow.steps[job->step];

@@ -85,7 +85,7 @@ static bool is_listed(const json_t *list, const char *name)
     return false;
 }
 
-/* 13.3: a step is in the list of skipped steps exactly if it does not run. */
+/* Checks that a step is in the list of skipped steps exactly if it does not run (13.3). */
 static void check_skipped(struct flow_walk *w, const json_t *status)
 {
     const json_t *skipped = json_object_get(status, "skippedJobs");
@@ -104,7 +104,8 @@ static void check_skipped(struct flow_walk *w, const json_t *status)
     }
 }
 
-/* 13.10: the status has the hash of the content that each job was made from, and the hash stays. */
+/* Checks that the status has the hash of the content that each job was made from, and that the hash
+ * stays (13.10). */
 static void check_hashes(struct flow_walk *w, const json_t *status)
 {
     const json_t *node;
@@ -225,7 +226,7 @@ static void check_phase(struct flow_walk *w)
                       flow_phase_text(w->phase));
 }
 
-/* LIV-3: without a change from outside the controller does not sync. */
+/* Lets a minute pass. Without a change from outside the controller must not sync (LIV-3). */
 static void pass_minute(struct flow_walk *w)
 {
     unsigned before = w->syncs ? w->syncs() : 0;
@@ -266,7 +267,8 @@ static void check_jobs_gone(struct flow_walk *w, const char *invariant)
             walk_violated(w, "%s: %s is left", invariant, w->seen[i].name);
 }
 
-/* 13.11, INV-J8: the flow is deleted when its TTL has expired, and its jobs with it. */
+/* Checks that the flow is deleted when its TTL has expired, and its jobs with it (13.11,
+ * INV-J8). */
 static void check_end_of_life(struct flow_walk *w)
 {
     flow_fixture_advance(w->fixture, w->flow.ttl_s * INT64_C(1000) + MINUTE_MS);

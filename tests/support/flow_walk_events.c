@@ -17,8 +17,8 @@ enum {
     STORED_MS = 5000 /* after this time a write is stored, unless writes fail */
 };
 
-/* Stops the controller. Results of probes may not be stored yet, nor that one job replaces another.
- */
+/* Stops the controller. Results of probes may not be stored yet, and neither may the fact that one
+ * job replaces another. */
 void walk_stop(struct flow_walk *w)
 {
     flow_controller_stop(take(w->fixture->flows));
@@ -108,7 +108,8 @@ void walk_write_template(struct flow_walk *w, bool other)
     flow_fixture_apply(w->fixture, yaml.data);
 }
 
-/* Stores what the kubelet and then the job controller would; the output follows from the seed. */
+/* Ends a job: stores what the kubelet and then the job controller would. The output follows from
+ * the seed. */
 static void end_job(struct flow_walk *w, struct seen_job *job, int code, enum job_phase phase)
 {
     scoped(buf) struct buf message = {0};
@@ -326,7 +327,7 @@ void walk_tell_flow(const struct flow_walk *w)
     fprintf(stderr, "%s\n", yaml.data);
 }
 
-/* 13.10: adds a step, or removes a last step that never ran; not in a flow that is ending. */
+/* Adds a step, or removes a last step that never ran; not in a flow that is ending (13.10). */
 static void flow_is_edited(struct flow_walk *w)
 {
     const struct gen_flow before = w->flow;
@@ -382,7 +383,8 @@ static void template_changes(struct flow_walk *w)
     walk_write_template(w, other);
 }
 
-/* INV-F3, INV-S8: a new flow of the same name does not own the jobs of the old one. */
+/* Deletes the flow. A new flow of the same name does not own the jobs of the old one (INV-F3,
+ * INV-S8). */
 static void flow_is_deleted(struct flow_walk *w)
 {
     static const enum registry_propagation ways[] = {REGISTRY_BACKGROUND, REGISTRY_FOREGROUND,

@@ -15,8 +15,8 @@ struct seen_job {
     char uid[40];
     uint32_t step, iteration;
     unsigned attempt;
-    unsigned created;     /* how often it was created */
-    unsigned since_retry; /* how often it was created since the last manual retry, without
+    unsigned created;     /* how often the job was created */
+    unsigned since_retry; /* how often the job was created since the last manual retry, without
                            * replacements */
     int retried;          /* failures since the last manual retry that were followed by another
                            * attempt */
@@ -24,10 +24,10 @@ struct seen_job {
     struct gen_end end; /* how the attempt is to end */
     enum job_phase phase;
     bool there, ended_well;
-    bool spent;    /* it was aborted, which ended the attempt; another attempt follows */
-    bool replaces; /* it replaces a deleted job; a restart before that is stored counts it as a
+    bool spent;    /* the job was aborted, which ended the attempt; another attempt follows */
+    bool replaces; /* the job replaces a deleted one; a restart before that is stored counts it as a
                     * retry */
-    bool blurred;  /* there was such a restart, so its number of retries is not certain */
+    bool blurred;  /* there was such a restart, so the job's number of retries is not certain */
     int64_t made_ms;
     bool foreign; /* the name is taken by a job that does not belong to the flow */
 };
@@ -56,10 +56,10 @@ struct flow_walk {
         int oldest;                 /* the oldest version that the flow may have pinned */
         int pinned;                 /* the version that the flow has pinned; 0: none yet, or
                                      * unknown */
-    } templates[2];                 /* for templates t and u */
+    } templates[2];                 /* one element for each of the templates t and u */
     uint64_t hashes[WALK_JOBS_MAX]; /* specHash of each job seen; 0 = none yet */
     int retries;
-    unsigned (*syncs)(void); /* returns the syncs of the controller so far, or NULL */
+    unsigned (*syncs)(void); /* returns the number of syncs of the controller so far; or NULL */
     uint64_t hash;           /* hash of all events */
     char *violation;
     const char *event; /* the last event, as text */
@@ -78,7 +78,7 @@ struct seen_job *walk_seen(struct flow_walk *w, const char *name); /* Returns NU
 struct rule_job *walk_fact(struct flow_walk *w, const struct seen_job *job);
 /** Evaluates the rules again after a job changed or time passed. */
 void walk_judge(struct flow_walk *w);
-struct rule_step walk_new_step(void); /* returns a step of which nothing is known */
+struct rule_step walk_new_step(void); /* returns a step of which nothing is known yet */
 /** Resets the state for a new flow of the same name. */
 void walk_forget(struct flow_walk *w);
 
@@ -105,7 +105,7 @@ bool walk_is_aborted(const struct seen_job *job);
 bool walk_has_ended(const struct seen_job *job);
 void walk_abort_a_job(struct flow_walk *w);
 void walk_take_up_a_job(struct flow_walk *w);
-/** Does what suspend --jobs or resume --jobs do. */
+/** Suspends the flow with its jobs, or resumes them, as `suspend --jobs` and `resume --jobs` do. */
 void walk_suspend_all(struct flow_walk *w);
 /** Resumes every aborted job that needs it; returns false when there is none. */
 bool walk_resume_all(struct flow_walk *w);

@@ -54,7 +54,7 @@ void walk_did(struct flow_walk *w, const char *event, const char *about)
         fprintf(stderr, "%8.1f  %s %s\n", seconds(w), event, about);
 }
 
-/* INV-R2: adds each event, its time and its effect to the hash. */
+/* Adds each event, its time and its effect to the hash that identifies the walk (INV-R2). */
 static void note(struct flow_walk *w, enum cluster_change change, const struct object *object)
 {
     scoped(buf) struct buf text = {0};
@@ -201,7 +201,7 @@ static void check_limits(struct flow_walk *w, const struct seen_job *job)
         walk_violated(w, "%s was made although the flow is suspended", job->name);
 }
 
-/* INV-F2: the rules allow the created job. */
+/* Checks that the rules allow the created job (INV-F2). */
 static void check_allowed(struct flow_walk *w, const struct seen_job *job)
 {
     const struct rule_step *step = &w->rules.steps[job->step];
@@ -230,7 +230,7 @@ static void check_allowed(struct flow_walk *w, const struct seen_job *job)
                       (long long)rule_delay_ms(&w->flow.steps[job->step], job->retried));
 }
 
-/* 13.7: steps held back by maxRunningJobs start in order. */
+/* Checks that steps held back by maxRunningJobs start in order (13.7). */
 static void check_order(struct flow_walk *w, const struct seen_job *job)
 {
     if (!w->flow.max_running || w->flow.critical_path || w->flow.gang || w->faults ||
@@ -321,7 +321,7 @@ static void job_taken_up(struct flow_walk *w, struct seen_job *job)
     struct rule_job *fact = walk_fact(w, job);
 
     job->spent = false;
-    job->retried--; /* it is still the same attempt */
+    job->retried--; /* the job is still in the same attempt */
     fact->unfinished = true;
     fact->again = fact->known = false;
     fact->end = RULE_OPEN;
@@ -332,7 +332,7 @@ static void job_ended(struct flow_walk *w, struct seen_job *job)
     struct rule_job *fact = walk_fact(w, job);
     bool terminated = job->phase == JOB_TERMINATED;
 
-    if (job->phase != JOB_COMPLETED && !job->end.code) /* a Command ended it */
+    if (job->phase != JOB_COMPLETED && !job->end.code) /* a Command ended the job */
         job->end = (struct gen_end){.k = -1, .items = GEN_NO_ITEMS};
     job->end.terminated = terminated;
     know_end(w, job);

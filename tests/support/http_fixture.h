@@ -11,14 +11,14 @@ struct http_fixture {
     struct connection_env env;
     struct connection *connection;
     int fd;
-    bool closed; /* the connection is gone */
+    bool closed; /* the connection has been closed */
     struct buf in;
 };
 
 void http_fixture_open(struct http_fixture *http);
 void http_fixture_start(struct http_fixture *http);
 void http_fixture_stop(struct http_fixture *http);
-/** Reads the bytes that are there; false at the end. */
+/** Reads the bytes that have arrived. Returns false at the end of the stream. */
 bool http_fixture_read(struct http_fixture *http);
 void http_fixture_put(struct http_fixture *http, const char *text);
 bool http_fixture_send(struct http_fixture *http, const char *text);

@@ -22,9 +22,9 @@ json_t *job_bench_pod(struct job_bench *bench, const char *task, int32_t index);
 /** Returns a container or init container of the pod by name. */
 const json_t *job_bench_container(const json_t *pod, const char *name);
 
-/* These functions return environment variables, ports and volume mounts as text, for example "A=1
- * B=<j-svc/B>", "22:mpijob-port", "j-svc:/etc/volcano j-ssh/.ssh:/root/.ssh". The text is valid
- * until the next of these calls. */
+/* Each of these functions returns environment variables, ports or volume mounts as text, for
+ * example "A=1 B=<j-svc/B>", "22:mpijob-port", "j-svc:/etc/volcano j-ssh/.ssh:/root/.ssh". The text
+ * is valid until the next of these calls. */
 const char *job_bench_env(struct job_bench *bench, const json_t *pod, const char *container);
 const char *job_bench_ports(struct job_bench *bench, const json_t *pod, const char *container);
 const char *job_bench_mounts(struct job_bench *bench, const json_t *pod, const char *container);

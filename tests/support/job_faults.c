@@ -7,7 +7,8 @@
 #include "tests/fake/faulty.h"
 #include "tests/support/job_fixture.h"
 
-/* The delay of a delayed write; shorter than the time that tests wait for the loop to settle. */
+/* How long a delayed write takes. It is shorter than the time that tests wait for the loop to
+ * settle. */
 enum { LATE_MS = 8 };
 
 static const struct {
@@ -20,7 +21,8 @@ static const struct {
     {"late", {FAULTY_ANY, .times = 1, .way = FAULTY_DELAY, .delay_ms = LATE_MS}},
 };
 
-/* Jobs of many pods make many similar writes: at most this many are tried, evenly spread. */
+/* The largest number of writes that are tried, evenly spread: jobs of many pods make many similar
+ * writes. */
 enum { WRITES_MAX = 24 };
 
 /* A test and the fault that is injected at one of its writes. */
@@ -56,7 +58,7 @@ static int tell_where(void **state)
     return 0;
 }
 
-/* Runs a test without faults and counts the writes it makes. */
+/* Runs a test without faults and counts the writes that it makes. */
 static int counted(void **state)
 {
     job_fixture_count_writes();

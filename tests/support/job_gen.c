@@ -20,7 +20,7 @@ int gen_job_replicas(const struct gen_job *job)
 
 #define BIT(event) (1u << EVENT_##event)
 
-/* Events of a cause that can end by itself; only these may have a timeout. */
+/* Events whose cause can end by itself. Only these may have a timeout. */
 static const uint32_t delayable = BIT(POD_FAILED) | BIT(POD_EVICTED) | BIT(POD_PENDING);
 
 static enum job_action roll_action(struct dice *dice, bool partitioned)

@@ -16,7 +16,7 @@ struct gen_policy {
     uint32_t events; /* bits 1 << enum job_event; 0: the policy matches an exit code */
     int exit_code;
     enum job_action action;
-    int timeout_s; /* -1 = none */
+    int timeout_s; /* timeout of the policy; -1 = none */
 };
 struct gen_policies {
     struct gen_policy items[GEN_POLICIES];
@@ -26,8 +26,8 @@ struct gen_policies {
 struct gen_task {
     int replicas, min_available;
     int max_retry; /* maxRetry of the task, for its containers */
-    int partition; /* partition size; 0 = none */
-    int needs;     /* index of the task it depends on, or -1 */
+    int partition; /* partition size; 0 = no partitions */
+    int needs;     /* index of the task that this one depends on, or -1 */
     struct gen_policies policies;
 };
 
@@ -36,10 +36,10 @@ struct gen_job {
     int n_tasks;
     struct gen_policies policies;
     int min_available, max_retry;
-    int min_success;                  /* 0 = none */
-    int ttl_s;                        /* -1 = none */
-    bool services;                    /* plugin svc */
-    bool keep_succeeded, slot_budget; /* annotations: O-61, O-77 */
+    int min_success;                  /* minSuccess of the job; 0 = none */
+    int ttl_s;                        /* time to live of the finished job; -1 = none */
+    bool services;                    /* the job has the plugin svc */
+    bool keep_succeeded, slot_budget; /* the job has the annotations of O-61 and O-77 */
 };
 
 void gen_job_roll(struct gen_job *job, struct dice *dice);
@@ -55,7 +55,7 @@ int gen_job_replicas(const struct gen_job *job);
 
 /** Returns the name of the task: "a", "b" or "c". */
 const char *gen_task_name(int task);
-/** gen_job_manifest writes a whole Job in JSON, which is also YAML; gen_job_scale_patch writes a
- * merge patch with minAvailable and tasks. */
+/** Writes a whole Job in JSON, which is also YAML. gen_job_scale_patch writes a merge patch with
+ * minAvailable and tasks. */
 void gen_job_manifest(const struct gen_job *job, struct buf *out);
 void gen_job_scale_patch(const struct gen_job *job, struct buf *out);

@@ -22,18 +22,18 @@ struct rule_counts {
 /** Returns whether the change of phase is allowed (8.5 and the documented additions). */
 bool rule_edge(enum job_phase from, enum job_phase to);
 
-/** 8.2 and 8.4: the effect of an action in a phase. `to` is NONE when the phase stays. */
+/** The effect of an action in a phase (8.2, 8.4). `to` is NONE when the phase stays. */
 struct rule_effect {
     enum job_phase to;
     bool version, retry, targeted;
 };
 struct rule_effect rule_effect(enum job_phase phase, enum job_action action);
 
-/** 6: finds the policy that applies to an event; task -1 for events of the job, `exit_code` 0 =
- * none. Returns false when no policy applies and the job is only synchronized. */
+/** The policy that applies to an event (6). `task` is -1 for events of the job, `exit_code` 0 =
+ * none. rule_answer returns false when no policy applies and the job is only synchronized. */
 struct rule_answer {
     enum job_action action;
-    int timeout_s; /* -1 or 0: at once */
+    int timeout_s; /* delay of the action; -1 or 0: at once */
 };
 bool rule_match(const struct gen_job *job, enum job_event event, int task, int exit_code,
                 struct rule_answer *out);

@@ -10,7 +10,8 @@
 #include "tests/support/job_walk_internal.h"
 
 enum { STEPS = 22 };
-/* Of seven tests one uses jobs of gen_job_group_restarts, one those of gen_job_lost_pods. */
+/* Of seven walks one uses jobs of gen_job_group_restarts, and one uses those of
+ * gen_job_lost_pods. */
 enum { KINDS = 7, GROUP_RESTARTS_AT = 2, LOST_PODS_AT = 4 };
 
 /* Returns the index of a random pod that satisfies `wanted`, or -1. */
@@ -166,7 +167,7 @@ static void pod_goes(struct walk *walk)
     job_fixture_let_one_go(walk->fixture, object_name(walk->sight.objects[at]));
 }
 
-/* A pod under deletion ends: this counts as one eviction, when the pod is gone (O-16). */
+/* Ends a pod under deletion. This counts as one eviction, when the pod is gone (O-16). */
 static void pod_ends_on_its_way_out(struct walk *walk)
 {
     int at = pick_pod(walk, is_going);
@@ -279,7 +280,7 @@ static void controller_restarts(struct walk *walk)
     if (dice_chance(&walk->dice, 50))
         pod_fails(walk);
     job_fixture_start_controller(walk->fixture);
-    /* a task that is complete because it was scaled down is seen as complete now */
+    /* A task that is complete because it was scaled down is seen as complete now. */
     if (all_succeeded(walk))
         walk->expected.what = EXPECT_ANY;
 }
@@ -311,12 +312,12 @@ static void job_is_deleted(struct walk *walk)
     walk->user_deletes = false;
 }
 
-/* The events and how often they occur. */
+/* The events that may happen, and how often each of them does. */
 
 static const struct {
     int weight;
     void (*happens)(struct walk *walk);
-    bool restarts; /* the gang is Unknown for a moment only */
+    bool restarts; /* after a restart the gang is Unknown only for a moment */
 } happenings[] = {
     {22, pods_run},     {16, pod_succeeds},           {14, pod_fails},
     {6, pod_restarts},  {2, pod_is_unknown},          {9, pod_is_deleted},
@@ -390,7 +391,7 @@ static void come_to_rest(struct walk *walk)
     walk_check_state(walk);
 }
 
-/* The controller, also after a restart, does not change a finished job (O-31). */
+/* Checks that the controller, also after a restart, does not change a finished job (O-31). */
 static void check_quiet(struct walk *walk)
 {
     unsigned writes;

@@ -125,7 +125,7 @@ static void count_restarts(struct walk *walk, const struct job_status *now, bool
         }
         tasks += any;
     }
-    /* with faults, the slot may have been scaled away before its restart is decided */
+    /* With faults, the slot may have been scaled away before its restart is decided. */
     if (tasks > !new_epoch || (walk->strict && tasks < !new_epoch))
         walk_violated(walk, "O-77: a restart was counted at slots of %d tasks", tasks);
 }

@@ -135,7 +135,8 @@ void walk_expect_event(struct walk *walk, enum job_event event, int task, int in
     walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (version < walk->version || !rule_match(&walk->spec, event, task, exit_code, &answer))
         return;
-    if (walk_at_rest(walk->phase)) { /* whether the pod is still considered depends on its state */
+    /* Whether the pod is still considered depends on the state of the job. */
+    if (walk_at_rest(walk->phase)) {
         walk->expected.what = EXPECT_ANY;
         return;
     }
@@ -362,7 +363,7 @@ void walk_check_state(struct walk *walk)
     enum job_phase verdict;
 
     walk_look(walk, &walk->sight, &counts);
-    if (!job) { /* INV-J8: a deleted job leaves no objects */
+    if (!job) { /* a deleted job leaves no objects (INV-J8) */
         if (walk->sight.count > 0 || job_fixture_count(walk->fixture, &kind_pod_group) > 0 ||
             job_fixture_count(walk->fixture, &kind_service) > 0)
             if (!walk->slow)

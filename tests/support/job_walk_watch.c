@@ -132,7 +132,7 @@ static void ended(struct walk *walk, const struct job_status *now)
             now->task_counts.items[i].by_phase[POD_SUCCEEDED];
     if (walk->phase == JOB_RESTARTING && failures < walk->spec.max_retry)
         walk_violated(walk, "8.1: Failed after %d of %d failures", failures, walk->spec.max_retry);
-    /* pods beyond the replicas count again once the job has ended */
+    /* Pods beyond the replicas count again once the job has ended. */
     if (walk->phase == JOB_RUNNING &&
         now->succeeded + now->failed <= gen_job_replicas(&walk->spec) &&
         rule_verdict(&walk->spec, &counts, JOB_RUNNING, 0, 0) != now->phase)
@@ -140,11 +140,12 @@ static void ended(struct walk *walk, const struct job_status *now)
                       now->succeeded, now->failed);
 }
 
-/* O-63: a phase begins when the pod changed that caused it, or at its decision. Both are the present
- * of the walk, unless the controller was restarted. */
+/* Checks a change of phase, of the version and of the retries: allowed with any other writers
+ * (INV-J2, INV-J3, INV-J4). */
 static void check_time(struct walk *walk, const struct job_status *now)
 {
-    enum { SEEN_MS = 1000 }; /* and a stored time has whole seconds */
+    /* Checks that a pod appears only where and when it may (INV-J1, INV-J5). */
+    enum { SEEN_MS = 1000 };
     int64_t late_ms = walk_now_ms(walk) - now->transition_ms;
 
     if (walk->strict && (late_ms < 0 || (late_ms > SEEN_MS && !walk->restarted)))
@@ -252,7 +253,8 @@ bool walk_gang_admitted(struct walk *walk)
     return group && !object_deleting(group) && podgroup_status_of(group)->phase >= PODGROUP_INQUEUE;
 }
 
-/* INV-J1, INV-J5: a pod appears only where and when it may. */
+/* Checks that the Service is created once, and again only after a phase that removes it
+ * (INV-J7). */
 static void pod_appeared(struct walk *walk, const struct object *pod)
 {
     struct sight now = {0};

@@ -13,7 +13,7 @@ static const char *const shapes[] = {
     "null", "{}", "[]", "\"\"", "\"x\"", "-1", "[{}]", "[{}, {}]", "[null]", "[\"\"]", "{\"\": {}}",
 };
 
-/* Replaces one value with values of every other type; `set` stores the replacement. */
+/* Replaces one value by values of every other type. `set` stores the replacement. */
 static void mutate_place(struct mutants *m, const char *name, json_t *holder, size_t index,
                          void (*set)(json_t *holder, const char *name, size_t index, json_t *value))
 {

@@ -123,7 +123,7 @@ void node_fixture_advance(struct node_fixture *fixture, int64_t ms)
     loop_advance(fixture->loop, ms);
 }
 
-/* Parses formatted JSON with ' in place of ". */
+/* Parses formatted JSON with single quotes for double ones. */
 
 static json_t *parse(const char *format, va_list args) PRINTF_LIKE(1, 0);
 static json_t *parse(const char *format, va_list args)

@@ -17,28 +17,29 @@ enum { NODE_FIXTURE_PODS_MAX = 400 };
 struct scripted_pod {
     char uid[64], name[64];
     int starts;   /* number of starts, restarts of the node included: never more than 1 */
-    bool running; /* started, no final report yet */
-    bool stopped; /* asked to end while it ran */
+    bool running; /* the pod was started, and no final report was made yet */
+    bool stopped; /* the pod was asked to end while it ran */
     bool released, purged;
     int stops;
     int64_t grace_ms; /* grace period of the last stop request */
     char hosts[2048]; /* content of the last hosts file */
     char ip[64], hostname[64];
-    char ports[64];    /* the ports at which Services reach it */
-    char env[1024];    /* variables of the first container: "A=1;B=2;" */
-    char argv[512];    /* the command, words separated by spaces */
-    char files[1024];  /* "volume:path=content;" */
-    char volumes[512]; /* "name:kind:host path;" */
+    char ports[64];    /* the ports at which Services reach the pod */
+    char env[1024];    /* variables of the first container, as "A=1;B=2;" */
+    char argv[512];    /* the command of the first container, words separated by spaces */
+    char files[1024];  /* files of the volumes, as "volume:path=content;" */
+    char volumes[512]; /* the volumes, as "name:kind:host path;" */
     uint64_t exec_id;  /* id of the last exec request; 0: it was answered */
     int execs;
     char exec_argv[128];
-    int kills; /* number of requests to kill its container */
+    int kills; /* number of requests to kill the pod's container */
     char kill_why[256];
-    char renewed[512];   /* the last update: "container words of command and variables;" */
+    char renewed[512];   /* the last update of a program, as "container words of command and
+                          * variables;" */
     int64_t deadline_ms; /* the deadline, when it was set while the pod ran */
     int passed;          /* number of sidecars whose startup probe was reported as passed */
     int restarts;        /* restart count that the next report contains */
-    int64_t log_bytes;   /* the size of its log */
+    int64_t log_bytes;   /* size of the pod's log in bytes */
 };
 
 struct node_fixture {
@@ -56,7 +57,8 @@ struct node_fixture {
     struct node *node;
     struct runtime *runtime; /* the scripted runtime */
     struct runtime_capabilities capabilities;
-    struct scripted_pod pods[NODE_FIXTURE_PODS_MAX]; /* in the order started */
+    struct scripted_pod pods[NODE_FIXTURE_PODS_MAX]; /* the pods in the order in which they were
+                                                      * started */
     size_t n_pods, running, peak;
     const char *found[NODE_FIXTURE_PODS_MAX]; /* uids of the pods that the runtime's adopt finds */
     size_t n_found;
@@ -64,7 +66,8 @@ struct node_fixture {
 
 struct node_fixture *node_fixture_new(void);
 void node_fixture_free(struct node_fixture *fixture);
-/** Stop and start scheduler and kubelet, as a restart of the daemon does. */
+/** Starts the scheduler; the functions below stop and start scheduler and kubelet, as a restart of
+ * the daemon does. */
 void node_fixture_start_scheduler(struct node_fixture *fixture, struct amount capacity);
 void node_fixture_start_scheduler_on(struct node_fixture *fixture,
                                      const struct scheduler_options *options);
@@ -106,13 +109,13 @@ const char *node_fixture_group_phase(struct node_fixture *fixture, const char *n
 /** Returns how many pods of the namespace have a node. */
 size_t node_fixture_count_bound(struct node_fixture *fixture);
 
-/** Create a PodGroup and its pods as the job controller does; the pods are named GROUP-<from> to
+/** Creates a PodGroup and its pods as the job controller does. The pods are named GROUP-<from> to
  * GROUP-<to - 1>. */
 void node_fixture_group(struct node_fixture *fixture, const char *name, int min_member,
                         const char *more_spec);
 void node_fixture_pods(struct node_fixture *fixture, const char *group, int from, int to,
                        const char *more_spec);
-/** Members of a pod's spec that request this amount of CPU. */
+/** The members of a pod's spec that request this amount of CPU. */
 #define NODE_FIXTURE_CPU(amount)                                                                   \
     ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
     "'" amount "'}}}]"
@@ -122,8 +125,8 @@ void node_fixture_set_phase(struct node_fixture *fixture, const char *pod, const
 struct scripted_pod *node_fixture_started(struct node_fixture *fixture,
                                           const char *name); /* returns NULL if the pod was not
                                                               * started */
-/** These functions make the scripted runtime report that the pod runs, or ended with `exit_code`.
- */
+/** Each of these functions makes the scripted runtime report that a container runs, or that the pod
+ * ended with `exit_code`. */
 void node_fixture_report_sidecar(struct node_fixture *fixture,
                                  const char *name); /* reports that the init container runs */
 void node_fixture_report_running(struct node_fixture *fixture, const char *name);

@@ -81,7 +81,7 @@ static void script_start(struct runtime *rt, const struct runtime_pod *start)
         snprintf(pod->uid, sizeof pod->uid, "%s", start->uid);
         snprintf(pod->name, sizeof pod->name, "%s", start->name);
     }
-    check_int(start->name, ++pod->starts, 1); /* INV-N1: a pod is started once */
+    check_int(start->name, ++pod->starts, 1); /* a pod is started at most once (INV-N1) */
     pod->running = true;
     if (++fixture->running > fixture->peak)
         fixture->peak = fixture->running;

@@ -11,7 +11,7 @@ struct sample {
     const char *ns;
     const char *uid;
     const char *owner_uid, *owner_uid2;
-    const char *body, *status; /* JSON */
+    const char *body, *status; /* body and status of the object as JSON text */
     const char *finalizer;
 };
 

@@ -35,7 +35,7 @@ struct pods_fixture {
     struct timer limit;
     bool late, ready;
     const char *waits_for;  /* uid of the pod that is waited for */
-    bool waits_final, came; /* a final report is waited for; it has come */
+    bool waits_final, came; /* a final report is waited for; the report has come */
     enum pod_phase waits_phase;
     int executed; /* exit code of the last exec */
     char *executed_text;
@@ -202,7 +202,7 @@ struct built {
     struct container_port ports[8];
     struct str_pair limits[8];
     char names[8][8];
-    json_t *lifecycles[8], *startups[8]; /* owned */
+    json_t *lifecycles[8], *startups[8]; /* documents of the handlers; owned */
 };
 
 static json_t *json_of(const char *text)

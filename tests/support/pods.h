@@ -13,7 +13,7 @@ enum { TEST_POD_ARGS_MAX = 12, TEST_POD_MOUNTS_MAX = 8 };
 
 /* A container of a pod. Zeroed members stand for the usual value. */
 struct test_container {
-    const char *name; /* NULL: c<index> */
+    const char *name; /* name of the container; NULL: c<index> */
     const char *argv[TEST_POD_ARGS_MAX];
     const char *cwd;
     struct runtime_env env[4];
@@ -21,14 +21,14 @@ struct test_container {
     int32_t port;
     const char *memory_limit;
     const char *message_policy; /* terminationMessagePolicy */
-    const char *lifecycle;      /* JSON with ' in place of " */
-    const char *startup;        /* startupProbe, JSON with ' in place of " */
+    const char *lifecycle;      /* the hooks, as JSON with single quotes for double ones */
+    const char *startup;        /* the startupProbe, as JSON with single quotes for double ones */
     bool sidecar;
 };
 
 struct test_pod {
     const char *uid;
-    const char *restart; /* restartPolicy; NULL: Never */
+    const char *restart; /* restartPolicy of the container; NULL: Never */
     int64_t deadline_s, grace_s;
     struct test_container init[4], main[4];
     const char *hostname, *ip, *hosts;
@@ -38,8 +38,8 @@ struct test_pod {
 
 struct pods_fixture;
 
-struct pods_fixture *pods_new(const char *dir,
-                              const struct runtime_host_options *options); /* NULL: none */
+/** Starts a node on a data directory; see pods_free. `options` NULL: the defaults. */
+struct pods_fixture *pods_new(const char *dir, const struct runtime_host_options *options);
 /** Ends the node; its shims keep running. The next pods_new on the directory restarts the node. */
 void pods_free(struct pods_fixture *fixture);
 struct runtime *pods_runtime(struct pods_fixture *fixture);
@@ -50,7 +50,7 @@ void pods_start(struct pods_fixture *fixture, const struct test_pod *pod);
  * `limit_ms`. The status is valid until the next report of the pod. */
 const struct pod_status *pods_final(struct pods_fixture *fixture, const char *uid,
                                     int64_t limit_ms);
-/** Does the same until the pod's phase is `phase`. */
+/** Runs the loop as pods_final does, until the pod's phase is `phase`. */
 const struct pod_status *pods_phase(struct pods_fixture *fixture, const char *uid,
                                     enum pod_phase phase, int64_t limit_ms);
 /** Runs a program in the first container, as kubectl exec does. Returns its exit code, -1 when it
@@ -63,11 +63,11 @@ void pods_run(struct pods_fixture *fixture, int64_t ms);
  * `limit_ms`. */
 bool pods_printed(struct pods_fixture *fixture, const char *uid, const char *text,
                   int64_t limit_ms);
-/** Return the number of reports of the pod, the number of final ones, and whether adopt found it.
- */
+/** Returns the number of reports of the pod. The functions below return the number of final ones,
+ * and whether adopt found the pod. */
 unsigned pods_reports(struct pods_fixture *fixture, const char *uid);
 unsigned pods_finals(struct pods_fixture *fixture, const char *uid);
-/** Whether the last report says that the pod was stopped before it ended by itself. */
+/** Returns whether the last report says that the pod was stopped before it ended by itself. */
 bool pods_stopped(struct pods_fixture *fixture, const char *uid);
 bool pods_found(struct pods_fixture *fixture, const char *uid);
 /** Returns the whole log of a container; owned. */
@@ -84,7 +84,7 @@ const char *test_program(void);
 
 /** Stores the process ids of the shims on a data directory and returns their number. */
 size_t shims_of(const char *dir, int *pids, size_t max);
-/** Returns the number in a line "name=value"; -1 when there is no such line. */
+/** Returns the number in a line "name=value" of the text; -1 when there is no such line. */
 long number_in_text(const char *text, const char *name);
 /** Returns whether the process exists and is not a zombie. (Process 1 of a container may never
  * reap.) */

@@ -12,17 +12,17 @@
 enum { FILES_MAX = 8, KEPT_MAX = 2, SECTOR = 512 };
 
 struct image {
-    uint8_t *bytes; /* [capacity] */
+    uint8_t *bytes; /* content of the file, [capacity] bytes */
     size_t len, capacity;
 };
 
 struct entry {
-    char *path; /* NULL: this entry is unused */
+    char *path; /* path of the file; NULL: this entry is unused */
     struct image synced, now;
     bool *dirty; /* [capacity / SECTOR]: which sectors of `now` are unsynced */
 };
 
-/* An open file as SQLite sees it: the methods first, then its entry. */
+/* An open file as SQLite sees it: the methods first, then the entry of the file. */
 struct power_file {
     sqlite3_file base;
     struct entry *entry;
@@ -229,7 +229,7 @@ static int power_write(sqlite3_file *file, const void *bytes, int len, sqlite3_i
     size_t from = (size_t)at, to = from + (size_t)len;
     bool done = has_power();
 
-    /* the write at which the power fails may be executed in part */
+    /* The write at which the power fails may be executed in part. */
     if (!done && atomic_load(&countdown) < 0)
         return SQLITE_IOERR_WRITE;
     entry_reserve(entry, to);
@@ -300,7 +300,8 @@ static int power_traits(sqlite3_file *file)
     return 0;
 }
 
-/* Version 1 has no shared memory. Stores lock exclusively, so they do not need it. */
+/* The methods have version 1, which has no shared memory. Stores lock exclusively, so they do not
+ * need it. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = power_close,
@@ -323,7 +324,7 @@ static int power_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     struct power_file *ours = (struct power_file *)file;
 
     memset(ours, 0, sizeof *ours);
-    if (!name) /* a temporary file */
+    if (!name) /* without a name it is a temporary file */
         return SQLITE_CANTOPEN;
     ours->entry = find(live, name);
     if (!ours->entry && power_is_off())

@@ -20,9 +20,9 @@ bool power_is_off(void);
 int power_operations(void); /* returns the number of operations since power_cut_after or power_on
                              * was called */
 
-/** power_keep saves the present state of the disk, including unsynced writes; power_return restores
- * it any number of times. After a second power_keep, for a second power failure, power_return
- * restores the first state. */
+/** Saves the present state of the disk, including unsynced writes. power_return restores it any
+ * number of times. After a second power_keep, for a second power failure, power_return restores the
+ * first state. */
 void power_keep(void);
 void power_return(void);
 void power_on(uint64_t seed);

@@ -10,7 +10,7 @@ struct probe_fixture {
     struct probe_http_client *client;
 };
 struct probe_fixture *probe_fixture_new(void);
-void probe_fixture_free(struct probe_fixture *fixture); /* NULL is fine */
+void probe_fixture_free(struct probe_fixture *fixture); /* NULL is ignored */
 SCOPED_DEFINE_PTR(probe_fixture, struct probe_fixture *, probe_fixture_free)
 
 /** Returns the address of a server. */
@@ -22,7 +22,7 @@ struct probe_outcome {
     int calls; /* number of calls of the attempt's `done` */
     bool passed;
 };
-/** Returns the outcome of an attempt that has not begun. */
+/** Returns the struct for the outcome of an attempt that has not begun. */
 struct probe_outcome probe_outcome_of(struct probe_fixture *fixture);
 /** Waits for the outcome of an attempt that has just begun; returns true when it passed. Asserts
  * that `done` is called once, and not before this call. */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* Appends each durable change to the history. */
+/* Appends a durable change to the history of the fixture. */
 
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)

@@ -14,17 +14,17 @@ struct registry_fixture {
     struct store *store;
     struct registry *registry;
     struct registry_options options;
-    char *directory;          /* owned; NULL: the store is in memory */
+    char *directory;          /* directory of the store, owned; NULL: the store is in memory */
     struct error_list errors; /* errors of the last operation that was expected to fail */
     struct buf history;       /* durable changes without events: "+Job/a ~Job/a -Job/a " */
     struct store_watch *watches[KIND_N];
 };
 
-/** Creates the fixture; `directory` NULL: in memory. Deletion protection and flow update rules are
- * on. */
+/** Creates the fixture. `directory` NULL: the store is in memory. Deletion protection and flow
+ * update rules are on. */
 struct registry_fixture *registry_fixture_new(const char *directory,
                                               const struct registry_options *options);
-void registry_fixture_free(struct registry_fixture *fixture); /* NULL is fine */
+void registry_fixture_free(struct registry_fixture *fixture); /* NULL is ignored */
 SCOPED_DEFINE_PTR(registry_fixture, struct registry_fixture *, registry_fixture_free)
 void registry_fixture_settle(struct registry_fixture *fixture);
 void registry_fixture_restart(

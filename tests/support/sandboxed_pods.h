@@ -15,7 +15,7 @@ extern const char *level; /* the level of the current run of the tests */
 extern struct pods_fixture *fixture;
 extern char *data_dir;
 
-/* A function that a pod runs with the test program: argv[1] is the name, `run` gets the other
+/* A function that a pod runs with the test program: argv[1] is the name, and `run` gets the other
  * arguments. */
 struct pod_program {
     const char *name;
@@ -26,7 +26,8 @@ struct pod_program {
  * or runs `tests` at each level. Returns the exit code. */
 int sandboxed_pods_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
                         const struct pod_program *programs);
-/** Start and end the node on the data directory of the level; for tests that restart it. */
+/** Starts the node on the data directory of the level; the function below ends it. Tests that
+ * restart the node use both. */
 int sandboxed_pods_begin(void **state);
 int sandboxed_pods_end(void **state);
 
@@ -49,5 +50,6 @@ char *shared_new(void);
 void shared_free(char *dir);
 SCOPED_DEFINE_PTR(shared, char *, shared_free)
 
-/** The last test of each set: no file, process or control group of a released pod is left. */
+/** The last test of each set checks that no file, process or control group of a released pod is
+ * left. */
 void nothing_is_left_of_pods_that_were_released(void **state);

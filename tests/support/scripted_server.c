@@ -13,18 +13,18 @@ struct scripted_server {
     struct loop *loop;
     scripted_fn serve;
     void *ctx;
-    struct pending *first; /* exchanges in flight */
+    struct pending *first; /* list of the exchanges in flight */
     struct buf log;
     int64_t began_ns;
     bool renews;
 };
 
-/* One exchange in flight. */
+/* One exchange that is in flight. */
 struct pending {
     struct scripted_server *server;
     struct exchange *exchange;
     struct pending *next;
-    struct task task;   /* calls the test's function */
+    struct task task;   /* calls the function of the test */
     struct timer limit; /* the deadline of the exchange */
     bool open;
 };

@@ -12,10 +12,10 @@ struct scripted_server;
 
 /* One request and its response; the function fills in the response. */
 struct scripted_exchange {
-    const char *method, *target, *body; /* body "" if there is none */
-    int64_t at_ms;                      /* since the server was created */
-    /* the members from here on are the response */
-    int status; /* 0: the connection fails */
+    const char *method, *target, *body; /* the request; body "" if there is none */
+    int64_t at_ms;                      /* time of the request since the server was created */
+    /* The members from here on are the response. */
+    int status; /* HTTP status; 0: the connection fails */
     int retry_after_s;
     bool sent;       /* for a connection that fails: the server had received the request before */
     bool stays_open; /* a watch: the test continues it with scripted_send and scripted_end */

@@ -12,11 +12,12 @@
 
 enum { SEEDS_TEXT = 1024 };
 
-/** Runs one seed; returns false with a description in `violation`. `trace`: print each step. */
+/** Runs the walk of one seed. Returns false with a description in `violation`. `trace`: print each
+ * step. */
 typedef bool (*seeds_walk_fn)(uint64_t seed, bool trace, char violation[SEEDS_TEXT]);
 
 struct seeds {
-    uint64_t count;          /* number of seeds, unless the environment sets another */
+    uint64_t count;          /* number of seeds, unless the environment says otherwise */
     const uint64_t *finders; /* seeds that once found a defect; they run first */
     size_t n_finders;
     seeds_walk_fn walk;

@@ -8,7 +8,7 @@ import sys
 from datetime import datetime
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 PORTS = free_ports(3)
 

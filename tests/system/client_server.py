@@ -13,8 +13,8 @@ import sys
 import threading
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_tools import need_openssl  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_tools import need_openssl  # noqa: E402: sys.path is set above
 
 LIST = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": [
     {"metadata": {"name": "found", "namespace": "default", "uid": "u", "resourceVersion": "1"}}]}

@@ -3,7 +3,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def pods_of_a_deleted_directory_are_told_of():

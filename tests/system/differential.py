@@ -11,11 +11,11 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_kube import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
-from lib_differences import DIFFERENCES  # noqa: E402
-from lib_differential import SCENARIOS  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_kube import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_differences import DIFFERENCES  # noqa: E402: sys.path is set above
+from lib_differential import SCENARIOS  # noqa: E402: sys.path is set above
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")

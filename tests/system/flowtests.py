@@ -3,7 +3,7 @@ import json
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 STEPS = [step("a"), step("b", ["a"]), step("c", ["b"], template="b")]
 

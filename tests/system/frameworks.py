@@ -7,8 +7,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 ROUNDS = int(os.environ.get("JOBFLOW_ROUNDS", "1"))
 

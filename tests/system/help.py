@@ -5,8 +5,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_tools import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_tools import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def command_names():

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")  # built from tests/preload/syscalls.c
 

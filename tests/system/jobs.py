@@ -2,8 +2,8 @@
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from behaviour import ended, exits, job, needs, obj, on, queue, real, row, sim  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from behaviour import ended, exits, job, needs, obj, on, queue, real, row, sim  # noqa: E402: sys.path is set above
 
 RESTART_POD, RESTART_JOB = on("PodFailed", "RestartPod"), on("PodFailed", "RestartJob")
 

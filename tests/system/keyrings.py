@@ -7,9 +7,9 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import need_sandboxed_pods  # noqa: E402
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import need_sandboxed_pods  # noqa: E402: sys.path is set above
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 SYS_ADD_KEY, SYS_KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machine, (None, None))
 JOIN, SEARCH, SESSION = 1, 10, -3

@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_kubectl import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_kubectl import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def resources_and_versions_are_listed():

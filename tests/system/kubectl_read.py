@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_kubectl import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_kubectl import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def lists_are_printed_in_every_form():

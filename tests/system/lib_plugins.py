@@ -5,8 +5,8 @@ import hashlib
 import re
 import stat
 
-from lib import *  # noqa: F403
-from lib_tools import *  # noqa: F403
+from lib import *  # noqa: F403: callers use all names
+from lib_tools import *  # noqa: F403: callers use all names
 
 
 def job(name, tasks, **spec):

@@ -3,8 +3,8 @@ import json
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def condition_of(level, limits):

@@ -7,8 +7,8 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import Daemon  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import Daemon  # noqa: E402: sys.path is set above
 
 PROMPT = {"terminationGracePeriodSeconds": 1}
 FOR_EVER = "echo %s says hello; exec sleep 1000"

@@ -9,7 +9,7 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 FAN = [flow("fan", [step("split")] + [step("work-%d" % i, ["split"], template="work") for i in range(6)]
             + [step("gather", ["work-%d" % i for i in range(6)])]),

@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_user import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_user import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 SUITE = "bookworm"
 TOOLS = ("debootstrap", "cpack", "dpkg-deb", "unshare", "apt-get")

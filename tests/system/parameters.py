@@ -3,7 +3,7 @@ import json
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 WIDE = dict(step("a"), patch={"spec": {"tasks": [{"name": "main", "replicas": "$(params.n)"}]}})
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_user import NOBODY, ORDINARY, can  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_user import NOBODY, ORDINARY, can  # noqa: E402: sys.path is set above
 
 FILE = "flow.yaml"
 # Every command with a data directory; each is complete apart from it.

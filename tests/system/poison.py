@@ -13,7 +13,7 @@ import sqlite3
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 STORES = int(os.environ.get("JOBFLOW_SEEDS", "12"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0"))

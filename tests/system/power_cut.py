@@ -17,9 +17,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
-from serve_kill import WRITERS, Writer, settle  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from serve_kill import WRITERS, Writer, settle  # noqa: E402: sys.path is set above
 
 CUTS = int(os.environ.get("JOBFLOW_CUTS", "20"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)

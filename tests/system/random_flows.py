@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 COMMANDS = [["graph"], ["graph", "-o", "svg"], ["graph", "-o", "dot"], ["graph", "-o", "json"], ["plan"], ["validate"], ["explain"], ["convert"],
             ["convert", "--upstream"], ["validate", "--target", "volcano-1.13"], ["validate", "--target", "cluster=kube"],

@@ -8,7 +8,7 @@ import shlex
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 BUILD = os.path.dirname(JOBFLOW)
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 QUICK = [flow("f", [step("a"), step("b", ["a"])]), template("a", "echo a >> ran"), template("b", "echo b >> ran")]
 

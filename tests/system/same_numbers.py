@@ -4,8 +4,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import Daemon  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import Daemon  # noqa: E402: sys.path is set above
 
 # A step that fails twice and is retried, a loop, a failure after both, a step that never runs, and an independent one.
 STEPS = [step("a"), dict(step("flaky", ["a"]), retry={"maxRetry": 3, "backoffSeconds": 0}),

@@ -6,8 +6,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import Daemon  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import Daemon  # noqa: E402: sys.path is set above
 
 TWO_CPUS = ("-j", "8", "--node-resources", "cpu=2")
 

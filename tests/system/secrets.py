@@ -10,9 +10,9 @@ import stat
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
-import lib_serve  # noqa: E402
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
+import lib_serve  # noqa: E402: sys.path is set above
 
 MARK = "Kanarienvogel"
 

@@ -9,8 +9,8 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 MARKS = itertools.count()
 MERGE = {"Content-Type": "application/merge-patch+json"}

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
-from lib_user import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_user import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 SERVER = """
 import http.server, os

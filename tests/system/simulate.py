@@ -2,7 +2,7 @@
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def sim(name, annotations=None, **spec):

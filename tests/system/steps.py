@@ -7,8 +7,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 JT = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobtemplates"
 VCJOB = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"

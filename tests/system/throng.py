@@ -2,8 +2,8 @@
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 PODS = 200
 LEVELS = ("plain", "mounts", "full") if os.geteuid() == 0 else ("plain", "user")

@@ -10,8 +10,8 @@ import random
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 EXAMPLES = os.path.join(SOURCE, "examples")
 VOLCANO = ("--target", "volcano-1.13")

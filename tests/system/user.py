@@ -6,8 +6,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_user import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_user import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def ordinary(script, *cases):

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_serve import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 TWO = "\n---\n".join(json.dumps(flow(name, [step("a")], failurePolicy="stop")) for name in ("test-a", "test-b")) + "\n---\n"
 

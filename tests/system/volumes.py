@@ -5,8 +5,8 @@ Every case checks both sides: the pod is told the reason, and files outside its 
 import sys
 
 sys.dont_write_bytecode = True
-from lib import *  # noqa: E402,F403
-from lib_plugins import *  # noqa: E402,F403
+from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 
 def pod(name, script, volumes, mounts, **spec):

@@ -14,7 +14,7 @@
 
 struct merge_case {
     const char *name, *spec, *patch;
-    const char *want;  /* NULL: refused */
+    const char *want;  /* expected spec; NULL: the patch is refused */
     const char *field; /* field that the refusal names */
 };
 
@@ -174,7 +174,7 @@ static void patches_merge_by_the_table(void **state)
             check_error(c->name, got != NULL, err, ERR_INVALID);
             check_str(c->name, err.field, c->field);
         }
-        check_json(c->name, spec, before); /* the template is unchanged (#4720) */
+        check_json(c->name, spec, before); /* the template is unchanged (Volcano issue 4720) */
         check_json(c->name, patch, patch_before);
     }
 }

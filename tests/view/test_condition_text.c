@@ -1,5 +1,5 @@
 /*
- * Conditions with the values that they compare.
+ * Tests the texts of conditions with the values that they compare.
  */
 #include "tests/unit.h"
 

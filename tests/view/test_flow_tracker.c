@@ -10,8 +10,8 @@
 #include "view/flow_tracker.h"
 
 struct seen {
-    struct buf steps, flows; /* "a:Pending a:Running …" */
-    char counts[200];        /* of the flow when it came to its last phase */
+    struct buf steps, flows; /* states as the tracker told them: "a:Pending a:Running …" */
+    char counts[200];        /* counts of the flow when it came to its last phase */
     int finished;
 };
 
@@ -51,7 +51,7 @@ static struct flow_tracker *follow(struct flow_fixture *fixture, struct seen *se
     return tracker;
 }
 
-/* A job that ran for some time, to the millisecond. */
+/* Ends a job that ran for some time, to the millisecond. */
 static void end(struct flow_fixture *fixture, const char *job, enum job_phase phase,
                 int64_t after_ms)
 {
@@ -69,7 +69,7 @@ static void seen_release(struct seen *seen)
     buf_release(&seen->flows);
 }
 
-/* Returns what a view has for each step, as one text. */
+/* Returns as one text what a view has for each step. */
 static char *text_of(const struct flow_view *view)
 {
     scoped(buf) struct buf text = {0};
@@ -164,7 +164,7 @@ static void attempts_before_the_tracker_count(void **state)
     seen_release(&seen);
 }
 
-/* A step that runs when the tracker starts has the times of its job. */
+/* A step that ran before a manual retry, and is skipped by it, is not shown as completed. */
 static void a_step_may_have_started_before_the_tracker(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
@@ -205,7 +205,7 @@ static void skipped_steps_are_known_at_the_end(void **state)
     seen_release(&seen);
 }
 
-/* A step that ran before a manual retry, and is skipped by it, is not told as completed. */
+/* The reason of a failed loop disappears when the loop is retried. */
 static void a_retry_may_skip_what_ran_before(void **state)
 {
     for (int late = 0; late < 2; late++) {
@@ -300,7 +300,7 @@ static void loops_tell_how_far_they_have_come(void **state)
     }
 }
 
-/* Why it failed goes when it is retried. */
+/* The flow has failed, and no iteration is running. */
 static void what_was_told_of_a_loop_goes_with_its_cause(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

@@ -51,7 +51,7 @@ static void check_same(const struct flow_view *a, const struct flow_view *b)
     }
 }
 
-/* Makes a view from the text, and checks that a view from the document is the same. */
+/* Returns a view made from the text, and checks that a view from the document is the same. */
 static struct flow_view *view_of(const char *text)
 {
     json_t *doc = json_loads(text, 0, NULL);
@@ -291,7 +291,7 @@ static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
     check("not told", !flow_view_take_path(none));
 }
 
-/* When step a ended is not stored, so the path begins with the steps that run. After the time has
+/* The end of step a is not stored, so the path begins with the steps that run. Once the time has
  * been fetched, it is known. */
 static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **state)
 {
@@ -469,7 +469,8 @@ static void a_range_may_go_down(void **state)
     check_str("a", marks.data, "for 2");
 }
 
-/* Random graphs: boxes of a row keep their distance, lines go from one row to the next. */
+/* In drawings of random graphs, boxes of a row keep their distance, and lines go from one row to
+ * the next. */
 static void boxes_keep_their_distance(void **state)
 {
     unsigned chance = 1;

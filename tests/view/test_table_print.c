@@ -4,7 +4,7 @@
 #include "cli/client/object_print.h"
 #include "view/table_print.h"
 
-/* Prints into memory. */
+/* Prints a table into memory. */
 struct page {
     FILE *out;
     char *text;

@@ -18,7 +18,7 @@ struct candidate {
     struct fixture *fixture;
     struct scripted_server *scripted;
     struct remote *remote;
-    bool cut_off, silent; /* requests fail, or get no answer */
+    bool cut_off, silent; /* requests of the candidate fail; or they get no answer */
     bool leads;
     int64_t lost_at_ms;
     int led, released;
@@ -28,7 +28,7 @@ struct fixture {
     struct clock *clock;
     struct loop *loop;
     struct candidate candidates[CANDIDATES];
-    json_t *lease; /* as stored; NULL: none */
+    json_t *lease; /* the Lease as stored; NULL: there is none */
     int revision, writes;
 };
 
@@ -207,7 +207,8 @@ static void when_the_leader_dies_the_other_takes_over_in_time(void **state)
     elector_stop(&fixture->candidates[0].elector);
     while (!fixture->candidates[1].leads && now_ms(fixture) < died_ms + 60000)
         loop_advance(fixture->loop, 10);
-    /* counted from the last renewal it saw; it reads the lease every 2 to 4.4 s */
+    /* The second candidate counts from the last renewal that it saw, and reads the lease every 2 to
+     * 4.4 s. */
     check("not before the lease has run out", now_ms(fixture) - died_ms >= 13000);
     check("soon afterwards", now_ms(fixture) - died_ms <= 15000 + 4400 + 4400);
     check_int("a transition", transitions(fixture), 1);
@@ -307,7 +308,7 @@ static void a_lease_taken_away_ends_leadership(void **state)
     json_object_set_new(json_object_get(fixture->lease, "metadata"), "resourceVersion",
                         json_string("999"));
     fixture->revision = 999;
-    loop_advance(fixture->loop, 4100); /* a conflict, then a read */
+    loop_advance(fixture->loop, 4100); /* time for a conflict and then a read */
     check("stopped", !fixture->candidates[0].leads);
     fixture_free(fixture);
 }

@@ -16,11 +16,11 @@ struct fixture {
     struct scripted_server *scripted;
     struct remote *remote;
     struct mirror mirror;
-    const char *items[4]; /* "name uid revision" */
-    int revision;         /* of the next list */
-    int list_status;      /* 200 */
-    int watch_status;     /* 200: it stays open */
-    int pages;            /* pages have one item each; the second answers `page_status` once */
+    const char *items[4]; /* the objects that the server lists, as "name uid revision" */
+    int revision;         /* revision of the next list */
+    int list_status;      /* status of the answers to lists, at first 200 */
+    int watch_status;     /* status of the answers to watches; 200: the watch stays open */
+    int pages; /* number of pages: each has one item, and the second answers `page_status` once */
     int page_status;
     struct buf told;
     int synced, failed;
@@ -140,7 +140,7 @@ static void fixture_free(struct fixture *fixture)
     mem_free(fixture);
 }
 
-/* Callbacks since the last check. */
+/* Checks which callbacks were made since the last check. */
 static void check_told(const char *name, struct fixture *fixture, const char *want)
 {
     check_str(name, fixture->told.data, want);
@@ -243,7 +243,7 @@ static void what_vanished_is_told_when_the_server_has_forgotten(void **state)
     struct fixture *fixture = fixture_following();
 
     check_told("list", fixture, "+a@3 +b@5 ");
-    fixture->items[0] = "b ub2 80"; /* a is gone, b was created again, c is new */
+    fixture->items[0] = "b ub2 80"; /* object a is gone, b was created again, c is new */
     fixture->items[1] = "c uc 85";
     fixture->revision = 90;
     scripted_send(fixture->scripted, GONE);
@@ -316,7 +316,7 @@ static void a_list_after_the_first_is_not_of_an_older_state(void **state)
 {
     struct fixture *fixture = fixture_following();
 
-    scripted_send(fixture->scripted, "nonsense"); /* the watch is not reliable */
+    scripted_send(fixture->scripted, "nonsense"); /* after such text the watch is not reliable */
     loop_advance(fixture->loop, 2000);
     check_has("from what was seen", scripted_requests(fixture->scripted),
               "GET /api/v1/configmaps?resourceVersion=10\n");
@@ -375,7 +375,7 @@ static void an_internal_error_of_a_watch_is_no_reason_to_list(void **state)
     scripted_send(fixture->scripted, BROKEN_INSIDE);
     loop_advance(fixture->loop, 2000);
     check_has("watches on", last_request(fixture), "watch=true");
-    for (int i = 0; i < 40; i++) { /* the retries end */
+    for (int i = 0; i < 40; i++) { /* retry until a watch is open again */
         if (scripted_has_open(fixture->scripted))
             scripted_send(fixture->scripted, BROKEN_INSIDE);
         loop_advance(fixture->loop, 5000);

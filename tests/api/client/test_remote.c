@@ -6,7 +6,7 @@
 #include "api/client/remote.h"
 #include "tests/support/scripted_server.h"
 
-/* Scripted answers, in order; the last one repeats. */
+/* The answers of the server, in order. The last one repeats. */
 struct line {
     int status, retry_after_s;
     bool sent;
@@ -82,7 +82,7 @@ static const struct again_case {
     bool renews;
     struct line lines[3];
     size_t n;
-    int status; /* the final status; 0: no answer */
+    int status; /* status that the call ends with; 0: no answer */
     size_t asked;
 } again_cases[] = {
     {"an answer is an answer", "GET", 0, false, {{200}}, 1, 200, 1},
@@ -113,7 +113,8 @@ static void what_can_be_asked_again_without_harm_is(void **state)
         fixture->call.patience = c->patience;
         scripted_renews(fixture->scripted, c->renews);
         remote_start(fixture->remote, &fixture->call);
-        check_int(c->name, fixture->ended, 0); /* never inside the call */
+        /* The end of the call is never told inside remote_start. */
+        check_int(c->name, fixture->ended, 0);
         check(c->name, loop_drain(fixture->loop, INT64_MAX / 4000000));
         check_int(c->name, fixture->ended, 1);
         check_int(c->name, fixture->call.status, c->status);
@@ -198,7 +199,7 @@ static void a_cancelled_call_is_silent(void **state)
 
     remote_start(fixture->remote, &fixture->call);
     loop_settle(fixture->loop);
-    remote_cancel(&fixture->call); /* cancelled while it waits */
+    remote_cancel(&fixture->call); /* the call is cancelled while it waits for an answer */
     loop_drain(fixture->loop, 60000);
     check_int("not told", fixture->ended, 0);
     check_int("not asked again", count_lines(scripted_requests(fixture->scripted)), 1);

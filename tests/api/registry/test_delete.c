@@ -10,7 +10,7 @@
 #define HEAD(name) "'metadata':{'name':'" name "','namespace':'default'"
 #define CM(name)   "{'apiVersion':'v1','kind':'ConfigMap'," HEAD(name)
 
-/* Creates a config map with owners; each argument is a format of its uid. */
+/* Creates a config map with owners. Each of `owner` and `owner2` is an object or NULL. */
 static const struct object *dependent(struct registry_fixture *fixture, const char *name,
                                       const struct object *owner, const struct object *owner2,
                                       bool blocks)
@@ -223,8 +223,8 @@ static void a_namesake_is_not_the_owner(void **state)
           registry_delete(fixture->registry,
                           (struct registry_target){&kind_config_map, "default", "o"},
                           &(struct registry_delete){.grace_s = -1}, NULL, &fixture->errors));
-    registry_fixture_create(fixture, CM("o") "}}"); /* created again before the garbage collector
-                                                     * runs */
+    /* O is created again before the garbage collector runs. */
+    registry_fixture_create(fixture, CM("o") "}}");
     check("new owner", has(fixture, "o"));
     check("old dependent", !has(fixture, "c"));
 }
@@ -278,7 +278,7 @@ static void collection_goes_on_after_a_restart(void **state)
 
     dependent(fixture, "c", owner, NULL, true);
     error_list_release(&fixture->errors);
-    /* the process ends in the turn of the deletion, before the dependents are deleted */
+    /* The process ends in the turn of the deletion, before the dependents are deleted. */
     check("delete",
           registry_delete(fixture->registry,
                           (struct registry_target){&kind_config_map, "default", "o"},
@@ -452,8 +452,8 @@ static void protection_is_off_when_told(void **state)
     check("annotation", !registry_fixture_delete_with(fixture, &kind_job_flow, "f", .grace_s = -1));
 }
 
-/* After random deletions with random policies, no object waits for another and every owner exists.
- */
+/* Checks one object after random deletions with random policies: no object waits for another, and
+ * every owner exists. */
 static void check_owner(void *arg, const struct object *object)
 {
     struct registry_fixture *fixture = arg;

@@ -57,7 +57,7 @@ static void try_body(struct mutants *mutants, const char *what)
     error_list_release(&errors);
 }
 
-/* Number of mutants of one document. */
+/* Creates every mutant of one document. Returns the number of mutants. */
 static size_t mutants_of(const json_t *doc, const char *what)
 {
     scoped(json) json_t *copy = json_deep_copy(doc), *original = json_deep_copy(doc);
@@ -101,7 +101,8 @@ static void a_flow_that_uses_every_field(void **state)
     check("all of it", tried > 1000);
 }
 
-/* The first line of a seed is `POST <path> <object>`. */
+/* Creates every mutant of the object in a seed. The first line of a seed is `POST <path>
+ * <object>`. */
 static size_t mutants_of_seed(const char *path)
 {
     scoped(buf) struct buf text = {0};

@@ -332,7 +332,7 @@ static int install_disk(void **state)
 {
     disk_install();
     log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR,
-           LOG_TEXT); /* the fault is injected */
+           LOG_TEXT); /* the test injects a fault, whose message is not shown */
     return 0;
 }
 

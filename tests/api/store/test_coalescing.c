@@ -6,15 +6,17 @@
 #include "api/store/store.h"
 #include "tests/support/objects.h"
 
-/* A commit in memory lasts as long as the test advances the clock while it is in flight. */
+/* Clients that write at once. A commit in memory lasts as long as the test advances the clock while
+ * it is in flight. */
 struct crowd {
     struct turn_hook hook;
     struct clock *clock;
     struct loop *loop;
     struct store *store;
     int64_t took_ns;
-    int n, come_back; /* number of answered clients that send another request */
-    bool urgent;      /* … and one of them is urgent */
+    int n, come_back; /* number of clients; number of them that send another request when
+                       * answered */
+    bool urgent;      /* one of the requests that follow is urgent */
 };
 
 struct asker {
@@ -87,7 +89,7 @@ static void those_who_were_answered_are_waited_for_behind_a_slow_commit(void **s
         int64_t took_ns;
         int come_back;
         bool urgent;
-        int64_t at_once, later; /* number of commits */
+        int64_t at_once, later; /* expected number of commits at once, and after that */
     } rows[] = {
         {"a quick commit: nobody waits", 100000, 1, false, 2, 2},
         {"both come back", 6000000, 2, false, 2, 2},

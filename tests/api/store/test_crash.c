@@ -40,7 +40,7 @@ struct child {
     int64_t count;
 };
 
-/* The status has the number of the write, so that versions differ. */
+/* Writes an object. Its status has the number of the write, so that versions differ. */
 static void write_something(struct child *child)
 {
     char name[16], status[64];
@@ -97,7 +97,7 @@ static void run_child(const char *directory, int out, uint64_t seed, int life)
     loop_run(child.loop);
 }
 
-/* The lifetime of a child: a number of reports, and a delay after them. */
+/* The lifetime of a child process: it ends a delay after a number of reports. */
 struct life {
     int number;
     uint64_t seed;
@@ -129,7 +129,8 @@ static struct report run_and_kill(const char *directory, const struct life *life
     return last;
 }
 
-/* A checksum of a whole state: the sum over its objects, independent of their order. */
+/* Adds an object to the checksum of a whole state, which is the sum over its objects and
+ * independent of their order. */
 static void add_object(void *arg, const struct object *object)
 {
     scoped_str text = mem_printf("%s %s %s", object_name(object), object_uid(object),
@@ -186,7 +187,7 @@ static void what_was_reported_durable_survives_kill(void **state)
 
         check_ok("open", store, err);
         check("revisions go on above all given", store_revision(store) >= report.newest);
-        if (report.newest == 0) /* it may have written without reporting it */
+        if (report.newest == 0) /* the child may have written without reporting it */
             report = (struct report){before, before + WRITES_UNREPORTED};
         else
             check("also above those of the life before", report.newest > before);

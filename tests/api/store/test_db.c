@@ -65,7 +65,7 @@ static void a_connection_can_do_nothing_dangerous(void **state)
     db_close(db);
 }
 
-/* A trigger that an attacker put into the file runs no function with side effects. */
+/* The store must not run a trigger that an attacker put into the file. */
 static void a_prepared_file_is_not_obeyed(void **state)
 {
     struct db *db = opened(DB_FULL);

@@ -29,12 +29,13 @@ static void check_round_trip(const char *name, const struct buf *base, const str
 
 struct pair_case {
     const char *name, *base, *next;
-    size_t at_most; /* bytes of the delta */
+    size_t at_most; /* largest size of the delta, in bytes */
 };
 
 #define FILLER "a text that is long enough for blocks: 0123456789abcdefghijklmnopqrstuvwxyz "
 
-/* An empty frame takes some 20 bytes. */
+/* Pairs of texts, and how large the delta between them may be. An empty frame takes some 20
+ * bytes. */
 static const struct pair_case pairs[] = {
     {"nothing of nothing", "", "", 20},
     {"something of nothing", "", "new", 20},
@@ -61,7 +62,7 @@ static void a_text_comes_back(void **state)
     }
 }
 
-/* A status of many similar entries. */
+/* Writes a status of many similar entries. */
 static void write_steps(const unsigned char *phases, struct buf *out)
 {
     static const char *const texts[] = {"Pending", "Running", "Completed"};

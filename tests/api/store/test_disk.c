@@ -100,7 +100,8 @@ static void revisions_are_never_given_twice(void **state)
     store_put(fixture.store, sample_object(.name = "a"));
     accepted = store_revision(fixture.store);
     store_fixture_close(&fixture);
-    /* as after a crash: not closed cleanly, the revision mark as it was at opening */
+    /* The file is as after a crash: not closed cleanly, with the revision mark as it was at
+     * opening. */
     store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean';"
                                 "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
     check_ok("open", store_fixture_open(&fixture, &(struct error){0}), (struct error){0});
@@ -147,7 +148,8 @@ static void looking_changes_nothing(void **state)
 struct damage {
     const char *name;
     const char *sql;
-    enum error_code code; /* error of opening; NONE = opens with object "good", without "bad" */
+    enum error_code code; /* expected error of opening; ERR_NONE: it opens with object "good" and
+                           * without "bad" */
     const char *message;
 };
 
@@ -368,7 +370,8 @@ static int set_up(void **state)
 {
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is intended */
+    /* The damage is intended, so messages about it are not shown. */
+    log_to(quiet, LOG_ERROR, LOG_TEXT);
     disk_install();
     return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * Tests kinds with few objects: their rows are together, below zero, and can be loaded alone.
+ * Tests kinds with few objects. Their rows are together, with numbers below zero, and can be loaded
+ * alone.
  */
 #include "tests/unit.h"
 
@@ -15,7 +16,7 @@ static const struct object *get_flow(const struct store *store, const char *name
     return store_get(store, &kind_job_flow, "default", name);
 }
 
-/* Text that is stored apart from its object. */
+/* Returns a status so long that it is stored apart from its object. */
 static char *long_status(char letter)
 {
     char *text = mem_printf("{\"a\":\"%*s\"}", LONG, "");
@@ -24,7 +25,8 @@ static char *long_status(char letter)
     return text;
 }
 
-/* A flow with two jobs and a long status, and another flow created later. */
+/* Returns a store with a flow that has two jobs and a long status, and another flow that was
+ * created later. */
 static struct store_fixture store_with_flows(const char *name)
 {
     struct store_fixture fixture = store_fixture_new(name);
@@ -70,8 +72,8 @@ static void they_are_read_alone(void **unused)
     store_fixture_free(&fixture);
 }
 
-/* Objects with a name can be loaded alone: with their dependents, without objects of similar names.
- */
+/* Objects with a name can be loaded alone: with their dependents and without objects of similar
+ * names. */
 static void what_has_a_name_is_read_alone(void **unused)
 {
     static const char *const jobs[] = {"f-ab", "f-a-b", "f-a.b", "F-A"};

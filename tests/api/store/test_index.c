@@ -12,7 +12,7 @@ enum { NAMES = 40, STEPS = 4000 };
 
 static const char *const spaces[] = {"a", "a-b", "a.b", "b"};
 
-/* The model: the expected objects. */
+/* The model: the objects that the index should have. */
 static struct object *model[NAMES];
 
 static struct object *make(struct clock *clock, int n, int life)
@@ -76,7 +76,7 @@ static int by_name(const struct object *a, const struct object *b)
     return order ? order : strcmp(object_name(a), object_name(b));
 }
 
-/* Reads a kind in pages of three. */
+/* Compares a kind that is read in pages of three with the model. */
 static void compare_pages(struct index *index, const struct kind *kind, const char *ns)
 {
     struct object *page[3];

@@ -11,7 +11,7 @@
 
 enum { ENTRIES = 4000, CHANGES = 300, REOPEN_EVERY = 70 };
 
-/* A status of entries; each has a number that can be changed. */
+/* Returns a status of several entries. Each has a number that can be changed. */
 static char *status_text(const int *numbers, int entries)
 {
     scoped(buf) struct buf text = {0};

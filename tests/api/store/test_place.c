@@ -18,9 +18,10 @@ static void make_dir(const char *path, mode_t mode, uid_t owner)
 
 struct place_case {
     const char *name;
-    mode_t above_mode, mode; /* of the directories; mode 0: the data directory does not exist */
-    bool other_above, other; /* they belong to another user; such a case needs root */
-    const char *wanted;      /* NULL: the place is fine */
+    mode_t above_mode, mode; /* modes of the two directories; `mode` 0: the data directory does not
+                              * exist */
+    bool other_above, other; /* the directories belong to another user; such a case needs root */
+    const char *wanted;      /* part of the message of a refusal; NULL: the directory is accepted */
 };
 
 /* covers: reliability.md SEC-01 */
@@ -88,7 +89,7 @@ static void a_file_is_no_place(void **state)
     check_error("file", place_check(path, &err), err, ERR_INVALID);
 }
 
-/* sudo(8) in one's own directory: its owner is the one who asked for root. */
+/* sudo(8) in one's own directory: the directory belongs to the user who asked for root. */
 static void the_user_of_sudo_may_own_the_directory_above(void **state)
 {
     scoped_str above = test_path("sudo");

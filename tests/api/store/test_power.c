@@ -26,11 +26,11 @@ struct life {
     struct store *store;
 };
 
-/* The expected states of a run. */
+/* The states that a run of the history should have. */
 struct history {
-    char *after[TURNS + 1]; /* the state after each turn */
+    char *after[TURNS + 1]; /* text of the state after each turn */
     int reported;           /* number of turns reported as durable */
-    int64_t newest;         /* revision */
+    int64_t newest;         /* newest revision that was assigned */
     enum store_sync sync;
 };
 
@@ -60,7 +60,7 @@ static void write_one(void *arg, const struct object *object)
                object->body ? object->body->text : "", object->status ? object->status->text : "");
 }
 
-/* All objects, ordered by name. */
+/* Returns all objects as text, ordered by name. */
 static char *state_of(const struct store *store)
 {
     struct buf out = {0};
@@ -78,7 +78,7 @@ static char *state_of(const struct store *store)
     return buf_take(&out);
 }
 
-/* A long status is not stored in the object's row (api/store/db_status). */
+/* Returns a status. A long one is not stored in the object's row (api/store/db_status). */
 static char *status_text(int turn, int write, bool is_long)
 {
     enum { ENTRIES = 1200 };
@@ -91,7 +91,7 @@ static char *status_text(int turn, int write, bool is_long)
     return buf_take(&text);
 }
 
-/* One turn of the history: creates, changes and removes some objects. */
+/* Takes one turn of the history: creates, changes and removes some objects. */
 static void take_turn(struct life *life, int turn)
 {
     struct dice dice = {(uint64_t)turn};
@@ -204,7 +204,7 @@ static int look(const struct history *history, const char *directory, const char
     return kept;
 }
 
-/* A second power cut, at the first operations of the next start. */
+/* Checks the store after a second power cut, at the first operations of the next start. */
 static void look_again(const struct history *history, const char *directory, const char *name,
                        uint64_t seed)
 {
@@ -255,7 +255,8 @@ static struct sums cut_everywhere(const char *name, enum store_sync sync)
     bool went = true;
 
     history.after[0] = mem_strdup("\n");
-    for (int point = 0; went; point++) { /* 0: no power cut, everything is written */
+    /* Point 0 is a run without a power cut: everything is written. */
+    for (int point = 0; went; point++) {
         power_release();
         power_cut_after(point);
         run_history(&history, directory);
@@ -293,7 +294,8 @@ static int set_up(void **state)
 {
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is intended */
+    /* The damage is intended, so messages about it are not shown. */
+    log_to(quiet, LOG_ERROR, LOG_TEXT);
     power_install();
     return 0;
 }

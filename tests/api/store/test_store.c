@@ -145,7 +145,7 @@ static void listeners_hear_accepted_changes_in_order(void **state)
 
 struct flag {
     struct task task;
-    int64_t durable; /* time at which it ran */
+    int64_t durable; /* newest durable revision at the time at which the call ran */
     struct store *store;
     int runs;
 };

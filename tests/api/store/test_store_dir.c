@@ -28,7 +28,7 @@ static void a_directory_has_one_owner(void **state)
     store_dir_release(&second);
 }
 
-/* Waits until the process is in that state, as ps shows it. */
+/* Waits until the process is in the given state, a letter as ps shows it. */
 static void wait_for_state(pid_t pid, char state)
 {
     scoped_str path = mem_printf("/proc/%d/stat", (int)pid);
@@ -70,7 +70,8 @@ static void *go_on_until_asked(void *holder)
     _exit(0);
 }
 
-/* The owner has ended; a child that has not called exec yet keeps the lock a little longer. */
+/* Ends the owner of the lock. A child that has not called exec yet keeps the lock a little
+ * longer. */
 static void leave_a_child(struct holder *holder)
 {
     if (fork() == 0)
@@ -78,8 +79,7 @@ static void leave_a_child(struct holder *holder)
     _exit(0);
 }
 
-/* The main thread has ended and another thread is still running, as during the exit of a process.
- */
+/* Ends the main thread while another thread is still running, as during the exit of a process. */
 static void leave_a_thread(struct holder *holder)
 {
     pthread_t thread;
@@ -124,7 +124,7 @@ static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
     static const struct {
         const char *name;
         void (*leave)(struct holder *);
-        bool reaped; /* before another process asks for the lock */
+        bool reaped; /* the owner is reaped before another process asks for the lock */
     } cases[] = {
         {"a child that goes on", leave_a_child, true},
         {"a child that goes on, its parent not yet reaped", leave_a_child, false},

@@ -6,8 +6,8 @@
 
 #include "api/types/admission.h"
 
-/* A kind for these tests with the row id of ConfigMap: {"spec":{"count":…,"name":…}}, status
- * {"phase":…}. */
+/* The test has a kind of its own with the row id of ConfigMap: {"spec":{"count":…,"name":…}},
+ * status {"phase":…}. These count the calls of its functions. */
 static int mutations, validations, context_checks;
 
 static bool starts_low(const char *value, struct error *err)
@@ -74,7 +74,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Makes a draft of the test's kind. A document would select the built-in kind instead. */
+/* Makes a draft of the test's kind. A JSON document would select the built-in kind instead. */
 static struct object *draft_of(const char *name, const char *body)
 {
     struct meta meta = {.namespace = "ns", .name = name, .deletion_grace_s = -1};
@@ -167,8 +167,8 @@ static void errors_of_body_and_metadata_are_reported_together(void **state)
 #define S60 S10 S10 S10 S10 S10 S10
 
 static const struct {
-    const char *name, *kind, *metadata; /* metadata in single quotes */
-    const char *field, *message;        /* field NULL: accepted */
+    const char *name, *kind, *metadata; /* `metadata` is JSON with single quotes for double ones */
+    const char *field, *message;        /* expected finding; `field` NULL: accepted */
 } metas[] = {
     {"plain", "ConfigMap", "'name':'a.b','namespace':'ns'", NULL, NULL},
     {"no name", "ConfigMap", "'namespace':'ns'", "metadata.name",
@@ -260,7 +260,7 @@ static struct object *with_annotation_bytes(size_t bytes, struct error_list *err
     scoped(json) json_t *doc =
         document("ConfigMap", "'name':'a','namespace':'ns','annotations':{}");
 
-    memset(value, 'x', bytes - 1); /* the key has one byte, too */
+    memset(value, 'x', bytes - 1); /* the key has one byte, and the value has the rest */
     json_object_set_new(json_object_get(json_object_get(doc, "metadata"), "annotations"), "k",
                         json_string(value));
     return admission_admit(&adm, doc, NULL, UNKNOWN_ERROR, errors);

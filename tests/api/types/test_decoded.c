@@ -125,11 +125,11 @@ static void trim_keeps_only_the_newest_ended_forms(void **state)
     const struct thing *oldest_lasting = thing_of(blobs[0], &thing_type);
     const struct thing *newest = thing_of(blobs[3], &status);
 
-    blob_unref(blobs[2]); /* the form is freed with its blob */
+    blob_unref(blobs[2]); /* the decoded form is freed with its blob */
     decoded_trim(1);
     assert_ptr_equal(oldest_lasting, thing_of(blobs[0], &thing_type));
     assert_ptr_equal(newest, thing_of(blobs[3], &status));
-    assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* decoded again */
+    assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* the text is decoded again */
     decoded_trim(1);
     assert_int_equal(thing_of(blobs[3], &status)->size, 7);
 

@@ -80,7 +80,7 @@ static void mistyped_kind_gets_a_suggestion(void **state)
 
 static const struct {
     const char *typed, *candidate;
-    size_t distance; /* SIZE_MAX: not similar */
+    size_t distance; /* expected distance of the two words; SIZE_MAX: they are not similar */
 } distances[] = {
     {"name", "name", 0},
     {"NAME", "name", 0},

@@ -14,7 +14,7 @@ typedef bool (*format_fn)(const char *, struct error *);
 
 static const struct {
     format_fn format;
-    const char *name, *reason; /* reason NULL: valid */
+    const char *name, *reason; /* `reason`: part of the refusal; NULL: the name is valid */
 } cases[] = {
     {name_is_dns_label, "a", NULL},
     {name_is_dns_label, "a-1", NULL},

@@ -122,7 +122,7 @@ static void metadata_survives_the_store(void **state)
     check_str("text", text.data, full);
 }
 
-/* One label and one owner, encoded as version 1 of the stored form. */
+/* The bytes are metadata with one label and one owner, encoded as version 1 of the stored form. */
 static void metadata_of_older_stores_is_read(void **state)
 {
     static const char stored[] = "\x01\x01\x00\x00\x00\x02\x00\x00\x01"
@@ -173,7 +173,7 @@ static void equal_strings_are_stored_once(void **state)
     assert_memory_equal(stored.data, bytes, len);
 }
 
-/* Each string occurs twice, and there are more than the stored form can refer to again. */
+/* Each string occurs twice, and there are more strings than the stored form can refer to again. */
 static void many_strings_are_kept(void **state)
 {
     enum { MANY = 200 };
@@ -199,7 +199,7 @@ static void many_strings_are_kept(void **state)
 static void invalid_string_references_are_an_error(void **state)
 {
     static const struct {
-        const char *name, *code; /* code of the namespace, the first string */
+        const char *name, *code; /* `code`: code of the namespace, the first string */
         size_t len;
     } cases[] = {
         {"a word there is not", "\xfc\x7f", 2},

@@ -8,7 +8,8 @@
 #include "base/encoding/base64.h"
 
 struct base64_case {
-    const char *name, *text, *bytes; /* bytes NULL: the decoder refuses the text */
+    const char *name, *text, *bytes; /* `bytes`: the decoded text; NULL: the decoder refuses the
+                                      * text */
 };
 
 static const struct base64_case cases[] = {

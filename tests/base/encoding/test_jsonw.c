@@ -54,8 +54,8 @@ static void what_needs_an_escape_is_found_at_every_place(void **state)
 
             memset(text, 'a', sizeof text);
             text[place] = specials[s];
-            for (size_t i = 0; i < sizeof text; i++) { /* writes one byte at a time, so no run of
-                                                        * plain bytes is copied at once */
+            /* Writes one byte at a time, so no run of plain bytes is copied at once. */
+            for (size_t i = 0; i < sizeof text; i++) {
                 scoped(buf) struct buf one = {0};
                 struct jsonw single = jsonw_to(&one);
 

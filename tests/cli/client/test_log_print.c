@@ -1,5 +1,5 @@
 /*
- * Lines of several programs on one stream.
+ * Tests how lines of several programs are printed on one stream.
  */
 #include "tests/unit.h"
 
@@ -8,7 +8,7 @@
 
 struct source {
     struct log_line line;
-    struct buf text; /* the line so far */
+    struct buf text; /* the line of the source so far */
 };
 
 struct page {
@@ -34,7 +34,7 @@ static void page_close(struct page *page)
         buf_release(&page->sources[i].text);
 }
 
-/* A source writes; its line is passed on as the readers of logs do. */
+/* Writes text of a source. Its lines are passed on as the readers of logs do. */
 static void write_text(struct page *page, struct source *source, const char *text)
 {
     for (; *text; text++) {
@@ -55,8 +55,8 @@ static void write_text(struct page *page, struct source *source, const char *tex
     }
 }
 
-/* What is written: "a:TEXT" by source a, "b:TEXT" by b, "+" lets a second pass, "!" ends what is
- * printed in part. */
+/* A case. `writes` has the order of events: "a:TEXT" written by source a, "b:TEXT" by b; "+" lets a
+ * second pass, and "!" ends a line that is printed in part. */
 struct print_case {
     const char *name;
     const char *written[10];

@@ -1,4 +1,4 @@
-/* Which logs are printed, and in which order, when pods had the same names before. */
+/* Tests which logs are printed, and in which order, when earlier pods had the same names. */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/client/log_select.h"
 
-/* A pod that exists, or with `kept` one that is gone; `start` is a second of the minute. */
+/* A pod that exists or, with `kept`, one that is gone. `start` is a second of the minute. */
 struct made {
     const char *pod, *uid, *job, *job_uid;
     int start, attempt;
@@ -53,7 +53,7 @@ static void add(struct log_select *select, const struct made *made)
     log_select_add_pod(select, doc, made->rank);
 }
 
-/* "uid" of each, those of an earlier run with a minus. */
+/* Notes the uid of each selected log, with a minus for one of an earlier run. */
 static void note(void *ctx, const struct log_source *source, const struct log_container *container,
                  bool earlier_run)
 {
@@ -79,7 +79,7 @@ static const struct made replaced[] = {
     {"j-0", "new", "j", "j1", 20, 1, .restarts = 0},
     {"j-0", "before", "j", "j1", 10, 1, .kept = true},
     {"j-1", "again", "j", "j1", 10, 1, .restarts = 2},
-    {"j-0", "new", "j", "j1", 20, 1, .kept = true}, /* the same pod, its job goes */
+    {"j-0", "new", "j", "j1", 20, 1, .kept = true}, /* the pod is the same, but its job is gone */
 };
 static const struct made tied[] = {
     {"f-z-10", "z10", "f-z", "z", 10, 1, .rank = 1},

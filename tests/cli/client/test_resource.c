@@ -3,7 +3,7 @@
 #include "cli/client/resource.h"
 
 struct resource_case {
-    const char *words; /* separated by blanks */
+    const char *words; /* words of the command line, separated by blanks */
     const char *want;  /* expected results, separated by blanks; NULL: refused */
     const char *message;
 };

@@ -5,7 +5,7 @@
 #include "cli/client/wait_condition.h"
 
 struct path_case {
-    const char *path, *want; /* NULL: refused */
+    const char *path, *want; /* `want`: the condition as parsed; NULL: refused */
 };
 
 #define DOC                                                                                        \
@@ -59,7 +59,7 @@ static void paths_give_what_they_lead_to(void **state)
     "\"status\":\"False\"}]}}"
 
 struct condition_case {
-    const char *for_, *object; /* NULL: deleted */
+    const char *for_, *object; /* `object`: the object that is judged; NULL: it was deleted */
     enum condition_verdict want;
 };
 

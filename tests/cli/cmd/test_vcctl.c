@@ -1,12 +1,12 @@
 /*
- * Output of the vcctl verbs.
+ * Tests the output of the vcctl verbs.
  */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"
 #include "cli/cmd/vcctl.h"
 
-#define NOW_MS INT64_C(1767323045000) /* 2026-01-02T03:04:05Z */
+#define NOW_MS INT64_C(1767323045000) /* the time 2026-01-02T03:04:05Z in milliseconds */
 
 /* covers: jobflow.md 144 152 */
 static void tables_are_padded_to_the_longest_cell_and_four_more(void **state)
@@ -49,7 +49,7 @@ static void objects_are_described_as_go_writes_them(void **state)
         "\"f\",\"namespace\":\"default\",\"managedFields\":[{}]}}";
     static const struct {
         const struct kind *kind;
-        const char *format, *want; /* NULL: the format is refused */
+        const char *format, *want; /* `want`: the printed text; NULL: the format is refused */
     } cases[] = {
         {&kind_job_flow, "yaml",
          "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata:\n  name: f\n  namespace: "

@@ -1,5 +1,5 @@
 /*
- * The list of --controllers determines the controllers that run.
+ * Tests that the list of --controllers determines which controllers run.
  */
 #include "tests/unit.h"
 
@@ -17,7 +17,7 @@ static void a_list_selects_controllers(void **state)
     static const struct {
         const char *list;
         unsigned off;
-        const char *refused; /* part of the message; NULL: accepted */
+        const char *refused; /* part of the message of a refusal; NULL: accepted */
     } cases[] = {
         {"*", 0, NULL},
         {"+gc-controller,+jobtemplate-controller,+jobflow-controller", JOB, NULL},

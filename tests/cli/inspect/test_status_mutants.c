@@ -117,8 +117,8 @@ static const struct object *find(const struct engine *engine, const struct subje
     return first;
 }
 
-/* Returns the object. The previous mutant may have caused its deletion; then the flow is started
- * again. */
+/* Returns the object whose status is replaced. The previous mutant may have caused its deletion;
+ * then the flow is started again. */
 static const struct object *current(struct statuses *s)
 {
     const struct object *object = find(s->engine, s->subject, s->name);

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "cli/preflight/fit.h"
 
-/* One task of JSON with ' in place of ", whose pods request `cpu`. */
+/* One task as JSON with single quotes for double ones. Its pods request `cpu`. */
 #define TASK(name, more, cpu)                                                                      \
     "{'name':'" name "'," more ",'template':{'spec':{'containers':[{'name':'c','resources':{"      \
     "'requests':{'cpu':'" cpu "'}}}]}}}"
@@ -17,7 +17,7 @@
 static const struct {
     const char *name, *job;
     int64_t pods, cpu_milli, gpus;
-    const char *problem; /* a part of it; NULL: it can run */
+    const char *problem; /* part of the expected message; NULL: the job can run */
 } cases[] = {
     {"all replicas", "'tasks':[" TASK("a", "'replicas':3", "1") "]", 3, 3000, 0, NULL},
     {"minimums of tasks", "'tasks':[" TASK("a", "'replicas':8,'minAvailable':2", "1") "]", 2, 2000,

@@ -34,7 +34,8 @@ struct subject {
     const char *what;
     const struct kind *kind;
     const char *name;
-    const char *manifest; /* NULL: its controller creates it again */
+    const char *manifest; /* manifest from which the user creates it again; NULL: its controller
+                           * does so */
 };
 
 static const struct subject subjects[] = {
@@ -48,12 +49,12 @@ struct scene {
     struct engine *engine;
     struct registry *registry;
     struct loop *loop;
-    int at, times; /* first turn with a deletion; number of deletions */
+    int at, times; /* the first turn with a deletion; the number of deletions */
     bool held;     /* a finalizer delays the deletion */
     int turn, deletions;
     char uid[64]; /* uid of the object deleted last */
     struct turn_hook hook;
-    struct timer timer; /* polls the subject */
+    struct timer timer; /* polls the state of the subject */
 };
 
 static json_t *document(const char *text)
@@ -142,7 +143,7 @@ static void look(struct timer *timer)
             return;
         }
     } else if (object && !is_old) {
-        return; /* the last re-creation is done */
+        return; /* the subject has been created for the last time */
     }
     timer_start(scene->loop, timer, PAUSE_MS);
 }

@@ -1,6 +1,6 @@
 /*
- * What targets make of jobs: the tables know every field and argument that the program has, and each
- * version of Volcano gets what it understands.
+ * Tests what targets make of jobs: the tables know every field and argument that the program has,
+ * and each version of Volcano gets what it understands.
  *
  * covers: cluster.md CLU-277
  */
@@ -33,7 +33,7 @@ static struct error_list check_text(const char *target, const char *text,
 /* clang-format off */
 static const struct {
     const char *name, *target, *spec;
-    const char *field, *text; /* of the error; NULL: none */
+    const char *field, *text; /* field and message of the expected error; NULL: none */
 } cases[] = {
     {"a plain job",            "volcano-1.10", TASK(""), NULL, NULL},
     {"no image",               "volcano-1.13", "tasks: [{template: {spec: {containers: [{name: c}]}}}]",
@@ -65,7 +65,7 @@ static const struct {
 };
 static const struct {
     const char *name, *target, *spec;
-    const char *field, *text; /* of the warning; NULL: none */
+    const char *field, *text; /* field and message of the expected warning; NULL: none */
 } warnings[] = {
     {"nothing",              "cluster", TASK(""), NULL, NULL},
     {"a newer field",        "cluster", "networkTopology: {mode: hard}, " TASK(""), "spec.networkTopology", "since 1.12"},
@@ -119,7 +119,8 @@ static void what_a_cluster_has_otherwise_is_a_warning(void **state)
     }
 }
 
-/* Holds a spec of one member against the newest version; lists are those of the schema. */
+/* Checks a spec with only one member against the newest version of Volcano. `lists` says which
+ * members are lists. */
 static void check_known(const char *path)
 {
     scoped(json) json_t *spec = json_object();
@@ -204,7 +205,7 @@ static void check_argument(const char *plugin, const char *argument)
     error_list_release(&found);
 }
 
-/* A new argument of a plugin is Volcano's or one of ours; the table and the list above say which. */
+/* The tables must know a new argument of a plugin, either as one of Volcano or as one of ours. */
 static void every_argument_of_a_plugin_is_known_or_ours(void **state)
 {
 #define NAME(name) #name,

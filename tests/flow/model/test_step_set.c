@@ -1,12 +1,13 @@
 /*
- * Ordered step sets against a plain array of bools, and their text form.
+ * Compares ordered step sets with a plain array of bools, and tests their text form.
  */
 #include "tests/unit.h"
 
 #include "flow/model/step_bitmap.h"
 #include "flow/model/step_set.h"
 
-/* A small generator of its own: the test must not depend on the process's seed. */
+/* Returns a random number. The test has a small generator of its own so that it does not depend on
+ * the seed of the process. */
 static uint32_t next_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,5 +1,5 @@
 /*
- * Events from slot differences.
+ * Tests which events follow from the change of a slot.
  */
 #include "tests/unit.h"
 

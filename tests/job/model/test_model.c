@@ -1,5 +1,5 @@
 /*
- * The record of a job: slots, partitions, readiness, and counters that follow every pod.
+ * Tests the record of a job: slots, partitions, readiness, and counters that follow every pod.
  */
 #include "tests/unit.h"
 
@@ -40,7 +40,7 @@ static void record_free(struct record *record)
     "{name: " name ", " extra                                                                      \
     ", template: {spec: {containers: [{name: main, image: x, command: [run]}]}}}"
 
-/* A pod as the core would build it, in the given state. */
+/* Returns a pod as the job controller would build it, in the given state. */
 static struct object *pod_at(struct record *record, uint32_t task, int32_t index,
                              enum pod_phase phase, bool ready, bool deleting)
 {
@@ -95,11 +95,11 @@ static void a_pod_is_in_the_record_once(void **unused)
     const struct slot_id first = {0, 0}, second = {0, 1};
 
     assert_int_equal(put(&record, old), EVENT_POD_PENDING);
-    assert_int_equal(put(&record, old), EVENT_NONE); /* again */
+    assert_int_equal(put(&record, old), EVENT_NONE); /* the same version again is no event */
     assert_int_equal(pods_of(&record), 1);
     assert_int_equal(put_new(&record, 0, 0, POD_RUNNING, true, false), EVENT_POD_RUNNING);
     assert_int_equal(record.model.totals[SLOT_RUNNING], 1);
-    assert_int_equal(put(&record, old), EVENT_NONE); /* older than what is known */
+    assert_int_equal(put(&record, old), EVENT_NONE); /* an older version is no event */
     assert_int_equal(record.model.totals[SLOT_RUNNING], 1);
     assert_int_equal(put_new(&record, 0, 1, POD_PENDING, false, false), EVENT_POD_PENDING);
     assert_int_equal(put_new(&record, 0, 1, POD_FAILED, false, false), EVENT_POD_FAILED);
@@ -107,7 +107,7 @@ static void a_pod_is_in_the_record_once(void **unused)
 
     assert_int_equal(job_model_set_pod(&record.model, first, NULL, NULL), EVENT_POD_EVICTED);
     assert_int_equal(job_model_set_pod(&record.model, first, NULL, NULL),
-                     EVENT_OUT_OF_SYNC); /* unknown */
+                     EVENT_OUT_OF_SYNC); /* this pod is not known */
     assert_int_equal(job_model_set_pod(&record.model, second, NULL, NULL), EVENT_POD_EVICTED);
     assert_int_equal(pods_of(&record), 0);
     assert_int_equal(record.model.vacant, 2);
@@ -119,9 +119,9 @@ static void a_pod_on_its_way_out_is_in_the_record(void **unused)
 {
     struct record record = record_new(TASK("t", "replicas: 2"));
 
-    put_new(&record, 0, 0, POD_RUNNING, true, true); /* when first seen */
+    put_new(&record, 0, 0, POD_RUNNING, true, true); /* under deletion when it is first seen */
     put_new(&record, 0, 1, POD_RUNNING, true, false);
-    put_new(&record, 0, 1, POD_RUNNING, true, true); /* later */
+    put_new(&record, 0, 1, POD_RUNNING, true, true); /* under deletion later */
     assert_int_equal(record.model.totals[SLOT_TERMINATING], 2);
     assert_int_equal(pods_of(&record), 2);
     assert_int_equal(record.model.vacant, 0);
@@ -207,8 +207,8 @@ static int partition_label(const struct object *pod)
     return text ? (int)strtol(text, NULL, 10) : -1;
 }
 
-/* Partitions are not kept beside the slots: index and size say which is whose, and the label on the
- * pod says the same. covers: job.md PRT-04 PRT-05 PRT-06 PRT-10 */
+/* Partitions are not stored beside the slots: index and size say which pod belongs to which, and
+ * the label on the pod says the same. covers: job.md PRT-04 PRT-05 PRT-06 PRT-10 */
 static void partitions_follow_from_the_slots(void **unused)
 {
     struct record record = record_new(
@@ -216,7 +216,7 @@ static void partitions_follow_from_the_slots(void **unused)
             "plain", "replicas: 1"));
     struct object *again;
 
-    for (int32_t i = 2; i < 5; i++) { /* partition 1 twice, partition 2 once */
+    for (int32_t i = 2; i < 5; i++) { /* two pods of partition 1, one of partition 2 */
         scoped(object) struct object *pod = pod_at(&record, 0, i, POD_RUNNING, true, false);
 
         put(&record, pod);
@@ -227,10 +227,11 @@ static void partitions_follow_from_the_slots(void **unused)
     put_new(&record, 1, 0, POD_RUNNING, true, false);
     assert_int_equal(partition_label(record.model.tasks[1].slots[0].pod), -1);
 
-    /* the last pod of partition 2 goes: its slots are vacant again, nothing else remembers it */
+    /* The last pod of partition 2 goes. Its slots are vacant again, and nothing else remembers
+     * it. */
     job_model_set_pod(&record.model, (struct slot_id){0, 4}, NULL, NULL);
     assert_int_equal(record.model.tasks[0].vacant, 4);
-    /* the job object changes: the slots stay as they are */
+    /* The Job object changes. The slots stay as they are. */
     again = object_with_meta(record.job, meta_ref(record.job->meta));
     job_model_set_spec(&record.model, again, job_compiled_spec_get(record.cache, again));
     assert_int_equal(record.model.tasks[0].by_class[SLOT_RUNNING], 2);

@@ -1,5 +1,5 @@
 /*
- * Policies: from an event to an action.
+ * Tests policies: which action follows from an event.
  */
 #include "tests/unit.h"
 
@@ -12,7 +12,7 @@ struct given {
     int64_t timeout_ns;
 };
 
-/* Up to two policies at each level; a row without action ends the list. */
+/* A case with up to two policies at each level. A row without action ends the list. */
 struct policy_case {
     const char *name;
     struct job_policy_input what;

@@ -1,6 +1,6 @@
 /*
- * What is remembered of single slots: successes whose pods are gone, and restarts. Ref: spec/job.md
- * 17.1, 24 W14; O-61, O-77.
+ * Tests what is remembered of single slots: successes whose pods are gone, and restarts. Ref:
+ * spec/job.md 17.1, 24 W14; O-61, O-77.
  */
 #include "tests/unit.h"
 
@@ -95,7 +95,7 @@ static void a_success_counts_for_its_version_only(void **unused)
     job_fixture_free(fixture);
 }
 
-/* The store refuses the restart at first: nothing is forgotten, nothing kept too long. */
+/* The store refuses the restart at first. Nothing is forgotten, and nothing is kept too long. */
 static void a_refused_restart_forgets_nothing(void **unused)
 {
     struct job_fixture *fixture = running(JOB(KEEP, "", "2"));
@@ -194,7 +194,7 @@ static void a_slot_s_restart_is_counted_once_whatever_goes_wrong(void **unused)
         }
 }
 
-/* Damaged by hand, the notes count as far as they can be read. */
+/* A user has damaged the annotations. They count as far as they can be read. */
 static void damaged_notes_do_no_harm(void **unused)
 {
     static const char *const notes[] = {
@@ -238,7 +238,8 @@ static void aborted_jobs_are_collected_where_the_option_says_so(void **unused)
     }
 }
 
-/* Ref: spec/job.md 9.1 step 3, 3. */
+/* Volcano's annotation that forwards a queue to another cluster has no effect but a mark. Ref:
+ * spec/job.md 9.1 step 3. */
 static void a_queue_that_forwards_marks_its_jobs_and_they_run_here(void **unused)
 {
     struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){.run_pods = true});
@@ -277,9 +278,10 @@ int main(void)
         cmocka_unit_test(a_queue_that_forwards_marks_its_jobs_and_they_run_here),
     };
     static void (*const spared[])(void **state) = {
-        a_refused_restart_forgets_nothing,                      /* plans its own */
-        a_slot_s_restart_is_counted_once_whatever_goes_wrong,   /* likewise */
-        a_queue_that_forwards_marks_its_jobs_and_they_run_here, /* counts events */
+        a_refused_restart_forgets_nothing,                    /* plans faults of its own */
+        a_slot_s_restart_is_counted_once_whatever_goes_wrong, /* plans faults of its own */
+        /* Counts events, which faults would repeat. */
+        a_queue_that_forwards_marks_its_jobs_and_they_run_here,
         NULL,
     };
 

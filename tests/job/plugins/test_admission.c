@@ -1,5 +1,5 @@
 /*
- * Plugins at admission: what they imply, what they warn of and refuse.
+ * Tests plugins at admission: what they imply, what they warn of and what they refuse.
  */
 #include "job/plugins/plugin.h"
 #include "tests/api/types/kinds/admission_fixture.h"
@@ -72,7 +72,7 @@ static void what_cannot_be_is_refused(void **unused)
 struct warning_case {
     const char *name;
     const char *yaml;
-    const char *text; /* of the warning; NULL: none about plugins */
+    const char *text; /* text of the expected warning; NULL: none about plugins */
 };
 
 /* covers: job-plugins.md PLG-043 PLG-047 PLG-126; see O-P04 O-P24 O-P35 O-P41 */
@@ -193,7 +193,7 @@ static void a_user_without_low_ports_is_warned_of_sshd(void **unused)
 struct implied_case {
     const char *name;
     const char *yaml;
-    const char *plugins; /* afterwards */
+    const char *plugins; /* plugins of the job after admission */
 };
 
 /* covers: job.md ADM-11 ADM-12 ADM-13; job-plugins.md PLG-067 PLG-120 PLG-121 PLG-122 PLG-123 */
@@ -228,9 +228,9 @@ static void what_a_plugin_needs_is_added(void **unused)
 
 struct update_case {
     const char *name;
-    const char *pointer; /* what is changed: a member below spec */
+    const char *pointer; /* pointer to the changed member below spec */
     const char *value;
-    const char *field, *text; /* of the finding; NULL: accepted */
+    const char *field, *text; /* field and message of the expected finding; NULL: accepted */
 };
 
 static json_t *parent_of(json_t *doc, const char *pointer, const char **out_last)

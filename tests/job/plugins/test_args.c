@@ -1,5 +1,5 @@
 /*
- * Plugin arguments.
+ * Tests the arguments of plugins.
  */
 #include "tests/unit.h"
 
@@ -82,7 +82,8 @@ static void arguments_follow_gos_flags(void **unused)
     }
 }
 
-/* A private key that was given to the wrong flag, or to none. covers: see SEC-29 SEC-30 */
+/* The long value is a private key that was given to the wrong flag, or to none. covers: see SEC-29
+ * SEC-30 */
 static void a_report_never_shows_a_long_value(void **unused)
 {
 #define KEY_BODY "MIIEowIBAAKCAQEAsecretsecretsecretsecretsecret"

@@ -1,5 +1,5 @@
 /*
- * What plugins make and remove: ConfigMaps, Secrets, Services, NetworkPolicies, records.
+ * Tests what plugins create and remove: ConfigMaps, Secrets, Services, NetworkPolicies, records.
  */
 #include "tests/unit.h"
 
@@ -19,7 +19,7 @@ static void check_phase(struct job_fixture *fixture, const char *want)
     check_str("phase", job_fixture_phase(fixture, "j"), want);
 }
 
-/* The record of a plugin, or NULL. */
+/* Returns the record that a plugin has left in the job's status, or NULL. */
 static const char *record_of(struct job_fixture *fixture, const char *plugin)
 {
     const struct job_status *status = job_fixture_job(fixture, "j");
@@ -31,7 +31,8 @@ static const char *record_of(struct job_fixture *fixture, const char *plugin)
     return NULL;
 }
 
-/* Body of an object as text with sorted keys; owned. NULL when it is not there. */
+/* Returns the body of an object as text with sorted keys; owned. Returns NULL when there is no such
+ * object. */
 static char *body_text(struct job_fixture *fixture, const struct kind *kind, const char *name,
                        const char *member)
 {
@@ -70,7 +71,7 @@ static void a_record_says_that_a_plugin_is_at_work(void **unused)
     check_str("record", record_of(fixture, "env"), "env");
     check_str("hcclrank leaves none", record_of(fixture, "hcclrank"), NULL);
     revision = job_fixture_get(fixture, &kind_job, "j")->revision;
-    job_fixture_restart(fixture); /* everything is looked at again */
+    job_fixture_restart(fixture); /* a new controller looks at everything again */
     assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
     job_fixture_pods(fixture, POD_SUCCEEDED);
     check_phase(fixture, "Completed");
@@ -256,7 +257,8 @@ static void the_end_of_a_job_takes_everything_away(void **unused)
     faulty_expect(fixture->cluster, .ops = FAULTY_REMOVE, .kind = &kind_network_policy, .times = 1);
     job_fixture_pods(fixture, POD_SUCCEEDED);
     job_fixture_advance(fixture,
-                        1000); /* refused once, then repeated, for the record was still there */
+                        1000); /* the removal is refused once and then repeated, because the record
+                                * was still there */
     check_phase(fixture, "Completed");
     assert_int_equal(faulty_hits(fixture->cluster), 1);
     assert_int_equal(job_fixture_count(fixture, &kind_config_map), 0);
@@ -269,7 +271,7 @@ static void the_end_of_a_job_takes_everything_away(void **unused)
     assert_int_equal(job_fixture_get(fixture, &kind_job, "j")->revision, revision);
     job_fixture_free(fixture);
 
-    /* The same when another client created it first. */
+    /* Another client created the object first. The result is the same. */
     fixture =
         job_fixture_new(&(struct job_fixture_options){.run_pods = true, .slow_deletion = true});
     job_fixture_job_simple(fixture, "j", "t*2",
@@ -524,7 +526,7 @@ static void keys_of_the_author_are_taken_as_they_are(void **unused)
     job_fixture_job_simple(fixture, "j", "t*1",
                            "plugins: {ssh: ['--ssh-private-key=a\\nb', --ssh-public-key=public]}");
     scoped(files) struct ssh_files files = files_of(fixture);
-    check_str("id_rsa", files.private_key, "a\\nb"); /* two characters stay two */
+    check_str("id_rsa", files.private_key, "a\\nb"); /* a backslash and an n stay two characters */
     check_str("id_rsa.pub", files.public_key, "public");
     check_str("authorized_keys", files.allowed, "public");
     job_fixture_free(fixture);
@@ -598,7 +600,7 @@ static void a_job_keeps_its_keys_for_life(void **unused)
     job_fixture_free(fixture);
 }
 
-/* Where a kubelet of Kubernetes would empty the mounted directory. */
+/* A kubelet of Kubernetes would empty the mounted directory if the configuration were removed. */
 static void in_a_cluster_the_configuration_stays_as_well(void **unused)
 {
     struct job_fixture *fixture =
@@ -710,7 +712,8 @@ static void objects_of_a_life_before_are_adopted(void **unused)
                            "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
     scoped(files) struct ssh_files first = files_of(fixture);
     assert_int_equal(first.count, 4);
-    check_str("record", record_of(fixture, "ssh"), NULL); /* its write was refused: "crash" */
+    /* The write of the record was refused, as if the process had crashed. */
+    check_str("record", record_of(fixture, "ssh"), NULL);
     job_fixture_stop_controller(fixture);
     faulty_clear(fixture->cluster);
     job_fixture_start_controller(fixture);
@@ -722,7 +725,7 @@ static void objects_of_a_life_before_are_adopted(void **unused)
     job_fixture_free(fixture);
 }
 
-/* The controller goes away, or the job does, while a worker still makes the pair. */
+/* The controller goes away, or the job does, while a worker still makes the key pair. */
 static void a_pair_nobody_waits_for_any_more_is_dropped(void **unused)
 {
     struct job_fixture *fixture = running_pods();
@@ -769,11 +772,11 @@ int main(void)
         cmocka_unit_test(a_pair_nobody_waits_for_any_more_is_dropped),
     };
     static void (*const spared[])(void **state) = {
-        the_end_of_a_job_takes_everything_away, /* plans its own */
-        a_failure_in_the_middle_is_made_good,   /* likewise */
-        objects_of_a_life_before_are_adopted,   /* likewise */
-        ssh_makes_a_pair_and_a_configuration,   /* making a pair for each write takes long */
-        the_configuration_names_hosts_and_port, /* likewise */
+        the_end_of_a_job_takes_everything_away, /* plans faults of its own */
+        a_failure_in_the_middle_is_made_good,   /* plans faults of its own */
+        objects_of_a_life_before_are_adopted,   /* plans faults of its own */
+        ssh_makes_a_pair_and_a_configuration,   /* making a key pair for each write takes long */
+        the_configuration_names_hosts_and_port, /* making a key pair for each write takes long */
         NULL,
     };
 

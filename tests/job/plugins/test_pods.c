@@ -1,5 +1,5 @@
 /*
- * What plugins add to pods.
+ * Tests what plugins add to pods.
  */
 #include "tests/unit.h"
 
@@ -10,7 +10,7 @@
     "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: " name                    \
     ", namespace: 'n', uid: u}, spec: {plugins: " plugins ", tasks: [" tasks "]}}"
 #define JOB(plugins, tasks) JOB_OF("j", plugins, tasks)
-/* A task with container c, and with more members of its pod's spec. */
+/* A task with a container c. `spec` are further members of its pod's spec. */
 #define TASK_WITH(name, replicas, spec)                                                            \
     "{name: " name ", replicas: " #replicas ", template: {spec: {" spec "}}}"
 #define C                    "containers: [{name: c, command: [x]}]"
@@ -249,7 +249,7 @@ static void ssh_mounts_its_four_files(void **unused)
     }
 }
 
-/* On a machine whose only network is the loopback. covers: see O-P28 */
+/* The machine's only network is the loopback interface. covers: see O-P28 */
 static void mpi_is_told_to_use_the_loopback_of_one_machine(void **unused)
 {
     struct job_bench bench = job_bench_new(
@@ -303,7 +303,8 @@ static void who_must_wait_gets_an_init_container(void **unused)
     const json_t *wait = job_bench_container(worker, "wait-for-master");
 
     assert_int_equal(json_array_size(init), 2);
-    assert_ptr_equal(json_array_get(init, 1), wait); /* behind the author's */
+    /* Behind the init container that the author wrote. */
+    assert_ptr_equal(json_array_get(init, 1), wait);
     check_str("image", image_of(wait), "busybox:1.36.1");
     check_str("shell", json_string_value(json_array_get(json_object_get(wait, "command"), 0)),
               "sh");
@@ -419,8 +420,8 @@ static void hcclrank_writes_the_rank_of_a_pod(void **unused)
     }
 }
 
-/* The error of the case cannot arise: see docs/deviations.md.
- * covers: job-plugins.md PLG-115 */
+/* The error of the case cannot happen here: see docs/deviations.md. covers: job-plugins.md
+ * PLG-115 */
 static void no_pod_is_without_the_index_it_is_ranked_by(void **unused)
 {
 #define LABELLED(labels)                                                                           \

@@ -1,5 +1,5 @@
 /*
- * Key pairs of plugin ssh.
+ * Tests the key pairs of plugin ssh.
  */
 #include "tests/unit.h"
 
@@ -36,7 +36,8 @@ static void a_new_pair_belongs_together(void **unused)
     }
 }
 
-/* Every prefix of a key, and every key with a byte changed, gives an answer and shows nothing. */
+/* Every prefix of a key, and every key with a changed byte, gives an answer and shows none of its
+ * bytes. */
 static void damaged_keys_are_refused_without_a_byte_of_them(void **unused)
 {
     scoped(secret) struct secret key = {0};

@@ -1,5 +1,5 @@
 /*
- * The rank table of plugin hcclrank: made on request, and follows the pods it lists.
+ * Tests the rank table of plugin hcclrank: it is made on request, and follows the pods it lists.
  *
  * covers: see O-P37 of job-plugins.md
  */

@@ -19,10 +19,10 @@
 
 struct life {
     const char *name;
-    const char *tasks; /* as of job_fixture_job_simple, or a list in YAML */
+    const char *tasks; /* tasks in the form of job_fixture_job_simple, or a list in YAML */
     const char *extra;
     const char *script;
-    const char *phase; /* at its end */
+    const char *phase; /* phase in which the job ends */
 };
 
 #define TEMPLATE                                                                                   \
@@ -217,7 +217,8 @@ static char *end_of(struct job_fixture *fixture)
     return buf_take(&out);
 }
 
-/* The life with the `n`-th write gone wrong, or without a fault. False: it has no n-th write. */
+/* Runs a life with the fault at its `n`-th write, or without a fault. Returns false if the life has
+ * no n-th write. */
 static bool live(const struct life *life, const struct fault *fault, int n, char **out_end)
 {
     struct play play = {job_fixture_new(&(struct job_fixture_options){0})};
@@ -258,7 +259,8 @@ static void one_life(const struct life *life)
 
 static void every_life_ends_the_same_whatever_goes_wrong_once(void **unused)
 {
-    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes are the point */
+    /* Writes are refused on purpose, so warnings about them are not shown. */
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT);
     for (size_t i = 0; i < countof(lives); i++)
         one_life(&lives[i]);
 }

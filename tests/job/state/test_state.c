@@ -1,5 +1,5 @@
 /*
- * Phases, rules and verdicts: every cell of the tables.
+ * Tests phases, rules and verdicts: every cell of the tables.
  */
 #include "tests/unit.h"
 
@@ -72,7 +72,7 @@ static void every_cell_of_the_rule_table(void **unused)
             check_int(name, got.retry, want->retry);
             check_int(name, got.resume, want->resume);
             if (got.to != JOB_NONE &&
-                phase != JOB_NONE) /* a job without a phase becomes Pending first */
+                phase != JOB_NONE) /* a job without a phase becomes Pending before anything else */
                 check(name, job_phase_edge((enum job_phase)phase, got.to));
         }
 }

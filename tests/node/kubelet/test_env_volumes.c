@@ -1,6 +1,6 @@
 /*
- * What the kubelet resolves for a pod before and while it runs: variables, files and volumes, host
- * paths, ports, hosts files. The runtime is scripted.
+ * Tests what the kubelet resolves for a pod before and while it runs: variables, files and volumes,
+ * host paths, ports, hosts files. The runtime is scripted.
  */
 #include "tests/unit.h"
 
@@ -385,7 +385,7 @@ static void volumes_become_files_and_directories(void **state)
     node_fixture_free(fixture);
 }
 
-/* A pod of the job, as the svc plugin creates it. */
+/* Creates a pod of a job with the host names that the svc plugin gives it. */
 static void create_named(struct node_fixture *fixture, const char *name, const char *job)
 {
     node_fixture_create(
@@ -462,8 +462,9 @@ static void services_are_known_to_pods_of_other_jobs(void **state)
     node_fixture_free(fixture);
 }
 
-/* A chain of variables: the first has `start` bytes, each of `levels` others refers to the previous
- * one `names` times, and the arguments refer to the last one `args` times. */
+/* Creates a pod with a chain of variables: the first has `start` bytes, each of `levels` others
+ * refers to the previous one `names` times, and the arguments refer to the last one `args`
+ * times. */
 static void with_growing_variables(struct node_fixture *fixture, int start, int names, int levels,
                                    int args)
 {
@@ -489,7 +490,7 @@ static void texts_larger_than_linux_passes_to_a_program_are_refused(void **state
     static const struct {
         const char *name;
         int start, names, levels, args;
-        const char *says; /* NULL: the pod starts */
+        const char *says; /* part of the reported message; NULL: the pod starts */
     } cases[] = {
         {"as long as one may be", 1 << 13, 15, 1, 1, NULL},
         {"longer by its references", 1 << 13, 16, 1, 1, "container c: V1 has more than 131071"},

@@ -1,5 +1,5 @@
 /*
- * Pods from their binding to their end, with a scripted runtime on the embedded cluster.
+ * Tests pods from their binding to their end, with a scripted runtime on the embedded cluster.
  */
 /* wraps: store_when_durable */
 #include "tests/unit.h"
@@ -291,7 +291,7 @@ static void reports_of_one_turn_are_written_once(void **state)
     node_fixture_free(fixture);
 }
 
-/* DC-10 */
+/* Pods that this node refuses to run, and what they are told (DC-10). */
 static const struct {
     const char *name, *container, *spec, *says;
 } never[] = {
@@ -402,8 +402,8 @@ static void a_blocked_pod_can_be_deleted(void **state)
     node_fixture_free(fixture);
 }
 
-/* A new run of the daemon: the pod's stored state, what the runtime found of it, and what must
- * become of it. covers: reliability.md D-09 D-10 INV-N1 P-08 P-09; local-runtime.md LRT-33
+/* Cases for a new run of the daemon: the pod's stored state, what the runtime found of it, and what
+ * must become of it. covers: reliability.md D-09 D-10 INV-N1 P-08 P-09; local-runtime.md LRT-33
  * LRT-34 */
 #define INTENT  "{'phase':'Pending','startTime':'2023-11-14T22:13:20Z'}"
 #define RUNNING "{'phase':'Running','startTime':'2023-11-14T22:13:20Z'}"
@@ -431,7 +431,8 @@ static const struct {
      0},
 };
 
-/* A previous run asked the pod to stop, and the commit of that decision never came. */
+/* Cases in which a previous run asked the pod to stop, and the decision to do so was never
+ * committed. */
 static const struct {
     const char *name, *status;
     bool of_job, ends_later;
@@ -519,7 +520,8 @@ static void pods_of_a_previous_run_are_reconciled(void **state)
         check_int(previous_runs[i].name, fixture->n_pods ? pod->starts : 0,
                   previous_runs[i].starts);
         if (final && previous_runs[i].found) {
-            check(previous_runs[i].name, !pod->released); /* its last report is still to come */
+            /* The last report of the pod is still to come. */
+            check(previous_runs[i].name, !pod->released);
             node_fixture_report_ended(fixture, "p", 0);
             check(previous_runs[i].name, pod->released);
             check("its logs stay", !pod->purged);

@@ -1,5 +1,6 @@
 /*
- * The states of a pod: every pair of states is asked for, and only the edges listed here are legal.
+ * Tests the states of a pod: every pair of states is tried, and only the edges listed here are
+ * legal.
  */
 #include "tests/unit.h"
 
@@ -18,13 +19,13 @@ static const char *const objects[] = {POD_OBJECTS(NAME)};
 /* clang-format off */
 static const char step_edges[] =
     " STEP_ADOPTING>STEP_ADOPTING_ENDED"
-    " STEP_ADOPTING>STEP_QUEUED"        /* without an intent */
-    " STEP_ADOPTING>STEP_READY"         /* its intent is durable, and it was never started */
-    " STEP_ADOPTING>STEP_STARTED"       /* it runs */
-    " STEP_ADOPTING>STEP_ENDED"         /* it is lost, or cannot run */
-    " STEP_ADOPTING>STEP_RELEASED"      /* its end is written already */
+    " STEP_ADOPTING>STEP_QUEUED"        /* the pod has no intent */
+    " STEP_ADOPTING>STEP_READY"         /* the pod's intent is durable, and it was never started */
+    " STEP_ADOPTING>STEP_STARTED"       /* the pod runs */
+    " STEP_ADOPTING>STEP_ENDED"         /* the pod is lost, or cannot run */
+    " STEP_ADOPTING>STEP_RELEASED"      /* the pod's end is written already */
     " STEP_ADOPTING>STEP_DELETING"
-    " STEP_ADOPTING_ENDED>STEP_ENDED"   /* its object was deleted meanwhile */
+    " STEP_ADOPTING_ENDED>STEP_ENDED"   /* the pod's object was deleted meanwhile */
     " STEP_ADOPTING_ENDED>STEP_RELEASED"
     " STEP_QUEUED>STEP_INTENT"
     " STEP_QUEUED>STEP_DELETING"
@@ -32,12 +33,12 @@ static const char step_edges[] =
     " STEP_INTENT>STEP_DELETING"
     " STEP_READY>STEP_BLOCKED"
     " STEP_READY>STEP_STARTED"
-    " STEP_READY>STEP_ENDED"            /* what it refers to can never be resolved */
+    " STEP_READY>STEP_ENDED"            /* a reference of the pod can never be resolved */
     " STEP_READY>STEP_DELETING"
     " STEP_BLOCKED>STEP_READY"
     " STEP_BLOCKED>STEP_DELETING"
     " STEP_STARTED>STEP_ENDED"
-    " STEP_STARTED>STEP_RELEASED"       /* a previous run wrote its end */
+    " STEP_STARTED>STEP_RELEASED"       /* a previous run wrote the pod's end */
     " STEP_ENDED>STEP_RELEASED ";
 static const char write_edges[] =
     " WRITE_IDLE>WRITE_QUEUED WRITE_IDLE>WRITE_RETRY WRITE_IDLE>WRITE_MARK WRITE_IDLE>WRITE_STATUS"

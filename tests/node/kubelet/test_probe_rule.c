@@ -1,5 +1,5 @@
 /*
- * The timing and thresholds of a probe.
+ * Tests the timing and thresholds of a probe.
  */
 #include "tests/unit.h"
 
@@ -29,8 +29,8 @@ static void absent_and_zero_mean_the_defaults(void **state)
     check_int("a grace of none is a grace", rule.grace_s, 0);
 }
 
-/* Tries as '+' (passed) and '-' (failed). After each, the state: good 'G' or bad 'B', in lower case
- * when the try did not count as a change. */
+/* Cases of tries as '+' (passed) and '-' (failed). After each try comes the state: good 'G' or bad
+ * 'B', in lower case when the try did not count as a change. */
 static const struct {
     const char *name;
     bool good;

@@ -1,5 +1,5 @@
 /*
- * Probes of containers on a virtual clock. The test gives the results of exec probes.
+ * Tests probes of containers on a virtual clock. The test gives the results of exec probes.
  */
 #include "tests/unit.h"
 

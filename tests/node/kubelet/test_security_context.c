@@ -1,5 +1,5 @@
 /*
- * node/kubelet/start.c: warnings about a securityContext that has no effect.
+ * Tests the warnings of node/kubelet/start.c about a securityContext that has no effect.
  */
 #include "tests/unit.h"
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/kubelet_fixture.h"
 
-/* `members` with user ids in place of SELF and OTHER (owned). */
+/* Returns the text with user ids in place of SELF and OTHER (owned). */
 static char *with_users(const char *begin, const char *members)
 {
     const char *at = strstr(members, ":SELF"), *other = strstr(members, ":OTHER");
@@ -18,13 +18,14 @@ static char *with_users(const char *begin, const char *members)
     return mem_printf("%s%s}", begin, members);
 }
 
-/* The level of isolation decides the user of programs. Here it is plain: the user of this process.
- */
+/* The level of isolation decides the user of programs. Here it is plain, so programs run as the
+ * user of this process. */
 static void a_pod_that_asks_for_another_user_gets_a_warning(void **state)
 {
     const struct {
-        const char *name, *pod, *container; /* securityContext; SELF is this user */
-        const char *says;                   /* NULL: nothing */
+        const char *name, *pod, *container; /* the securityContext of pod and container; SELF is
+                                             * this user */
+        const char *says;                   /* part of the warning; NULL: there is none */
     } rows[] = {
         {"nothing", "", "", NULL},
         {"the pod", "'runAsUser':OTHER", "", "container c: securityContext.runAsUser"},

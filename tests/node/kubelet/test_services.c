@@ -1,6 +1,6 @@
 /*
- * node/kubelet/services.c: addresses of Services and their endpoints, with a scripted runtime and
- * real connections.
+ * Tests node/kubelet/services.c: addresses of Services and their endpoints, with a scripted runtime
+ * and real connections.
  */
 #include "tests/unit.h"
 
@@ -31,7 +31,7 @@ static struct node_fixture *set_up(void)
     return fixture;
 }
 
-/* A pod with the label "app"; `container` has further members. */
+/* Creates a pod with the label "app". `container` has further members of its container. */
 static void pod(struct node_fixture *fixture, const char *name, const char *app,
                 const char *container)
 {
@@ -146,7 +146,8 @@ static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
     node_fixture_free(fixture);
 }
 
-/* The pod itself answers. Datagrams sent before the proxy knows the target are refused. */
+/* Checks that datagrams to the Service reach the pod. Datagrams sent before the proxy knows the
+ * target are refused. */
 static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_ip, uint16_t at)
 {
     struct sockaddr_in to = address_of(ip, port), own = address_of(pod_ip, at);
@@ -163,7 +164,7 @@ static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_
     while (poll(&there, 1, 1) != 1);
     check_int("asked", recvfrom(pod, text, sizeof text, 0, (struct sockaddr *)&own, &size), 3);
     sendto(pod, "told", 4, 0, (struct sockaddr *)&own, size);
-    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* earlier refusals */
+    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* drops earlier refusals */
         check("told", poll(&back, 1, WAIT_MS) == 1);
     check_str("from the Service's address", text, "told");
     close(pod);
@@ -279,7 +280,7 @@ static void publish_not_ready_addresses_includes_unready_pods(void **state)
     node_fixture_free(fixture);
 }
 
-/* The pod is older than the Service and has no address of its own. */
+/* The pod is older than the Service, so it has no address of its own. */
 static void a_later_service_leads_to_the_host_address_of_older_pods(void **state)
 {
     struct node_fixture *fixture = set_up();

@@ -1,6 +1,6 @@
 /*
- * Which logs of deleted pods are kept, for how long, and what their PodLogs say. A scripted runtime
- * stands for the log files: a purged pod has none any more.
+ * Tests which logs of deleted pods are kept, for how long, and what their PodLogs say. A scripted
+ * runtime stands for the log files: a purged pod has none any more.
  */
 #include "tests/unit.h"
 
@@ -30,7 +30,7 @@ static void make_flow(struct node_fixture *fixture, const char *name)
                         name);
 }
 
-/* A job, of a flow when `flow` is not NULL. */
+/* Creates a job. It belongs to a flow when `flow` is not NULL. */
 static void make_job(struct node_fixture *fixture, const char *name, const char *flow,
                      const char *attempt)
 {
@@ -50,7 +50,7 @@ static void make_job(struct node_fixture *fixture, const char *name, const char 
         name, of_flow ? of_flow : "");
 }
 
-/* A pod of a job, or of none. */
+/* Creates a pod. It belongs to a job when `job` is not NULL. */
 static void make_pod(struct node_fixture *fixture, const char *name, const char *job)
 {
     const struct object *owner = job ? node_fixture_get(fixture, &kind_job, job) : NULL;
@@ -103,7 +103,7 @@ static void end_pod(struct node_fixture *fixture, const char *pod, int64_t bytes
     node_fixture_report_ended(fixture, pod, 7);
 }
 
-/* A pod whose program has ended and that is deleted. */
+/* Creates a pod, ends its program and deletes it. */
 static void lose_pod(struct node_fixture *fixture, const char *pod, const char *job, int64_t bytes)
 {
     make_pod(fixture, pod, job);
@@ -135,7 +135,7 @@ enum loss { POD_DELETED, JOB_DELETED, JOB_FOREGROUND, FLOW_DELETED, FLOW_FOREGRO
 static const struct {
     const char *name;
     enum owner owner;
-    bool runs; /* its program has run */
+    bool runs; /* the program of the pod has run */
     enum loss loss;
     bool kept;
 } losses[] = {
@@ -232,7 +232,7 @@ static void a_pod_log_says_which_pod_attempt_and_end_it_is_of(void **state)
     node_fixture_free(fixture);
 }
 
-/* As at an interrupt: the job goes first, its pods use their grace period. */
+/* The job is deleted while its pods use their grace period, as after an interrupt. */
 static void a_pod_that_outlives_its_job_completes_its_log_when_it_goes(void **state)
 {
     struct node_fixture *fixture = start(&plenty);
@@ -255,10 +255,10 @@ static void a_pod_that_outlives_its_job_completes_its_log_when_it_goes(void **st
 struct limited {
     const char *name;
     struct log_limits limits;
-    const char *left; /* the pods whose logs stay, of p0 to p5, which have 10 bytes each */
+    const char *left; /* expected pods whose logs stay, of p0 to p5, which have 10 bytes each */
 };
 
-/* p0, p2, p4 belong to flow f, p1, p3, p5 to job b. */
+/* Cases of limits. p0, p2, p4 belong to flow f; p1, p3, p5 belong to job b. */
 static const struct limited limited[] = {
     {"plenty", {MANY, MANY}, "p0 p1 p2 p3 p4 p5 "},
     {"two for each owner", {20, MANY}, "p2 p3 p4 p5 "},

@@ -1,5 +1,5 @@
 /*
- * Addresses of pods. Ref: local-runtime.md 3.1.
+ * Tests the addresses of pods. Ref: local-runtime.md 3.1.
  */
 #include "tests/unit.h"
 
@@ -122,7 +122,7 @@ static struct sockaddr_in pod_in(uint8_t range)
         .sin_family = AF_INET, .sin_addr.s_addr = htonl(127u << 24 | (uint32_t)range << 16 | 1024)};
 }
 
-/* The second byte of the range that is given when none is asked for. */
+/* Returns the second byte of the range that is given when none is asked for. */
 static uint8_t next_range(void)
 {
     int fd = -1;
@@ -147,7 +147,7 @@ static void pods_that_outlive_their_node_keep_their_range_to_themselves(void **s
     mapped.sin6_addr.s6_addr[10] = mapped.sin6_addr.s6_addr[11] = 0xff;
     memcpy(mapped.sin6_addr.s6_addr + 12, &pod.sin_addr, sizeof pod.sin_addr);
     fd = listen_at(AF_INET6, &mapped, sizeof mapped);
-    if (fd >= 0) { /* where there is IPv6 */
+    if (fd >= 0) { /* only on machines with IPv6 */
         check("nor when it listens by way of IPv6", next_range() != range);
         close(fd);
     }

@@ -29,7 +29,7 @@ static struct amount cpus(int64_t cpu)
     return (struct amount){.cpu_milli = cpu, .pods = 1};
 }
 
-/* What a search would find by looking at each item in turn; entries[i] has the key i. */
+/* Returns what a search would find by looking at each item in turn. entries[i] has the key i. */
 static int first_fit(const struct entry *entries, int after, struct amount room)
 {
     for (int i = after + 1; i < ITEMS; i++)
@@ -102,7 +102,7 @@ static void equal_items_leave_in_the_order_they_came_in(void **state)
     for (int i = 0; i < ITEMS; i++) {
         check("in turn", fit_queue_first(&queue) == &entries[i].item);
         fit_queue_remove(&queue, fit_queue_first(&queue));
-        fit_queue_remove(&queue, &entries[i].item); /* it is in none now */
+        fit_queue_remove(&queue, &entries[i].item); /* the item is in no queue now */
     }
     check_int("none is left", queue.count, 0);
     check("nor found", !fit_queue_find(&queue, NULL, cpus(10)));
@@ -124,7 +124,7 @@ static void what_nobody_needs_may_be_overdrawn(void **state)
 
 enum { MANY = 100000 };
 
-/* Counts calls of `before` as a measure of steps. */
+/* The number of calls of `before`, as a measure of steps. */
 static size_t compared;
 
 static bool counted_before(const struct fit_item *a, const struct fit_item *b)

@@ -1,5 +1,5 @@
 /*
- * Addresses in the place of names.
+ * Tests the replacement of host names by addresses.
  *
  * covers: local-runtime.md LRT-53
  */

@@ -1,5 +1,5 @@
 /*
- * Which paths of the host pods may mount.
+ * Tests which paths of the host pods may mount.
  *
  * covers: reliability.md SEC-20
  */
@@ -13,7 +13,7 @@ static const char *const prefixes[] = {"/data", "/data/out:rw", "/scratch//:rw",
 
 static const struct {
     const char *path;
-    const char *rule; /* its prefix and what it allows; NULL = none */
+    const char *rule; /* expected rule: its prefix and what it allows; NULL = none */
 } paths[] = {
     {"/data", "/data ro"},
     {"/data/x/y", "/data ro"},

@@ -1,6 +1,6 @@
 /*
- * Which needs of pods this machine meets. The programs are scripts of the test, so the result does
- * not depend on what is installed.
+ * Tests which needs of pods this machine meets. The programs are scripts of the test, so the result
+ * does not depend on what is installed.
  */
 #include "tests/unit.h"
 
@@ -24,7 +24,7 @@ static void program(const char *name, const char *text, mode_t mode)
     check(name, chmod(path, mode) == 0);
 }
 
-/* The compilers know the header have.h, the interpreter knows the module have. */
+/* Writes compilers that know the header have.h, and an interpreter that knows the module have. */
 static int prepare(void **state)
 {
     const char *tmp = getenv("TMPDIR");
@@ -35,14 +35,14 @@ static int prepare(void **state)
     program("mpicc", "#!/bin/sh\ngrep -qx '#include <have.h>'\n", 0755);
     program("c++", "#!/bin/sh\n[ \"$2\" = c++ ] && grep -qx '#include <have.h>'\n", 0755);
     program("python3.11", "#!/bin/sh\n[ \"$1\" = -c ] && [ \"$3\" = have ]\n", 0755);
-    program("tool", "#!/bin/sh\nexit 1\n", 0755); /* is never run */
+    program("tool", "#!/bin/sh\nexit 1\n", 0755); /* this program is never run */
     program("data", "no program\n", 0644);
     return 0;
 }
 
 static const struct {
     const char *need;
-    const char *error; /* a part of the message; NULL = the need is met */
+    const char *error; /* part of the expected message; NULL = the need is met */
 } needs[] = {
     {"tool", NULL},
     {"data", "data is not installed"},

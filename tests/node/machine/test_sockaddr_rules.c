@@ -1,5 +1,5 @@
 /*
- * node/machine/sockaddr_rules.c: the table of 3.3.
+ * Tests the rules of node/machine/sockaddr_rules.c, the table of local-runtime.md 3.3.
  */
 #include "tests/unit.h"
 
@@ -74,7 +74,8 @@ static void every_row_of_the_table(void **state)
 
         inet_pton(AF_INET, "127.10.4.2", &own.ip);
         address.any.sa_family = v6 ? AF_INET6 : AF_INET;
-        address.v4.sin_port = htons((uint16_t)cases[i].port); /* at the same place in both */
+        /* The port is at the same place in IPv4 and IPv6 addresses. */
+        address.v4.sin_port = htons((uint16_t)cases[i].port);
         inet_pton(address.any.sa_family, cases[i].address,
                   v6 ? (void *)&address.v6.sin6_addr : (void *)&address.v4.sin_addr);
         check_int(cases[i].name, sockaddr_decide(&own, cases[i].call, &address, sizeof address),

@@ -1,5 +1,5 @@
 /*
- * node/proxy/endpoints_controller: the Endpoints and EndpointSlices written for Services.
+ * Tests node/proxy/endpoints_controller: the Endpoints and EndpointSlices written for Services.
  */
 #include "tests/unit.h"
 
@@ -48,7 +48,7 @@ static void service(struct node_fixture *fixture, const char *spec)
     node_fixture_advance(fixture, 200);
 }
 
-/* The body's text, "" when there is no such object. */
+/* Returns the text of an object's body, "" when there is no such object. */
 static const char *text_of(struct node_fixture *fixture, const struct kind *kind, const char *name)
 {
     static char text[4096];

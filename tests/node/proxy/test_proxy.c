@@ -1,5 +1,5 @@
 /*
- * node/proxy/proxy.c: real sockets, and the thread between them.
+ * Tests node/proxy/proxy.c with real sockets and the thread between them.
  */
 #include "tests/unit.h"
 
@@ -29,7 +29,7 @@ static int server(uint16_t *out_port)
     return fd;
 }
 
-/* 0, or the errno of the connection. */
+/* Connects to the port. Returns 0, or the errno of the connection. */
 static int try_connect(uint16_t port, int *out_fd)
 {
     const struct sockaddr_in to = own_address(port);
@@ -44,7 +44,7 @@ static int try_connect(uint16_t port, int *out_fd)
     return error;
 }
 
-/* A connection to the address; -1 when it is refused. */
+/* Returns a connection to the port, or -1 when it is refused. */
 static int client(uint16_t port)
 {
     int fd = -1, error = try_connect(port, &fd);
@@ -54,7 +54,7 @@ static int client(uint16_t port)
     return fd;
 }
 
-/* Wait until the listener refuses. While it closes, it may reset a connection that was about to be
+/* Waits until the listener refuses. While it closes, it may reset a connection that was about to be
  * accepted. */
 static bool is_refused(uint16_t port)
 {
@@ -67,7 +67,7 @@ static bool is_refused(uint16_t port)
     return error == ECONNREFUSED;
 }
 
-/* Connect until it succeeds: the proxy handles commands asynchronously. */
+/* Connects until it succeeds, because the proxy handles commands asynchronously. */
 static int client_at_last(uint16_t port)
 {
     int fd;
@@ -90,7 +90,7 @@ static void say(int fd, const char *text)
     check_int("sent", send(fd, text, strlen(text), MSG_NOSIGNAL), (int)strlen(text));
 }
 
-/* The text received until the other side closes, or "reset". */
+/* Returns the text received until the other side closes, or "reset". */
 static const char *heard(int fd)
 {
     static char text[256];

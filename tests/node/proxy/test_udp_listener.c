@@ -1,5 +1,5 @@
 /*
- * node/proxy/udp_listener.c, in the thread of a proxy: real datagrams.
+ * Tests node/proxy/udp_listener.c in the thread of a proxy, with real datagrams.
  */
 #include "tests/unit.h"
 
@@ -22,7 +22,7 @@ struct bench {
     int servers[2];
 };
 
-/* A socket that sends to the listener and receives from it alone. */
+/* Returns a socket that sends to the listener and receives from it alone. */
 static int new_client(const struct bench *b)
 {
     const struct sockaddr_in to = own_address(b->port);
@@ -48,7 +48,7 @@ static bool is_there(int fd, int ms)
     return poll(&ready, 1, ms) == 1;
 }
 
-/* The next datagram as text; `from` is the address for the answer. */
+/* Returns the next datagram as text. `from` becomes the address for the answer. */
 static const char *next_text(int server, struct sockaddr_in *from)
 {
     static char text[LARGE + 1];
@@ -76,7 +76,8 @@ static const char *heard(int server, struct sockaddr_in *from)
     return text;
 }
 
-/* The index of the server that received this text; both may have received hellos before it. */
+/* Returns the index of the server that received this text. Both may have received hellos before
+ * it. */
 static int who_heard(const struct bench *b, const char *wanted)
 {
     char text[16] = {0};
@@ -103,7 +104,7 @@ static void say(int client, const char *text)
     check_int(text, send(client, text, strlen(text), 0), (int64_t)strlen(text));
 }
 
-/* Send until this text arrives: earlier datagrams may be refused, or reported as refused later. */
+/* Sends until this text arrives: earlier datagrams may be refused, or reported as refused later. */
 static void insist(int client, const char *text, int server)
 {
     struct sockaddr_in from;
@@ -113,7 +114,7 @@ static void insist(int client, const char *text, int server)
     while (!is_there(server, 1) || strcmp(next_text(server, &from), text) != 0);
 }
 
-/* Wait until the proxy has handled its commands: datagrams then reach this server. */
+/* Waits until the proxy has handled its commands: datagrams then reach this server. */
 static void settle(const struct bench *b, int server)
 {
     static int times;
@@ -246,7 +247,7 @@ static void a_client_of_a_removed_target_gets_another(void **state)
     tear_down(&b);
 }
 
-/* It refuses datagrams as an unused port does. */
+/* Returns whether the listener refuses datagrams as an unused port does. */
 static bool refuses(int client)
 {
     struct pollfd ready = {client, POLLIN, 0};

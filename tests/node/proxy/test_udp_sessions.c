@@ -1,5 +1,5 @@
 /*
- * node/proxy/udp_sessions: how long UDP sessions are kept, and how many.
+ * Tests node/proxy/udp_sessions: how long UDP sessions are kept, and how many.
  */
 #include "tests/unit.h"
 
@@ -27,7 +27,7 @@ static void add(struct bench *b, uint32_t i, int64_t now_s)
     udp_sessions_add(&b->all, &b->items[i], &key, now_s * SECOND);
 }
 
-/* The index of a session; -1 for NULL. */
+/* Returns the index of a session; -1 for NULL. */
 static int number_of(const struct bench *b, const struct udp_session *session)
 {
     return session ? (int)(session - b->items) : -1;

@@ -1,6 +1,6 @@
 /*
- * node/runtime/adopt.c and the records of shims: pods are found again after the node or a shim has
- * died.
+ * Tests node/runtime/adopt.c and the records of shims: pods are found again after the node or a
+ * shim has died.
  */
 /* wraps: records_sync */
 #include "tests/unit.h"
@@ -82,8 +82,8 @@ static void start_short(struct pods_fixture *fixture)
     check("runs", pods_phase(fixture, "short", POD_RUNNING, LIMIT_MS));
 }
 
-/* A shim whose pods have ended ends too; its records stay.
- * covers: local-runtime.md LRT-31; reliability.md P-08 */
+/* A shim whose pods have ended ends too, and its records stay. covers: local-runtime.md LRT-31;
+ * reliability.md P-08 */
 static void an_end_while_no_node_runs_is_reported_with_its_time_until_released(void **state)
 {
     scoped_str dir = node_directory("short");
@@ -216,7 +216,7 @@ static void records_of_another_boot_lose_pods_and_kill_nothing(void **state)
     const struct pod_status *status;
     struct pods_fixture *fixture;
 
-    if (victim == 0) { /* a process of this boot with the same mark */
+    if (victim == 0) { /* this process has the same mark, but was started after the boot */
         execle("/bin/sleep", "sleep", "300", NULL,
                (char *[]){(char[]){"JOBFLOW_POD_UID=runs"}, NULL});
         _exit(1);
@@ -338,7 +338,7 @@ static void pods_whose_shim_directory_is_removed_are_ended(void **state)
     node_run(dir, start_long_pod);
     shim = shim_pid(dir);
     check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
-    wait_for_end(shim); /* and its pod with it */
+    wait_for_end(shim); /* the pod ends with its shim */
 }
 
 int main(int argc, char **argv)

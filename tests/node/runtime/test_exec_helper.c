@@ -1,6 +1,6 @@
 /*
- * Changes to a sandboxed pod while it runs: new files and names, exec helpers, hooks, the end of
- * one container.
+ * Tests changes to a sandboxed pod while it runs: new files and names, exec helpers, hooks, the end
+ * of one container.
  */
 #include <stdio.h>
 
@@ -69,7 +69,7 @@ static void files_change_at_once_and_subpath_mounts_do_not(void **state)
     check("runs", pods_phase(fixture, "follows", POD_RUNNING, LIMIT_MS));
     pods_run(fixture, 50);
     pods_runtime(fixture)->ops->set_files(pods_runtime(fixture), "follows", 0,
-                                          &volume); /* the same files */
+                                          &volume); /* the volume gets the same files once more */
     volume.files = after;
     volume.n_files = countof(after);
     pods_runtime(fixture)->ops->set_files(pods_runtime(fixture), "follows", 0, &volume);

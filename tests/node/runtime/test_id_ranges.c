@@ -1,6 +1,6 @@
 /*
- * node/runtime/id_ranges.c: a namespace keeps its range of ids, even when the end of the file is
- * damaged.
+ * Tests node/runtime/id_ranges.c: a namespace keeps its range of ids, even when the end of the file
+ * is damaged.
  */
 #include "tests/unit.h"
 
@@ -62,7 +62,7 @@ static void every_namespace_has_its_own_range_and_keeps_it(void **state)
     }
     check_int("asked again", id_ranges_of(ranges, "team-0", NULL), first[0]);
     id_ranges_free(ranges);
-    ranges = open_in(*state, 99); /* another seed changes no given range */
+    ranges = open_in(*state, 99); /* another seed changes no range that was given out */
     for (int i = N; i-- > 0;) {
         snprintf(ns, sizeof ns, "team-%d", i);
         check_int(ns, id_ranges_of(ranges, ns, NULL), first[i]);

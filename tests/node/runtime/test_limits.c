@@ -1,5 +1,5 @@
 /*
- * Sandboxed pods that exceed their limits of memory, processes or disk.
+ * Tests sandboxed pods that exceed their limits of memory, processes or disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "node/sandbox/cgroup.h"
 #include "tests/support/sandboxed_pods.h"
 
-/* Forks as many processes as it can; all of them wait. */
+/* A program of a pod that forks as many processes as it can. All of them wait. */
 static int bomb_mode(char **args)
 {
     int forked = 0;
@@ -22,11 +22,11 @@ static int bomb_mode(char **args)
     return 0;
 }
 
-/* Touches 200 MiB, and then waits. */
+/* A program of a pod that touches 200 MiB and then waits. */
 static int eat_mode(char **args)
 {
     enum { EATEN = 200 << 20, PAGE = 4096 };
-    volatile char *food = malloc(EATEN); /* volatile: or the compiler leaves the writes out */
+    volatile char *food = malloc(EATEN); /* without volatile the compiler leaves the writes out */
 
     for (int i = 0; food && i < EATEN; i += PAGE)
         food[i] = 1;

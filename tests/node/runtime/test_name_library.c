@@ -1,5 +1,5 @@
 /*
- * node/runtime/name_library.c: a library that answers wrongly is not given to programs.
+ * Tests node/runtime/name_library.c: a library that answers wrongly is not given to programs.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,6 @@
 /*
- * Pods in the private network, with real processes and the rights of the user who runs the tests.
+ * Tests pods in the private network, with real processes and the rights of the user who runs the
+ * tests.
  */
 #include "tests/unit.h"
 
@@ -69,7 +70,7 @@ static int ask_mode(const char *ip, const char *port)
     char answer[64];
 
     while (!ask(socket(AF_INET, SOCK_STREAM, 0), ip, port, answer, sizeof answer))
-        usleep(10000); /* the server is still starting */
+        usleep(10000); /* the server may still be starting */
     dprintf(STDOUT_FILENO, "%s", answer);
     return 0;
 }

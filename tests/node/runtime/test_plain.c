@@ -1,5 +1,5 @@
 /*
- * node/runtime/host.c and the shared shim, with real processes: plain pods.
+ * Tests node/runtime/host.c and the shared shim with plain pods, which are real processes.
  */
 #include "tests/unit.h"
 
@@ -111,9 +111,9 @@ static void a_program_starts_with_three_descriptors_and_inherits_nothing_else(vo
                   "ls /proc/self/fd | tr '\\n' ' '; echo; grep -E 'Sig(Blk|Ign)' /proc/self/status;"
                   " umask; readlink /proc/self/fd/0; ulimit -c; env | grep -c SHOULD_NOT",
                   &log),
-              1); /* grep -c finds none */
+              1); /* the exit code of grep -c, which finds no line */
     check_str("log", log,
-              "0 1 2 3 \n" /* 3: ls itself reads the directory */
+              "0 1 2 3 \n" /* descriptor 3 is the directory that ls reads */
               "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n/dev/null\n0\n0\n");
 }
 
@@ -157,8 +157,8 @@ static void processes_that_a_program_leaves_behind_are_killed_with_it(void **sta
     }
 }
 
-/* One that was forked twice, in another session and environment, while another pod runs under the
- * same supervisor. covers: reliability.md INV-N3 */
+/* The daemon was forked twice and has a session and environment of its own, while another pod runs
+ * under the same supervisor. covers: reliability.md INV-N3 */
 static void a_daemon_with_another_environment_is_killed_with_its_pod(void **state)
 {
     scoped_str fifo = test_path("began");
@@ -343,7 +343,7 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     check_int("sidecar ended by TERM", status->init_containers.items[2].exit_code, 143);
 }
 
-/* A new program takes effect with the next run. */
+/* A new program takes effect when the container runs again. */
 static void the_program_of_the_next_run_may_change_during_a_run(void **state)
 {
     scoped_str mark = test_path("renewed");
@@ -365,7 +365,7 @@ static void the_program_of_the_next_run_may_change_during_a_run(void **state)
     pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 0, &now);
     pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 0, &now);
     pods_runtime(fixture)->ops->set_program(pods_runtime(fixture), &shown, 7,
-                                            &now); /* an unknown pod */
+                                            &now); /* the pod is not known */
     pods_run(fixture, 50);
     close(open(mark, O_CREAT | O_WRONLY, 0600));
     status = pods_final(fixture, "renewed", LIMIT_MS);

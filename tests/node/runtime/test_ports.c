@@ -1,5 +1,6 @@
 /*
- * Ports of sandboxed pods. The test program is also the server and client that run in them.
+ * Tests the ports of sandboxed pods. The test program is also the server and client that run in
+ * them.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int listen_mode(char **args)
     }
 }
 
-/* The answer of the server at an address, cut to fit; "" when there is none. */
+/* Asks the server at an address for its name, cut to fit; "" when there is no answer. */
 static void ask(const char *address, int port, char *out, size_t size)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -66,7 +67,7 @@ static int ask_mode(char **args)
     return !*text;
 }
 
-/* Answers each datagram with its name. */
+/* A program of a pod that answers each datagram with its name. */
 static int answer_mode(char **args)
 {
     struct sockaddr_in any = {.sin_family = AF_INET,
@@ -87,7 +88,8 @@ static int answer_mode(char **args)
     }
 }
 
-/* Sends a datagram to localhost from a socket that is neither bound nor connected. */
+/* A program of a pod that sends a datagram to localhost from a socket that is neither bound nor
+ * connected. */
 static int question_mode(char **args)
 {
     const struct timeval wait = {0, 100000};
@@ -148,7 +150,7 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
     } rows[] = {{"listen-a", "127.10.4.2", "4"},
                 {"listen-b", "127.10.4.3", "4"},
                 {"listen-c", "127.10.4.4", "6"}};
-    int port = 20000 + getpid() % 10000; /* parallel runs use different ports */
+    int port = 20000 + getpid() % 10000; /* tests that run in parallel use different ports */
     scoped_str port_text = mem_printf("%d", port);
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

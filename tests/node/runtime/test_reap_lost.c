@@ -1,6 +1,6 @@
 /*
- * node/runtime/reap_lost.c and runtime/adopt.c: files of dead shims are removed before their pods
- * are reported, and other pods do not wait for that.
+ * Tests node/runtime/reap_lost.c and runtime/adopt.c: files of dead shims are removed before their
+ * pods are reported, and other pods do not wait for that.
  */
 #include "tests/unit.h"
 
@@ -14,7 +14,7 @@
 #include "node/shim/entry.h"
 #include "tests/support/node_restarts.h"
 
-/* Keeps the only thread of the pool busy until it is opened. */
+/* A task that keeps the only thread of the pool busy until it is opened. */
 struct gate {
     struct pool_work work;
     struct task open;
@@ -43,7 +43,8 @@ static void gate_shut(struct gate *gate, struct pods_fixture *fixture)
     loop_work(pods_loop(fixture), &gate->work);
 }
 
-/* Returns when the runtime knows that the shim has died; before that it would send pods to it. */
+/* Kills the shim, and returns when the runtime knows that it has died; before that it would send
+ * pods to it. */
 static void kill_shim_and_wait(struct pods_fixture *fixture, const char *dir)
 {
     const struct host *host = container_of(pods_runtime(fixture), struct host, base);
@@ -102,7 +103,7 @@ a_pod_is_told_as_lost_when_nothing_is_left_of_it_and_others_go_on_meanwhile(void
     check_int("another pod runs to its end", pods_shell(fixture, "next", "exit 3", NULL), 3);
     check_int("the lost one is not told yet", pods_finals(fixture, "runs"), 0);
     check("nor removed", there(files));
-    release_pod(fixture, "done"); /* while the pods of its shim are being reaped */
+    release_pod(fixture, "done"); /* released while the pods of its shim are being reaped */
     gate_open(&gate.open);
     check_lost(fixture, "runs");
     check("removed before it was told", !there(files));
@@ -149,7 +150,7 @@ static void files_of_unknown_pods_are_removed_before_adoption_ends(void **state)
 
     node_run(dir, start_two);
     unknown = leave_files(dir, "nobody.volume");
-    alike = leave_files(dir, "lon"); /* no uid of a pod, but the beginning of one */
+    alike = leave_files(dir, "lon"); /* a name that is no uid of a pod, but the beginning of one */
     known = leave_files(dir, "long.volume");
     fixture = pods_new(dir, NULL);
     check("found", pods_found(fixture, "long") && pods_found(fixture, "other"));
@@ -200,7 +201,7 @@ static void a_runtime_freed_while_it_adopts_reports_nothing_and_finishes_its_rem
     node_finish(fixture, dir);
 }
 
-/* The name of the shared shim's directory, and so of its control group. */
+/* Returns the name of the shared shim's directory, and so of its control group. */
 static char *shim_id(const char *dir)
 {
     scoped_str path = mem_printf("%s/node/shims", dir);
@@ -263,6 +264,6 @@ int main(int argc, char **argv)
     };
     int code = shim_main(argc, argv);
 
-    setenv("UV_THREADPOOL_SIZE", "1", 1); /* see struct gate */
+    setenv("UV_THREADPOOL_SIZE", "1", 1); /* one thread only, see struct gate */
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

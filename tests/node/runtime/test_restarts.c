@@ -1,6 +1,6 @@
 /*
- * Sandboxed pods when another process dies: their node, the shim of another pod, or the shared
- * shim.
+ * Tests sandboxed pods when another process dies: their node, the shim of another pod, or the
+ * shared shim.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -66,7 +66,8 @@ static void wait_until_silent(const char *look)
     check_str(look, left, "");
 }
 
-/* The shim of a pod: the first ancestor of the process printed by `look` that is no init. */
+/* Returns the shim of a pod: the first ancestor of the process printed by `look` that is no
+ * init. */
 static pid_t shim_above(const char *look)
 {
     scoped_str found = host_shell(look);

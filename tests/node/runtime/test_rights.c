@@ -1,6 +1,6 @@
 /*
- * Rights of programs in a sandbox, at every level of isolation that works for the user who runs the
- * tests.
+ * Tests the rights of programs in a sandbox, at every level of isolation that works for the user
+ * who runs the tests.
  */
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /*
- * Sandboxed pods with real processes: volumes, names, exit codes, host paths; at every level of
- * isolation that works for the user who runs the tests.
+ * Tests sandboxed pods with real processes: volumes, names, exit codes, host paths; at every level
+ * of isolation that works for the user who runs the tests.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "tests/support/sandboxed_pods.h"
 
-/* The entries of some directories of the host. */
+/* Returns the entries of some directories of the host. */
 static char *host_listing(void)
 {
     return host_shell("ls -lA --time-style=full-iso /etc /root 2>&1; ls -A /");
@@ -110,7 +110,7 @@ static void a_volume_over_the_hosts_directory_starts_programs_at_the_root(void *
     };
 
     if (strcmp(level, "plain") == 0)
-        skip(); /* nothing is mounted */
+        skip(); /* at level plain nothing is mounted */
     check("cwd", getcwd(cwd, sizeof cwd) != NULL);
     snprintf(above, sizeof above, "%.*s", (int)(strrchr(cwd, '/') - cwd), cwd);
     check_int("code", run(&pod, &log), 0);
@@ -266,7 +266,8 @@ static void the_program_is_alone_in_its_sandbox(void **state)
 
     if (is_plain())
         return;
-    check_int("code", run(&pod, &log), 0); /* init, sh */
+    /* Prints the commands of processes 1 and 2: init and sh. */
+    check_int("code", run(&pod, &log), 0);
     check_str("log", log, want);
     release("alone");
 }
@@ -425,7 +426,7 @@ static void host_paths_stay_beneath_their_base(void **state)
     static const struct {
         const char *name, *path, *type;
         bool read_only;
-        const char *says; /* "" = it is mounted */
+        const char *says; /* part of the refusal; "" = the path is mounted */
     } cases[] = {
         {"itself, with the data directory in it", "allowed", NULL, false, "own data"},
         {"below", "allowed/in", "Directory", false, ""},

@@ -1,5 +1,5 @@
 /*
- * The simulated runtime on the virtual clock.
+ * Tests the simulated runtime on the virtual clock.
  */
 #include "tests/unit.h"
 
@@ -12,7 +12,7 @@ struct told {
     bool final;
     enum pod_phase phase;
     char reason[64];
-    int64_t at_ms; /* since the start */
+    int64_t at_ms; /* time of the report since the start */
     size_t n;
     struct container_status containers[CONTAINERS_MAX];
     size_t n_init;

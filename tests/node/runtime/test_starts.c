@@ -1,5 +1,5 @@
 /*
- * Programs that cannot be started: the status of their pod names the reason.
+ * Tests programs that cannot be started: the status of their pod names the reason.
  */
 #include "tests/unit.h"
 

@@ -1,6 +1,6 @@
 /*
- * node/sandbox/cgroup: how processes get into control groups, and which groups are removed. Needs
- * root and control groups; the cases that cannot run here are skipped.
+ * Tests node/sandbox/cgroup: how processes get into control groups, and which groups are removed.
+ * Needs root and control groups; the cases that cannot run here are skipped.
  */
 #include "tests/unit.h"
 
@@ -18,7 +18,7 @@
 
 enum { TEXT_MAX = 64 << 10 };
 
-/* The number of hierarchies in which this process is in a group of that name. */
+/* Returns the number of hierarchies in which this process is in a group of that name. */
 static int count_joined(const char *name)
 {
     scoped(buf) struct buf text = {0};
@@ -33,7 +33,7 @@ static int count_joined(const char *name)
 
 struct outcome {
     bool in_unified;
-    int before, after; /* groups of the process before and after cgroup_join */
+    int before, after; /* number of groups that the process is in before and after cgroup_join */
 };
 
 static struct outcome outcome_of(const struct cgroup *group, const char *name)
@@ -59,7 +59,7 @@ static void processes_start_in_the_unified_group_and_join_the_others(void **stat
 {
     static const struct {
         const char *name;
-        int64_t processes; /* see shim_limits */
+        int64_t processes; /* limit of processes, as in struct shim_limits */
         bool bpf;
     } cases[] = {
         {"limited, with BPF", 0, true},
@@ -169,7 +169,7 @@ static struct cgroup *group_new(const char *name)
     return cgroup_new(&(struct cgroup_spec){.uid = name, .limits = {.processes = 16}});
 }
 
-/* Make a group in a process that has ended when this returns. `out_member`, unless NULL, becomes a
+/* Makes a group in a process that has ended when this returns. `out_member`, unless NULL, becomes a
  * process in the group, which runs until it is killed and holds no lock on the group. */
 static void make_and_die(const char *name, pid_t *out_member)
 {

@@ -1,7 +1,7 @@
 /*
- * node/sandbox: mount paths, overlays, file names of volumes, levels of isolation, BPF programs,
- * host keys. Code that mounts runs in a child with namespaces of its own, at whichever level works
- * here.
+ * Tests node/sandbox: mount paths, overlays, file names of volumes, levels of isolation, BPF
+ * programs, host keys. Code that mounts runs in a child with namespaces of its own, at whichever
+ * level works here.
  */
 #include "tests/unit.h"
 
@@ -61,7 +61,7 @@ static void paths_follow_the_links_of_the_host(void **state)
     scoped_str relative = mem_printf("%s/relative", top);
     scoped_str loop = mem_printf("%s/loop", top);
     const struct {
-        const char *path, *want; /* below top */
+        const char *path, *want; /* the path, and the expected result below the directory top */
     } cases[] = {
         {"link/x/y", "real/x/y"},     {"relative/x", "real/x"},       {"./real//x/", "real/x"},
         {"link/../real/z", "real/z"}, {"none/at/all", "none/at/all"},
@@ -85,7 +85,7 @@ static void paths_follow_the_links_of_the_host(void **state)
     check_str("beyond", out, "/");
 }
 
-/* overlayfs is not tried for a directory with a comma in its name. */
+/* A case of an overlay. overlayfs is not tried for a directory with a comma in its name. */
 struct overlay_case {
     const char *name, *dir;
 };
@@ -245,7 +245,7 @@ static void a_level_is_chosen_or_refused_with_a_reason(void **state)
         const char *wanted;
         enum error_code code;
     } cases[] = {{"everything", ERR_INVALID},
-                 /* level full needs root and a process of one thread */
+                 /* Level full needs root and a process of one thread. */
                  {"full", geteuid() || has_thread_of_sanitizer ? ERR_UNAVAILABLE : ERR_NONE}};
     scoped_str scratch = test_path("probe");
     enum isolation_level level;
@@ -279,7 +279,7 @@ static void bpf_programs_are_attached_for_a_pod_without_ports(void **state)
     struct cgroup *group;
 
     if (!cgroup_check_sockaddr_bpf())
-        skip(); /* not root, or no unified hierarchy */
+        skip(); /* this user is not root, or there is no unified hierarchy */
     check_ok("loaded", sockaddr_bpf_open(&bpf, &err), err);
     group = cgroup_new(&(struct cgroup_spec){.uid = "no-ports", .bpf = &bpf, .rules = &none});
     check("attached", group && group->sockaddr_bpf);
@@ -288,7 +288,7 @@ static void bpf_programs_are_attached_for_a_pod_without_ports(void **state)
     sockaddr_bpf_close(&bpf);
 }
 
-/* The line of the public half, made from the private one alone. */
+/* Makes the line of a public key from the private key alone. */
 static void public_line_of(EVP_PKEY *key, char *out, size_t size)
 {
     static const unsigned char head[] = "\0\0\0\023ecdsa-sha2-nistp256\0\0\0\010nistp256\0\0\0\101";
@@ -308,7 +308,8 @@ static void a_host_key_reads_as_one_pair(void **state)
 {
     char last[64] = "";
 
-    for (int i = 0; i < 20; i++) { /* a scalar may begin with zeros */
+    /* Several keys, because the number of a key may begin with zeros. */
+    for (int i = 0; i < 20; i++) {
         scoped(buf) struct buf private = {0}, public = {0};
         char line[512];
         struct error err = {0};
@@ -344,7 +345,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_level_is_chosen_or_refused_with_a_reason),
     };
 
-    int code = shim_main(argc, argv); /* runs the checks of isolation levels */
+    /* Runs the checks of isolation levels, for which the test program starts itself. */
+    int code = shim_main(argc, argv);
 
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,7 +312,7 @@ static void cooling_pod(struct node_fixture *fixture, const char *name, const ch
     node_fixture_settle(fixture);
 }
 
-/* Ref: Volcano docs/design/cooldown-protection-plugin.md */
+/* Ref: Volcano docs/design/cooldown-protection-plugin.md, which describes this protection. */
 static void running_pod_is_not_evicted_during_its_cooldown_time(void **state)
 {
     static const struct {
@@ -338,7 +338,7 @@ static void running_pod_is_not_evicted_during_its_cooldown_time(void **state)
     }
 }
 
-/* In a full queue no event signals the end of the cooldown; only a timer does. */
+/* In a full queue no event tells the end of the cooldown; only a timer does. */
 static void full_queue_is_retried_when_a_cooldown_ends(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);

@@ -30,7 +30,8 @@ static struct node_fixture *set_up(void)
 static void pod_that_fits_no_node_gives_the_reason(void **state)
 {
     static const struct {
-        const char *name, *spec, *why; /* `why` NULL: the pod is accepted */
+        const char *name, *spec, *why; /* `why`: part of the reason of a refusal; NULL: the pod is
+                                        * accepted */
     } cases[] = {
         {"selector", ",'nodeSelector':{'disk':'ssd'}", NULL},
         {"other selector", ",'nodeSelector':{'disk':'hdd'}",
@@ -146,7 +147,7 @@ static void cordoned_or_tainted_node_accepts_only_tolerating_pods(void **state)
 static void node_resources_are_parsed_or_rejected(void **state)
 {
     static const struct {
-        const char *text, *wrong; /* `wrong` NULL: the text is valid */
+        const char *text, *wrong; /* `wrong`: part of the refusal; NULL: the text is valid */
     } cases[] = {
         {"", NULL},
         {"cpu=4,memory=8Gi,nvidia.com/gpu=2", NULL},

@@ -1,5 +1,6 @@
 /*
- * Tests that what fits starts, whatever waits before it, and that what waits starts in the end.
+ * Tests that a job that fits starts although a larger one waits before it, and that the larger one
+ * starts in the end.
  */
 #include "tests/unit.h"
 
@@ -202,8 +203,8 @@ static void room_is_kept_for_what_was_passed_for_ten_seconds(void **state)
     node_fixture_free(fixture);
 }
 
-/* Jobs of 600m come, two more than end, as long as the large one waits. Three of them run at the
- * beginning. Returns the number of ends. */
+/* Lets jobs of 600m come, two more than end, as long as the large one waits. Three of them run at
+ * the beginning. Returns the number of ends. */
 static int stream_until_started(struct node_fixture *fixture, const char *large)
 {
     int made = 3, started = 3, ended = 0, round = 0;

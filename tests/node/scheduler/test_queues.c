@@ -205,7 +205,7 @@ static void command_closes_a_queue_and_its_children(void **state)
     node_fixture_free(fixture);
 }
 
-/* A group is told by the job that it belongs to. */
+/* The message of a group that waits names the job before it. */
 static void messages_name_the_job_before_them(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(4);

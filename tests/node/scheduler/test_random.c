@@ -18,17 +18,17 @@ enum {
     GROUPS_MAX = 40,
     QUEUES = 4,
     NODES = 3,
-    CPUS = 4, /* of each node */
+    CPUS = 4, /* number of CPUs of each node */
     SLOTS = 6,
     GANG_MAX = 8,
 };
 
 struct gang {
     char name[16], queue[8];
-    int min, pods, cpus; /* number of pods; CPUs of each */
-    bool made;           /* its pods exist */
-    bool lost;           /* it has lost pods, and others take their places */
-    bool pending;        /* at the end of the last step */
+    int min, pods, cpus; /* minimum and number of pods; CPUs of each pod */
+    bool made;           /* the pods of the gang exist */
+    bool lost;           /* the gang has lost pods, and others take their places */
+    bool pending;        /* a pod was pending at the end of the last step */
 };
 
 struct walk {
@@ -162,7 +162,7 @@ static void lose_pod(struct walk *walk, struct gang *gang)
     }
 }
 
-/* The phase that spec/job.md 15.4 asks for, as far as it follows from the pods. */
+/* Returns the phase that spec/job.md 15.4 asks for, as far as it follows from the pods. */
 static const char *expected_phase(struct walk *walk, const struct gang *gang)
 {
     int running = 0, placed = 0, ended = 0;

@@ -19,21 +19,21 @@ enum {
     SEEDS = 60,
     STEPS = 60,
     JOBS_MAX = 300,
-    FIRST_JOBS = 24, /* made in the first part of a walk */
+    FIRST_JOBS = 24, /* number of jobs made in the first part of a walk */
     CPU = 2000,
     SLOTS = 4,
-    LIMIT = 1200, /* of queue "limited" */
+    LIMIT = 1200, /* limit of the CPU of queue "limited", in thousandths */
     PASSING_MS = 10000,
     ROUNDS_MAX = 240,
 };
 
 struct job {
     char name[16];
-    bool limited; /* in queue "limited" */
+    bool limited; /* the job is in queue "limited" */
     int min, pods, milli;
     bool made;
     int started, ended;
-    int64_t since_ms; /* creation */
+    int64_t since_ms; /* time at which the job was created */
 };
 
 struct walk {
@@ -87,7 +87,7 @@ static bool is_admitted(struct walk *walk, const struct job *job)
     return *phase && strcmp(phase, "Pending") != 0;
 }
 
-/* Acts as the job controller. */
+/* Acts as the job controller: creates the pods of a job. */
 static void make_pods(struct walk *walk, struct job *job)
 {
     char spec[160];
@@ -139,7 +139,7 @@ static void add_job(struct walk *walk, int pods_max, int milli_max)
                         .limited = dice_chance(&walk->dice, 30),
                         .since_ms = walk->now_ms};
     if (job->min * job->milli > (job->limited ? LIMIT : CPU))
-        return; /* it could never run */
+        return; /* the job could never run */
     job->pods = job->min + (dice_chance(&walk->dice, 30) ? dice_roll(&walk->dice, pods_max) : 0);
     snprintf(job->name, sizeof job->name, "j%d", walk->n_jobs++);
     snprintf(spec, sizeof spec, ",'queue':'%s','minResources':{'cpu':'%dm'}%s",
@@ -210,7 +210,7 @@ static bool fits(const struct job *job, int pods, struct use use)
            (!milli || !job->limited || use.limited + milli <= LIMIT);
 }
 
-/* Room may be kept for a job that has waited for so long. */
+/* Returns whether room may be kept for a job, because it has waited for so long. */
 static bool room_may_be_kept(const struct walk *walk)
 {
     for (int i = 0; i < walk->n_jobs; i++)
@@ -264,7 +264,7 @@ static void step(struct walk *walk)
     check_all(walk);
 }
 
-/* The first of `n` jobs whose gang, or (`all`) any pod of which, has not started. */
+/* Returns the first of `n` jobs whose gang, or (`all`) any pod of which, has not started. */
 static const struct job *first_waiting(const struct walk *walk, int n, bool all)
 {
     for (int i = 0; i < n; i++)
@@ -286,7 +286,7 @@ static void round_of(struct walk *walk, bool add)
     check_all(walk);
 }
 
-/* Small jobs keep coming, one for each pod that ends. Gangs that waited before must start. */
+/* Lets small jobs come, one for each pod that ends. Gangs that waited before must start. */
 static void starve(struct walk *walk)
 {
     int n = walk->n_jobs;
@@ -300,7 +300,8 @@ static void starve(struct walk *walk)
                  node_fixture_status(walk->fixture, &kind_pod_group, job->name));
 }
 
-/* No more jobs come, so pods beyond the gangs have their turn, too. */
+/* Lets everything run to its end. No more jobs come, so pods beyond the gangs have their turn,
+ * too. */
 static void run_out(struct walk *walk)
 {
     const struct job *job;

@@ -56,7 +56,7 @@ static int known_groups(const struct node_fixture *fixture)
     return (int)HASH_COUNT(fixture->scheduler->groups);
 }
 
-/* Status writes are delayed; in a simulation they may not happen at all while there is work. */
+/* Status writes are delayed. In a simulation they may not happen at all while there is work. */
 static void group_deleted_before_its_status_write_is_forgotten(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(2);
@@ -187,7 +187,8 @@ static void priority_comes_first_then_age(void **state)
     node_fixture_free(fixture);
 }
 
-/* DC-18 */
+/* Single pods are bound ahead of free slots, so that a free slot does not wait for a commit
+ * (DC-18). */
 static void single_pods_are_bound_a_bounded_number_ahead(void **state)
 {
     struct node_fixture *fixture = node_fixture_with_scheduler(2);

@@ -1,4 +1,4 @@
-/* node/shim/decide: the next action and the phase of a pod, in every situation. */
+/* Tests node/shim/decide: the next action and the phase of a pod, in every situation. */
 #include "tests/unit.h"
 
 #include "node/shim/decide.h"
@@ -12,7 +12,8 @@ static void every_situation_has_its_next_action(void **state)
 {
     static const struct {
         const char *name;
-        struct decide_container c[4]; /* state, sidecar, in_backoff, starting, exit code */
+        struct decide_container c[4]; /* containers: state, sidecar, in_backoff, starting, exit
+                                       * code */
         unsigned n_init, n_main;
         enum decide_what what;
         unsigned container;

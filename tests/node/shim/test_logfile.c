@@ -1,4 +1,4 @@
-/* node/shim/logfile: logs of containers, written, rotated, followed and read. */
+/* Tests node/shim/logfile: logs of containers, written, rotated, followed and read. */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static void a_long_log_is_rotated_between_lines_and_read_in_order(void **state)
     check("read", logs_read(log.dir_fd, "long", &all, &offset, &out, NULL));
     for (const char *at = out.data, *end = at + out.len; at < end;
          at = (char *)memchr(at, '\n', (size_t)(end - at)) + 1) {
-        char digits[7]; /* strtol may look at all that follows, as a sanitizer's does */
+        char digits[7]; /* a copy: the strtol of a sanitizer looks at all that follows the digits */
         int number;
 
         snprintf(digits, sizeof digits, "%.6s", at + 5);
@@ -48,7 +48,7 @@ static void a_long_log_is_rotated_between_lines_and_read_in_order(void **state)
     check_int("to the end", first + count, 10000);
     check("bounded", out.len < (size_t)LOG_FILES_KEPT * (64 << 10) && count > 1000);
 
-    write_lines(&log, 10000, 10003, &scratch); /* a follower goes on behind what it has */
+    write_lines(&log, 10000, 10003, &scratch); /* a follower continues behind what it has read */
     buf_clear(&out);
     check("follow", logs_read(log.dir_fd, "long", &all, &offset, &out, NULL));
     check_has("follow", out.data, "line 010000");
@@ -89,7 +89,8 @@ static void files_are_bounded_where_every_chunk_ends_within_a_line(void **state)
 
         log_name(name, "busy", true, 0, 0, i);
         check_int(name, fstatat(log.dir_fd, name, &info, 0), 0);
-        check(name, info.st_size < MAX + 5 * CHUNK); /* the last chunk, with its times */
+        /* A file may exceed its limit by the last chunk and its time stamps. */
+        check(name, info.st_size < MAX + 5 * CHUNK);
     }
     check("read", logs_read(log.dir_fd, "busy", &all, &offset, &out, NULL));
     for (const char *line = out.data; strchr(line, '\n'); line = strchr(line, '\n') + 1)
@@ -197,7 +198,7 @@ static void a_follower_sees_every_run_to_its_end(void **state)
     read_on(dir, &all, &offset, "first\nrun\n");
     read_on(dir, &all, &offset, "");
     print(dir, 1, "b\n");
-    print(dir, 3, "first\nlast\n"); /* the run between printed nothing */
+    print(dir, 3, "first\nlast\n"); /* the second run printed nothing */
     read_on(dir, &all, &offset, "b\nfirst\nlast\n");
     read_on(dir, &all, &offset, "");
     read_on(dir, &all, &fresh, "first\nlast\n");

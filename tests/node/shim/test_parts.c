@@ -1,5 +1,5 @@
 /*
- * Frames, the START message, the choice between plain and sandboxed, and the record file.
+ * Tests frames, the START message, the choice between plain and sandboxed, and the record file.
  */
 #include "tests/unit.h"
 
@@ -52,7 +52,8 @@ static void malformed_frames_are_refused(void **state)
         check_int(cases[i].name, frame_next((const char *)cases[i].bytes, cases[i].len, &frame),
                   cases[i].next);
 
-    /* a length beyond the end, a text without its NUL, a count beyond the rest */
+    /* Malformed fields: a length beyond the end, a text without its NUL, a count beyond the
+     * rest. */
     const char claims[] = "\x20\0\0\0abc", naked[] = "\1\0\0\0ab", many[] = "\xff\xff\0\0abcd";
     struct frame_reader r = {claims, claims + sizeof claims - 1, false};
 
@@ -140,7 +141,8 @@ static void a_start_holds_everything_that_the_kubelet_gave(void **state)
     check("bytes", memcmp(got.volumes[0].files[0].bytes, "by\0te", 5) == 0);
     check_int("mode", got.volumes[0].files[0].mode, 0640);
 
-    for (size_t len = 0; len < frame.size - 5; len++) { /* shorter by any amount: refused */
+    /* A frame that is shorter by any amount is refused. */
+    for (size_t len = 0; len < frame.size - 5; len++) {
         struct frame_reader cut = {bytes.data + 5, bytes.data + 5 + len, false};
 
         check("cut", !shim_get_start(&cut, arena, &got));

@@ -1,5 +1,5 @@
 /*
- * node/wire/message: the bytes of every message are fixed, and survive being read and written
+ * Tests node/wire/message: the bytes of every message are fixed, and survive being read and written
  * again.
  *
  * Shims of an earlier program keep their pods over an upgrade, so the bytes below never change for

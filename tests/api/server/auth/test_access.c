@@ -72,7 +72,8 @@ struct access_case {
 
 /* clang-format off */
 static const struct access_case access_cases[] = {
-    /* allowed for: anonymous, viewer, editor, editor of namespace a, administrator */
+    /* Whether each row is allowed for: anonymous, viewer, editor, editor of namespace a,
+     * administrator. */
     {API_GET,    "/livez",                                              {1, 1, 1, 1, 1}},
     {API_GET,    "/readyz?verbose",                                     {1, 1, 1, 1, 1}},
     {API_GET,    "/healthz",                                            {0, 1, 1, 1, 1}},
@@ -286,7 +287,7 @@ static void fixture_stop(struct authn_fixture *fixture)
     mem_free(fixture->path);
 }
 
-/* The user's name, or the HTTP status of the refusal. */
+/* Returns the user's name, or the HTTP status of the refusal. */
 static char *authenticate(struct authn_fixture *fixture, struct credentials credentials,
                           const char *authorization)
 {
@@ -343,9 +344,9 @@ static void a_wrong_credential_is_never_anonymous(void **state)
 
 enum { OTHER_PEERS = 64 };
 
-/* How many of the other peers may still fail. Failures are counted in buckets by a hash that
- * differs from process to process: a few peers may share the bucket of the first one, but never
- * half. */
+/* Returns how many of the other peers may still fail. Failures are counted in buckets by a hash
+ * that differs from process to process: a few peers may share the bucket of the first one, but
+ * never half. */
 static int count_unaffected_peers(struct authn_fixture *fixture)
 {
     int unaffected = 0;

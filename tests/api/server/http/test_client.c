@@ -16,7 +16,7 @@
 struct inside {
     struct transport base;
     struct api_fixture *fixture;
-    struct carried *first; /* in flight */
+    struct carried *first; /* list of exchanges in flight */
     struct task task;      /* ends exchanges outside of their callbacks */
     bool cut_off;          /* no exchange gets a response */
 };
@@ -25,7 +25,7 @@ struct carried {
     struct api_response answer;
     struct api_stream *stream;
     struct inside *inside;
-    struct exchange *exchange; /* NULL: cancelled */
+    struct exchange *exchange; /* exchange of the client; NULL: it was cancelled */
     struct carried *next;
 };
 
@@ -111,7 +111,7 @@ static void start(struct transport *transport, struct exchange *exchange)
         carried->stream = api_handle(inside->fixture->api, &request, &carried->answer);
 }
 
-/* The next exchange to end: a cancelled one or, while cut off, any. */
+/* Returns the next exchange to end: a cancelled one or, while cut off, any. */
 static struct carried *next_to_end(const struct inside *inside)
 {
     for (struct carried *one = inside->first; one; one = one->next)
@@ -137,7 +137,8 @@ static void cut_off(struct inside *inside, bool is)
     loop_settle(inside->fixture->loop);
 }
 
-/* May be called from a callback of the server, so the exchange ends in a task. */
+/* Cancels an exchange. It may be called from a callback of the server, so the exchange ends in a
+ * task. */
 static void cancel(struct transport *transport, struct exchange *exchange)
 {
     struct inside *inside = container_of(transport, struct inside, base);
@@ -231,8 +232,8 @@ static void what_happens_on_the_server_is_mirrored(void **state)
     ask(&fixture, 200, "DELETE", CM "/b", NULL);
     ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
     check_events("changes", &watched, "~a -b +c ");
-    loop_advance(fixture.api.loop,
-                 INT64_C(3) * 3600000); /* watches end and resume, bookmarks arrive */
+    /* In three hours watches end and resume, and bookmarks arrive. */
+    loop_advance(fixture.api.loop, INT64_C(3) * 3600000);
     ask(&fixture, 200, "DELETE", CM "/c", NULL);
     check_events("hours later", &watched, "-c ");
     check_int("nothing went wrong", watched.failed, 0);
@@ -257,7 +258,7 @@ static void a_mirror_that_has_fallen_behind_finds_its_way_back(void **state)
     check_events("list", &watched, "+a +b ");
     cut_off(&fixture.inside[0], true);
     ask(&fixture, 200, "DELETE", CM "/b", NULL);
-    for (int i = 0; i < 20; i++) /* more changes than the server keeps */
+    for (int i = 0; i < 20; i++) /* more changes than the server keeps for watches */
         ask(&fixture, 200, "PUT", CM "/a",
             i % 2 ? "{\"metadata\":{\"name\":\"a\"}}"
                   : "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");

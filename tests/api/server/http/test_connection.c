@@ -1,6 +1,6 @@
 /*
- * Connections over a socket pair: framing, keep-alive, deadlines, watches, and the listener with
- * its unix socket.
+ * Tests connections over a socket pair: framing, keep-alive, deadlines, watches, and the listener
+ * with its unix socket.
  */
 #include "tests/unit.h"
 
@@ -148,8 +148,8 @@ static void refused_requests_are_told_why_and_closed(void **state)
         check_has(c->name, text, "Connection: close\r\n");
         check_has(c->name, text, "\"kind\":\"Status\"");
         check_int(c->name, count(text, "HTTP/1.1 "), 1);
-        check(c->name,
-              !http_fixture_read(&http)); /* our side has ended; what still comes is dropped */
+        /* The server has ended its side, and drops what still comes. */
+        check(c->name, !http_fixture_read(&http));
         check(c->name, write(http.fd, "more", 4) == 4 || errno == EPIPE);
         loop_advance(http.fixture.loop, 1000);
         check(c->name, http.closed);
@@ -348,7 +348,7 @@ static void the_socket_is_private_and_removed_at_the_end(void **state)
     struct stat info;
 
     api_fixture_start(&http.fixture, NULL);
-    for (int life = 0; life < 2; life++) { /* the second one finds a stale socket */
+    for (int life = 0; life < 2; life++) { /* the second listener finds a stale socket */
         listener = listener_new(http.fixture.loop, http.fixture.api, NULL);
         check_ok("listen", listener_add_unix(listener, path, 0600, &err), err);
         check_int("there", lstat(path, &info), 0);
@@ -433,7 +433,7 @@ static void the_path_of_the_socket_may_be_long(void **state)
     api_fixture_stop(&http.fixture);
 }
 
-/* The histogram of durations is about requests that end by themselves. */
+/* The histogram of durations only has requests that end by themselves. */
 static void a_watch_that_times_out_is_counted_without_its_duration(void **state)
 {
     scoped(buf) struct buf text = {0};

@@ -1,6 +1,6 @@
 /*
- * Pipelining: many requests on one connection (connection_exchange.c), and events shared by many
- * watches (watch_event_cache.c).
+ * Tests pipelining: many requests on one connection (connection_exchange.c), and events shared by
+ * many watches (watch_event_cache.c).
  */
 #include "tests/unit.h"
 

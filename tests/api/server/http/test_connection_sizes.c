@@ -1,5 +1,5 @@
 /*
- * Bounds on the size of heads, bodies, chunks and framing of a request.
+ * Tests the bounds on the size of heads, bodies, chunks and framing of a request.
  */
 #include "tests/unit.h"
 
@@ -135,7 +135,7 @@ static void chunks_are_counted_too(void **state)
     http_fixture_start(&http);
     http_fixture_exchange(&http,
                           "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
-    for (int i = 0; i < CHUNKS - 4; i++) /* 3 MiB */
+    for (int i = 0; i < CHUNKS - 4; i++) /* the chunks are 3 MiB together */
         http_fixture_send(&http, chunk.data);
     check_str("at the limit", http.in.data ? http.in.data : "", "");
     http_fixture_send(&http, "1\r\n \r\n");
@@ -146,9 +146,9 @@ static void chunks_are_counted_too(void **state)
 }
 
 static const struct framing {
-    const char *name, *bytes; /* sent repeatedly after a head */
+    const char *name, *bytes; /* bytes that are sent repeatedly after a head */
     size_t times;
-    const char *status; /* NULL: the server waits for more */
+    const char *status; /* status of the answer; NULL: the server waits for more */
 } framings[] = {
     {"chunks of one byte", "1\r\n \r\n", 30000, NULL},
     {"an extension without an end", ";aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4096, "HTTP/1.1 400 "},

@@ -2,7 +2,7 @@
 
 #include "tests/support/api.h"
 
-/* spec.schedulingGates of pods can be changed as in kube-apiserver. */
+/* Tests that spec.schedulingGates of pods can be changed as in kube-apiserver. */
 
 #define PODS "/api/v1/namespaces/default/pods"
 #define POD(more)                                                                                  \

@@ -5,7 +5,7 @@
 #include "tests/support/api.h"
 #include "tests/support/cpu.h"
 
-/* A thousand watches in process; tests/system/crowd.py has them over sockets. */
+/* Tests a thousand watches inside one process; tests/system/crowd.py does so over sockets. */
 
 #define CMS "/api/v1/namespaces/default/configmaps"
 
@@ -14,7 +14,7 @@ enum { WATCHERS = 1000, EVENTS = 100 };
 static size_t resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
-    char line[128], *resident; /* /proc/self/statm: total and resident pages, … */
+    char line[128], *resident; /* line of /proc/self/statm: total pages, resident pages, … */
 
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));

@@ -34,9 +34,11 @@ static void the_eldest_stranger_gives_up_its_place(void **state)
 {
     static const struct {
         const char *name;
-        const char *holders; /* per connection: s silent, t stranger, k known; then its group */
+        const char *holders; /* a pair of characters for each connection: s silent, t stranger or k
+                              * known; then its group */
         size_t strangers, per_group;
-        long wanted; /* the newcomer is the last, and silent */
+        long wanted; /* index of the connection that must give up its place; the newcomer is the
+                      * last one, and silent */
     } cases[] = {
         {"alone", "sA", 2, 2, PLACE_NONE},
         {"there is room", "sA tA sA", 2, 2, PLACE_NONE},

@@ -9,7 +9,8 @@
 
 enum { DAY_S = 86400 };
 
-/* OpenSSL uses the real clock to check a peer's certificate, so the test does, too. */
+/* Tests TLS of the server. OpenSSL uses the real clock to check a peer's certificate, so the test
+ * does, too. */
 #define NOW_S (clock_wall_ms(clock_real()) / 1000)
 
 static const char *const local_hosts[] = {"localhost", "127.0.0.1", "::1"};
@@ -77,7 +78,7 @@ struct peers {
     struct tls *server;
     SSL_CTX *ctx;
     SSL *client;
-    BIO *in, *out; /* the client side */
+    BIO *in, *out; /* the two directions of the client's side */
     struct buf plain;
     enum tls_state state;
 };
@@ -112,7 +113,7 @@ static void peers_start(struct peers *peers, const struct tls_pair *ca,
     context = tls_context_new(server.certificate.data, server.key.data, ca->certificate.data, &err);
     check_ok("context", context, err);
     peers->server = tls_new(context);
-    tls_context_unref(context); /* the session holds a reference */
+    tls_context_unref(context); /* the TLS session holds a reference to the context */
     peers->ctx = SSL_CTX_new(TLS_client_method());
     if (shown) {
         X509 *certificate = certificate_of(shown);
@@ -280,7 +281,7 @@ static void random_bytes_are_refused(void **state)
 
         peers_start(&peers, &ca, NULL, NULL, 0);
         seen = tls_receive(peers.server, noise[i], strlen(noise[i]), &plain, &http);
-        if (seen == TLS_OPEN) /* it may wait for the rest of a record */
+        if (seen == TLS_OPEN) /* the server may wait for the rest of a record */
             seen = tls_receive(peers.server, more, sizeof more, &plain, &http);
         check_int(noise[i], seen, TLS_FAILED);
         check_int("nothing came", plain.len, 0);

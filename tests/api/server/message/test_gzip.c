@@ -5,7 +5,7 @@
 #include "api/server/message/gzip.h"
 #include "tests/support/http_fixture.h"
 
-/* Gzip coding of responses, whole and in chunks. */
+/* Tests the gzip coding of responses, whole and in chunks. */
 
 #define CMS CM
 
@@ -25,7 +25,7 @@ static void gzip_is_used_only_if_named_exactly(void **state)
                   cases[i].accepted);
 }
 
-/* Decodes; the result is owned. */
+/* Decodes the gzip coding. The result is owned. */
 static char *decoded(const struct buf *coded, size_t *out_len)
 {
     z_stream z = {.next_in = (Bytef *)coded->data, .avail_in = (uInt)coded->len};
@@ -135,8 +135,8 @@ static void join_chunks(const char *at, struct buf *out)
     check_str("the end", at, "\r\n\r\n");
 }
 
-/* The coder produces no output for many of the pieces. They must not become chunks, because an
- * empty chunk ends the response. */
+/* The coder produces no output for many of the pieces that it gets. They must not become chunks,
+ * because an empty chunk ends the response. */
 static void a_list_that_compresses_well_is_complete(void **state)
 {
     scoped(buf) struct buf coded = {0};

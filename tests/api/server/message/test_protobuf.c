@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/encoding/base64.h"
 
-/* Protobuf bodies, read and written. protobuf_golden.inc has those that Go's own types make;
- * tests/system/kubectl.py has those of kubectl. */
+/* Tests reading and writing protobuf bodies. protobuf_golden.inc has bodies that Go's own types
+ * make; tests/system/kubectl.py has those of kubectl. */
 
 #include "tests/api/server/message/protobuf_golden.inc"
 
@@ -33,7 +33,7 @@ static void envelope(struct buf *out, const char *kind, const char *raw, size_t 
 struct message {
     const char *name, *kind, *raw;
     size_t len;
-    const char *json; /* NULL: refused with `why` */
+    const char *json; /* the body as JSON; NULL: it is refused with `why` */
     const char *why;
 };
 
@@ -125,7 +125,7 @@ static void drop_nulls(json_t *value)
     }
 }
 
-/* Leaves what the tables know: unknown members and nulls go. */
+/* Removes from a document what the tables do not know: unknown members and nulls. */
 static void prune(json_t *doc, const struct schema *schema, const struct schema *metadata)
 {
     const struct schema_options options = {UNKNOWN_PRUNE, .drop_null = true};
@@ -144,7 +144,8 @@ static void prune(json_t *doc, const struct schema *schema, const struct schema 
     error_list_release(&found);
 }
 
-/* IntOrString is no pointer, so Go's JSON has a zero that stands for absent. */
+/* Removes a port of 0. IntOrString is no pointer, so Go's JSON has a zero that stands for
+ * absent. */
 static void drop_zero_port(json_t *doc)
 {
     json_t *port = json_array_get(json_object_get(json_object_get(doc, "spec"), "ports"), 0);
@@ -205,7 +206,7 @@ static void check_numbers(const struct schema *schema, int depth)
         scoped_str name = mem_printf("%s.%s", schema->name, field->name);
 
         if (field->type == FIELD_OBJECT && strcmp(name, "ContainerStatus.usage") == 0)
-            continue; /* ours alone */
+            continue; /* Kubernetes does not have this member */
         check(name, field->pb > 0);
         for (const struct field *other = schema->fields; other != field; other++)
             check(name, other->pb != field->pb || other->pb_in != field->pb_in);

@@ -8,7 +8,7 @@
 
 struct head_case {
     const char *name, *text;
-    enum error_code code; /* ERR_NONE: fine */
+    enum error_code code; /* expected error; ERR_NONE: the head is accepted */
     const char *message;
 };
 

@@ -8,8 +8,8 @@
 
 struct target_case {
     const char *name, *text;
-    const char *segments; /* joined by '|'; NULL: refused */
-    const char *message;  /* part of it, when refused */
+    const char *segments; /* segments of the path, joined by '|'; NULL: the target is refused */
+    const char *message;  /* part of the message of a refusal */
 };
 
 static const struct target_case cases[] = {
@@ -91,7 +91,7 @@ static void a_revision_is_a_number_without_a_sign(void **state)
 {
     static const struct {
         const char *query;
-        int64_t want; /* -1: refused */
+        int64_t want; /* the expected number; -1: refused */
     } rows[] = {{"/a", 0},
                 {"/a?resourceVersion=", 0},
                 {"/a?resourceVersion=0", 0},
@@ -155,7 +155,7 @@ static void long_targets_and_many_pairs_are_refused(void **state)
 
 struct route_case {
     const char *path;
-    const struct kind *kind; /* NULL: nothing there */
+    const struct kind *kind; /* kind of the resource; NULL: there is none at that path */
     const char *ns, *name;
     enum route_subresource sub;
 };

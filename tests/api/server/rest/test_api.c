@@ -1,4 +1,5 @@
-/* Requests with a short response, case by case of the specification, against the API in process. */
+/* Tests requests with a short response, case by case of the specification, against the API in this
+ * process. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"

@@ -2,7 +2,7 @@
 
 #include "tests/support/api_objects.h"
 
-/* Server-side apply and managedFields through the API. */
+/* Tests server-side apply and managedFields through the API. */
 
 #define CM    "/api/v1/namespaces/default/configmaps/c"
 #define CMS   "/api/v1/namespaces/default/configmaps"
@@ -28,7 +28,7 @@ static int ask(struct api_fixture *fixture, struct api_capture *capture, const c
 #define CONFIG(data)                                                                               \
     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':" data "}"
 
-/* The field set that a manager owns, as text (owned); NULL if it owns nothing. */
+/* Returns the field set that a manager owns, as text (owned); NULL if it owns nothing. */
 static char *held_by(const struct api_capture *capture, const char *manager)
 {
     scoped(json) json_t *doc = api_capture_json(capture);
@@ -421,7 +421,7 @@ static void many_updaters_are_merged(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* The order is kube-apiserver's, because clients compare the lists. */
+/* The list must have the order of kube-apiserver, because clients compare the lists. */
 static void managers_are_sorted(void **state)
 {
     static const char *const want[] = {"Apply early", "Apply late", "Update tester",

@@ -1,5 +1,5 @@
 /*
- * GET /backup sends a complete store, or aborts the response so that the client notices.
+ * Tests that GET /backup sends a complete store, or aborts the response so that the client notices.
  */
 /* wraps: read */
 #include "tests/unit.h"
@@ -15,7 +15,7 @@ enum { MANY = 400 };
 ssize_t __real_read(int fd, void *bytes, size_t len);
 ssize_t __wrap_read(int fd, void *bytes, size_t len);
 
-/* Number of reads that succeed before one fails; repeats. */
+/* `well` reads succeed and then `failure` is returned, again and again. */
 static int well, failure;
 
 ssize_t __wrap_read(int fd, void *bytes, size_t len)
@@ -61,7 +61,7 @@ static void leave(struct place *place)
     mem_free(place->directory);
 }
 
-/* The number of pages according to the SQLite header. */
+/* Returns the number of pages according to the SQLite header. */
 static size_t pages_of(const struct buf *file)
 {
     const unsigned char *bytes = (const unsigned char *)file->data;

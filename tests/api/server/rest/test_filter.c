@@ -1,5 +1,5 @@
 /*
- * Selectors of lists and watches, continue tokens, and the Status of failures.
+ * Tests selectors of lists and watches, continue tokens, and the Status of failures.
  */
 #include "tests/unit.h"
 
@@ -10,9 +10,9 @@
 
 struct filter_case {
     const char *query;
-    const struct kind *kind; /* NULL: Pod */
+    const struct kind *kind; /* kind that is listed; NULL: Pod */
     bool matches;
-    const char *message; /* part of the refusal; NULL: accepted */
+    const char *message; /* part of the message of a refusal; NULL: accepted */
 };
 
 /* covers: kube-api.md 67 68 69 70; reliability.md L-31 */

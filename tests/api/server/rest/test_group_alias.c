@@ -2,7 +2,7 @@
 
 #include "tests/support/api_objects.h"
 
-/* Core Events served under events.k8s.io. */
+/* Tests that core Events are also served under events.k8s.io. */
 
 #define V1   "/apis/events.k8s.io/v1/namespaces/default/events"
 #define CORE "/api/v1/namespaces/default/events"

@@ -1,4 +1,4 @@
-/* Lists in pages and as Tables, against the API in process. */
+/* Tests lists in pages and as Tables, against the API in this process. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -31,14 +31,15 @@ static void lists_come_in_pages(void **state)
         if (!revision)
             revision = api_capture_at(&capture, "metadata.resourceVersion");
         check_at(&capture, "metadata.resourceVersion",
-                 revision); /* the revision of the first page */
+                 revision); /* all pages have the revision of the first page */
         mem_free(next);
         next = api_capture_at(&capture, "metadata.continue");
     }
     check_str("the end", next, NULL);
     check_int("first", api_send(&fixture, &capture, "GET", CMS "?limit=1"), 200);
     next = api_capture_at(&capture, "metadata.continue");
-    for (int i = 0; i < 20; i++) { /* the watch window loses the revision of the first page */
+    /* So many changes that the watch window loses the revision of the first page. */
+    for (int i = 0; i < 20; i++) {
         scoped_str name = mem_printf("d%d", i);
 
         api_make_config_map(&fixture, name, "");
@@ -140,7 +141,7 @@ static void tables_have_the_columns_of_their_kind(void **state)
 }
 
 struct pod_case {
-    const char *name, *status, *cell; /* STATUS */
+    const char *name, *status, *cell; /* the pod's status, and the cell STATUS of the table */
 };
 
 /* clang-format off */

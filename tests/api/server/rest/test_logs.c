@@ -1,4 +1,4 @@
-/* Pod logs through the API in process; a fake runtime has one fixed text. */
+/* Tests pod logs through the API in this process. A fake runtime has one fixed text. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -6,9 +6,9 @@
 #define PODS "/api/v1/namespaces/default/pods"
 
 struct fake_log {
-    const char *text; /* everything written so far */
+    const char *text; /* text that the program has written so far */
     struct log_query last;
-    char uid[64]; /* of the pod that was read last */
+    char uid[64]; /* uid of the pod whose log was read last */
 };
 
 static bool read_fake(void *ctx, const char *uid, const struct log_query *query, int64_t *offset,
@@ -89,7 +89,7 @@ static void logs_are_read_and_followed_to_the_end(void **state)
 struct asked {
     const char *name, *target;
     int status;
-    const char *has; /* a part of the response; NULL: any */
+    const char *has; /* a part of the response; NULL: any response will do */
 };
 
 static const struct asked asked[] = {
@@ -135,14 +135,14 @@ static void log_requests_are_checked(void **state)
 
 #define LOGS "/apis/jobflow.dev/v1/namespaces/default/podlogs"
 
-/* Makes the owner of logs, which stands for a job; its uid. */
+/* Creates the owner of logs, which stands for a job. Returns its uid. */
 static char *make_owner(struct api_fixture *fixture)
 {
     api_make_config_map(fixture, "j", "");
     return mem_strdup(object_uid(store_get(fixture->store, &kind_config_map, "default", "j")));
 }
 
-/* The kept log of a pod `p` with an init container. */
+/* Stores the kept log of a pod `p` with an init container. */
 static void keep_log(struct api_fixture *fixture, const char *uid, const char *owner)
 {
     scoped(capture) struct api_capture capture = {0};
@@ -187,7 +187,7 @@ static void the_log_of_a_pod_that_is_gone_is_read_from_its_pod_log(void **state)
     api_fixture_stop(&fixture);
 }
 
-/* kubectl logs --previous: the pod of this name before. */
+/* kubectl logs --previous reads the log of an earlier pod of this name. */
 static void the_previous_log_may_be_of_the_pod_that_had_the_name_before(void **state)
 {
     struct fake_log log = {.text = "kept"};

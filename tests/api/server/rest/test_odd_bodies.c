@@ -1,6 +1,6 @@
 /*
- * Bodies with duplicate members, unknown members, or values of a wrong type. The responses are
- * those of kube-apiserver 1.33 (tests/system/differential.py).
+ * Tests bodies with duplicate members, unknown members, or values of a wrong type. The responses
+ * are those of kube-apiserver 1.33 (tests/system/differential.py).
  *
  * covers: kube-api.md 45 98; see 11.2
  */
@@ -28,8 +28,8 @@
 static const struct odd {
     const char *name, *method, *target, *type, *body;
     int status;
-    const char *at, *text; /* a path in the response and its text */
-    const char *warning;   /* NULL: none */
+    const char *at, *text; /* a path in the response, and the text expected there */
+    const char *warning;   /* expected warning; NULL: there is none */
 } odds[] = {
     {"a member twice is warned of, and the last holds", "POST", CM "?dryRun=All", NULL, TWICE, 201,
      "data.k", "2", "299 - \"duplicate field \\\"data.k\\\"\""},
@@ -87,7 +87,7 @@ static const struct odd {
 };
 /* clang-format on */
 
-/* Bodies have single quotes for double ones, except YAML. */
+/* Returns a body with single quotes replaced by double ones; YAML stays as it is. */
 static char *unquoted(const char *text, bool is_yaml)
 {
     char *body = mem_strdup(text);

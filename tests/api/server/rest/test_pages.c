@@ -5,8 +5,8 @@
 #include "tests/support/api.h"
 
 /*
- * The pages that are not resources (health, metrics, reviews, backup) and the bounds on requests in
- * flight.
+ * Tests the pages that are not resources (health, metrics, reviews, backup) and the bounds on
+ * requests in flight.
  */
 
 /* Sends a request as a given user. */
@@ -25,7 +25,8 @@ static void access_reviews_agree_with_authorization(void **state)
     static const struct {
         const char *name, *spec;
         int status;
-        const char *allowed; /* "true" or "false"; NULL: the review is refused */
+        const char *allowed; /* expected answer of the review, "true" or "false"; NULL: the review
+                              * is refused */
     } cases[] = {
         {"reading",
          "{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\",\"namespace\":\"a\"}}",

@@ -1,5 +1,5 @@
 /*
- * …/jobflows/NAME/steps has an entry for every step, even if the flow's status omits it.
+ * Tests that …/jobflows/NAME/steps has an entry for every step, even if the flow's status omits it.
  */
 #include "tests/unit.h"
 
@@ -11,7 +11,8 @@
 #define FLOWS "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
 #define JOBS  "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
 
-/* Vertices: a 0, b 1, l 2, l-0 3, l-1 4, u 5, u-0 6, u-1 7, u-2 8, z 9. */
+/* A flow whose vertices have the numbers: a 0, b 1, l 2, l-0 3, l-1 4, u 5, u-0 6, u-1 7, u-2 8, z
+ * 9. */
 #define SPEC                                                                                       \
     "{\"flows\":[{\"name\":\"a\"},{\"name\":\"b\",\"jobTemplateName\":\"t\",\"dependsOn\":{"       \
     "\"targets\":[\"a\"]}},{\"name\":\"l\",\"for\":{\"items\":[\"x\",\"y\"]}},{\"name\":\"u\","    \
@@ -66,7 +67,7 @@ static char *uid_of(struct api_fixture *fixture, const char *flow)
     return api_capture_at(&capture, "metadata.uid");
 }
 
-/* The entries as text: "a:Completed b:Waiting …". */
+/* Returns the entries of the response as text: "a:Completed b:Waiting …". */
 static char *phases(const struct api_capture *capture)
 {
     scoped(json) json_t *doc = api_capture_json(capture);
@@ -93,7 +94,7 @@ static void every_step_has_an_entry(void **state)
          "\"Retrying\"},{\"name\":\"u-1\",\"phase\":\"Running\"}]}",
          "a:Completed b:Retrying l:Waiting l-0:Waiting l-1:Waiting u:Waiting u-1:Running "
          "z:Waiting"},
-        /* completed: a, l-0 and u-0; failed: b; skipped: z */
+        /* These bits say: completed: a, l-0 and u-0; failed: b; skipped: z. */
         {"in bits",
          "{\"results\":{\"completed\":\"SQ==\",\"failed\":\"Ag==\",\"skipped\":\"AAI=\"}}",
          "a:Completed b:Failed l:Waiting l-0:Completed l-1:Waiting u:Waiting u-0:Completed "

@@ -1,4 +1,4 @@
-/* Watches from every revision of one history receive exactly the changes after it. */
+/* Tests that watches from every revision of one history receive exactly the changes after it. */
 #include "tests/unit.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 enum { OBJECTS = 5, CHANGES = 60, WATCHES = 200, STALLED = 40 };
 
 struct history {
-    char *lines[CHANGES * 3]; /* "TYPE name revision", in order */
+    char *lines[CHANGES * 3]; /* the changes in order, as "TYPE name revision" */
     size_t n;
 };
 
@@ -95,9 +95,8 @@ static void a_watch_receives_every_change_after_its_revision(void **state)
     for (int i = 0; i < WATCHES; i++) {
         since[i] = first + i % (CHANGES + 1);
         open_watch(&fixture, &taps[i], since[i]);
-        if (i % 10 == 0 &&
-            history.n <
-                (size_t)CHANGES * 2) /* the others receive the changes, this one resumes later */
+        /* Watches that are open already receive this change; later ones begin behind it. */
+        if (i % 10 == 0 && history.n < (size_t)CHANGES * 2)
             change(&fixture, CHANGES + i / 10, &history);
     }
     for (int i = 0; i < STALLED; i++)

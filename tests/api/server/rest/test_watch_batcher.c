@@ -1,4 +1,4 @@
-/* The rounds of the watch batcher. Each send advances the virtual clock by its cost. */
+/* Tests the rounds of the watch batcher. Each send advances the virtual clock by its cost. */
 #include "tests/unit.h"
 
 #include "api/server/rest/watch_batcher.h"
@@ -13,7 +13,7 @@ struct watcher {
     struct watch_batch_entry entry;
     struct setup *setup;
     int64_t cost_ns;
-    int sent, again; /* how often it adds itself again at once */
+    int sent, again; /* number of sends so far; how often the watcher adds itself again at once */
 };
 
 struct setup {
@@ -21,7 +21,7 @@ struct setup {
     struct loop *loop;
     struct watch_batcher *batcher;
     struct watcher watchers[WATCHERS];
-    struct timer others; /* other work of the loop, repeated */
+    struct timer others; /* other work of the loop, which is repeated */
     int others_ran, sent, sent_at_first_of_others;
 };
 
@@ -75,8 +75,8 @@ static void a_single_watch_never_waits(void **state)
     set_up(&setup, MS / 100);
     for (int i = 1; i <= 3; i++) {
         watch_batcher_add(setup.batcher, &setup.watchers[0].entry);
-        watch_batcher_add(setup.batcher,
-                          &setup.watchers[0].entry); /* no effect: it waits already */
+        /* No effect, because the watcher waits already. */
+        watch_batcher_add(setup.batcher, &setup.watchers[0].entry);
         loop_settle(setup.loop);
         assert_int_equal(setup.watchers[0].sent, i);
     }
@@ -108,7 +108,7 @@ static void a_pause_follows_a_long_round(void **state)
     ended_ns = loop_mono_ns(setup.loop);
     add_all(&setup);
     loop_settle(setup.loop);
-    assert_int_equal(setup.sent, WATCHERS); /* the pause has not ended */
+    assert_int_equal(setup.sent, WATCHERS); /* the pause between rounds has not ended */
     loop_advance(setup.loop, 100);
     assert_int_equal(setup.sent, 2 * WATCHERS);
     assert_true(loop_mono_ns(setup.loop) > ended_ns);
@@ -120,8 +120,8 @@ static void an_entry_added_during_a_round_waits_for_the_next(void **state)
     struct setup setup;
 
     set_up(&setup, MS);
-    setup.watchers[WATCHERS - 1].again = 1; /* the first to be sent … */
-    setup.watchers[0].again = 1;            /* … and the last */
+    setup.watchers[WATCHERS - 1].again = 1; /* this watcher is the first to be sent */
+    setup.watchers[0].again = 1;            /* this watcher is the last to be sent */
     add_all(&setup);
     loop_settle(setup.loop);
     assert_int_equal(setup.sent, WATCHERS);

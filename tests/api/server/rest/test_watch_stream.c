@@ -1,4 +1,4 @@
-/* Watches against the API in process: their events, their start and their end. */
+/* Tests watches against the API in this process: their events, their start and their end. */
 #include "tests/unit.h"
 
 #include "tests/support/api_objects.h"
@@ -24,13 +24,14 @@ static void a_watch_sends_the_present_state_and_then_changes(void **state)
                        .content_type = "application/merge-patch+json"),
               200);
     check_event(&watch, 1, "metadata.labels.x", "MODIFIED 2");
-    check_event(&picky, 1, "metadata.labels.x", "DELETED 1"); /* the old content … */
+    /* The event DELETED has the old content. */
+    check_event(&picky, 1, "metadata.labels.x", "DELETED 1");
 
     scoped_str revision = api_capture_at(&capture, "metadata.resourceVersion");
     scoped_str deleted = mem_printf("DELETED %s", revision);
 
     check_event(&picky, 1, "metadata.resourceVersion",
-                deleted); /* … under the revision of the change */
+                deleted); /* the event has the revision of the change */
     check_int("back",
               api_send(&fixture, &capture, "PATCH", CMS "/a",
                        .body = "{\"metadata\":{\"labels\":{\"x\":\"1\"}}}",

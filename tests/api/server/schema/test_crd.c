@@ -3,7 +3,7 @@
 #include "api/server/schema/crd.h"
 #include "tests/support/api.h"
 
-/* CustomResourceDefinitions describe the custom kinds and are read-only. */
+/* Tests that CustomResourceDefinitions describe the custom kinds and are read-only. */
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

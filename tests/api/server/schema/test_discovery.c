@@ -3,7 +3,7 @@
 #include "api/server/rest/resources.h"
 #include "tests/support/api_objects.h"
 
-/* Discovery as one document per group and aggregated. */
+/* Tests discovery, as one document per group and aggregated. */
 
 #define AGGREGATED(version)                                                                        \
     "application/json;g=apidiscovery.k8s.io;v=" version ";as=APIGroupDiscoveryList"

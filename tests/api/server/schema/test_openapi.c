@@ -3,7 +3,7 @@
 #include "api/server/schema/openapi_build.h"
 #include "tests/support/api.h"
 
-/* OpenAPI documents; tests/system/kubectl.py checks that kubectl can read them. */
+/* Tests the OpenAPI documents. tests/system/kubectl.py checks that kubectl can read them. */
 
 static const char v2_old[] = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 static const char v2_new[] = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";

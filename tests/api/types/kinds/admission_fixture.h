@@ -11,7 +11,7 @@
 enum { FIXTURE_OBJECTS_MAX = 128 };
 
 struct admission_fixture {
-    struct object *objects[FIXTURE_OBJECTS_MAX]; /* owned */
+    struct object *objects[FIXTURE_OBJECTS_MAX]; /* stored objects; owned */
     size_t count;
     struct admission adm;
     struct error_list errors; /* findings of the last admission */
@@ -41,7 +41,7 @@ static void fixture_each(void *ctx, const struct kind *kind, const char *ns,
             visit(arg, fixture->objects[i]);
 }
 
-/* The first document of a YAML text. Owned. */
+/* Returns the first document of a YAML text. Owned. */
 static json_t *document(const char *yaml)
 {
     struct error err = {0};
@@ -71,7 +71,7 @@ static inline UNUSED const struct object *fixture_add(struct admission_fixture *
     "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: " name "}\n"         \
     "spec: " spec "\nstatus: {state: " state "}\n"
 
-/** The fixture holds an open queue named default. */
+/** Initialises the fixture with an open queue named default. */
 static inline UNUSED void fixture_init(struct admission_fixture *fixture)
 {
     *fixture = (struct admission_fixture){
@@ -102,7 +102,7 @@ static inline UNUSED struct object *fixture_admit(struct admission_fixture *fixt
     return admission_admit(&fixture->adm, doc, old, UNKNOWN_ERROR, &fixture->errors);
 }
 
-/** Whether a finding at `field` (NULL: anywhere) contains `text`. */
+/** Returns whether a finding at `field` (NULL: anywhere) contains `text`. */
 static inline UNUSED bool has_finding(const struct error_list *list, const char *field,
                                       const char *text)
 {
@@ -119,7 +119,7 @@ static inline UNUSED void print_findings(const struct error_list *list)
         print_error("    %s: %s\n", list->items[i].field, list->items[i].message);
 }
 
-/* A manifest and its expected verdict. */
+/* A manifest and the expected verdict of its admission. */
 struct verdict_case {
     const char *name;
     const char *yaml;

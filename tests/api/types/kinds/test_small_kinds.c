@@ -145,7 +145,7 @@ static void a_command_is_decoded(void **state)
 struct kind_case {
     const char *word, *api_version, *plural;
     bool namespaced, has_status;
-    const char *titles; /* of the columns */
+    const char *titles; /* titles of the columns */
 };
 
 /* clang-format off */

@@ -16,7 +16,8 @@ static struct object *with_status(const struct kind *kind, struct blob *status)
     return object_new(kind, meta_new(&draft), blob_intern("{}", 2), status);
 }
 
-/* An object with the writer's struct attached, and one that must parse the text. */
+/* Two objects with the same status: one with the writer's struct attached, and one that must parse
+ * the text. */
 struct pair {
     struct object *left, *read;
 };
@@ -71,7 +72,8 @@ static void a_job_status_reads_back(void **state)
               "\"Pending\",\"lastTransitionTime\":"
               "\"2001-09-09T01:46:40Z\"},{\"status\":\"Running\",\"lastTransitionTime\":\"2001-09-"
               "09T01:46:41Z\"}]}");
-    memset(counts, 0, sizeof counts); /* the copy is deep */
+    /* The copy is deep, so it does not change with the original. */
+    memset(counts, 0, sizeof counts);
     for (int i = 0; i < 2; i++) {
         const struct job_status *got = job_status_of(i ? pair.left : pair.read);
 
@@ -255,7 +257,7 @@ static void written_statuses_pass_the_schema(void **state)
     check_str("findings", errors.count ? errors.items[0].message : "", "");
 }
 
-/* One text decoded as two types, and a text that cannot be decoded. */
+/* A number, decoded as two types, and from a text that cannot be decoded. */
 struct one_number {
     int32_t n;
 };

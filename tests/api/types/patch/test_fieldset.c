@@ -6,7 +6,7 @@
 #include "api/types/patch/managed_fields.h"
 #include "api/types/text/json_text.h"
 
-/* Parses a document. The tables below write it with single quotes. */
+/* Parses a document, in which the tables below have single quotes for double ones. */
 
 static json_t *doc(const char *quoted)
 {

@@ -52,7 +52,8 @@ static json_t *strategic(const json_t *doc, const json_t *patch, struct error *e
 
 struct patch_case {
     const char *doc, *patch;
-    const char *result; /* NULL: an error with `code` and a message that contains `message` */
+    const char *result; /* expected result; NULL: an error with `code` and a message that contains
+                         * `message` */
     enum error_code code;
     const char *message;
 };
@@ -134,7 +135,7 @@ static void json_patches_follow_rfc_6902(void **state)
     check_cases(patch_json, json_cases, countof(json_cases));
 }
 
-/* The examples of RFC 7386, appendix A, except patches that are not objects. */
+/* The examples of RFC 7386, appendix A, without the patches that are not objects. */
 static const struct patch_case merge_cases[] = {
     {"{'a':'b'}", "{'a':'c'}", "{'a':'c'}"},
     {"{'a':'b'}", "{'b':'c'}", "{'a':'b','b':'c'}"},
@@ -256,7 +257,7 @@ static void copies_are_bounded(void **state)
     scoped(json) json_t *patch = json_array();
     struct error err = {0};
 
-    for (int i = 0; i < 30; i++) /* each copy doubles the size */
+    for (int i = 0; i < 30; i++) /* each copy doubles the size of the document */
         json_array_append_new(
             patch, json_pack("{s:s,s:s,s:s}", "op", "copy", "from", "/a", "path", "/a/-"));
     check_error("doubling", patch_json(doc, patch, &err), err, ERR_TOO_LARGE);

@@ -10,7 +10,7 @@
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
 
-/* Appends "params NAME; output NAME KEY; …". */
+/* Appends a reference as "params NAME;" or "output NAME KEY;". */
 static void tell(void *arg, const struct flow_ref *ref)
 {
     static const char *const kinds[] = {
@@ -64,8 +64,8 @@ static void references_are_found(void **unused)
     }
 }
 
-/* Each character is read a bounded number of times; with quadratic time the test would run for
- * hours. */
+/* The parser reads each character a bounded number of times. With quadratic time the test would run
+ * for hours. */
 static void hostile_text_is_read_in_linear_time(void **unused)
 {
     enum { TIMES = 1 << 20 };
@@ -96,7 +96,7 @@ static bool as_upper(void *ctx, const struct flow_ref *ref, struct buf *out, boo
 static void references_are_replaced_by_values(void **unused)
 {
     static const struct {
-        const char *name, *text, *becomes; /* becomes NULL: an error */
+        const char *name, *text, *becomes; /* `becomes`: the replaced text; NULL: an error */
     } cases[] = {
         {"one", "$(params.a)", "<a>"},
         {"among others", "x $(params.a)y$(HOME)$(params.b)", "x <a>y$(HOME)<b>"},

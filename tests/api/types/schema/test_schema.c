@@ -121,7 +121,7 @@ static json_t *parse(const char *text)
 }
 
 static const struct {
-    const char *text, *field, *message; /* NULL: no finding */
+    const char *text, *field, *message; /* expected finding; NULL: there is none */
 } cases[] = {
     {"{'name':'a'}", NULL, NULL},
     {"{'name':'a','limit':null,'any':null,'kept':[{'number':1}]}", NULL, NULL},
@@ -221,7 +221,7 @@ static void check_result(const struct schema *schema, const char *before, const 
     scoped(json) json_t *doc = parse(before_text), *expected = parse(after_text);
     struct error_list errors = {0};
 
-    for (int pass = 0; pass < 2; pass++) { /* the second pass changes nothing */
+    for (int pass = 0; pass < 2; pass++) { /* a second pass of defaulting changes nothing */
         schema_check(schema, doc, "", options, &errors);
         check_str(before, errors.count ? errors.items[0].message : NULL, NULL);
         if (!json_equal(doc, expected))
@@ -344,7 +344,8 @@ static void unchecked_documents_fail_to_decode_instead_of_crashing(void **state)
 }
 
 static const struct {
-    const char *path, *name; /* NULL: no such row */
+    const char *path, *name; /* `name`: name of the row that the path leads to; NULL: there is no
+                              * such row */
 } paths[] = {
     {"name", "name"},
     {"ports.number", "number"},

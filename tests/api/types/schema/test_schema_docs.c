@@ -116,7 +116,8 @@ static void field_table_becomes_markdown(void **state)
               "| `protocol` | string | Default `\"TCP\"`. One of `TCP`, `UDP`. |\n\n");
 }
 
-/* Each default must be valid JSON and pass its own row; each row must have a description. */
+/* Checks the rows of a schema: each default must be valid JSON and pass its own row, and each row
+ * must have a description. */
 static void check_rows(const struct schema *schema, const char *kind, int depth)
 {
     for (const struct field *field = schema->fields; field && field->name; field++) {

@@ -8,7 +8,8 @@
 static const struct json_limits small = {.max_bytes = 200, .max_depth = 3, .max_values = 6};
 
 static const struct {
-    const char *text, *printed; /* printed NULL: an error with `message` */
+    const char *text, *printed; /* `printed`: the text when it is written again; NULL: an error with
+                                 * `message` */
     enum error_code code;
     const char *message;
 } cases[] = {

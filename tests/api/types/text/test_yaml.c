@@ -14,7 +14,7 @@ static struct yaml_stream *parse(const char *text, struct error *err)
 }
 
 static const struct {
-    const char *yaml, *json; /* json: all documents, one per line */
+    const char *yaml, *json; /* `json`: all documents of the stream as JSON, one per line */
 } good[] = {
     {"a: 1\nb: [x, 'y', \"z\"]\n", "{\"a\":1,\"b\":[\"x\",\"y\",\"z\"]}\n"},
     {"{\"a\": {\"b\": [1, 2.5, true, null, \"\\u00e4\"]}}",
@@ -47,7 +47,7 @@ static const struct {
      "[{\"x\":1},{\"x\":2,\"z\":4},{\"p\":3,\"x\":1,\"z\":4},{\"<<\":5}]\n"},
     {"[!!int '5', !!float 5, !!bool 'yes', !!null '', !custom 5, !!timestamp 2026-01-01]",
      "[5,5,true,null,\"5\",\"2026-01-01\"]\n"},
-    {"y: 1\n'n': 2\n", "{\"true\":1,\"n\":2}\n"}, /* as in kubectl */
+    {"y: 1\n'n': 2\n", "{\"true\":1,\"n\":2}\n"}, /* kubectl reads the key y as true, too */
     {"%YAML 1.1\n---\na: b\n", "{\"a\":\"b\"}\n"},
     {"\xEF\xBB\xBF"
      "a: b\n",
@@ -208,7 +208,7 @@ static bool accepted(const struct buf *text, const struct yaml_limits *limits, s
 
 static const struct {
     const char *name, *before, *part, *after;
-    size_t at; /* the largest count that passes */
+    size_t at; /* the largest count that is accepted */
     struct yaml_limits limits;
     const char *message;
 } bounds[] = {
@@ -236,7 +236,7 @@ static void limits_hold_at_plus_one_and_times_ten(void **state)
         struct error err = {0};
 
         repeat(&text, bounds[i].before, bounds[i].part, bounds[i].at, bounds[i].after);
-        if (*bounds[i].part == '[') /* close them, so that the limit is the only error */
+        if (*bounds[i].part == '[') /* closes the lists, so that the limit is the only error */
             for (size_t j = 0; j < bounds[i].at; j++)
                 buf_char(&text, ']');
         check_ok(bounds[i].name, accepted(&text, &bounds[i].limits, &err), err);
@@ -302,7 +302,7 @@ static void alias_expansion_is_limited(void **state)
     check_error("laughs", parse(laughs, &err), err, ERR_BAD_REQUEST);
     check_has("laughs", err.message, "stand for more than 200000 values");
 
-    /* Long text counts as more than one value. */
+    /* A long text counts as more than one value. */
     buf_str(&text, "a: &a ");
     for (int i = 0; i < 1000000; i++)
         buf_char(&text, 'x');
@@ -312,7 +312,7 @@ static void alias_expansion_is_limited(void **state)
     buf_str(&text, "]\n");
     check_error("text", parse(text.data, &err), err, ERR_BAD_REQUEST);
 
-    /* Depths add up over aliases. */
+    /* The depths of nested aliases add up. */
     buf_clear(&text);
     buf_str(&text, "x0: &x0 [[[[[[[[[[1]]]]]]]]]]\n");
     for (int i = 1; i < 100; i++)
@@ -348,7 +348,7 @@ static void reader_returns_documents_in_order(void **state)
     assert_false(yaml_reader_next(reader, &doc, &err));
     assert_null(doc);
     check_has("error", err.message, "line ");
-    /* Calls after the end give no document. */
+    /* Further calls after the end give no document. */
     assert_true(yaml_reader_next(reader, &doc, &err));
     assert_null(doc);
 }

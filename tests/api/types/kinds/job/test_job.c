@@ -162,7 +162,7 @@ static void jobs_are_accepted_and_refused(void **state)
 struct default_case {
     const char *name, *yaml;
     const char *path; /* JSON pointer without the first slash */
-    const char *want; /* JSON text; NULL: absent */
+    const char *want; /* expected value as JSON text; NULL: absent */
 };
 
 /* clang-format off */
@@ -225,7 +225,7 @@ static void defaults_are_filled_in(void **state)
     fixture_release(&fixture);
 }
 
-/* ADM-14 */
+/* A job without missing fields stays as written (ADM-14). */
 static void a_job_without_missing_fields_stays_as_written(void **state)
 {
     struct admission_fixture fixture;

@@ -79,7 +79,7 @@ static void updates_are_accepted_and_refused(void **state)
     fixture_release(&fixture);
 }
 
-/* A copy of a stored job with one member changed. */
+/* Each case changes one member of a copy of a stored job. */
 static void no_other_field_may_change(void **state)
 {
     static const struct {

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *name, *yaml;
-    const char *field; /* NULL: no warning at all */
+    const char *field; /* field of the expected warning; NULL: no warning at all */
     const char *text;
 } cases[] = {
     {"nothing to say",

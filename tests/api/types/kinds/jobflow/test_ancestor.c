@@ -36,7 +36,7 @@ static void flow_ask(json_t *flows, size_t step, size_t wanted)
                                            "phases", "Completed"));
 }
 
-/* Step i waits for step i - 1. */
+/* Returns steps of which step i waits for step i - 1. */
 static json_t *chain_of(size_t steps)
 {
     json_t *flows = json_array();
@@ -49,7 +49,7 @@ static json_t *chain_of(size_t steps)
     return flows;
 }
 
-/* Admits a flow of these steps. Consumes `flows`. */
+/* Admits a flow of these steps and returns whether it was accepted. `flows` is freed. */
 static bool flow_admit(json_t *flows, struct admission_fixture *fixture)
 {
     scoped(json) json_t *doc = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion",
@@ -105,7 +105,7 @@ static void a_distant_step_that_is_no_ancestor_is_refused(void **state)
     fixture_release(&fixture);
 }
 
-/* Answers the same question from the transitive closure. */
+/* The closure answers by another method the question that admission asks. */
 static void answers_equal_those_of_the_transitive_closure(void **state)
 {
     enum { STEPS = 3000, WORDS = (STEPS + 63) / 64, QUESTIONS = 90 };

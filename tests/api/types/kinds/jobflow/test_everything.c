@@ -12,7 +12,7 @@
 
 enum { FILE_MAX = 1 << 20, DEPTH_MAX = 16, ROWS_MAX = 300 };
 
-/* A row of a table. A table may be used at several places (conditions have three); one use is
+/* A row of a field table. A table may be used at several places (conditions have three); one use is
  * enough. */
 struct row {
     const struct field *field;
@@ -34,7 +34,7 @@ static struct row *row_of(struct walk *walk, const struct field *field)
     return &walk->rows[walk->count++];
 }
 
-/* The values of a member in all parents, with lists taken apart. Owned. */
+/* Returns the values of a member in all parents, with lists taken apart. Owned. */
 static json_t *values_of(const json_t *parents, const char *member)
 {
     json_t *all = json_array(), *parent, *element;

@@ -213,7 +213,7 @@ static void all_findings_are_reported_at_once(void **state)
     fixture_release(&fixture);
 }
 
-/* Flows that --jobflow-compat=upstream accepts. */
+/* With --jobflow-compat=upstream, flows with duplicate names are accepted. */
 static void upstream_compatibility_accepts_duplicate_names(void **state)
 {
     struct admission_fixture fixture;

@@ -49,7 +49,7 @@ static void templates_are_accepted_and_refused(void **state)
     check_verdicts(cases, countof(cases));
 }
 
-/* With upstream compatibility, templates are not checked. */
+/* With --jobflow-compat=upstream, templates are not checked. */
 static void upstream_compatibility_checks_no_template(void **state)
 {
     struct admission_fixture fixture;

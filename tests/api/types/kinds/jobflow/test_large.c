@@ -6,7 +6,7 @@
 #include "tests/api/types/kinds/admission_fixture.h"
 #include "tests/support/cpu.h"
 
-/* A chain of steps. With `closed` the first step waits for the last one. */
+/* Returns a chain of steps. With `closed` the first step waits for the last one. */
 static json_t *line_of(size_t steps, bool closed)
 {
     json_t *flows = json_array();
@@ -120,7 +120,8 @@ static void an_option_allows_larger_flows(void **state)
 /* Patches may refer to parameters very often, so the look-up must not be linear. */
 static void each_of_many_parameters_is_found(void **state)
 {
-    enum { PARAMETERS = 2000, STRIDE = 777 }; /* without a common divisor: every one, in no order */
+    /* The stride and the count have no common divisor: every parameter is met, in no order. */
+    enum { PARAMETERS = 2000, STRIDE = 777 };
     scoped(buf) struct buf text = {0};
     struct admission_fixture fixture;
     char name[16];

@@ -1,5 +1,5 @@
-/* api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and the
- * graphs they make. covers: jobflow.md 14 15 16 17 */
+/* Tests api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and
+ * the graphs they make. covers: jobflow.md 14 15 16 17 */
 #include "tests/unit.h"
 
 #include "api/types/admission.h"
@@ -20,7 +20,7 @@ static void batched_lookups_equal_single_ones(void **state)
 
     name_index_init(&single, NAMES);
     name_index_init(&many, NAMES);
-    for (int i = 0; i < NAMES; i++) /* some twice, within one run and far apart */
+    for (int i = 0; i < NAMES; i++) /* some names twice, within one run and far apart */
         names[i] = arena_printf(arena, "step-%d", dice_roll(&dice, NAMES / 2));
     name_index_put_all(&many, names, NAMES, 0, before);
     for (uint32_t i = 0; i < NAMES; i++)
@@ -37,7 +37,7 @@ static void batched_lookups_equal_single_ones(void **state)
 struct graph {
     struct arena *arena;
     struct jobflow_spec spec;
-    int names[STEPS_MAX]; /* of the steps, as numbers */
+    int names[STEPS_MAX]; /* names of the steps, as numbers */
     int n_targets[STEPS_MAX];
     int targets[STEPS_MAX][TARGETS_MAX];
 };
@@ -47,8 +47,8 @@ static const char *name_of(struct graph *graph, int number)
     return arena_printf(graph->arena, "s%d", number);
 }
 
-/* A random flow, mostly in order. A few targets come later or do not exist, and a few names are
- * repeated. */
+/* Makes a random flow, mostly in order. A few targets come later or do not exist, and a few names
+ * are repeated. */
 static void make_graph(struct graph *graph, struct dice *dice)
 {
     int steps = 1 + dice_roll(dice, STEPS_MAX), oddity = dice_roll(dice, 5);
@@ -87,8 +87,8 @@ static bool is_step(const struct graph *graph, int number, int until)
     return false;
 }
 
-/* Removes steps whose targets have all been removed. The remaining steps are on a cycle or depend
- * on one. */
+/* Returns whether the graph has no cycle: removes steps whose targets have all been removed. The
+ * remaining steps are on a cycle or depend on one. */
 static bool is_good(const struct graph *graph)
 {
     int steps = (int)graph->spec.steps.count;

@@ -8,7 +8,7 @@
 #define SECONDS(n) ((n)*INT64_C(1000000000))
 
 static const struct {
-    const char *name, *durations, *codes, *want; /* NULL: fine */
+    const char *name, *durations, *codes, *want; /* `want`: the expected message; NULL: accepted */
 } checked[] = {
     /* clang-format off */
     {"nothing said",            NULL,          NULL},

@@ -88,7 +88,7 @@ static void queues_are_accepted_and_refused(void **state)
     fixture_release(&fixture);
 }
 
-/* ADM-67 */
+/* A Queue gets defaults for the fields that it lacks (ADM-67). */
 static void a_queue_gets_defaults(void **state)
 {
     struct admission_fixture fixture;
@@ -131,7 +131,7 @@ static void legacy_hierarchy_annotations_begin_at_root(void **state)
     fixture_release(&fixture);
 }
 
-/* ADM-65, ADM-69, ADM-71 */
+/* All findings are reported at once (ADM-65, ADM-69, ADM-71). */
 static void all_findings_are_reported_at_once(void **state)
 {
     static const struct {
@@ -172,7 +172,7 @@ static void a_queue_is_never_above_itself(void **state)
     fixture_release(&fixture);
 }
 
-/* More queues than any fixed table could hold. */
+/* There are more queues than any fixed table could hold. */
 static void every_sibling_counts(void **state)
 {
     static const struct verdict_case one_more = {"one more",
@@ -219,7 +219,7 @@ static void updates_keep_the_sums_of_the_tree(void **state)
     fixture_release(&fixture);
 }
 
-/* ADM-70 */
+/* Some queues cannot be deleted (ADM-70). */
 static void some_queues_cannot_be_deleted(void **state)
 {
     struct admission_fixture fixture;
@@ -253,7 +253,7 @@ static void pod_groups_are_accepted_and_refused(void **state)
     fixture_release(&fixture);
 }
 
-/* ADM-66 */
+/* An annotation of a namespace may name the queue of its jobs (ADM-66). */
 static void a_namespace_may_name_the_queue(void **state)
 {
     struct admission_fixture fixture;

@@ -4,6 +4,8 @@
  */
 #include "cli/run/resume.h"
 
+#include <string.h>
+
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/clock.h"
@@ -81,12 +83,18 @@ static void forget(const struct resume_request *request, const struct object *ob
     request->backend->ops->forget(request->backend, object);
 }
 
+static const char *metadata_text(const struct manifest *manifest, const char *key)
+{
+    const json_t *metadata = json_object_get(manifest->doc, "metadata");
+
+    return json_string_value(json_object_get(metadata, key));
+}
+
 static const struct object *stored_object(const struct resume_request *request,
                                           const struct manifest *manifest)
 {
-    const json_t *metadata = json_object_get(manifest->doc, "metadata");
-    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
-    const char *name = json_string_value(json_object_get(metadata, "name"));
+    const char *ns = metadata_text(manifest, "namespace");
+    const char *name = metadata_text(manifest, "name");
 
     return name ? store_get(store_of(request), manifest->kind, ns ? ns : "", name) : NULL;
 }
@@ -165,7 +173,73 @@ static json_t *flagged_document(const struct resume_request *request, enum earli
     return doc;
 }
 
-static bool take_up_one(const struct resume_request *request, const struct manifest *manifest)
+/* Does the object have the manifest's generateName, and no step or earlier manifest is its cause? */
+static bool is_generated_by(const struct resume_request *request, const struct manifest *manifest,
+                            const struct object *object)
+{
+    const char *prefix = metadata_text(manifest, "generateName");
+    const char *ns = metadata_text(manifest, "namespace");
+
+    return prefix && !metadata_text(manifest, "name") && object->kind == manifest->kind &&
+           object->meta->generate_name && strcmp(object->meta->generate_name, prefix) == 0 &&
+           strcmp(object_namespace(object), ns ? ns : "") == 0 && !object->meta->deleted_at_ms &&
+           !meta_controller(object->meta) &&
+           !flow_tracker_find(request->tracker, object_uid(object));
+}
+
+/* The search for the object that an earlier run made of a manifest with a generateName. */
+struct generated {
+    const struct resume_request *request;
+    const struct manifest *manifest;
+    const struct object *newest; /* borrowed */
+};
+
+static void take_newest(void *arg, const struct object *object)
+{
+    struct generated *generated = arg;
+    const struct object *newest = generated->newest;
+
+    if (!is_generated_by(generated->request, generated->manifest, object) ||
+        judge(generated->request, object) == EARLIER_NONE)
+        return;
+    if (!newest || (is_over(newest) && !is_over(object)) ||
+        (is_over(newest) == is_over(object) &&
+         object->meta->created_at_ms >= newest->meta->created_at_ms))
+        generated->newest = object;
+}
+
+/*
+ * A manifest with a generateName names no object. When an earlier run made one of it that is to go
+ * on, returns the manifest with the name of that object: an unfinished one rather than one that is
+ * over, and the newest of several. Owned; NULL: a new object is made. Flows that a daemon has under
+ * such a name may be those of other commands, and a flow that the manifest would change is another
+ * flow.
+ */
+static json_t *document_of_generated(const struct resume_request *request,
+                                     const struct manifest *manifest)
+{
+    struct generated generated = {request, manifest, NULL};
+    struct manifest named = *manifest;
+    struct error_list errors = {0};
+    scoped(json) json_t *doc = NULL;
+    bool possible;
+
+    if (request->backend->shared || !is_followed(manifest->kind))
+        return NULL;
+    store_each(store_of(request), manifest->kind, NULL, take_newest, &generated);
+    if (!generated.newest)
+        return NULL;
+    doc = json_copy(manifest->doc);
+    json_object_set_new(member_copy(doc, "metadata"), "name",
+                        json_string(object_name(generated.newest)));
+    named.doc = doc;
+    named.unchanged = false;
+    possible = request->backend->ops->possible(request->backend, &named, &errors);
+    error_list_release(&errors);
+    return possible ? take(doc) : NULL;
+}
+
+static bool take_up_named(const struct resume_request *request, const struct manifest *manifest)
 {
     const struct object *stored = stored_object(request, manifest), *object = NULL;
     enum earlier earlier = judge(request, stored);
@@ -190,6 +264,18 @@ static bool take_up_one(const struct resume_request *request, const struct manif
     return ok;
 }
 
+static bool take_up_one(const struct resume_request *request, const struct manifest *manifest)
+{
+    scoped(json) json_t *doc = document_of_generated(request, manifest);
+    struct manifest named = *manifest;
+
+    if (doc) {
+        named.doc = doc;
+        named.unchanged = false;
+    }
+    return take_up_named(request, &named);
+}
+
 /* Unfinished flows and jobs of the store that no manifest names. */
 struct left_over {
     const struct resume_request *request;
@@ -209,7 +295,19 @@ static void collect_left_over(void *arg, const struct object *object)
     left->items[left->count++] = object_ref(object);
 }
 
-static void take_up_left_over(const struct resume_request *request)
+/* Why a flow goes on that no manifest names. */
+static const char *remark_on(const struct manifests *set, const struct object *object)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (object->meta->generate_name && set->items[i].kind == object->kind &&
+            metadata_text(&set->items[i], "generateName") &&
+            strcmp(metadata_text(&set->items[i], "generateName"), object->meta->generate_name) == 0)
+            return "; it goes on beside a new one, because its file has changed since, --fresh "
+                   "would forget it";
+    return "; it is in no file given, --fresh would forget it";
+}
+
+static void take_up_left_over(const struct resume_request *request, const struct manifests *set)
 {
     struct left_over left = {.request = request};
 
@@ -219,8 +317,7 @@ static void take_up_left_over(const struct resume_request *request)
         if (request->fresh)
             forget(request, left.items[i]);
         else
-            resume(request, EARLIER_RESUME, left.items[i],
-                   "; it is in no file given, --fresh would forget it");
+            resume(request, EARLIER_RESUME, left.items[i], remark_on(set, left.items[i]));
         object_unref((struct object *)(size_t)left.items[i]);
     }
     mem_free(left.items);
@@ -239,6 +336,6 @@ bool resume_all(const struct resume_request *request, const struct manifests *se
         ok = take_up_one(request, &set->items[order[i]]);
     mem_free(order);
     if (ok && !request->backend->shared)
-        take_up_left_over(request);
+        take_up_left_over(request, set);
     return ok;
 }

@@ -5,7 +5,9 @@
  * A run follows the flows and jobs of its manifests and all others that are unfinished in the data
  * directory, because their pods may be at work. A flow or job that is over runs again from the
  * start; one that is unfinished goes on, provided that its manifest has not changed. `fresh`
- * deletes all unfinished ones first.
+ * deletes all unfinished ones first. A manifest with a generateName stands for the object that an
+ * earlier run made of it, if that one goes on; otherwise a new one is made. In a daemon, whose other
+ * clients may use the same generateName, a new one is always made.
  *
  * With `retry_failed` a failed flow starts again where it failed, and a flow that succeeded is
  * kept. This and `keep_going` are passed to the flow as annotations, because its spec belongs to

@@ -315,6 +315,63 @@ def an_edited_flow_is_not_taken_up_silently():
     jobflow("run", "--fresh", "f.yaml", code=0)
 
 
+def nightly(*steps):
+    """A manifest whose flow gets a name in each run; the step b waits for the file `go`."""
+    flow_doc = flow("", list(steps))
+    flow_doc["metadata"] = {"generateName": "night-"}
+    return manifest("f.yaml", flow_doc, *GATED[1:])
+
+
+def flows():
+    return jobflow("get", "jf", "-o", "name").stdout.split()
+
+
+def a_flow_with_a_generated_name_is_taken_up_and_no_second_one_starts():
+    nightly(step("a"), step("b", ["a"]), step("c", ["b"]))
+    run = Background("run", "f.yaml")
+    wait_until("step b is at work", lambda: os.path.exists("at-b"))
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+    first = flows()
+    check_equal("flows", len(first), 1)
+    write("go", "")
+    again = jobflow("run", "f.yaml", code=0)
+    check_in("stdout", "resuming %s: 1 of 3 steps completed before\n" % first[0].split("/")[1], again.stdout)
+    check_equal("no other flow", flows(), first)
+    check_equal("what ran", read("ran"), "a\nb\nb\nb-end\nc\n")
+    jobflow("run", "f.yaml", code=0)
+    check_equal("what is over runs anew", len(flows()), 2)
+    nothing_left()
+
+
+def a_flow_with_a_generated_name_whose_file_changed_goes_on_beside_a_new_one():
+    nightly(step("a"), step("b", ["a"]), step("c", ["b"]))
+    run = Background("run", "f.yaml")
+    wait_until("step b is at work", lambda: os.path.exists("at-b"))
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+    write("go", "")
+    nightly(step("a"), step("c", ["a"]))
+    again = jobflow("run", "f.yaml", code=0)
+    check_in("stdout", "goes on beside a new one, because its file has changed since", again.stdout)
+    check_equal("flows", len(flows()), 2)
+    check_equal("what ran", sorted(read("ran").split()), sorted(["a", "b", "b", "b-end", "c", "a", "c"]))
+    nothing_left()
+
+
+def a_failed_flow_with_a_generated_name_is_retried():
+    flow_doc = flow("", [step("a")])
+    flow_doc["metadata"] = {"generateName": "night-"}
+    manifest("f.yaml", flow_doc, template("a", "cd %s; echo a >> ran; [ -e good ]" % os.getcwd()))
+    jobflow("run", "f.yaml", code=1)
+    first = flows()
+    write("good", "")
+    check_in("stdout", "retrying night-", jobflow("run", "--retry-failed", "f.yaml", code=0).stdout)
+    check_equal("no other flow", flows(), first)
+    check_in("stdout", "succeeded before", jobflow("run", "--retry-failed", "f.yaml", code=0).stdout)
+    check_equal("what ran", read("ran"), "a\na\n")
+
+
 def other_unfinished_flows_of_the_directory_are_taken_up_and_named():
     run = interrupted_at_b()
     run.wait()

@@ -38,6 +38,13 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_real());
 }
 
+/* Have the pod's status reported, unless the pod ends meanwhile, which reports it once. */
+static void report_soon(struct pod *pod)
+{
+    if (!alarm_is_set(&pod->status_delay))
+        alarm_set(&pod->shim->reactor, &pod->status_delay, STATUS_DELAY_MS * (int64_t)NS_PER_MS);
+}
+
 static void restart_now(struct alarm *alarm)
 {
     struct container *c = container_of(alarm, struct container, restart);
@@ -144,6 +151,8 @@ void container_ended(struct container *c, int code, int number, const char *reas
         status->finished_ms = status->started_ms; /* the wall clock was set back, so the end must
                                                    * not lie before the start (D-12) */
     pod_wake(pod);
+    if (pod->n_running)
+        report_soon(pod); /* the pod goes on without this container */
     if (pod->life != LIFE_ACTIVE ||
         !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
         return;
@@ -242,8 +251,7 @@ static void set_running(struct container *c)
     if (c->spec->limits.memory_bytes > 0 &&
         !(pod->shim->sandbox && pod_sandbox_limits_memory(pod->shim->sandbox, c->index)))
         alarm_set(&pod->shim->reactor, &c->memory_check, MEMORY_CHECK_MS * (int64_t)NS_PER_MS);
-    if (!alarm_is_set(&pod->status_delay))
-        alarm_set(&pod->shim->reactor, &pod->status_delay, STATUS_DELAY_MS * (int64_t)NS_PER_MS);
+    report_soon(pod);
 }
 
 void container_update_program(struct container *c, struct frame_reader fields)

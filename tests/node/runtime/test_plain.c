@@ -449,6 +449,38 @@ static void the_usage_of_a_run_is_in_its_status(void **state)
     check("memory", status->containers.items[0].memory_peak_bytes >= 256 << 10);
 }
 
+/* The other one runs until the end of the first was reported. */
+static void the_end_of_a_container_is_reported_while_others_run(void **state)
+{
+    struct test_pod pod = {
+        "two", .main = {{.argv = {"sh", "-c", "until [ -e go ]; do sleep 0.02; done; exit 3"}},
+                        {.argv = {"sleep", "600"}}}};
+    scoped_str dir = test_path("two");
+    const struct pod_status *status;
+    int ended = 0;
+
+    check_int("directory", mkdir(dir, 0700), 0);
+    pod.main[0].cwd = dir;
+    pods_start(fixture, &pod);
+    check("both run", pods_phase(fixture, "two", POD_RUNNING, LIMIT_MS));
+
+    scoped_str go = mem_printf("%s/go", dir);
+
+    close(open(go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    for (int waited_ms = 0; !ended && waited_ms < LIMIT_MS; waited_ms += 20) {
+        pods_run(fixture, 20);
+        status = pods_phase(fixture, "two", POD_RUNNING, LIMIT_MS);
+        check("the pod runs", status);
+        ended = status->containers.items[0].state == CONTAINER_TERMINATED;
+        if (ended)
+            check_int("its code", status->containers.items[0].exit_code, 3);
+    }
+    check("its end is reported", ended);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "two", 0);
+    check("ends", pods_final(fixture, "two", LIMIT_MS));
+    pods_runtime(fixture)->ops->release(pods_runtime(fixture), "two");
+}
+
 static void a_failed_init_container_fails_the_pod(void **state)
 {
     struct test_pod pod = {"init-fails", .init = {{.argv = {"false"}}},
@@ -594,6 +626,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(containers_wait_for_the_sidecars_startup_probe),
         cmocka_unit_test(the_end_of_the_log_is_the_message_of_a_failed_run_if_the_policy_says_so),
         cmocka_unit_test(the_usage_of_a_run_is_in_its_status),
+        cmocka_unit_test(the_end_of_a_container_is_reported_while_others_run),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
         cmocka_unit_test(a_deadline_ends_the_pod),
         cmocka_unit_test(a_deadline_may_come_while_the_pod_runs),

@@ -168,11 +168,11 @@ static int rank(enum pod_phase phase)
 
 static bool limits(const struct pod_spec *spec, const char *resource)
 {
+    bool any = pod_amount_text(&spec->limits, resource) != NULL;
+
     for (size_t i = 0; i < spec->containers.count; i++)
-        for (size_t l = 0; l < spec->containers.items[i].limits.count; l++)
-            if (strcmp(spec->containers.items[i].limits.items[l].key, resource) == 0)
-                return true;
-    return false;
+        any = any || pod_amount_text(&spec->containers.items[i].limits, resource);
+    return any;
 }
 
 /* Returns a note about the pod's limits that the kernel does not enforce (SEC-27); NULL: there are

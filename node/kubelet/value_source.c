@@ -192,25 +192,21 @@ static const struct pod_container *container_named(const struct pod_spec *spec, 
     return NULL;
 }
 
-static bool amount_of(const struct str_map *map, const char *name, quantity_nano *out)
-{
-    for (size_t i = 0; i < map->count; i++)
-        if (strcmp(map->items[i].key, name) == 0)
-            return quantity_parse(map->items[i].value, out, NULL);
-    return false;
-}
-
-/* Returns the amount that a container has of a resource. A limit that is not set is the node's
- * capacity. A request that is not set is the limit, or 0. */
+/* Returns the amount that a container has of a resource. A limit that is not set is that of the pod,
+ * or else the node's capacity. A request that is not set is the limit, or 0. */
 static quantity_nano resource_of(const struct value_source *source,
                                  const struct pod_container *container, bool limit,
                                  const char *name)
 {
-    quantity_nano value = 0;
+    quantity_nano of_pod;
 
-    if ((!limit && amount_of(&container->requests, name, &value)) ||
-        amount_of(&container->limits, name, &value) || !limit)
-        return value;
+    if (!limit && pod_amount_text(&container->requests, name))
+        return pod_amount(&container->requests, name);
+    if (!limit || pod_amount_text(&container->limits, name))
+        return pod_amount(&container->limits, name);
+    of_pod = pod_amount(&source->spec->limits, name);
+    if (of_pod)
+        return of_pod;
     if (strcmp(name, "cpu") == 0)
         return (quantity_nano)source->cpu_milli * 1000000;
     if (strcmp(name, "memory") == 0)

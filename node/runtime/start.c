@@ -85,7 +85,7 @@ static bool asks_ports(const struct runtime_pod *pod)
 
 static bool asks_limits(const struct runtime_pod *pod)
 {
-    return any_container(pod, has_limit);
+    return pod->spec->limits.count || any_container(pod, has_limit);
 }
 
 static bool (*const sandbox_reasons[])(const struct runtime_pod *) = {
@@ -115,16 +115,16 @@ static enum shim_restart restart_of(const char *policy)
     return RESTART_ALWAYS;
 }
 
-static int64_t limit_of(const struct str_map *limits, const char *resource, bool milli)
+/* Returns the limits `own`. Limits that are missing there are taken from `of_pod`. */
+static struct shim_limits limits_of(const struct str_map *own, const struct str_map *of_pod)
 {
-    for (size_t i = 0; i < limits->count; i++) {
-        quantity_nano value;
+    int64_t memory = quantity_whole(pod_amount(own, "memory"));
+    int64_t cpu = quantity_milli(pod_amount(own, "cpu"));
 
-        if (strcmp(limits->items[i].key, resource) == 0 &&
-            quantity_parse(limits->items[i].value, &value, NULL))
-            return milli ? quantity_milli(value) : quantity_whole(value);
-    }
-    return 0;
+    return (struct shim_limits){
+        .memory_bytes = memory ? memory : quantity_whole(pod_amount(of_pod, "memory")),
+        .cpu_milli = cpu ? cpu : quantity_milli(pod_amount(of_pod, "cpu")),
+    };
 }
 
 static uint32_t volume_index(const struct runtime_pod *pod, const char *name)
@@ -199,8 +199,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
             .sub_path = from->sub_paths ? from->sub_paths[i] : spec->mounts.items[i].sub_path,
             .read_only = spec->mounts.items[i].read_only,
         };
-    out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
-    out->limits.cpu_milli = limit_of(&spec->limits, "cpu", true);
+    out->limits = limits_of(&spec->limits, &pod->spec->limits);
     if (spec->lifecycle) {
         fill_hook(arena, spec, POST_START_HOOK, &out->post_start);
         fill_hook(arena, spec, PRE_STOP_HOOK, &out->pre_stop);
@@ -322,8 +321,10 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         .ids = isolation.ids,
         .confined = pod->confined,
         .n_volumes = (uint32_t)pod->n_volumes,
+        .limits = limits_of(&spec->limits, &spec->limits),
     };
 
+    start.limits.cpu_request_milli = pod_spec_requests(spec).cpu_milli;
     start.containers =
         arena_array(arena, pod->n_init + pod->n_containers, sizeof *start.containers);
     for (size_t i = 0; i < pod->n_init; i++)

@@ -1,5 +1,6 @@
 /*
- * Control groups of containers: where they can be made, making them, removing those left behind.
+ * Control groups of containers and pods: where they can be made, making them, removing those left
+ * behind.
  *
  * Some of the groups that are left behind belong to no known pod any more: their shim was killed
  * and its data directory removed. Therefore the maker of a group holds a shared lock on the file by
@@ -30,7 +31,9 @@
 enum {
     TEXT_MAX = 1 << 20,
     PERIOD_US = 100000,
-    PROCESSES_MAX = 1024, /* default limit of processes of a pod (rule L-37) */
+    QUOTA_MIN_US = 1000,        /* the kernel refuses less */
+    CPU_MILLI_MAX = 1000000000, /* a million processors: the kernel refuses quotas beyond 2^44 us */
+    PROCESSES_MAX = 1024,       /* default limit of processes of a pod (rule L-37) */
     MAKE_TRIES = 8,
     REMOVE_TRIES = 50,
     REMOVE_PAUSE_NS = 2000000,
@@ -128,6 +131,16 @@ static char *own_dir(const char *controller, char **out_point)
     return mem_printf("%s%s", point, strcmp(path, "/") != 0 ? path : "");
 }
 
+/* Lets the groups made in this directory have all controllers that it has itself. */
+static void enable_controllers(const char *dir)
+{
+    for (size_t i = 0; i < CGROUP_LIMITS; i++) {
+        scoped_str enable = mem_printf("+%s", controllers[i]);
+
+        write_file(dir, "cgroup.subtree_control", enable);
+    }
+}
+
 /* Returns whether groups made in this directory of the unified hierarchy get any controller. A
  * group delegates controllers only if it has no processes of its own or is the root. */
 static bool delegates_controllers(const char *dir)
@@ -135,11 +148,7 @@ static bool delegates_controllers(const char *dir)
     scoped_str path = mem_printf("%s/cgroup.subtree_control", dir);
     scoped(buf) struct buf text = {0};
 
-    for (size_t i = 0; i < CGROUP_LIMITS; i++) {
-        scoped_str enable = mem_printf("+%s", controllers[i]);
-
-        write_file(dir, "cgroup.subtree_control", enable);
-    }
+    enable_controllers(dir);
     if (!file_read(path, TEXT_MAX, &text, NULL) || !text.data || access(dir, W_OK))
         return false;
     for (size_t i = 0; i < CGROUP_LIMITS; i++)
@@ -187,10 +196,11 @@ const struct cgroup_parents *cgroup_find_parents(void)
 
 /* Chapter: making groups. */
 
-/* One row for each limit: the flag of struct cgroup that says whether the limit is enforced, the
- * limit's file in cgroup v1 and in the unified hierarchy, and the function that makes the text to
- * write there. The text is owned; NULL sets no limit. */
+/* One row for each limit: its controller, the flag of struct cgroup that says whether the limit is
+ * enforced, the limit's file in cgroup v1 and in the unified hierarchy, and the function that makes
+ * the text to write there. The text is owned; NULL sets no limit. */
 struct limit_file {
+    enum cgroup_limit controller;
     size_t flag; /* offset of the flag in struct cgroup */
     const char *names[2];
     char *(*value)(const struct shim_limits *limits, bool unified);
@@ -201,13 +211,39 @@ static char *memory_value(const struct shim_limits *limits, bool unified)
     return limits->memory_bytes > 0 ? mem_printf("%lld", (long long)limits->memory_bytes) : NULL;
 }
 
+int64_t cgroup_cpu_quota_us(int64_t milli)
+{
+    int64_t quota_us = (milli < CPU_MILLI_MAX ? milli : CPU_MILLI_MAX) * PERIOD_US / 1000;
+
+    return quota_us > QUOTA_MIN_US ? quota_us : QUOTA_MIN_US;
+}
+
 static char *cpu_value(const struct shim_limits *limits, bool unified)
 {
-    long long quota = (long long)limits->cpu_milli * PERIOD_US / 1000;
+    long long quota_us = cgroup_cpu_quota_us(limits->cpu_milli);
 
     if (limits->cpu_milli <= 0)
         return NULL;
-    return unified ? mem_printf("%lld %d", quota, PERIOD_US) : mem_printf("%lld", quota);
+    return unified ? mem_printf("%lld %d", quota_us, PERIOD_US) : mem_printf("%lld", quota_us);
+}
+
+int64_t cgroup_cpu_weight(int64_t milli, bool unified)
+{
+    static const struct {
+        int64_t of_one, least, most;
+    } units[] = {{1024, 2, 262144}, {100, 1, 10000}};
+    int64_t weight = (milli < CPU_MILLI_MAX ? milli : CPU_MILLI_MAX) * units[unified].of_one / 1000;
+
+    if (weight < units[unified].least)
+        return units[unified].least;
+    return weight < units[unified].most ? weight : units[unified].most;
+}
+
+static char *weight_value(const struct shim_limits *limits, bool unified)
+{
+    if (limits->cpu_request_milli <= 0)
+        return NULL;
+    return mem_printf("%lld", (long long)cgroup_cpu_weight(limits->cpu_request_milli, unified));
 }
 
 static char *pids_value(const struct shim_limits *limits, bool unified)
@@ -218,16 +254,32 @@ static char *pids_value(const struct shim_limits *limits, bool unified)
 }
 
 /* clang-format off */
-static const struct limit_file limit_files[CGROUP_LIMITS] = {
-    [CGROUP_MEMORY] = {offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
-    [CGROUP_CPU]    = {offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
-    [CGROUP_PIDS]   = {offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
+static const struct limit_file limit_files[] = {
+    {CGROUP_MEMORY, offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
+    {CGROUP_CPU,    offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
+    {CGROUP_CPU,    offsetof(struct cgroup, weighs_cpu),       {"cpu.shares",            "cpu.weight"}, weight_value},
+    {CGROUP_PIDS,   offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
 };
 /* clang-format on */
 
+static bool has_dir(const struct cgroup *group, const char *dir)
+{
+    for (size_t i = 0; i < group->n; i++)
+        if (strcmp(group->dirs[i], dir) == 0)
+            return true;
+    return false;
+}
+
+/* Returns the directory of the group in the hierarchy whose groups are made in `parent`: inside the
+ * group of its pod, if the pod has one there. Owned. */
 static char *group_dir(const char *parent, const struct cgroup_spec *spec)
 {
-    return mem_printf("%s/%s%s-%u", parent, group_prefix, spec->uid, spec->index);
+    scoped_str of_pod = mem_printf("%s/%s%s-pod", parent, group_prefix, spec->uid);
+
+    if (spec->index == CGROUP_OF_POD)
+        return take(of_pod);
+    return mem_printf("%s/%s%s-%u", spec->of_pod && has_dir(spec->of_pod, of_pod) ? of_pod : parent,
+                      group_prefix, spec->uid, spec->index);
 }
 
 /* Returns the path of the file by which one thread joins the group in `dir`; owned. Joining
@@ -237,14 +289,6 @@ static char *group_dir(const char *parent, const struct cgroup_spec *spec)
 static char *join_file(const char *dir, bool unified)
 {
     return mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
-}
-
-static bool has_dir(const struct cgroup *group, const char *dir)
-{
-    for (size_t i = 0; i < group->n; i++)
-        if (strcmp(group->dirs[i], dir) == 0)
-            return true;
-    return false;
 }
 
 /* Opens the file by which processes join a group and locks it. The shared lock keeps the empty
@@ -303,14 +347,21 @@ static bool add_dir(struct cgroup *group, const char *dir, bool unified)
     return true;
 }
 
-/* Sets one limit: in the controller's cgroup v1 hierarchy if there is one, else in the unified
- * hierarchy. */
-static void set_limit(struct cgroup *group, enum cgroup_limit which, const struct cgroup_spec *spec)
+/* Returns the directory in which groups with this limit are made: in the controller's cgroup v1
+ * hierarchy if there is one, else in the unified hierarchy. */
+static const char *parent_for(enum cgroup_limit controller, bool *out_unified)
 {
     const struct cgroup_parents *parents = cgroup_find_parents();
-    const struct limit_file *file = &limit_files[which];
-    bool unified = !parents->v1[which];
-    const char *parent = unified ? parents->unified : parents->v1[which];
+
+    *out_unified = !parents->v1[controller];
+    return *out_unified ? parents->unified : parents->v1[controller];
+}
+
+static void set_limit(struct cgroup *group, const struct limit_file *file,
+                      const struct cgroup_spec *spec)
+{
+    bool unified;
+    const char *parent = parent_for(file->controller, &unified);
     scoped_str dir = parent ? group_dir(parent, spec) : NULL;
     scoped_str value = file->value(&spec->limits, unified);
     struct stat info;
@@ -323,6 +374,20 @@ static void set_limit(struct cgroup *group, enum cgroup_limit which, const struc
         *(bool *)((char *)group + file->flag) = true;
     else if (!existed && !has_dir(group, dir))
         rmdir(dir);
+}
+
+/* Makes a group in each group of the pod, so that the pod's limits hold for the container. */
+static void enter_pod(struct cgroup *group, const struct cgroup_spec *spec)
+{
+    for (enum cgroup_limit which = 0; spec->of_pod && which < CGROUP_LIMITS; which++) {
+        bool unified;
+        const char *parent = parent_for(which, &unified);
+        scoped_str dir = parent ? group_dir(parent, spec) : NULL;
+        scoped_str above = dir ? mem_printf("%.*s", (int)(strrchr(dir, '/') - dir), dir) : NULL;
+
+        if (dir && has_dir(spec->of_pod, above))
+            add_dir(group, dir, unified);
+    }
 }
 
 static void attach_bpf(struct cgroup *group, const struct cgroup_spec *spec)
@@ -340,8 +405,11 @@ struct cgroup *cgroup_new(const struct cgroup_spec *spec)
     struct cgroup *group = mem_alloc(sizeof *group);
 
     group->unified = group->unified_fd = -1;
-    for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
-        set_limit(group, which, spec);
+    enter_pod(group, spec);
+    for (size_t i = 0; i < countof(limit_files); i++)
+        set_limit(group, &limit_files[i], spec);
+    if (spec->index == CGROUP_OF_POD && group->unified >= 0)
+        enable_controllers(group->dirs[group->unified]);
     if (spec->bpf)
         attach_bpf(group, spec);
     if (group->n)
@@ -544,6 +612,7 @@ static void remove_below(const char *parent, bool unified, const struct removal 
         path = mem_printf("%s/%s", parent, entry->d_name);
         if (!is_ours(path))
             continue;
+        remove_below(path, unified, removal); /* groups of the containers of a pod */
         if (removal->orphaned)
             remove_unlocked(path, unified);
         else

@@ -1,18 +1,21 @@
 #pragma once
 /*
- * Resource limits of a container, enforced by control groups.
+ * Resource limits of a container, and of a pod as a whole, enforced by control groups.
  *
  * A container gets one group per cgroup hierarchy, made below the group of this process. Groups can
  * be made as root on hosts with cgroup v1 hierarchies, and wherever a subtree of the unified
- * hierarchy (cgroup v2) was delegated to this user together with its controllers.
+ * hierarchy (cgroup v2) was delegated to this user together with its controllers. A pod with limits
+ * of its own gets groups likewise, and the groups of its containers are made in them.
  *
  *   memory   memory.max | memory.limit_in_bytes, and the count of OOM kills
- *   cpu      cpu.max | cpu.cfs_quota_us
+ *   cpu      cpu.max | cpu.cfs_quota_us; of a pod also cpu.weight | cpu.shares
  *   pids     pids.max, for every container whose processes no rlimit bounds
  *
  * The shim that makes a group removes it. A group whose shim was killed stays behind:
- * cgroup_remove_lost and cgroup_remove_orphaned find it again by its name, "jobflow-<uid>-<index>".
+ * cgroup_remove_lost and cgroup_remove_orphaned find it again by its name, "jobflow-<uid>-<index>"
+ * or "jobflow-<uid>-pod".
  */
+#include <limits.h>
 #include <sys/types.h>
 
 #include "node/sandbox/sockaddr_bpf.h"
@@ -38,20 +41,33 @@ struct cgroup {
     size_t n;
     int unified;    /* index in `dirs` of the directory in the unified hierarchy; -1 = none */
     int unified_fd; /* descriptor of the directory in the unified hierarchy, or -1 */
-    bool limits_memory, limits_cpu, limits_processes;
+    bool limits_memory, limits_cpu, limits_processes, weighs_cpu;
     bool sockaddr_bpf;    /* BPF programs rewrite the socket addresses of the group's processes */
     uint64_t storage_key; /* key of the group's entry in the map of the BPF programs */
 };
 
-/* Describes the control group of one container that is to be made. */
+/* The index of the groups of a pod as a whole. */
+enum { CGROUP_OF_POD = INT_MAX };
+
+/* Describes the control group of one container, or of a pod as a whole, that is to be made. */
 struct cgroup_spec {
     const char *uid; /* uid of the pod */
-    unsigned index;  /* index of the container in its pod */
+    unsigned index;  /* index of the container in its pod, or CGROUP_OF_POD */
+    const struct cgroup
+        *of_pod; /* the pod's groups; the container's are made in them. NULL = none */
     struct shim_limits limits;
     const struct sockaddr_bpf *bpf;     /* BPF programs to attach to the group; NULL = none */
     const struct sockaddr_rules *rules; /* rules that the BPF programs apply; unused without
                                          * `bpf` */
 };
+
+/** Returns the processor time of each period of 100 ms, in microseconds, for a limit of `milli`
+ * thousandths of a processor. It is at least 1000, the least that the kernel takes. */
+int64_t cgroup_cpu_quota_us(int64_t milli);
+/** Returns the share of a pod that requests `milli` thousandths of a processor, in the unit of
+ * cpu.weight or, in cgroup v1, of cpu.shares. One processor is the kernel's default of 100 or 1024.
+ */
+int64_t cgroup_cpu_weight(int64_t milli, bool unified);
 
 /** Finds out which limits the kernel enforces here, with a group that is removed again. */
 void cgroup_check_limits(bool *memory, bool *cpu, bool *processes);

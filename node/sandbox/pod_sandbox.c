@@ -342,6 +342,7 @@ void pod_sandbox_free(struct pod_sandbox *sandbox)
         mem_free(sandbox->env[i]);
     for (uint32_t i = 0; i < sandbox->pod->n_init + sandbox->pod->n_main; i++)
         cgroup_free(sandbox->groups[i]);
+    cgroup_free(sandbox->group);
     mem_free(sandbox->groups);
     mem_free(sandbox->contents);
     if (sandbox->dirs.own_fd >= 0)
@@ -424,6 +425,11 @@ unsigned pod_sandbox_process_limit(const struct pod_sandbox *sandbox)
 bool pod_sandbox_limits_memory(const struct pod_sandbox *sandbox, unsigned index)
 {
     return sandbox->groups[index] && sandbox->groups[index]->limits_memory;
+}
+
+bool pod_sandbox_limits_pod_memory(const struct pod_sandbox *sandbox)
+{
+    return sandbox->group && sandbox->group->limits_memory;
 }
 
 bool pod_sandbox_oom_killed(const struct pod_sandbox *sandbox, unsigned index)

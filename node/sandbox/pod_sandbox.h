@@ -40,6 +40,7 @@ struct pod_sandbox {
     char *env[POD_SANDBOX_ENV_MAX]; /* variables of every container, [n_env]; owned */
     uint32_t n_env;
     struct cgroup **groups; /* control group of each container; NULL = none */
+    struct cgroup *group;   /* control group of the pod as a whole, around them; NULL = none */
     uint64_t *contents;     /* for each volume a hash of its files */
 };
 
@@ -99,6 +100,8 @@ uint16_t pod_sandbox_taken_port(const struct pod_sandbox *sandbox, unsigned inde
 
 /** Returns whether the kernel enforces the memory limit of the container. */
 bool pod_sandbox_limits_memory(const struct pod_sandbox *sandbox, unsigned index);
+/** Returns whether the kernel enforces the memory limit of the pod as a whole. */
+bool pod_sandbox_limits_pod_memory(const struct pod_sandbox *sandbox);
 /** Returns whether the kernel has killed a process of the container for exceeding the memory
  * limit. */
 bool pod_sandbox_oom_killed(const struct pod_sandbox *sandbox, unsigned index);

@@ -174,19 +174,33 @@ static int run_tree(struct pod_sandbox *sandbox, struct error *err)
     return tree_fd;
 }
 
+/* Makes the control groups of the pod as a whole, unless they exist or the pod has no limits. */
+static void make_pod_group(struct pod_sandbox *sandbox)
+{
+    struct shim_limits limits = sandbox->pod->limits;
+
+    if (sandbox->group || (!limits.memory_bytes && !limits.cpu_milli))
+        return;
+    limits.processes = -1;
+    sandbox->group = cgroup_new(
+        &(struct cgroup_spec){.uid = sandbox->pod->uid, .index = CGROUP_OF_POD, .limits = limits});
+}
+
 /* Makes the control groups of a container. At level full an rlimit bounds its processes already,
  * unless sshd may change to other ids, each of which would have the whole share; then a pids group
  * is needed, too. */
-static struct cgroup *make_group(const struct pod_sandbox *sandbox, unsigned index)
+static struct cgroup *make_group(struct pod_sandbox *sandbox, unsigned index)
 {
     struct shim_limits limits = sandbox->pod->containers[index].limits;
 
+    make_pod_group(sandbox);
     if (sandbox->level == ISOLATION_FULL && !sandbox->serves_ssh &&
         pod_sandbox_process_limit(sandbox))
         limits.processes = -1;
     return cgroup_new(&(struct cgroup_spec){
         .uid = sandbox->pod->uid,
         .index = index,
+        .of_pod = sandbox->group,
         .limits = limits,
         .bpf = sandbox->bpf,
         .rules = &sandbox->rules,

@@ -28,7 +28,6 @@ enum {
     BACKOFF_MAX_MS = 300000,
     BACKOFF_RESET_MS = 600000, /* after a run of this length the back-off before a restart begins
                                 * anew */
-    MEMORY_CHECK_MS = 1000,
     HOOK_LIMIT_MS = 120000, /* limit of a postStart hook; a preStop hook has the grace period of its
                              * pod */
 };
@@ -38,7 +37,8 @@ static int64_t now_ms(void)
     return clock_wall_ms(clock_real());
 }
 
-/* Have the pod's status reported, unless the pod ends meanwhile, which reports it once. */
+/* Has the pod's status reported after a short delay. A pod that ends meanwhile is reported only
+ * once. */
 static void report_soon(struct pod *pod)
 {
     if (!alarm_is_set(&pod->status_delay))
@@ -251,6 +251,7 @@ static void set_running(struct container *c)
     if (c->spec->limits.memory_bytes > 0 &&
         !(pod->shim->sandbox && pod_sandbox_limits_memory(pod->shim->sandbox, c->index)))
         alarm_set(&pod->shim->reactor, &c->memory_check, MEMORY_CHECK_MS * (int64_t)NS_PER_MS);
+    pod_watch_memory(pod);
     report_soon(pod);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "node/sandbox/pod_sandbox.h"
+#include "node/sandbox/pss.h"
 #include "node/sandbox/spawn.h"
 #include "node/shim/shim.h"
 
@@ -80,6 +81,39 @@ static void check_volumes(struct alarm *alarm)
     pod_end(pod, 0);
 }
 
+/* Kills the largest container, as the kernel would, if all together have too much. */
+static void check_memory(struct alarm *alarm)
+{
+    struct pod *pod = container_of(alarm, struct pod, memory_check);
+    struct container *largest = NULL;
+    int64_t sum = 0, most = -1;
+
+    for (unsigned i = 0; i < pod->n_containers; i++) {
+        struct container *c = &pod->containers[i];
+        int64_t bytes = c->pid ? pss_of_tree(c->pid) : -1;
+
+        sum += bytes > 0 ? bytes : 0;
+        if (bytes > most) {
+            most = bytes;
+            largest = c;
+        }
+    }
+    if (largest && sum > pod->spec.limits.memory_bytes) {
+        largest->over_memory = true;
+        container_signal(largest, SIGKILL);
+    }
+    pod_watch_memory(pod);
+}
+
+void pod_watch_memory(struct pod *pod)
+{
+    const struct pod_sandbox *sandbox = pod->shim->sandbox;
+
+    if (pod->spec.limits.memory_bytes > 0 && pod->n_containers > 1 && pod->n_running &&
+        !alarm_is_set(&pod->memory_check) && !(sandbox && pod_sandbox_limits_pod_memory(sandbox)))
+        alarm_set(&pod->shim->reactor, &pod->memory_check, MEMORY_CHECK_MS * (int64_t)NS_PER_MS);
+}
+
 struct pod *pod_new(struct shim *shim, const struct frame *frame)
 {
     size_t len = (size_t)(frame->fields.end - frame->fields.at);
@@ -107,6 +141,7 @@ struct pod *pod_new(struct shim *shim, const struct frame *frame)
     pod->deadline.ring = deadline_passed;
     pod->kill.ring = kill_now;
     pod->volume_check.ring = check_volumes;
+    pod->memory_check.ring = check_memory;
     pod->status.init_containers.items = statuses;
     pod->status.init_containers.count = spec.n_init;
     pod->status.containers.items = statuses + spec.n_init;
@@ -126,6 +161,7 @@ static void clear_alarms(struct pod *pod)
     alarm_clear(reactor, &pod->deadline);
     alarm_clear(reactor, &pod->kill);
     alarm_clear(reactor, &pod->volume_check);
+    alarm_clear(reactor, &pod->memory_check);
 }
 
 void pod_free(struct pod *pod)
@@ -143,7 +179,7 @@ void pod_free(struct pod *pod)
 void pod_adopt(struct pod *pod, struct shim *shim)
 {
     struct alarm *const alarms[] = {&pod->status_delay, &pod->deadline, &pod->kill,
-                                    &pod->volume_check};
+                                    &pod->volume_check, &pod->memory_check};
 
     for (size_t i = 0; i < countof(alarms); i++)
         alarms[i]->row.position = 0; /* the alarms are still in the reactor of the shared shim if

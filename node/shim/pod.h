@@ -83,6 +83,8 @@ struct pod {
     struct alarm status_delay; /* delay of the first status, which may then include a quick end */
     struct alarm deadline, kill;
     struct alarm volume_check; /* next measurement of the pod's volumes on disk */
+    struct alarm memory_check; /* next measurement of the memory of all containers, where no control
+                                * group limits it */
     struct pod_status status;
 
     unsigned n_containers;
@@ -105,6 +107,10 @@ void pod_refuse(struct pod *pod, const char *reason, const char *message);
 void pod_stop(struct pod *pod, int64_t grace_ms);
 /** `deadline_ms` is as in struct shim_pod. */
 void pod_set_deadline(struct pod *pod, int64_t deadline_ms);
+/** Measures the memory of all containers each second, if the pod has a limit of its own that no
+ * control group enforces. */
+void pod_watch_memory(struct pod *pod);
+enum { MEMORY_CHECK_MS = 1000 };
 /** Brings pod->status up to date and returns it. Its texts are borrowed from the pod. */
 struct shim_status pod_status_now(struct pod *pod);
 

@@ -262,7 +262,10 @@ static void get_port(struct frame_reader *r, struct arena *arena, uint32_t *port
     X(BOOL, confined)                                \
     X(TEXT, host_key)                                \
     X(TEXT, host_public)                             \
-    X(ARRAY, volumes, n_volumes, volume, 4 * TEXT_BYTES)
+    X(ARRAY, volumes, n_volumes, volume, 4 * TEXT_BYTES) \
+    X(I64, limits.memory_bytes)                      \
+    X(I64, limits.cpu_milli)                         \
+    X(I64, limits.cpu_request_milli)
 PART(sandbox, struct shim_pod, SANDBOX_FIELDS)
 
 static bool container_counts_ok(const struct shim_pod *pod)

@@ -49,9 +49,11 @@ struct shim_mount {
 };
 
 struct shim_limits {
-    int64_t memory_bytes, cpu_milli; /* limits of the container; 0 = no limit */
+    int64_t memory_bytes, cpu_milli; /* limits of the container or pod; 0 = no limit */
     int64_t processes;               /* limit of processes; 0 = a pod's share, -1 = bounded by other
                                       * means; not part of the message */
+    int64_t cpu_request_milli;       /* CPU request of a pod, its share when processors are scarce;
+                                      * 0 = the kernel's default share */
 };
 
 /* An action beside a container's program: a hook at its start or end, or an exec probe. */
@@ -135,6 +137,8 @@ struct shim_pod {
         *host_public; /* key pair for the pod's sshd; NULL = the program brings its own */
     struct shim_volume *volumes;
     uint32_t n_volumes;
+    struct shim_limits limits; /* limits of all containers together; only used if memory or cpu is
+                                * limited */
 };
 
 /* Settings that a shim applies to all its pods. */

@@ -258,6 +258,8 @@ void pods_start(struct pods_fixture *fixture, const struct test_pod *row)
 
     built.spec.restart_policy = row->restart ? row->restart : "Never";
     built.spec.hostname = row->hostname;
+    built.spec.limits.items = &(struct str_pair){"memory", row->memory_limit};
+    built.spec.limits.count = row->memory_limit != NULL;
     if (row->deadline_s)
         built.spec.active_deadline_s = (struct opt_i64){true, row->deadline_s};
     if (row->grace_s)

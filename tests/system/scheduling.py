@@ -2,6 +2,7 @@
 
 # covers: reliability.md INV-N8 INV-N9; see O-80, O-81
 """
+import json
 import os
 import sys
 
@@ -94,6 +95,57 @@ def a_policy_on_unknown_fires_when_a_running_gang_loses_a_pod():
     jobflow("delete", "pod", "gang-main-1", "--data-dir", "d")
     wait_until("the policy has acted", lambda: phase("gang") == "Aborted")
     daemon.stop()
+
+
+def of_the_pod(script, resources, **more):
+    """A template whose pod has resources as a whole, and further containers by name and script."""
+    pods = task("main", script)
+    spec = pods["template"]["spec"]
+    spec["resources"] = resources
+    spec["containers"] += [dict(spec["containers"][0], name=name, command=["sh", "-c", text]) for name, text in more.items()]
+    return template("t", tasks=[pods])
+
+
+HOG = "exec python3 -c 'import sys, time; b = bytearray(int(sys.argv[1]) << 20); time.sleep(600)' "
+
+
+def a_pod_that_requests_more_than_the_machine_has_never_starts():
+    manifest("f.yaml", of_the_pod("true", {"requests": {"cpu": "9999"}}), flow("f", [step("t")]))
+    check_in("run", "needs 9999 cpu", jobflow("run", "f.yaml", code=2).stderr)
+    check_in("validate", "needs 9999 cpu", jobflow("validate", "f.yaml").stderr)
+    daemon = Daemon("--node-resources", "cpu=8")
+    pod = dict(task("main", "true")["template"], apiVersion="v1", kind="Pod", metadata={"name": "p"})
+    pod["spec"].update(schedulerName="volcano", resources={"requests": {"cpu": "9999"}})
+    manifest("pod.yaml", pod)
+    jobflow("apply", "-f", "pod.yaml", "--data-dir", "d")
+
+    def conditions():
+        pods = json.loads(jobflow("get", "pods", "--data-dir", "d", "-o", "json").stdout)["items"]
+        return [c for pod in pods for c in pod["status"].get("conditions", ()) if c["type"] == "PodScheduled"]
+
+    wait_until("the scheduler has judged the pod", conditions)
+    check_equal("it is not placed", conditions()[0]["status"], "False")
+    check_in("it says why", "9999 cpu", conditions()[0]["message"])
+    daemon.stop()
+
+
+def a_pod_that_exceeds_its_memory_limit_is_oom_killed():
+    """The limit of the pod holds for its only container, and for the sum of several that are each within it."""
+    manifest("f.yaml", of_the_pod(HOG + "200", {"limits": {"memory": "20Mi"}}), flow("f", [step("t")]))
+    check_in("one container", "OOMKilled", jobflow("run", "f.yaml", code=1).stdout)
+    manifest("f.yaml", of_the_pod(HOG + "100", {"limits": {"memory": "150Mi"}}, side=HOG + "100"), flow("g", [step("t")]))
+    run = Background("run", "f.yaml")
+    wait_until("one of the two is killed", lambda: "OOMKilled" in jobflow("get", "pods", "-o", "json").stdout)
+    run.signal(2)
+    run.wait()
+
+
+def the_defaults_of_a_pods_resources_are_shown():
+    manifest("f.yaml", of_the_pod("true", {"limits": {"cpu": "500m", "memory": "64Mi"}}), flow("f", [step("t")]))
+    jobflow("run", "f.yaml")
+    pod = json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"][0]
+    check_equal("requests", pod["spec"]["resources"]["requests"], {"cpu": "500m", "memory": "64Mi"})
+    check_equal("quality of service", pod["status"]["qosClass"], "Guaranteed")
 
 
 if __name__ == "__main__":

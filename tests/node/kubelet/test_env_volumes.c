@@ -346,6 +346,22 @@ static void environment_is_resolved_in_order(void **state)
     node_fixture_free(fixture);
 }
 
+/* A container without a limit is told that of its pod. */
+static void limits_of_the_pod_reach_the_environment(void **state)
+{
+    struct node_fixture *fixture = kubelet_fixture_new(1);
+
+    kubelet_fixture_pod(
+        fixture, "p",
+        ",'command':['run'],'resources':{'limits':{'memory':'32Mi'}},'env':["
+        "{'name':'CPU','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu','divisor':'1m'}}},"
+        "{'name':'MB','valueFrom':{'resourceFieldRef':{'resource':'limits.memory','divisor':"
+        "'1Mi'}}},{'name':'ASKED','valueFrom':{'resourceFieldRef':{'resource':'requests.cpu'}}}]",
+        ",'resources':{'limits':{'cpu':'1500m','memory':'64Mi'}}");
+    check_str("env", node_fixture_started(fixture, "p")->env, "CPU=1500;MB=32;ASKED=0;");
+    node_fixture_free(fixture);
+}
+
 /* covers: see 4.4 */
 static void volumes_become_files_and_directories(void **state)
 {
@@ -531,6 +547,7 @@ int main(void)
         cmocka_unit_test(host_aliases_are_lines_of_the_hosts_file),
         cmocka_unit_test(environment_is_resolved_in_order),
         cmocka_unit_test(texts_larger_than_linux_passes_to_a_program_are_refused),
+        cmocka_unit_test(limits_of_the_pod_reach_the_environment),
         cmocka_unit_test(volumes_become_files_and_directories),
         cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),
         cmocka_unit_test(services_are_known_to_pods_of_other_jobs),

@@ -22,13 +22,14 @@ static int bomb_mode(char **args)
     return 0;
 }
 
-/* A program of a pod that touches 200 MiB and then waits. */
+/* A program of a pod that touches as many MiB as args[0] says, 200 by default, and then waits. */
 static int eat_mode(char **args)
 {
-    enum { EATEN = 200 << 20, PAGE = 4096 };
-    volatile char *food = malloc(EATEN); /* without volatile the compiler leaves the writes out */
+    enum { PAGE = 4096 };
+    size_t eaten = (size_t)(args[0] ? atoi(args[0]) : 200) << 20;
+    volatile char *food = malloc(eaten); /* without volatile the compiler leaves the writes out */
 
-    for (int i = 0; food && i < EATEN; i += PAGE)
+    for (size_t i = 0; food && i < eaten; i += PAGE)
         food[i] = 1;
     sleep(60);
     free((char *)food);
@@ -52,6 +53,34 @@ static void too_much_memory_is_reported_as_oom_killed(void **state)
     check_str("reason", status->containers.items[0].reason, "OOMKilled");
     check("what it had is known", status->containers.items[0].memory_peak_bytes > 30 << 20);
     release("hog");
+}
+
+/* Each container is within its own limit, which is that of the pod. */
+static void containers_that_have_too_much_together_are_oom_killed(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    struct test_pod pod = {"hog-pod", WITH_TEST_HOSTS, .memory_limit = "150Mi",
+                           .main = {{.argv = {self, "eat", "100"}},
+                                    {.argv = {self, "eat", "90"}, .memory_limit = "140Mi"}}};
+    const struct pod_status *status;
+    unsigned killed = 0;
+
+    self[n > 0 ? n : 0] = 0;
+    pods_start(fixture, &pod);
+    for (int waited_ms = 0; !killed && waited_ms < LIMIT_MS; waited_ms += 50) {
+        status = pods_phase(fixture, "hog-pod", POD_RUNNING, LIMIT_MS);
+        check("runs", status);
+        for (size_t i = 0; i < status->containers.count; i++)
+            killed += status->containers.items[i].state == CONTAINER_TERMINATED &&
+                      status->containers.items[i].exit_code == 137 &&
+                      strcmp(status->containers.items[i].reason, "OOMKilled") == 0;
+        pods_run(fixture, 50);
+    }
+    check_int("one of the two is killed", killed, 1);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "hog-pod", 0);
+    check("ends", pods_final(fixture, "hog-pod", LIMIT_MS));
+    release("hog-pod");
 }
 
 /* covers: see 6.3 */
@@ -163,6 +192,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_much_memory_is_reported_as_oom_killed),
+        cmocka_unit_test(containers_that_have_too_much_together_are_oom_killed),
         cmocka_unit_test(usage_of_a_killed_program_is_reported),
         cmocka_unit_test(processes_without_end_are_bounded_by_the_pods_share),
         cmocka_unit_test(a_volume_that_outgrows_its_limit_ends_the_pod),

@@ -242,6 +242,142 @@ static void an_empty_group_is_removed_when_its_maker_is_dead(void **state)
     check("removed after its last process", !has_group(inhabited));
 }
 
+static void processor_time_is_in_the_units_of_the_kernel(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t milli, quota_us, weight, shares;
+    } cases[] = {
+        {"less than the kernel takes", 1, 1000, 1, 2},
+        {"a quarter", 250, 25000, 25, 256},
+        {"one", 1000, 100000, 100, 1024},
+        {"a hundred", 100000, 10000000, 10000, 102400},
+        {"more than the kernel weighs", 300000, 30000000, 10000, 262144},
+        {"without bound", INT64_MAX, 100000000000, 10000, 262144},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        check_int(cases[i].name, cgroup_cpu_quota_us(cases[i].milli), cases[i].quota_us);
+        check_int(cases[i].name, cgroup_cpu_weight(cases[i].milli, true), cases[i].weight);
+        check_int(cases[i].name, cgroup_cpu_weight(cases[i].milli, false), cases[i].shares);
+    }
+}
+
+static struct cgroup *pod_group_new(const char *uid)
+{
+    return cgroup_new(&(struct cgroup_spec){.uid = uid,
+                                            .index = CGROUP_OF_POD,
+                                            .limits = {.memory_bytes = 64 << 20,
+                                                       .cpu_milli = 500,
+                                                       .processes = -1,
+                                                       .cpu_request_milli = 250}});
+}
+
+/* A file of the pod's groups with its text; "" when no group has it. */
+static void read_in(const struct cgroup *group, const char *const names[2], struct buf *out)
+{
+    for (size_t i = 0; i < group->n; i++)
+        for (size_t n = 0; n < 2; n++) {
+            scoped_str path = mem_printf("%s/%s", group->dirs[i], names[n]);
+
+            buf_clear(out);
+            if (file_read(path, TEXT_MAX, out, NULL) && out->len)
+                return;
+        }
+    buf_clear(out);
+    buf_char(out, '\0');
+}
+
+static void check_reads(const struct cgroup *group, const char *in_v1, const char *in_unified,
+                        const char *text_v1, const char *text_unified)
+{
+    const char *const names[] = {in_v1, in_unified};
+    scoped(buf) struct buf text = {0};
+
+    read_in(group, names, &text);
+    check(in_unified, strcmp(text.data, text_v1) == 0 || strcmp(text.data, text_unified) == 0);
+}
+
+static bool limits_pods(void)
+{
+    bool memory, cpu, processes;
+
+    cgroup_check_limits(&memory, &cpu, &processes);
+    if (!memory || !cpu)
+        print_message("skipped: no limits on memory and cpu here\n");
+    return memory && cpu;
+}
+
+/* Groups of containers are in those of their pod, in each hierarchy in which the pod has one. */
+static void a_pod_has_a_group_around_those_of_its_containers(void **state)
+{
+    scoped_str uid = mem_printf("pod-%d", (int)getpid());
+    scoped_str name = mem_printf("jobflow-%s-pod/jobflow-%s-3", uid, uid);
+    struct cgroup *pod, *container;
+    struct outcome out;
+
+    if (!limits_pods())
+        return;
+    pod = pod_group_new(uid);
+    check("limits", pod && pod->limits_memory && pod->limits_cpu && pod->weighs_cpu);
+    check_reads(pod, "memory.limit_in_bytes", "memory.max", "67108864\n", "67108864\n");
+    check_reads(pod, "cpu.cfs_quota_us", "cpu.max", "50000\n", "50000 100000\n");
+    check_reads(pod, "cpu.shares", "cpu.weight", "256\n", "25\n");
+    container = cgroup_new(
+        &(struct cgroup_spec){.uid = uid, .index = 3, .of_pod = pod, .limits = {.processes = -1}});
+    check("a group without limits of its own", container != NULL);
+    check_int("in each hierarchy", (long)container->n, (long)pod->n);
+    out = outcome_of(container, name);
+    check_int("processes are in all of them", out.after, (int)pod->n);
+    cgroup_free(container);
+    cgroup_free(pod);
+    cgroup_remove_lost((const char *[]){uid}, 1);
+}
+
+static bool has_pod_group(const char *uid)
+{
+    const struct cgroup_parents *parents = cgroup_find_parents();
+    const char *parent = parents->v1[CGROUP_MEMORY];
+    scoped_str dir = mem_printf("%s/jobflow-%s-pod", parent ? parent : parents->unified, uid);
+
+    return access(dir, F_OK) == 0;
+}
+
+/* Makes the groups of a pod and of one of its containers, in a process that has ended when this
+ * returns. */
+static void make_pod_and_die(const char *uid)
+{
+    int wait_status;
+    pid_t maker = fork();
+
+    if (maker == 0) {
+        struct cgroup *pod = pod_group_new(uid);
+        struct cgroup *container =
+            pod ? cgroup_new(&(struct cgroup_spec){
+                      .uid = uid, .of_pod = pod, .limits = {.memory_bytes = 32 << 20}})
+                : NULL;
+
+        _exit(!container);
+    }
+    check_int("maker", waitpid(maker, &wait_status, 0), maker);
+    check_int("made", wait_status, 0);
+    check("left behind", has_pod_group(uid));
+}
+
+static void groups_of_a_pod_are_removed_with_those_in_them(void **state)
+{
+    scoped_str uid = mem_printf("left-%d", (int)getpid());
+
+    if (!limits_pods())
+        return;
+    make_pod_and_die(uid);
+    cgroup_remove_lost((const char *[]){uid}, 1);
+    check("as those of a lost pod", !has_pod_group(uid));
+    make_pod_and_die(uid);
+    cgroup_remove_orphaned();
+    check("as groups without a maker", !has_pod_group(uid));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +385,9 @@ int main(void)
         cmocka_unit_test(programs_start_in_the_unified_group_and_failures_are_reported),
         cmocka_unit_test(no_group_is_made_without_limits),
         cmocka_unit_test(an_empty_group_is_removed_when_its_maker_is_dead),
+        cmocka_unit_test(processor_time_is_in_the_units_of_the_kernel),
+        cmocka_unit_test(a_pod_has_a_group_around_those_of_its_containers),
+        cmocka_unit_test(groups_of_a_pod_are_removed_with_those_in_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

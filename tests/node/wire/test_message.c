@@ -3,7 +3,7 @@
  * again.
  *
  * Shims of an earlier program keep their pods over an upgrade, so the bytes below never change for
- * SHIM_VERSION 7. They are the whole frame in hexadecimal: length, type, fields.
+ * SHIM_VERSION 8. They are the whole frame in hexadecimal: length, type, fields.
  */
 #include "tests/unit.h"
 
@@ -83,7 +83,7 @@ static struct shim_container containers[] = {
      .log_message = true,
      .mounts = mounts,
      .n_mounts = 2,
-     .limits = {1024, 250, 0},
+     .limits = {1024, 250},
      .post_start = {.act = ACT_EXEC, .argv = argv, .n_argv = 2},
      .pre_stop = {.act = ACT_HTTP, .path = "/bye", .port = 80}}};
 
@@ -109,7 +109,8 @@ static void put_start(struct buf *out)
                                            .host_key = "key",
                                            .host_public = "pub",
                                            .volumes = volumes,
-                                           .n_volumes = 2});
+                                           .n_volumes = 2,
+                                           .limits = {4096, 500, 0, 125}});
 }
 
 static void put_plain_start(struct buf *out)
@@ -274,7 +275,7 @@ static const struct {
      "0000000100000004000000696e697400030300000002000000736800020000002d63000400000074"
      "7275650000000000ffffffffffffffff0000000000000000000000000000000000000000000000"},
     {"START", put_start, again_start,
-     "b30100000303000000752d3100010201000000000000000200000000000000030000000000000001"
+     "cb0100000303000000752d3100010201000000000000000200000000000000030000000000000001"
      "0000000100000004000000696e697400030300000002000000736800020000002d63000400000074"
      "7275650000000000ffffffffffffffff000000000000000000000000000000000000000000000004"
      "0000006d61696e000001000000020000007368000100000003000000413d3100020000002f630002"
@@ -284,7 +285,8 @@ static const struct {
      "ff02000000901f0000160000000000010001030000006b6579000300000070756200020000000100"
      "00006600010100000000000000000000ffffffffffffffffffffffffffffffff0001000000030000"
      "00612f620005000000627900746500a0010000010000006800020001014d00000000000000040000"
-     "002f702f7800020000002f7000020000002f6b00090000004469726563746f7279000100000000"},
+     "002f702f7800020000002f7000020000002f6b00090000004469726563746f727900010000000000"
+     "10000000000000f4010000000000007d00000000000000"},
     {"STATUS", put_status, again_status,
      "d70000000903000000752d310003030700000045766963746564000400000066756c6c0005000000"
      "000000000600000000000000010000000100000004000000696e69740001ffffffffffffffff0000"

@@ -44,6 +44,7 @@ void pod_mutate(const struct admission *adm, json_t *body, const struct object *
     SET_DEFAULT(spec, "enableServiceLinks", json_true());
     default_containers(json_object_get(spec, "initContainers"));
     default_containers(json_object_get(spec, "containers"));
+    pod_default_resources(spec);
 }
 
 void pod_validate(const struct admission *adm, const struct object *old, const struct object *pod,

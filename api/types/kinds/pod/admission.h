@@ -32,6 +32,31 @@ void pod_check_template(const struct admission *adm, const json_t *template,
                         const struct pod_commands *commands, const char *path,
                         struct error_list *errors);
 
+/* resources.c */
+
+/** Writes the defaults of spec.resources into a pod's spec: requests from the sums of the
+ * containers or from the limits, limits of huge pages from the sums. */
+void pod_default_resources(json_t *spec);
+/** Returns whether spec.resources has any amount. */
+bool pod_has_pod_level(const struct pod_spec *spec);
+/** Returns whether spec.resources may have an amount of this resource. */
+bool pod_resource_has_pod_level(const char *name);
+bool pod_resource_is_hugepages(const char *name);
+/** Returns what the containers request, or are limited to, together: the larger one of the sum of
+ * the regular containers and sidecars, and of the peak while the init containers run. */
+quantity_nano pod_containers_request(const struct pod_spec *spec, const char *name);
+quantity_nano pod_containers_limit(const struct pod_spec *spec, const char *name);
+
+/* resources_check.c */
+
+/** Checks the resources of the container at `path`, for example "spec.containers[0]". */
+void pod_check_container_resources(const struct pod_container *container, const char *path,
+                                   struct error_list *errors);
+/** Checks the resources of the pod as a whole, and those of its containers against them. `path` is
+ * that of the spec. */
+void pod_check_pod_resources(const struct pod_spec *spec, const char *path,
+                             struct error_list *errors);
+
 /* volume_check.c */
 
 /** Checks one volume at `path`, for example "spec.volumes[0]": its source, and the rules that the

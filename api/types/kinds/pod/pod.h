@@ -5,6 +5,7 @@
  */
 #include "api/types/object.h"
 #include "api/types/schema/schema.h"
+#include "api/types/text/quantity.h"
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN, POD_PHASE_N };
 
@@ -65,9 +66,11 @@ struct pod_spec {
     int8_t service_links;   /* enableServiceLinks: 0 = no, 1 = yes, -1 = absent */
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
-    struct str_map overhead; /* added to the requests of the containers */
+    struct str_map overhead;         /* added to the requests of the containers */
+    struct str_map requests, limits; /* of the pod as a whole; they win over those of containers */
     json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
     json_t *scheduling_gates; /* the pod is not placed while it has any */
+    bool claims_of_pod;       /* resources.claims is given, which no pod may have */
 };
 
 /* clang-format off */
@@ -146,6 +149,11 @@ int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
  * come several times. */
 void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
                             void *arg);
+
+/** Returns the text of an entry of requests or limits, NULL when there is none. */
+const char *pod_amount_text(const struct str_map *map, const char *name);
+/** Returns the value of an entry of requests or limits, 0 when there is none. */
+quantity_nano pod_amount(const struct str_map *map, const char *name);
 
 /** Guaranteed, Burstable or BestEffort, by the requests and limits of cpu and memory. */
 const char *pod_qos_class(const struct pod_spec *spec);

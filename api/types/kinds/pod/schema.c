@@ -3,10 +3,15 @@
  *
  * Ref: k8s.io/api core/v1, release 1.30, and pod-level resources of 1.32.
  */
+#include <assert.h>
+
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/labels.h"
 
 #define POD(member) offsetof(struct pod_spec, member)
+
+static_assert(POD(limits) - POD(requests) == offsetof(struct container_resources, limits),
+              "requests and limits are read as one struct container_resources");
 
 /* clang-format off */
 static const char *const pod_f_s_group_change_policy_values[] = {"OnRootMismatch", "Always", NULL};
@@ -195,7 +200,7 @@ static const struct field pod_spec_fields[] = {
     {"resourceClaims",                FIELD_LIST,         FIELD_PASS, &pod_resource_claim_schema, .pb = 39,
      .merge_key = "name",
      .doc = "Resource claims that must be allocated before the pod starts."},
-    {"resources",                     FIELD_OBJECT,       FIELD_PASS, &resource_requirements_schema, .pb = 40,
+    {"resources",                     FIELD_INLINE,       POD(requests), &resource_requirements_schema, .pb = 40,
      .doc = "Requests and limits of the pod as a whole."},
     {0},
 };

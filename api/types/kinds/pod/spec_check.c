@@ -1,6 +1,6 @@
 /*
- * Rules of a pod's spec that a field table cannot express: names, programs, sizes, mounts,
- * resources and probes of containers, and volumes.
+ * Rules of a pod's spec that a field table cannot express: names, programs, sizes, mounts and
+ * probes of containers, and volumes. Those of resources are in resources_check.c.
  *
  * Ref: Kubernetes pkg/apis/core/validation ValidatePodSpec, the part that concerns pods on this
  * machine; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
@@ -14,7 +14,6 @@
 #include "api/types/kinds/pod/sim_annotations.h"
 #include "api/types/kinds/pod/volume_path.h"
 #include "api/types/labels.h"
-#include "api/types/text/quantity.h"
 #include "base/compiler.h"
 #include "base/name_index.h"
 
@@ -170,39 +169,6 @@ static void check_mounts(struct check *c, const struct container_place *at)
     }
 }
 
-static void check_quantities(struct check *c, const struct container_place *at, const char *member,
-                             const struct str_map *map)
-{
-    quantity_nano value;
-
-    for (size_t i = 0; i < map->count; i++)
-        if (quantity_parse(map->items[i].value, &value, NULL) && value < 0)
-            FINDING(c->errors, ("%s.resources.%s[%s]", at->path, member, map->items[i].key),
-                    "Invalid value: \"%s\": must be greater than or equal to 0",
-                    map->items[i].value);
-}
-
-static void check_resources(struct check *c, const struct container_place *at)
-{
-    const struct str_map *requests = &at->container->requests, *limits = &at->container->limits;
-
-    check_quantities(c, at, "requests", requests);
-    check_quantities(c, at, "limits", limits);
-    for (size_t r = 0; r < requests->count; r++) {
-        for (size_t l = 0; l < limits->count; l++) {
-            quantity_nano request, limit;
-
-            if (strcmp(requests->items[r].key, limits->items[l].key) == 0 &&
-                quantity_parse(requests->items[r].value, &request, NULL) &&
-                quantity_parse(limits->items[l].value, &limit, NULL) &&
-                quantity_compare(request, limit) > 0)
-                FINDING(c->errors, ("%s.resources.requests", at->path),
-                        "Invalid value: \"%s\": must be less than or equal to %s limit of %s",
-                        requests->items[r].value, limits->items[l].key, limits->items[l].value);
-        }
-    }
-}
-
 static void check_probe(struct check *c, const struct container_place *at, const char *member,
                         const json_t *probe)
 {
@@ -235,7 +201,7 @@ static void check_container(struct check *c, const struct container_place *at)
     check_program(c, at);
     check_sizes(c, at);
     check_mounts(c, at);
-    check_resources(c, at);
+    pod_check_container_resources(at->container, at->path, c->errors);
     check_probe(c, at, "livenessProbe", container->liveness);
     check_probe(c, at, "readinessProbe", container->readiness);
     check_probe(c, at, "startupProbe", container->startup);
@@ -312,6 +278,7 @@ static void check_spec(const struct admission *adm, const struct pod_spec *spec,
 
     check_volumes(&check);
     check_containers(&check);
+    pod_check_pod_resources(spec, path, errors);
     check_dns_label(&check, "hostname", spec->hostname);
     check_dns_label(&check, "subdomain", spec->subdomain);
     if (spec->active_deadline_s.set && spec->active_deadline_s.value < 1)

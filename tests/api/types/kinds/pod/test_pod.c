@@ -222,40 +222,6 @@ static void a_pod_is_decoded_once(void **state)
     fixture_release(&fixture);
 }
 
-struct request_case {
-    const char *name, *yaml;
-    int64_t cpu_milli;
-    const char *qos;
-};
-
-/* clang-format off */
-#define CPU(value) "resources: {requests: {cpu: " value "}}"
-static const struct request_case requests[] = {
-    {"nothing", CONTAINER("image: i"), 0, "BestEffort"},
-    {"sum of regular ones", POD("containers: [{name: a, command: [x], " CPU("1") "}, {name: b, command: [x], " CPU("2") "}]"), 3000, "Burstable"},
-    {"a larger init container", POD("initContainers: [{name: i, command: [x], " CPU("5") "}], containers: [{name: a, command: [x], " CPU("1") "}]"), 5000, "Burstable"},
-    {"a sidecar runs beside all", POD("initContainers: [{name: s, command: [x], restartPolicy: Always, " CPU("2") "}, {name: i, command: [x], " CPU("4") "}], "
-                                      "containers: [{name: a, command: [x], " CPU("1") "}]"), 6000, "Burstable"},
-    {"limits are requests", POD("containers: [{name: a, command: [x], resources: {limits: {cpu: 1, memory: 1Gi}}}]"), 1000, "Guaranteed"},
-};
-/* clang-format on */
-
-static void requests_add_up(void **state)
-{
-    struct admission_fixture fixture;
-
-    fixture_init(&fixture);
-    for (size_t i = 0; i < countof(requests); i++) {
-        scoped(object) struct object *pod = fixture_admit(&fixture, requests[i].yaml, NULL);
-
-        check(requests[i].name, pod != NULL);
-        check_int(requests[i].name, pod_spec_requests(pod_spec_of(pod)).cpu_milli,
-                  requests[i].cpu_milli);
-        check_str(requests[i].name, pod_qos_class(pod_spec_of(pod)), requests[i].qos);
-    }
-    fixture_release(&fixture);
-}
-
 static void updates_may_change_few_fields(void **state)
 {
     struct admission_fixture fixture;
@@ -312,7 +278,6 @@ int main(void)
         cmocka_unit_test(a_pod_gets_the_defaults_of_kubernetes),
         cmocka_unit_test(simulations_take_any_body_of_an_unsupported_volume),
         cmocka_unit_test(a_pod_is_decoded_once),
-        cmocka_unit_test(requests_add_up),
         cmocka_unit_test(updates_may_change_few_fields),
     };
 

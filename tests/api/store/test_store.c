@@ -316,6 +316,128 @@ static void a_watch_that_starts_late_in_a_long_turn_misses_nothing(void **state)
     fixture_free(&fixture);
 }
 
+/* Opens a watch from a timer, which fires before the tasks of its turn. */
+struct opener {
+    struct timer timer;
+    struct fixture *fixture;
+    struct diary *diary;
+};
+
+static void open_watch(struct timer *timer)
+{
+    struct opener *opener = container_of(timer, struct opener, timer);
+
+    watch(opener->fixture, opener->diary, 0);
+}
+
+static void a_watch_opened_while_a_batch_is_in_flight_sees_it_once(void **state)
+{
+    struct fixture fixture = fixture_new(0, 0);
+    struct diary diary = {0};
+    struct opener opener = {{.fire = open_watch}, &fixture, &diary};
+
+    put(&fixture, "a");
+    loop_settle(fixture.loop);
+    put(&fixture, "b");
+    put(&fixture, "c");
+    timer_start(fixture.loop, &opener.timer, 0);
+    loop_settle(fixture.loop);
+    check_str("once", diary.text, "+a@1 +b@2 +c@3 ");
+    fixture_free(&fixture);
+}
+
+/* A watch that opens another one when it sees a change. */
+struct chain {
+    struct fixture *fixture;
+    struct diary *next;
+    bool opened;
+};
+
+static bool watched_chain(void *ctx, enum store_change change, const struct object *old,
+                          const struct object *object)
+{
+    struct chain *chain = ctx;
+
+    if (!chain->opened)
+        watch(chain->fixture, chain->next, 0);
+    chain->opened = true;
+    return true;
+}
+
+static void a_watch_opened_while_another_is_told_misses_nothing(void **state)
+{
+    struct fixture fixture = fixture_new(1, 0);
+    struct diary diary = {0};
+    struct chain chain = {&fixture, &diary, false};
+    const struct store_watch_options options = {
+        .kind = &kind_job, .since_revision = -1, .changed = watched_chain, .ctx = &chain};
+    struct error err;
+
+    check_ok("watch", store_watch_open(fixture.store, &options, &err) != NULL, err);
+    loop_settle(fixture.loop);
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "n%d", i);
+        put(&fixture, name);
+    }
+    loop_settle(fixture.loop);
+    check_str("all of the batch", diary.text, "+n0@1 +n1@2 +n2@3 +n3@4 ");
+    fixture_free(&fixture);
+}
+
+static void a_watch_of_a_namespace_sees_no_other(void **state)
+{
+    struct fixture fixture = fixture_new(0, 0);
+    struct diary past = {0}, live = {0};
+    struct store_watch_options options = {.kind = &kind_job, .ns = "a", .changed = watched};
+    struct error err;
+
+    for (int i = 0; i < 2; i++) {
+        store_put(fixture.store, sample_object(.name = i ? "two" : "one", .ns = "a",
+                                               .uid = i ? "u-two" : "u-one"));
+        store_put(fixture.store, sample_object(.name = i ? "two" : "one", .ns = "b",
+                                               .uid = i ? "v-two" : "v-one"));
+        options.ctx = i ? &live : &past;
+        options.since_revision = i ? -1 : 0;
+        check_ok("watch", store_watch_open(fixture.store, &options, &err) != NULL, err);
+        loop_settle(fixture.loop);
+    }
+    store_put(fixture.store, sample_object(.name = "three", .ns = "b"));
+    store_put(fixture.store, sample_object(.name = "three", .ns = "a", .uid = "u-three"));
+    loop_settle(fixture.loop);
+    check_str("from the start", past.text, "+one@1 +two@3 +three@6 ");
+    check_str("from now on", live.text, "+two@3 +three@6 ");
+    fixture_free(&fixture);
+}
+
+/* covers: reliability.md L-28 P-13 */
+static void the_window_is_bounded_in_bytes(void **state)
+{
+    enum { STATUS_BYTES = 4 << 20, CHANGES = 20 };
+    struct fixture fixture = fixture_new(0, 0);
+    struct diary diary = {0};
+    const struct store_watch_options options = {
+        .kind = &kind_job, .since_revision = 1, .changed = watched, .ctx = &diary};
+    scoped_str status = mem_alloc(STATUS_BYTES + 1);
+    struct error err;
+
+    put(&fixture, "a");
+    memset(status, ' ', STATUS_BYTES);
+    memcpy(status, "{}", 2);
+    for (int i = 0; i < CHANGES; i++) {
+        status[2] = (char)('\t' + i % 2); /* another text each time */
+        put_status(&fixture, "a", status);
+        loop_settle(fixture.loop);
+    }
+    check_error("80 MiB are not kept", store_watch_open(fixture.store, &options, &err), err,
+                ERR_GONE);
+    watch(&fixture, &diary, CHANGES);
+    loop_settle(fixture.loop);
+    check_str("the newest are", diary.text, "~a@21 ");
+    fixture_free(&fixture);
+}
+
 static void equal_bodies_are_kept_once(void **state)
 {
     struct fixture fixture = fixture_new(1, 0);
@@ -371,6 +493,10 @@ int main(void)
         cmocka_unit_test(a_watch_may_end_itself),
         cmocka_unit_test(what_fell_out_of_the_window_is_gone),
         cmocka_unit_test(a_watch_that_starts_late_in_a_long_turn_misses_nothing),
+        cmocka_unit_test(a_watch_opened_while_a_batch_is_in_flight_sees_it_once),
+        cmocka_unit_test(a_watch_opened_while_another_is_told_misses_nothing),
+        cmocka_unit_test(a_watch_of_a_namespace_sees_no_other),
+        cmocka_unit_test(the_window_is_bounded_in_bytes),
         cmocka_unit_test(equal_bodies_are_kept_once),
         cmocka_unit_test(pods_lie_beside_their_job),
     };

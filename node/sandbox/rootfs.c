@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/coverage.h"
 #include "base/mem.h"
 #include "node/sandbox/dev.h"
 #include "node/sandbox/namespaces.h"
@@ -455,6 +456,7 @@ static bool open_base(struct build *build, struct error *err)
 
 static bool enter_root(struct build *build, struct error *err)
 {
+    coverage_write();
     if (build->new_root &&
         (fchdir(build->base_fd) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH)))
         return error_errno(err, errno, "cannot move into the new root");

@@ -1,0 +1,14 @@
+#pragma once
+/*
+ * Counters of covered lines, which exist in the preset cov only (cmake/coverage.c).
+ */
+
+/** Writes the counters to their files. A process calls it before it loses the way to them, because
+ * it changes its root. */
+#ifdef JOBFLOW_COVERAGE
+void coverage_write(void);
+#else
+static inline void coverage_write(void)
+{
+}
+#endif

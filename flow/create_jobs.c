@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/admission.h"
-#include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/condition.h"
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
+#include "template/references.h"
 
 enum {
     CREATE_BATCH = 1000
@@ -134,27 +134,28 @@ static void on_created(struct cluster_call *call, const struct object *result,
     mem_free(create);
 }
 
-/* Replaces the references `$(…)` in a patch. The new parts are in `out_owned`; a patch without
- * references stays as it is, and its merge with the template can be cached. */
-static bool resolve_references(struct flow *flow, uint32_t step, struct template_patch *patch,
-                               json_t *out_owned[2], struct error *err)
+/* The template refers to an output: its results are kept, in large flows too. If the step has ended,
+ * they are read from its job. */
+static void want_output(void *arg, const struct flow_ref *ref)
 {
-    struct flow_values values = {&flow->model, step, flow_phase_text(flow->ending)};
-    const struct flow_ref_values refs = flow_values_of(&values);
-    const json_t *parts[] = {patch->job_spec, patch->spec};
+    struct flow *flow = arg;
+    struct flow_model *m = &flow->model;
+    scoped_str name = NULL;
+    uint32_t step;
 
-    if (!flow->model.has_references || (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1])))
-        return true;
-    for (size_t i = 0; i < countof(parts); i++) {
-        out_owned[i] =
-            parts[i] ? flow_refs_replace(&job_patch_schema, (json_t *)parts[i], &refs, err) : NULL;
-        if (parts[i] && !out_owned[i])
-            return false;
+    if (ref->kind != FLOW_REF_OUTPUT)
+        return;
+    name = mem_printf("%.*s", (int)ref->name_len, ref->name);
+    step = flow_graph_find(m->graph, name);
+    if (step == STEP_NONE || m->steps[step].results_wanted)
+        return; /* its iterations are wanted with it */
+    for (uint32_t i = step; i <= step + flow_graph_iterations(m->graph, step); i++) {
+        const struct object *job =
+            flow_model_wants_outputs(m, i) && !m->steps[i].jobless ? flow_job_of(flow, i) : NULL;
+
+        if (job)
+            flow_model_take_outputs(m, i, job_results_gather(flow->controller->cluster, job));
     }
-    patch->job_spec = out_owned[0];
-    patch->spec = out_owned[1];
-    patch->owner = NULL;
-    return true;
 }
 
 static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template,
@@ -168,13 +169,15 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
                                    .owner = m->body,
                                    .step = step,
                                    .scheduling = m->graph->spec->scheduling};
+    struct flow_values values = {m, step, flow_phase_text(flow->ending)};
+    const struct flow_ref_values refs = flow_values_of(&values);
+    scoped(template_resolved) struct template_resolved resolved = {0};
+    struct template_cache *bodies = flow->controller->bodies;
     scoped(buf) struct buf item = {0};
-    json_t *owned[2] = {NULL, NULL};
-    struct blob *body = NULL;
     char index[16];
 
     if (m->upstream)
-        return template_instantiate(flow->controller->bodies, template, NULL, err);
+        return template_instantiate(bodies, template, NULL, err);
     if (iteration != ITERATION_NONE) {
         snprintf(index, sizeof index, "%u", iteration);
         flow_iteration_item(m, step, &item);
@@ -182,11 +185,11 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
         patch.index = index;
         patch.owner = NULL;
     }
-    if (resolve_references(flow, step, &patch, owned, err))
-        body = template_instantiate(flow->controller->bodies, template, &patch, err);
-    json_decref(owned[0]);
-    json_decref(owned[1]);
-    return body;
+    if (m->compact)
+        template_references_each(bodies, template, want_output, flow);
+    if (!template_resolve(bodies, template, &patch, &refs, &resolved, err))
+        return NULL;
+    return template_instantiate(bodies, template, &patch, err);
 }
 
 static void create_job(struct flow *flow, uint32_t step, const struct object *template,

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "template/internal.h"
 #include "template/merge.h"
 #include "template/overlay.h"
 
-enum { CACHED_BODIES = 1024 };
+enum { CACHED_BODIES = 1024, KNOWN_TEMPLATES = 256 };
 #define EVERY_STEP                                                                                 \
     UINT64_MAX /* stands for steps without a patch of their own: only the flow's scheduling changes
                 * them */
@@ -34,6 +35,7 @@ struct template_cache {
     struct cached_body *bodies; /* oldest first: uthash keeps the order of insertion */
     struct blob *last;          /* template body that `last_doc` was parsed from */
     json_t *last_doc;
+    struct known_template known[KNOWN_TEMPLATES]; /* by address */
 };
 
 struct template_cache *template_cache_new(void)
@@ -57,6 +59,8 @@ void template_cache_free(struct template_cache *cache)
     if (!cache)
         return;
     HASH_ITER(hh, cache->bodies, entry, next) drop(cache, entry);
+    for (size_t i = 0; i < KNOWN_TEMPLATES; i++)
+        blob_unref(cache->known[i].body);
     blob_unref(cache->last);
     json_decref(cache->last_doc);
     mem_free(cache);
@@ -83,9 +87,7 @@ static void remember(struct template_cache *cache, const struct cache_key *key, 
     HASH_ADD(hh, cache->bodies, key, sizeof entry->key, entry);
 }
 
-/* Returns the document of a template body, borrowed. Many steps in a row often use one template, so
- * its document is parsed once and kept. */
-static json_t *document_of(struct template_cache *cache, const struct object *template)
+json_t *template_document(struct template_cache *cache, const struct object *template)
 {
     if (cache->last != template->body) {
         blob_unref(cache->last);
@@ -94,6 +96,11 @@ static json_t *document_of(struct template_cache *cache, const struct object *te
         cache->last_doc = object_body_json(template);
     }
     return cache->last_doc;
+}
+
+struct known_template *template_known(struct template_cache *cache, const struct blob *body)
+{
+    return &cache->known[hash_bytes(&body, sizeof body) % KNOWN_TEMPLATES];
 }
 
 static int64_t number(const json_t *object, const char *member)
@@ -215,7 +222,8 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     struct blob *body;
     json_t *doc, *spec;
 
-    if (!patch || (!patch->job_spec && !patch->spec && !patch->scheduling && !patch->item))
+    if (!patch || (!patch->template_spec && !patch->job_spec && !patch->spec &&
+                   !patch->scheduling && !patch->item))
         return blob_ref(template->body);
     key.template = template->body;
     key.owner = patch->owner;
@@ -224,8 +232,9 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     if (known)
         return blob_ref(known->body);
 
-    doc = document_of(cache, template);
-    spec = json_incref(json_object_get(doc, "spec"));
+    doc = template_document(cache, template);
+    spec = json_incref(patch->template_spec ? (json_t *)patch->template_spec
+                                            : json_object_get(doc, "spec"));
     if (patch->scheduling)
         spec = overlay_scheduling(spec, patch->scheduling);
     spec = apply(spec, patch->job_spec, patch->step, "jobSpec", err);

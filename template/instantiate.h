@@ -25,8 +25,9 @@ struct template_patch {
     uint32_t step;
     const struct flow_scheduling *scheduling; /* spec.scheduling of the flow, merged before both; or
                                                * NULL */
-    const char *item, *index; /* item and number of an iteration, for the variables of its
+    const char *item, *index;    /* item and number of an iteration, for the variables of its
                                * containers; or NULL */
+    const json_t *template_spec; /* the template's spec with its references replaced; or NULL */
 };
 
 /**

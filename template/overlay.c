@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/types/schema/flow_reference.h"
 #include "base/compiler.h"
 
 static void set_text(json_t *spec, const char *member, const char *text)
@@ -67,10 +68,15 @@ static json_t *with_variables(json_t *container, const char *item, const char *i
     json_t *known = json_object_get(container, "env");
     json_t *env = known ? json_copy(known) : json_array();
 
-    for (size_t i = 0; i < countof(variables); i++)
-        if (!has_variable(known, variables[i].name))
-            json_array_append_new(env, json_pack("{s:s, s:s}", "name", variables[i].name, "value",
-                                                 variables[i].value));
+    for (size_t i = 0; i < countof(variables); i++) {
+        scoped(buf) struct buf quoted = {0};
+
+        if (has_variable(known, variables[i].name))
+            continue;
+        flow_ref_quote(variables[i].value, strlen(variables[i].value), &quoted);
+        json_array_append_new(env, json_pack("{s:s, s:s}", "name", variables[i].name, "value",
+                                             quoted.data ? quoted.data : ""));
+    }
     json_object_set_new(out, "env", env);
     return out;
 }

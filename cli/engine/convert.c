@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/schema/flow_reference.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/engine/engine.h"
@@ -77,6 +78,39 @@ json_t *convert_to_template(const json_t *job, const char *name)
     return document(&kind_job_template, metadata_of(job, name), spec);
 }
 
+struct first_reference {
+    struct flow_ref ref;
+    bool found;
+};
+
+/* Words such as $(item) may be variables of the container; these cannot. */
+static void note_flow_reference(void *arg, const struct flow_ref *ref)
+{
+    struct first_reference *first = arg;
+
+    if (first->found || (ref->kind != FLOW_REF_PARAMETER && ref->kind != FLOW_REF_OUTPUT &&
+                         ref->kind != FLOW_REF_FLOW_NAME && ref->kind != FLOW_REF_FLOW_PHASE))
+        return;
+    first->ref = *ref;
+    first->found = true;
+}
+
+/* A job that no flow makes has no parameters and no other steps. Consumes `spec`. */
+static json_t *without_references(json_t *spec, struct error *err)
+{
+    struct first_reference first = {0};
+    scoped(buf) struct buf text = {0};
+
+    flow_refs_each(spec, note_flow_reference, &first);
+    if (!first.found)
+        return spec;
+    flow_ref_write(&first.ref, &text);
+    error_set(err, ERR_INVALID, "spec",
+              "%s has a value only in a flow: name the template in a step of a JobFlow", text.data);
+    json_decref(spec);
+    return NULL;
+}
+
 static json_t *merged_spec(const struct object *template, const json_t *patch, struct error *err)
 {
     const struct template_patch change = {.spec = patch};
@@ -86,7 +120,8 @@ static json_t *merged_spec(const struct object *template, const json_t *patch, s
 
     blob_unref(body);
     template_cache_free(cache);
-    return json_incref(json_object_get(made_body, "spec"));
+    return made_body ? without_references(json_incref(json_object_get(made_body, "spec")), err)
+                     : NULL;
 }
 
 static json_t *patched_spec(struct engine *engine, const json_t *template, const json_t *patch,
@@ -114,7 +149,7 @@ static json_t *spec_of(const json_t *template, const json_t *patch, struct error
     json_t *spec;
 
     if (!patch)
-        return json_deep_copy(json_object_get(template, "spec"));
+        return without_references(json_deep_copy(json_object_get(template, "spec")), err);
     engine = engine_start(&scratch, err);
     spec = engine ? patched_spec(engine, template, patch, err) : NULL;
     engine_stop(engine);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/types/schema/flow_reference.h"
 #include "base/file.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -99,7 +100,9 @@ static void write_hint(const char *type, const json_t *value, const char *field,
 {
     bool is_scalar = value && !json_is_object(value) && !json_is_array(value);
 
-    if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
+    if (*flow_ref_hint(json_string_value(value))) {
+        buf_str(out, flow_ref_hint(json_string_value(value)));
+    } else if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
         buf_str(out, "; put it in quotes");
         if (json_is_integer(value)) { /* other values have several spellings, such as no or 1.10 */
             buf_str(out, ": \"");

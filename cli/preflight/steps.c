@@ -1,7 +1,8 @@
 /*
  * Builds the job of each step and creates it in the scratch registry as a dry run.
  *
- * Steps without a patch share the result of their template. Each patch makes another job; their
+ * Steps without a patch share the result of their template, unless that has references. Each patch
+ * makes another job; their
  * number is bounded, and admission checks the rest when the step starts.
  */
 #include "cli/preflight/steps.h"
@@ -10,11 +11,10 @@
 
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/pin.h"
-#include "api/types/schema/flow_reference.h"
 #include "api/types/text/suggest.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "template/instantiate.h"
+#include "template/references.h"
 
 enum { PATCHED_MAX = 20000 };
 
@@ -187,10 +187,18 @@ struct known_values {
     bool unknown; /* refers to an output: the patch cannot be checked yet */
 };
 
-static void add_first_item(const struct flow_loop *loop, struct buf *out)
+static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                        struct error *err);
+
+/* Items may refer to parameters themselves. */
+static void add_first_item(struct known_values *known, struct buf *out)
 {
+    const struct flow_loop *loop = known->loop;
+    struct known_values of_item = {known->flow, NULL, false};
+    const struct flow_ref_values values = {known_value, &of_item};
+
     if (loop->items.count)
-        buf_str(out, loop->items.items[0]);
+        flow_refs_replace_text(loop->items.items[0], &values, out, NULL);
     else
         buf_printf(out, "%lld", loop->range ? (long long)loop->range->start : 0LL);
 }
@@ -212,7 +220,7 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
     else if (of_iteration && !known->loop)
         *out_leave = true;
     else if (ref->kind == FLOW_REF_ITEM && !known->loop->items_from)
-        add_first_item(known->loop, out);
+        add_first_item(known, out);
     else if (ref->kind == FLOW_REF_INDEX)
         buf_char(out, '0');
     else if (ref->kind == FLOW_REF_ATTEMPT)
@@ -222,29 +230,71 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
     return true;
 }
 
-/* Replaces the references in the patch. Returns false when the value of one is not known yet. */
-static bool resolve(struct steps_run *run, size_t i, struct template_patch *patch,
-                    json_t *out_owned[2], struct error *err)
+/* Replaces the references in template and patch. Returns false when that is refused, or when the
+ * value of one is not known yet. */
+static bool resolve(struct steps_run *run, size_t i, const char *member,
+                    const struct object *template, struct template_patch *patch,
+                    struct template_resolved *out)
 {
     struct known_values known = {run->flow, jobflow_spec_of(run->flow)->steps.items[i].loop, false};
     const struct flow_ref_values values = {known_value, &known};
-    const json_t *parts[] = {patch->job_spec, patch->spec};
+    struct error err = {0};
 
-    if (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1]))
-        return true;
-    for (size_t k = 0; k < countof(parts); k++) {
-        out_owned[k] = parts[k]
-                           ? flow_refs_replace(&job_patch_schema, (json_t *)parts[k], &values, err)
-                           : NULL;
-        if (parts[k] && !out_owned[k]) {
-            found(run, i, "patch", err);
-            return false;
-        }
+    if (template_resolve(run->bodies, template, patch, &values, out, &err))
+        return !known.unknown;
+    found(run, i, member, &err);
+    return false;
+}
+
+/* Says of a finding about a template that it is the template that is meant. */
+static void tell_of_template(struct steps_run *run, const struct error *finding,
+                             void (*report)(void *ctx, const struct error *err))
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(run->flow);
+    struct error err = {0};
+    size_t step;
+
+    if (!report || sscanf(finding->field, "spec.flows[%zu]", &step) != 1)
+        return;
+    error_set(&err, ERR_INVALID, finding->field, "job template %s: %s",
+              flow_step_template(&spec->steps.items[step]), finding->message);
+    report(run->check->ctx, &err);
+}
+
+/* Checks the references of templates as admission checks those of patches. Each step of a template
+ * with references is looked at, because its place in the flow decides which outputs it may have.
+ * Returns false when there are errors. */
+static bool check_references(struct steps_run *run)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(run->flow);
+    struct error_list errors = {0}, warnings = {0};
+    struct jobflow_references *references = NULL;
+    bool ok;
+
+    for (size_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+        const struct object *template =
+            step->choice
+                ? NULL
+                : preflight_template(registry_store(run->check->registry), run->flow, step);
+
+        if (!template || !template_has_references(run->bodies, template))
+            continue;
+        if (!references)
+            references = jobflow_references_new(spec, &errors, &warnings);
+        jobflow_references_check(references, i, step->template_name ? "jobTemplateName" : "name",
+                                 template_spec_document(run->bodies, template));
     }
-    patch->job_spec = out_owned[0];
-    patch->spec = out_owned[1];
-    patch->owner = NULL;
-    return !known.unknown;
+    if (references)
+        jobflow_references_end(references);
+    for (size_t i = 0; i < errors.count; i++)
+        tell_of_template(run, &errors.items[i], run->check->found);
+    for (size_t i = 0; i < warnings.count; i++)
+        tell_of_template(run, &warnings.items[i], run->check->warned);
+    ok = errors.count == 0;
+    error_list_release(&errors);
+    error_list_release(&warnings);
+    return ok;
 }
 
 static const struct object *get(void *ctx, const struct kind *kind, const char *ns,
@@ -267,20 +317,21 @@ static bool check_step(struct steps_run *run, size_t i)
                                    .owner = run->flow->body,
                                    .step = (uint32_t)i,
                                    .scheduling = jobflow_spec_of(run->flow)->scheduling};
-    json_t *owned[2] = {NULL, NULL};
+    scoped(template_resolved) struct template_resolved owned = {0};
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
     const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
     const struct object *template =
         preflight_template(registry_store(run->check->registry), run->flow, step);
     struct error err = {0};
+    bool own_body = is_patched || (template && template_has_references(run->bodies, template));
 
     if (template && run->needs && !is_patched)
         run->needs[i] = fit_need(run->check->fit, job_spec_of(template));
-    if (!template || (!is_patched && !run->check->made && !first_use(run, template)))
+    if (!template || (!own_body && !run->check->made && !first_use(run, template)))
         return false;
 
-    if (!is_patched && run->check->known && run->check->known(run->check->ctx, template)) {
+    if (!own_body && run->check->known && run->check->known(run->check->ctx, template)) {
         check_run(run, i, member, job_spec_of(template));
         return false;
     }
@@ -293,22 +344,20 @@ static bool check_step(struct steps_run *run, size_t i)
             return true;
     }
 
-    resolved = resolve(run, i, &patch, owned, &err);
+    resolved = resolve(run, i, member, template, &patch, &owned);
 
     scoped(blob) struct blob *body =
         resolved ? template_instantiate(run->bodies, template,
-                                        is_patched || patch.scheduling ? &patch : NULL, &err)
+                                        own_body || patch.scheduling ? &patch : NULL, &err)
                  : NULL;
 
-    json_decref(owned[0]);
-    json_decref(owned[1]);
     if (!resolved)
-        return is_patched;
+        return own_body;
     if (body)
         check_body(run, i, member, body);
     else
         run->check->found(run->check->ctx, &err);
-    return is_patched;
+    return own_body;
 }
 
 void preflight_steps(const struct preflight_steps *check, const struct object *flow,
@@ -319,6 +368,8 @@ void preflight_steps(const struct preflight_steps *check, const struct object *f
     size_t n = jobflow_spec_of(flow)->steps.count;
     struct seen_template *seen, *next;
 
+    if (!check_references(&run))
+        n = 0; /* their jobs would be refused for the same reasons */
     for (size_t i = 0, patched = 0; i < n && patched < PATCHED_MAX; i++)
         patched += check_step(&run, i);
     HASH_ITER(hh, run.seen, seen, next)

@@ -126,7 +126,8 @@ static void add_template(const struct flow_pass *pass, size_t step, const char *
     json_array_append_new(c->templates, doc);
 }
 
-static void make_one(const struct flow_pass *pass, size_t step, int iteration,
+/* False when the step can make no job; then no other iteration of it can. */
+static bool make_one(const struct flow_pass *pass, size_t step, int iteration,
                      struct source *source)
 {
     struct conversion *c = pass->c;
@@ -145,7 +146,7 @@ static void make_one(const struct flow_pass *pass, size_t step, int iteration,
 
     if (!spec) {
         findings_error(&c->findings, pass->index, &err);
-        return;
+        return false;
     }
     if (volcano)
         target_normalize_job(spec);
@@ -157,6 +158,7 @@ static void make_one(const struct flow_pass *pass, size_t step, int iteration,
     } else {
         json_decref(spec);
     }
+    return true;
 }
 
 static void make_jobs(const struct flow_pass *pass, size_t step)
@@ -171,7 +173,8 @@ static void make_jobs(const struct flow_pass *pass, size_t step)
         return;
     source->used = true;
     for (int i = 0; i < n; i++)
-        make_one(pass, step, unrolls ? i : -1, source);
+        if (!make_one(pass, step, unrolls ? i : -1, source))
+            break;
 }
 
 static void warn_of_difference(const struct flow_pass *pass)

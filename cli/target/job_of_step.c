@@ -8,21 +8,33 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
+#include "template/references.h"
 
 struct values {
     const struct job_of_step *request;
     const struct flow_loop *loop;
 };
 
-static void write_item(const struct flow_loop *loop, int iteration, struct buf *out)
+static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                     struct error *err);
+
+/* Items may refer to parameters themselves. */
+static bool write_item(const struct job_of_step *request, const struct flow_loop *loop,
+                       struct buf *out, struct error *err)
 {
-    if (loop->range)
+    struct values values = {request, NULL};
+    const struct flow_ref_values refs = {value_of, &values};
+    const int iteration = request->iteration;
+
+    if (!loop->range && request->resolve)
+        return flow_refs_replace_text(loop->items.items[iteration], &refs, out, err);
+    if (!loop->range)
+        buf_str(out, loop->items.items[iteration]);
+    else
         buf_int(out, loop->range->start +
                          iteration * (loop->range->step.set ? loop->range->step.value : 1));
-    else
-        buf_str(out, loop->items.items[iteration]);
+    return true;
 }
 
 static const char *why_unknown(enum flow_ref_kind kind)
@@ -57,8 +69,8 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
     case FLOW_REF_INDEX:
         *out_leave = !values->loop;
         if (values->loop && ref->kind == FLOW_REF_ITEM)
-            write_item(values->loop, request->iteration, out);
-        else if (values->loop)
+            return write_item(request, values->loop, out, err);
+        if (values->loop)
             buf_int(out, request->iteration);
         return true;
     case FLOW_REF_ATTEMPT:
@@ -78,33 +90,26 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
                      ref->key ? ref->key : "", why_unknown(ref->kind));
 }
 
-/* The parts of a patch with their references replaced; owned. */
-static bool resolve(const struct job_of_step *request, struct template_patch *patch,
-                    json_t *out_owned[2], struct error *err)
+/* Replaces the references in template and patch; what the patch borrows then is in `out`. */
+static bool resolve(struct template_cache *bodies, const struct job_of_step *request,
+                    struct template_patch *patch, struct template_resolved *out, struct error *err)
 {
-    struct values values = {request,
-                            request->iteration >= 0
-                                ? jobflow_spec_of(request->flow)->steps.items[request->step].loop
-                                : NULL};
+    const struct flow_step *step = &jobflow_spec_of(request->flow)->steps.items[request->step];
+    struct values values = {request, request->iteration >= 0 ? step->loop : NULL};
     const struct flow_ref_values refs = {value_of, &values};
-    const json_t **const parts[] = {&patch->job_spec, &patch->spec};
-    static const char *const members[] = {"jobSpec", "spec"};
+    struct error why = {0};
+    scoped_str field = NULL;
 
-    for (size_t i = 0; i < countof(parts); i++) {
-        struct error why = {0};
-
-        if (!*parts[i] || !flow_refs_any(*parts[i]))
-            continue;
-        out_owned[i] =
-            flow_refs_replace(&job_patch_schema, (json_t *)(uintptr_t)*parts[i], &refs, &why);
-        if (!out_owned[i]) {
-            scoped_str field = mem_printf("spec.flows[%zu].patch.%s", request->step, members[i]);
-
-            return error_set(err, ERR_INVALID, field, "%s", why.message);
-        }
-        *parts[i] = out_owned[i];
+    if (template_resolve(bodies, request->template, patch, &refs, out, &why))
+        return true;
+    if (strncmp(why.field, "patch.", strlen("patch.")) == 0) {
+        field = mem_printf("spec.flows[%zu].%s", request->step, why.field);
+        return error_set(err, ERR_INVALID, field, "%s", why.message);
     }
-    return true;
+    field = mem_printf("spec.flows[%zu].%s", request->step,
+                       step->template_name ? "jobTemplateName" : "name");
+    return error_set(err, ERR_INVALID, field, "%s%s%s", why.field, *why.field ? ": " : "",
+                     why.message);
 }
 
 json_t *job_of_step(struct template_cache *bodies, const struct job_of_step *request,
@@ -116,19 +121,27 @@ json_t *job_of_step(struct template_cache *bodies, const struct job_of_step *req
                                    .spec = step->patch_spec,
                                    .step = (uint32_t)request->step,
                                    .scheduling = spec->scheduling};
-    json_t *owned[2] = {NULL, NULL};
+    scoped(template_resolved) struct template_resolved resolved = {0};
     scoped(buf) struct buf item = {0};
     struct blob *body = NULL;
     json_t *made = NULL;
     char index[16];
 
     if (request->iteration >= 0) {
-        write_item(step->loop, request->iteration, &item);
+        struct error why = {0};
+
+        if (!write_item(request, step->loop, &item, &why)) {
+            scoped_str field =
+                mem_printf("spec.flows[%zu].for.items[%d]", request->step, request->iteration);
+
+            error_set(err, ERR_INVALID, field, "%s", why.message);
+            return NULL;
+        }
         snprintf(index, sizeof index, "%d", request->iteration);
         patch.item = item.data ? item.data : "";
         patch.index = index;
     }
-    if (!request->resolve || resolve(request, &patch, owned, err))
+    if (!request->resolve || resolve(bodies, request, &patch, &resolved, err))
         body = template_instantiate(bodies, request->template, &patch, err);
     if (body) {
         scoped(json) json_t *members = json_loadb(body->text, body->len, 0, NULL);
@@ -136,7 +149,5 @@ json_t *job_of_step(struct template_cache *bodies, const struct job_of_step *req
         made = json_incref(json_object_get(members, "spec"));
     }
     blob_unref(body);
-    json_decref(owned[0]);
-    json_decref(owned[1]);
     return made;
 }

@@ -32,23 +32,6 @@ const struct job_results *flow_results_of(const struct flow_model *m, uint32_t s
     return results;
 }
 
-void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out)
-{
-    const struct flow_loop *loop = flow_graph_step(m->graph, step)->loop;
-    uint32_t iteration = flow_graph_iteration(m->graph, step);
-    int64_t distance = loop->range && loop->range->step.set ? loop->range->step.value : 1;
-
-    const struct loop_items *items =
-        loop->items_from ? loop_items_of(m, flow_graph_loop(m->graph, step)) : NULL;
-
-    if (loop->items_from)
-        buf_str(out, items && iteration < items->count ? items->items[iteration] : "");
-    else if (loop->items.count)
-        buf_str(out, iteration < loop->items.count ? loop->items.items[iteration] : "");
-    else
-        buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);
-}
-
 static bool add_output(const struct flow_model *m, const struct flow_ref *ref, struct buf *out,
                        struct error *err)
 {
@@ -65,7 +48,7 @@ static bool add_output(const struct flow_model *m, const struct flow_ref *ref, s
     if (value)
         buf_str(out, value);
     else if (target == STEP_NONE || m->steps[target].state != STEP_SKIPPED)
-        return error_set(err, ERR_NOT_FOUND, "patch",
+        return error_set(err, ERR_NOT_FOUND, "",
                          "step %.*s has no output %.*s: its pods write lines KEY=VALUE to their "
                          "termination message; where it may be missing, an `if` with Exists asks "
                          "for it",
@@ -79,7 +62,10 @@ static bool add_parameter(const struct flow_model *m, const struct flow_ref *ref
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
 
     if (!jobflow_find_parameter(m->graph->spec, name))
-        return error_set(err, ERR_INVALID, "patch", "the flow has no parameter %s", name);
+        return error_set(err, ERR_INVALID, "",
+                         "$(params.%s): the flow has no parameter of that name: add it to "
+                         "spec.parameters",
+                         name);
     buf_str(out, jobflow_parameter(m->graph->spec, name));
     return true;
 }
@@ -134,6 +120,36 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
 struct flow_ref_values flow_values_of(struct flow_values *values)
 {
     return (struct flow_ref_values){value_of, values};
+}
+
+/* Appends an entry of `items`, whose references to parameters are replaced. */
+static void add_item(const struct flow_model *m, const char *item, struct buf *out)
+{
+    struct flow_values values = {m, STEP_NONE, NULL};
+    const struct flow_ref_values refs = flow_values_of(&values);
+    scoped(buf) struct buf text = {0};
+
+    if (flow_refs_replace_text(item, &refs, &text, NULL))
+        buf_str(out, text.data ? text.data : "");
+    else
+        buf_str(out, item);
+}
+
+void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out)
+{
+    const struct flow_loop *loop = flow_graph_step(m->graph, step)->loop;
+    uint32_t iteration = flow_graph_iteration(m->graph, step);
+    int64_t distance = loop->range && loop->range->step.set ? loop->range->step.value : 1;
+
+    const struct loop_items *items =
+        loop->items_from ? loop_items_of(m, flow_graph_loop(m->graph, step)) : NULL;
+
+    if (loop->items_from)
+        buf_str(out, items && iteration < items->count ? items->items[iteration] : "");
+    else if (loop->items.count)
+        add_item(m, iteration < loop->items.count ? loop->items.items[iteration] : "", out);
+    else
+        buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);
 }
 
 static bool parse_number(const char *text, double *out)

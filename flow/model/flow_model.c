@@ -348,6 +348,21 @@ bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_p
             ((phase_failed(phase) || aborted) && m->retrying));
 }
 
+bool flow_model_wants_outputs(struct flow_model *m, uint32_t i)
+{
+    struct step *step = &m->steps[i];
+
+    step->results_wanted = true;
+    return step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase) &&
+           !(step->history && step->history->results);
+}
+
+void flow_model_take_outputs(struct flow_model *m, uint32_t i, struct job_results *results)
+{
+    keep_results(&m->steps[i], results);
+    m->changes++;
+}
+
 void flow_model_fail_step(struct flow_model *m, uint32_t i, const char *reason, const char *message)
 {
     struct step *step = &m->steps[i];

@@ -192,6 +192,10 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct ob
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
 /** Whether the results of the step's job, which has come to `phase`, are needed. */
 bool flow_model_wants_results(const struct flow_model *m, uint32_t step, enum job_phase phase);
+/** Another step refers to outputs of the step, which was not known so far. Returns whether it has
+ * ended without its results being known; they are then to be taken from its job. */
+bool flow_model_wants_outputs(struct flow_model *m, uint32_t step);
+void flow_model_take_outputs(struct flow_model *m, uint32_t step, struct job_results *results);
 /** Counts one more target of the step as met. */
 void flow_model_target_met(struct flow_model *m, uint32_t step);
 /** Marks the failure of a step as handled by another step: it no longer fails the flow. */

@@ -235,7 +235,7 @@ static void outputs_and_parameters_go_into_patches(void **state)
     job = flow_fixture_get(fixture, &kind_job, "f-b");
     assert_non_null(job);
     check_int("a number", job_spec_of(job)->tasks.items[0].replicas, 3);
-    check("texts", strstr(job->body->text, "\"red-f\",\"$(params.count)\",\"$(HOME)\""));
+    check("texts", strstr(job->body->text, "\"red-f\",\"$$(params.count)\",\"$(HOME)\""));
 }
 
 /* covers: see jobflow.md 13.3: an output that is not there */

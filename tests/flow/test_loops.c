@@ -37,7 +37,7 @@ static void a_loop_runs_its_items_a_few_at_once(void **state)
         check_str("then the next", flow_fixture_created(fixture),
                   "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b");
         job = flow_fixture_get(fixture, &kind_job, "f-s-1");
-        check("item", strstr(job->body->text, "\"us:1\",\"$(item)\""));
+        check("item", strstr(job->body->text, "\"us:1\",\"$$(item)\""));
         check("variables", strstr(job->body->text, "\"VC_FLOW_ITEM\",\"value\":\"us\""));
         check_str("iteration", meta_annotation(job->meta, ANNOTATION_FLOW_ITERATION), "1");
         check_str("step", meta_annotation(job->meta, ANNOTATION_FLOW_STEP), "s");

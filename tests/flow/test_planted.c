@@ -23,6 +23,7 @@
 #include "flow/model/retry_policy.h"
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
+#include "template/references.h"
 #include "tests/support/flow_walk.h"
 
 /* wraps: flow_condition_holds retry_policy_allows flow_decide_phase ready_queue_batch */
@@ -33,7 +34,7 @@
 /* wraps: flow_model_mark_handled jobflow_pins flow_refs_replace template_instantiate */
 /* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters iteration_budget_renewed */
 /* wraps: jobflow_parameter flow_spec_hash loop_items_of flow_model_unfinished */
-/* wraps: flow_model_restart_failed flow_model_prepare_retry */
+/* wraps: flow_model_restart_failed flow_model_prepare_retry template_resolve */
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
@@ -68,6 +69,8 @@ enum { SEEDS = 3000, CIRCLES = 200000 };
     X(NOT_HANDLED,     "nobody can handle a failure")                           \
     X(NOT_PINNED,      "templates are not pinned")                              \
     X(NO_REFERENCES,   "references stay as they are written")                   \
+    X(TEMPLATE_AS_IT_IS, "references in templates stay as they are written")    \
+    X(SHARED_VALUES,   "a job has the values of another job of its template")   \
     X(NO_PATCH,        "patches are lost")                                      \
     X(NO_CLASS,        "scheduling is not handed on")                           \
     X(LOOP_NOT_SKIPPED, "iterations of a skipped loop wait for ever")           \
@@ -299,6 +302,20 @@ WRAPPED(json_t *, flow_refs_replace, const struct schema *schema, json_t *value,
 {
     return planted == BUG_NO_REFERENCES ? json_incref(value)
                                         : __real_flow_refs_replace(schema, value, values, err);
+}
+
+WRAPPED(bool, template_resolve, struct template_cache *cache, const struct object *template,
+        struct template_patch *patch, const struct flow_ref_values *refs,
+        struct template_resolved *out, struct error *err)
+{
+    struct blob *owner = patch->owner;
+    const bool ok = __real_template_resolve(cache, template, patch, refs, out, err);
+
+    if (planted == BUG_TEMPLATE_AS_IT_IS)
+        patch->template_spec = NULL;
+    if (planted == BUG_SHARED_VALUES && !patch->job_spec && !patch->spec)
+        patch->owner = owner;
+    return ok;
 }
 
 WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,

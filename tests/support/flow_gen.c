@@ -234,6 +234,22 @@ static void roll_rest(struct dice *dice, struct gen_flow *flow)
     flow->handled_succeed = dice_chance(dice, 40);
 }
 
+/* Whether template u has references. If it refers to an output, that is one which all steps of the
+ * template may have. No dice are rolled, so that other features of a seed stay as they are. */
+static void refer_in_template(uint64_t seed, struct gen_flow *flow)
+{
+    uint32_t known = UINT32_MAX;
+
+    flow->referring = hash_stable(&seed, sizeof seed) % 3 == 0;
+    flow->template_output = GEN_NOWHERE;
+    for (uint32_t i = 0; i < flow->count; i++)
+        if (flow->steps[i].other)
+            known &= sources(flow, i);
+    for (uint32_t i = 0; flow->referring && i < flow->count; i++)
+        if (known != UINT32_MAX && (known >> i & 1))
+            flow->template_output = (int)i;
+}
+
 void gen_flow(uint64_t seed, struct gen_flow *out)
 {
     struct dice dice = {seed * UINT64_C(0x2545f4914f6cdd1d)};
@@ -250,6 +266,7 @@ void gen_flow(uint64_t seed, struct gen_flow *out)
     for (uint32_t i = 0; i < out->count; i++)
         roll_step(&dice, out, i);
     roll_rest(&dice, out);
+    refer_in_template(seed, out);
 }
 
 bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
@@ -262,11 +279,14 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
     flow->steps[at] = (struct gen_step){.listed_by = GEN_NOWHERE};
     roll_step(dice, flow, at);
     flow->steps[at].output_of = GEN_NOWHERE; /* its targets may end without outputs */
+    flow->steps[at].other &= flow->template_output == GEN_NOWHERE;
     return true;
 }
 
 static bool is_asked_for_output(const struct gen_flow *flow, uint32_t step)
 {
+    if (flow->template_output == (int)step)
+        return true;
     for (uint32_t i = 0; i < flow->count; i++)
         if (flow->steps[i].output_of == (int)step)
             return true;

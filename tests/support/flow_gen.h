@@ -97,6 +97,8 @@ struct gen_flow {
     bool pinned;                 /* the flow has templatePolicy: pinned */
     int parameter;               /* the value of parameter p */
     bool parameter_given;        /* the value is set in the flow, not taken from the default */
+    bool referring;              /* template u sets the environment variable R from references */
+    int template_output;         /* the step whose output k R contains, or GEN_NOWHERE */
     bool early;                  /* the outcome depends on which job ends first */
 };
 
@@ -116,6 +118,12 @@ void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out);
 /** Writes the value of a job's variable W; `k` is the output it refers to, or -1. */
 void gen_patch_text(const struct gen_flow *flow, uint32_t step, uint32_t iteration, int k,
                     struct buf *out);
+
+/** Writes the environment variable R of template u, if the template has it. */
+void gen_template_variable(const struct gen_flow *flow, struct buf *out);
+/** Writes the value of R in a job; `attempt` counts from 1, `k` is the output it refers to, or -1. */
+void gen_template_text(const struct gen_flow *flow, uint32_t step, uint32_t iteration,
+                       unsigned attempt, int k, struct buf *out);
 
 /* The result of one attempt of a job. */
 struct gen_end {

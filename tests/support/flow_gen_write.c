@@ -108,25 +108,59 @@ static void write_patch(const struct gen_step *step, struct buf *out)
     buf_str(out, "\"}]}]}}}]}}");
 }
 
-void gen_patch_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration, int k,
-                    struct buf *out)
+/* Writes the item and the index of an iteration. */
+static void write_iteration(const struct gen_step *step, uint32_t iteration, struct buf *out)
 {
     static const char *const items[GEN_ITERATIONS_MAX] = {"eu", "us", "ap", "af"};
-    const struct gen_step *step = &flow->steps[at];
 
-    buf_printf(out, "%d", flow->parameter);
     if (step->loop == GEN_ITEMS)
         buf_printf(out, " %s %u", items[iteration], iteration);
     else if (step->loop == GEN_ITEMS_FROM)
         buf_printf(out, " i%u %u", iteration, iteration);
-    else if (step->loop)
+    else
         buf_printf(out, " %d %u",
                    step->loop == GEN_RANGE ? step->range_start + 2 * (int)iteration
                                            : (int)iteration,
                    iteration);
+}
+
+void gen_patch_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration, int k,
+                    struct buf *out)
+{
+    const struct gen_step *step = &flow->steps[at];
+
+    buf_printf(out, "%d", flow->parameter);
+    if (step->loop)
+        write_iteration(step, iteration, out);
     if (step->output_of != GEN_NOWHERE)
         buf_str(out, " ");
     if (step->output_of != GEN_NOWHERE && k >= 0)
+        buf_printf(out, "%d", k);
+}
+
+void gen_template_variable(const struct gen_flow *flow, struct buf *out)
+{
+    if (!flow->referring)
+        return;
+    buf_str(out, ", {name: R, value: \"$(flow.name) $(params.p) $(attempt) $(item) $(index)");
+    if (flow->template_output != GEN_NOWHERE)
+        buf_printf(out, " $(steps.s%d.outputs.k)", flow->template_output);
+    buf_str(out, "\"}");
+}
+
+void gen_template_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration,
+                       unsigned attempt, int k, struct buf *out)
+{
+    const struct gen_step *step = &flow->steps[at];
+
+    buf_printf(out, "f %d %u", flow->parameter, attempt);
+    if (step->loop)
+        write_iteration(step, iteration, out);
+    else
+        buf_str(out, " $(item) $(index)"); /* variables of the container, if it has them */
+    if (flow->template_output != GEN_NOWHERE)
+        buf_str(out, " ");
+    if (flow->template_output != GEN_NOWHERE && k >= 0)
         buf_printf(out, "%d", k);
 }
 

@@ -48,6 +48,23 @@ static void check_version(struct flow_walk *w, const struct seen_job *job, const
     template->pinned = version;
 }
 
+/* Checks that the references of the template have their values (DC-26). */
+static void check_template_variable(struct flow_walk *w, const struct seen_job *job,
+                                    const struct object *object, const json_t *body)
+{
+    const bool referring = w->flow.referring && w->flow.steps[job->step].other;
+    const int source = w->flow.template_output;
+    const char *text = variable_of(body, "R");
+    scoped(buf) struct buf wanted = {0};
+
+    if (referring)
+        gen_template_text(&w->flow, job->step, job->iteration, jobflow_attempt_of(object),
+                          source == GEN_NOWHERE ? -1 : w->rules.steps[source].jobs[0].k, &wanted);
+    if (referring != (text != NULL) || (text && strcmp(text, wanted.data) != 0))
+        walk_violated(w, "DC-26: %s has R=\"%s\" instead of \"%s\"", job->name, text ? text : "",
+                      wanted.data ? wanted.data : "");
+}
+
 /* Checks that a job consists of its template, its patch and the settings for all jobs (6.3, 13.5,
  * 13.7). */
 void walk_check_body(struct flow_walk *w, const struct seen_job *job, const struct object *object)
@@ -68,6 +85,7 @@ void walk_check_body(struct flow_walk *w, const struct seen_job *job, const stru
         walk_violated(w, "6.4: %s has W=\"%s\" instead of \"%s\"", job->name,
                       variable ? variable : "", wanted.data ? wanted.data : "");
     check_version(w, job, body);
+    check_template_variable(w, job, object, body);
     if (w->flow.classed != (class && strcmp(class, "high") == 0))
         walk_violated(w, "13.7: %s has the priority class %s", job->name, class ? class : "none");
 }

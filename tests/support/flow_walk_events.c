@@ -103,8 +103,11 @@ void walk_write_template(struct flow_walk *w, bool other)
     buf_printf(&yaml,
                "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobTemplate, metadata: {name: %s}, "
                "spec: {tasks: [{name: main, replicas: 1, template: {spec: {containers: [{name: c, "
-               "image: i, command: [c], env: [{name: V, value: \"%d\"}]}]}}}]}}\n",
+               "image: i, command: [c], env: [{name: V, value: \"%d\"}",
                other ? "u" : "t", w->templates[other].version);
+    if (other)
+        gen_template_variable(&w->flow, &yaml);
+    buf_str(&yaml, "]}]}}}]}}\n");
     flow_fixture_apply(w->fixture, yaml.data);
 }
 

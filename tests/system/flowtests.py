@@ -93,8 +93,10 @@ def iterations_of_loops_are_expected_by_name():
 
 
 def of_several_attempts_the_last_job_is_compared():
-    steps = [dict(step("a", script="exit $(attempt)"), retry={"maxRetry": 2, "backoffSeconds": 1})]
-    last = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "c", "command": ["sh", "-c", "exit 3"]}]}}}]}}
+    def of_attempt(number):
+        return {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "c", "env": [{"name": "TRY", "value": number}]}]}}}]}}
+    steps = [dict(step("a"), patch=of_attempt("$(attempt)"), retry={"maxRetry": 2, "backoffSeconds": 1})]
+    last = of_attempt("3")
     files([test({"steps": {"a": {"attempts": 3, "start": "3s", "job": last}}}, {"a": {"attempts": [{"exitCode": 1}, {"exitCode": 1}, {}]}})], steps)
     check_in("sum", "1 passed, 0 failed", outcome(0).stdout)
 

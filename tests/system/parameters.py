@@ -39,11 +39,66 @@ def a_value_of_the_wrong_sort_is_named_with_its_place():
         check_in(value, text, refused)
 
 
+# Texts that a shell, the container's own expansion or another reference would change.
+HOSTILE = ("a=b", "ü \"q\"", "two\nlines", "$HOME `x` $(item)", "", "'; rm -rf \"$HOME\"; '", "$(id)", "$(TOKEN)", "$$(TOKEN)", "$(params.t)", "$$", "100%")
+
+
+def containers(**members):
+    return {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [dict({"name": "c"}, **members)]}}}]}}
+
+
+# The value reaches the program as a variable and as an argument; TOKEN is a variable of the container.
+SHOW = {"command": ["sh", "-c", 'printf %s "$T" > env; printf %s "$1" > arg', "sh", "$(params.t)"],
+        "env": [{"name": "TOKEN", "value": "secret"}, {"name": "T", "value": "$(params.t)"}]}
+
+
+# covers: see everyday.md EVD-084
 def values_are_taken_as_they_are_written():
-    files({"name": "t", "default": "d"}, steps=[step("a", script="printf %s '$(params.t)' > out")])
-    for value in ("a=b", "ü \"q\"", "two\nlines", "$HOME `x` $(item)", ""):
+    files({"name": "t", "default": "d"}, steps=[dict(step("a"), patch=containers(**SHOW))])
+    for value in HOSTILE:
         jobflow("run", "f.yaml", "-p", "t=" + value, "-o", "quiet", "--fresh")
-        check_equal("what the program got", read("out"), value)
+        check_equal("the variable", read("env"), value)
+        check_equal("the argument", read("arg"), value)
+
+
+def values_reach_templates_as_they_reach_patches():
+    made = template("a")
+    made["spec"]["tasks"][0]["template"]["spec"]["containers"][0].update(SHOW)
+    manifest("f.yaml", flow("f", [step("a")], parameters=[{"name": "t", "default": "d"}]), made)
+    check_in("no warning", "2 objects valid", jobflow("validate", "--strict", "f.yaml").stdout)
+    for value in HOSTILE:
+        jobflow("run", "f.yaml", "-p", "t=" + value, "-o", "quiet", "--fresh")
+        check_equal("the variable", read("env"), value)
+        check_equal("the argument", read("arg"), value)
+
+
+# covers: see DC-26: nothing is pasted into a script, wherever its parts stand
+def no_reference_is_pasted_into_a_script():
+    way_out = 'write env: [{name: T, value: $(params.t)}] in the container, and "$T" in the script'
+    script = ["sh", "-c", "echo $(params.t)"]
+    in_template = template("a")
+    in_template["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"] = script
+    shell = template("a")
+    shell["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"] = script[:2]
+    for name, entry, made in (("in the template", step("a"), in_template),
+                              ("in the patch", dict(step("a"), patch=containers(command=script)), template("a")),
+                              ("arguments of a shell", dict(step("a"), patch=containers(args=script[2:])), shell)):
+        manifest("f.yaml", flow("f", [entry], parameters=[{"name": "t", "default": "d"}]), made)
+        for command in ("validate", "plan", "run"):
+            check_in("%s: %s" % (name, command), way_out, jobflow(command, "f.yaml", code=2).stderr)
+
+
+def unknown_references_in_templates_are_named_with_the_way_out():
+    made = template("a")
+    made["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["env"] = [{"name": "T", "value": "$(params.tt) $(steps.b.outputs.k)"}]
+    manifest("f.yaml", flow("f", [step("a"), step("b", template="c")], parameters=[{"name": "t", "default": "d"}]), made, template("c"))
+    refused = jobflow("validate", "f.yaml", code=2).stderr
+    check_in("parameter", 'job template a: Invalid value: $(params.tt): the flow has no parameter of that name; did you mean "t"?', refused)
+    check_in("output", 'job template a: Invalid value: "b": step a does not wait for it', refused)
+
+
+def wrong_values_on_the_command_line_are_named():
+    files({"name": "t", "default": "d"}, steps=[step("a")])
     for wrong, text in (("t", 'is not of the form NAME=VALUE'), ("=x", 'is not of the form NAME=VALUE'), ("tt=1", 'no flow has a parameter "tt"; did you mean "t"?')):
         check_in(wrong, text, jobflow("run", "f.yaml", "-p", wrong, code=2).stderr)
 

@@ -72,6 +72,23 @@ def what_is_written_makes_the_same_jobs():
     check_equal("a parameter", convert("in.yaml", "-p", "n=5").stdout.count("replicas: 5"), 1)
 
 
+def references_in_templates_are_written_out():
+    """Each step gets a template with the values; a value stays text. What only a run can tell is refused by name, once for all iterations."""
+    made = image(template("say", "echo $0 $1"))
+    container = made["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
+    container["command"] += ["$(params.word)", "$(flow.name)-$(item)"]
+    loop = {"for": {"items": ["$(params.word)", "y"]}}
+    objects = [flow("f", [dict(step("a", template="say"), **loop)], parameters=[{"name": "word", "default": "it's $(HOME)"}]), made]
+    documents = converted(*objects)
+    words = {d["metadata"]["name"]: d["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"][3:] for d in documents if d["kind"] == "JobTemplate"}
+    check_equal("values", words, {"a-0": ["it's $$(HOME)", "f-it's $$(HOME)"], "a-1": ["it's $$(HOME)", "f-y"]})
+    container["command"][-1] = "$(steps.a.outputs.k)"
+    objects[0]["spec"]["flows"].append(dict(step("b", ["a"], template="say"), **loop))
+    objects[0]["spec"]["flows"][0] = step("a", template="a")
+    refused = convert(manifest("in.yaml", *objects, say("a")), code=2).stderr
+    check_equal("once", refused.count("spec.flows[1].jobTemplateName: job template say: $(steps.a.outputs.k) stands for what only a run can tell"), 1)
+
+
 def a_loop_over_known_items_is_written_as_its_steps():
     patch = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [
         {"name": "c", "command": ["sh", "-c", "echo $0 $VC_FLOW_ITEM $VC_FLOW_INDEX", "$(item)-$(index)"]}]}}}]}}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/schema/flow_reference.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 
@@ -109,6 +110,7 @@ void field_path_report_type(const struct field_path *place, struct error_list *e
     scoped_str path = field_path_text(place);
 
     error_list_add(errors, ERR_INVALID, path,
-                   "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", type_name(value),
-                   *path ? path : "the value", expected, type_name(value));
+                   "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"%s",
+                   type_name(value), *path ? path : "the value", expected, type_name(value),
+                   flow_ref_hint(json_string_value(value)));
 }

@@ -1,6 +1,6 @@
 /*
- * Finds and replaces the references in a step's patch. The recursion is bounded: the patch's schema
- * limits the depth of documents, the parser's limit that of free-form members.
+ * Finds and replaces references. The recursion is bounded: the schemas of templates and patches limit
+ * the depth of documents, the parser's limit that of free-form members.
  */
 #include "api/types/schema/flow_reference.h"
 
@@ -52,21 +52,22 @@ static bool read_output(struct piece inner, struct flow_ref *out)
     return true;
 }
 
+/* The references that are one word. */
+static const struct {
+    const char *word;
+    enum flow_ref_kind kind;
+} plain_words[] = {{"item", FLOW_REF_ITEM},
+                   {"index", FLOW_REF_INDEX},
+                   {"attempt", FLOW_REF_ATTEMPT},
+                   {"flow.name", FLOW_REF_FLOW_NAME},
+                   {"flow.phase", FLOW_REF_FLOW_PHASE}};
+
 /* Parses the text between "$(" and ")". */
 static bool read_inner(struct piece inner, struct flow_ref *out)
 {
-    static const struct {
-        const char *word;
-        enum flow_ref_kind kind;
-    } words[] = {{"item", FLOW_REF_ITEM},
-                 {"index", FLOW_REF_INDEX},
-                 {"attempt", FLOW_REF_ATTEMPT},
-                 {"flow.name", FLOW_REF_FLOW_NAME},
-                 {"flow.phase", FLOW_REF_FLOW_PHASE}};
-
-    for (size_t i = 0; i < countof(words); i++)
-        if (is(inner, words[i].word)) {
-            *out = (struct flow_ref){.kind = words[i].kind};
+    for (size_t i = 0; i < countof(plain_words); i++)
+        if (is(inner, plain_words[i].word)) {
+            *out = (struct flow_ref){.kind = plain_words[i].kind};
             return true;
         }
     if (take_prefix(&inner, "params.") || take_prefix(&inner, "parameters.")) {
@@ -123,7 +124,8 @@ static bool next_ref(const char *text, struct flow_ref *out, const char **out_be
 /* Whether the text begins like a flow reference but is not a valid one. It is left unchanged. */
 static bool is_doubtful(struct piece inner)
 {
-    static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow."};
+    static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow.",
+                                        "param.",  "parameter.",  "step.",  "node.",  "flows."};
     struct flow_ref ref;
 
     if (read_inner(inner, &ref))
@@ -149,8 +151,8 @@ static void visit_doubtful(const char *text, void (*visit)(void *arg, const stru
     }
 }
 
-static void visit_text(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
-                       void *arg)
+void flow_ref_each(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
+                   void *arg)
 {
     struct flow_ref ref;
     const char *begin, *end;
@@ -171,12 +173,21 @@ void flow_refs_each(const json_t *doc, void (*visit)(void *arg, const struct flo
     size_t i;
 
     if (json_is_string(doc))
-        visit_text(json_string_value(doc), visit, arg);
+        flow_ref_each(json_string_value(doc), visit, arg);
     json_array_foreach(doc, i, element) flow_refs_each(element, visit, arg);
     json_object_foreach((json_t *)doc, key, member) flow_refs_each(member, visit, arg);
 }
 
-bool flow_refs_any(const json_t *doc)
+static bool has_reference(const char *text)
+{
+    struct flow_ref ref;
+    const char *begin, *end;
+    bool escaped;
+
+    return next_ref(text, &ref, &begin, &end, &escaped);
+}
+
+bool flow_refs_in(const json_t *doc)
 {
     const char *key;
     json_t *member;
@@ -184,37 +195,62 @@ bool flow_refs_any(const json_t *doc)
     size_t i;
 
     if (json_is_string(doc))
-        return strstr(json_string_value(doc), "$(") != NULL;
+        return has_reference(json_string_value(doc));
     json_array_foreach(doc, i, element)
     {
-        if (flow_refs_any(element))
+        if (flow_refs_in(element))
             return true;
     }
     json_object_foreach((json_t *)doc, key, member)
     {
-        if (flow_refs_any(member))
+        if (flow_refs_in(member))
             return true;
     }
     return false;
+}
+
+void flow_ref_quote(const char *text, size_t len, struct buf *out)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '$')
+            buf_char(out, '$');
+        buf_char(out, text[i]);
+    }
 }
 
 /* The state of one replacement run over a document. */
 struct replacing {
     const struct flow_ref_values *values;
     size_t bytes; /* total length of the values inserted so far */
+    bool quoted;  /* the container expands the present text */
     struct error *err;
 };
+
+/* Appends the value of a reference, or leaves it as it is. */
+static bool add_text_of(struct replacing *run, const struct flow_ref *ref, const char *begin,
+                        const char *end, struct buf *out)
+{
+    scoped(buf) struct buf value = {0};
+    bool leave = false;
+
+    if (!run->values->value(run->values->ctx, ref, &value, &leave, run->err))
+        return false;
+    if (leave)
+        buf_add(out, begin, (size_t)(end - begin));
+    else if (run->quoted)
+        flow_ref_quote(value.data, value.len, out);
+    else if (value.len)
+        buf_add(out, value.data, value.len);
+    return true;
+}
 
 static bool add_value(struct replacing *run, const struct flow_ref *ref, const char *begin,
                       const char *end, struct buf *out)
 {
     size_t before = out->len;
-    bool leave = false;
 
-    if (!run->values->value(run->values->ctx, ref, out, &leave, run->err))
+    if (!add_text_of(run, ref, begin, end, out))
         return false;
-    if (leave)
-        buf_add(out, begin, (size_t)(end - begin));
     run->bytes += out->len - before;
     return run->bytes <= FLOW_REFS_BYTES_MAX ||
            error_set(run->err, ERR_TOO_LARGE, "",
@@ -229,7 +265,9 @@ static bool replace_text(struct replacing *run, const char *text, struct buf *ou
 
     for (; next_ref(text, &ref, &begin, &end, &escaped); text = end) {
         buf_add(out, text, (size_t)(begin - text));
-        if (escaped)
+        if (escaped && run->quoted)
+            buf_add(out, begin, (size_t)(end - begin)); /* the container takes the second $ away */
+        else if (escaped)
             buf_add(out, begin + 1, (size_t)(end - begin - 1));
         else if (!add_value(run, &ref, begin, end, out))
             return false;
@@ -244,6 +282,20 @@ bool flow_refs_replace_text(const char *text, const struct flow_ref_values *valu
     return replace_text(&(struct replacing){.values = values, .err = err}, text, out);
 }
 
+void flow_ref_write(const struct flow_ref *ref, struct buf *out)
+{
+    if (ref->kind == FLOW_REF_PARAMETER)
+        buf_printf(out, "$(params.%.*s)", (int)ref->name_len, ref->name);
+    else if (ref->kind == FLOW_REF_OUTPUT)
+        buf_printf(out, "$(steps.%.*s.outputs.%.*s)", (int)ref->name_len, ref->name,
+                   (int)ref->key_len, ref->key);
+    else if (ref->kind == FLOW_REF_DOUBTFUL)
+        buf_add(out, ref->name, ref->name_len);
+    for (size_t i = 0; i < countof(plain_words); i++)
+        if (plain_words[i].kind == ref->kind)
+            buf_printf(out, "$(%s)", plain_words[i].word);
+}
+
 bool flow_ref_in(const char *text)
 {
     struct flow_ref ref;
@@ -254,6 +306,13 @@ bool flow_ref_in(const char *text)
         if (!escaped)
             return true;
     return false;
+}
+
+const char *flow_ref_hint(const char *text)
+{
+    return text && flow_ref_in(text)
+               ? "; a reference may stand here only in the patch of a step, and alone"
+               : "";
 }
 
 bool flow_ref_is_all(const char *text)
@@ -306,6 +365,7 @@ static json_t *replace_string(const struct field *field, json_t *doc, struct rep
 
     if (!strstr(written, "$("))
         return json_incref(doc);
+    run->quoted = field && field->expands;
     if (!replace_text(run, written, &text))
         return NULL;
     return typed(flow_ref_is_all(written) ? field : NULL, written, &text, run->err);
@@ -314,15 +374,18 @@ static json_t *replace_string(const struct field *field, json_t *doc, struct rep
 static json_t *replace(const struct field *field, const struct schema_level *level, json_t *doc,
                        struct replacing *run);
 
-static json_t *replace_list(const struct schema_level *level, json_t *doc, struct replacing *run)
+/* The container expands the entries of a list as it does the value of one string. */
+static json_t *replace_list(const struct field *field, const struct schema_level *level,
+                            json_t *doc, struct replacing *run)
 {
+    const struct field *entries = field && field->expands ? field : NULL;
     scoped(json) json_t *out = json_array();
     json_t *element;
     size_t i;
 
     json_array_foreach(doc, i, element)
     {
-        json_t *replaced = replace(NULL, level, element, run);
+        json_t *replaced = replace(entries, level, element, run);
 
         if (!replaced)
             return NULL;
@@ -366,7 +429,7 @@ static json_t *replace(const struct field *field, const struct schema_level *lev
     if (json_is_string(doc))
         return replace_string(field, doc, run);
     if (json_is_array(doc))
-        return replace_list(level, doc, run);
+        return replace_list(field, level, doc, run);
     if (json_is_object(doc))
         return replace_object(level, doc, run);
     return json_incref(doc);

@@ -1,10 +1,12 @@
 #pragma once
 /*
- * References in the strings of a step's patch: $(item), $(index), $(attempt), $(params.NAME),
- * $(steps.NAME.outputs.KEY), $(flow.name), $(flow.phase).
+ * References in the strings of templates and of steps' patches: $(item), $(index), $(attempt),
+ * $(params.NAME), $(steps.NAME.outputs.KEY), $(flow.name), $(flow.phase).
  *
- * Other text stays unchanged, because $(VARIABLE) is expanded in the container. $$(item) is an
- * escaped reference and becomes $(item). Ref: spec/jobflow.md 13.3, 13.5, DC-17.
+ * Other text stays unchanged, because $(VARIABLE) is expanded in the container. What a reference
+ * stands for is text and stays text: where the container expands, each $ of it is doubled. $$(item)
+ * is an escaped reference, the text $(item). Ref: spec/everyday.md 3.2, spec/jobflow.md 13.3, 13.5,
+ * DC-17, DC-26.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -39,6 +41,9 @@ struct flow_ref {
  * ones. */
 void flow_refs_each(const json_t *doc, void (*visit)(void *arg, const struct flow_ref *ref),
                     void *arg);
+/** The same for one text. */
+void flow_ref_each(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
+                   void *arg);
 
 /* Gives the values of references: `value` appends the value of one. It returns false with `err` if
  * the value cannot be known; *out_leave = true leaves the reference as it is. */
@@ -52,15 +57,25 @@ struct flow_ref_values {
  * Returns a copy of `doc` with every reference replaced (owned), or NULL with the error of `value`
  * or TOO_LARGE beyond FLOW_REFS_BYTES_MAX. Strings without references are shared with `doc`.
  * `schema` is the table of `doc`, or NULL: where it requires a number or a boolean, a string that
- * consists of one reference is converted to that type.
+ * consists of one reference is converted to that type; where it says that the container expands,
+ * values are quoted.
  */
 json_t *flow_refs_replace(const struct schema *schema, json_t *doc,
                           const struct flow_ref_values *values, struct error *err);
 /** Replaces the references in one text and appends the result to `out`. */
 bool flow_refs_replace_text(const char *text, const struct flow_ref_values *values, struct buf *out,
                             struct error *err);
-/** Returns true if any string of the document contains "$(". */
-bool flow_refs_any(const json_t *doc);
+/** Returns true if any string of the document (may be NULL) contains a reference, also an escaped
+ * one. */
+bool flow_refs_in(const json_t *doc);
+/** Appends text to a value that a container expands, so that it stays as it is: each $ doubled. */
+void flow_ref_quote(const char *text, size_t len, struct buf *out);
+
+/** What a finding about the value of a field adds: where a reference may stand for such a value, if the
+ * text has one; else "". */
+const char *flow_ref_hint(const char *text);
+/** Appends a reference as it is written: $(params.NAME). */
+void flow_ref_write(const struct flow_ref *ref, struct buf *out);
 
 /** Tell whether a text contains a flow reference, and whether it consists of exactly one. */
 bool flow_ref_in(const char *text);

@@ -114,6 +114,7 @@ struct field {
     const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
     /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document. */
     bool as_json;
+    bool expands;       /* the container replaces $(NAME) in the value, and $$ by $ */
     bool immutable_doc; /* documented as a field that may not change after create */
     const char *doc;    /* one sentence for the reference documentation */
     uint16_t pb;        /* number in the protobuf message; 0: the member is ours alone */

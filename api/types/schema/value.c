@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/types/schema/flow_reference.h"
 #include "api/types/text/quantity.h"
 #include "api/types/text/suggest.h"
 #include "base/encoding/base64.h"
@@ -49,8 +50,9 @@ static void report_choices(struct schema_check *c, const struct field *field, co
     }
     if (best.word)
         buf_printf(&choices, "; did you mean \"%s\"?", best.word);
-    field_path_report(place, c->errors, "Unsupported value: %s: supported values: %s",
-                      field_path_shown(value, quoted), choices.len ? choices.data : "none");
+    field_path_report(place, c->errors, "Unsupported value: %s: supported values: %s%s",
+                      field_path_shown(value, quoted), choices.len ? choices.data : "none",
+                      flow_ref_hint(json_string_value(value)));
 }
 
 /* Checks a string format. The first call passes no error, because nearly all text is valid; only a
@@ -64,8 +66,8 @@ static void report_format(struct schema_check *c, format_fn format, const char *
     struct error err = {0};
 
     format(text, &err);
-    field_path_report(place, c->errors, "Invalid value: %s: %s", field_path_shown(value, quoted),
-                      err.message);
+    field_path_report(place, c->errors, "Invalid value: %s: %s%s", field_path_shown(value, quoted),
+                      err.message, flow_ref_hint(text));
 }
 
 void schema_check_content(struct schema_check *c, const struct field *field, const json_t *value,

@@ -89,7 +89,7 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
         return;
     if (!spec->steps.count)
         WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
-    jobflow_check_control(adm, spec, errors);
+    jobflow_check_control(adm, spec, !old, errors);
     check_annotations(flow, errors);
     check_pinned(flow, spec, errors);
     for (size_t i = 0; i < spec->steps.count; i++) {

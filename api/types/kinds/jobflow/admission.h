@@ -23,6 +23,18 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec *spec,
                          struct error_list *errors);
 
+/**
+ * Checks references in the templates of a flow, which admission does not know. Findings name the
+ * field `spec.flows[step].<member>`. jobflow_references_end adds what was put off and frees.
+ */
+struct jobflow_references;
+struct jobflow_references *jobflow_references_new(const struct jobflow_spec *spec,
+                                                  struct error_list *errors,
+                                                  struct error_list *warnings);
+void jobflow_references_check(struct jobflow_references *references, size_t step,
+                              const char *member, const json_t *template_spec);
+void jobflow_references_end(struct jobflow_references *references);
+
 /** Checks the probes of spec.flows[step] (2.4, 6.2, SEC-15, L-32, L-34). */
 void jobflow_check_probe(const struct admission *adm, const struct flow_depends *depends,
                          size_t step, struct error_list *errors);

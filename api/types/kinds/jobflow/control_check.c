@@ -7,7 +7,6 @@
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/step_names.h"
-#include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
 
 enum { ANCESTOR_VISITS_MAX = 20000000 }; /* edges followed for all conditions of a flow */
@@ -217,54 +216,6 @@ static void check_parameters(struct control_check *c)
     }
 }
 
-struct reference_check {
-    struct control_check *control;
-    size_t step;
-    const char *path;
-};
-
-static void check_reference(void *arg, const struct flow_ref *ref)
-{
-    struct reference_check *r = arg;
-    struct control_check *c = r->control;
-    const struct flow_step *step = &c->spec->steps.items[r->step];
-    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
-
-    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name)) {
-        scoped_str near = jobflow_near_parameter(c->spec, name, c->errors);
-
-        FINDING(c->errors, ("%s", r->path),
-                "Invalid value: $(params.%.64s): the flow has no parameter of that name%s", name,
-                near);
-    }
-    if (ref->kind == FLOW_REF_OUTPUT)
-        jobflow_check_ancestor(c, name, r->step, CONDITION_OF_EARLIER, r->path);
-    if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)
-        WARNING(c->adm, ("%s", r->path), "$(%s) stays as it is written: the step has no for",
-                ref->kind == FLOW_REF_ITEM ? "item" : "index");
-    if (ref->kind == FLOW_REF_FLOW_PHASE && !flow_step_is_final(step))
-        WARNING(c->adm, ("%s", r->path),
-                "$(flow.phase) stays as it is written: only steps with when: always know how the "
-                "flow ends");
-    if (ref->kind == FLOW_REF_DOUBTFUL)
-        WARNING(c->adm, ("%s", r->path),
-                "%.64s stays as it is written: references are $(params.NAME), "
-                "$(steps.NAME.outputs.KEY), $(flow.name) and $(flow.phase)",
-                name);
-}
-
-static void check_references(struct control_check *c, size_t i)
-{
-    const struct flow_step *step = &c->spec->steps.items[i];
-    scoped(buf) struct buf path = {0};
-    struct reference_check r = {c, i, NULL};
-
-    buf_printf(&path, "spec.flows[%zu].patch", i);
-    r.path = path.data;
-    flow_refs_each(step->patch_job_spec, check_reference, &r);
-    flow_refs_each(step->patch_spec, check_reference, &r);
-}
-
 static void check_step(struct control_check *c, size_t i)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
@@ -282,8 +233,7 @@ static void check_step(struct control_check *c, size_t i)
         buf_printf(&path, "spec.flows[%zu].retry.exitCodes", i);
         jobflow_check_exit_codes(step->retry->exit_codes, path.data, c->errors);
     }
-    if (step->patch_spec || step->patch_job_spec)
-        check_references(c, i);
+    jobflow_check_references(c, i);
 }
 
 static bool has_control(const struct jobflow_spec *spec)
@@ -300,20 +250,35 @@ static bool has_control(const struct jobflow_spec *spec)
     return false;
 }
 
+void jobflow_check_begin(struct control_check *c, struct name_index *names)
+{
+    size_t count = c->spec->steps.count;
+
+    jobflow_index_names(c->spec, names, NULL, NULL);
+    c->switch_of = mem_array(count + 1, sizeof *c->switch_of);
+    c->marks = mem_array(count + 1, sizeof *c->marks);
+    c->stack = mem_array(count + 1, sizeof *c->stack);
+    c->visits = ANCESTOR_VISITS_MAX;
+}
+
+void jobflow_check_end(struct control_check *c)
+{
+    mem_free(c->switch_of);
+    mem_free(c->marks);
+    mem_free(c->stack);
+}
+
 void jobflow_check_control(const struct admission *adm, const struct jobflow_spec *spec,
-                           struct error_list *errors)
+                           bool created, struct error_list *errors)
 {
     scoped(name_index) struct name_index names = {0};
-    struct control_check c = {.adm = adm, .spec = spec, .names = &names, .errors = errors};
+    struct control_check c = {
+        .adm = adm, .spec = spec, .names = &names, .errors = errors, .created = created};
     size_t count = spec->steps.count;
 
     if (!has_control(spec) || (int64_t)count > limits_of(adm)->flow_steps)
         return;
-    jobflow_index_names(spec, &names, NULL, NULL);
-    c.switch_of = mem_array(count + 1, sizeof *c.switch_of);
-    c.marks = mem_array(count + 1, sizeof *c.marks);
-    c.stack = mem_array(count + 1, sizeof *c.stack);
-    c.visits = ANCESTOR_VISITS_MAX;
+    jobflow_check_begin(&c, &names);
     check_parameters(&c);
     for (size_t i = 0; i < count; i++)
         if (spec->steps.items[i].choice)
@@ -325,7 +290,5 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
     jobflow_check_deferred_ancestors(&c);
     check_vertices(&c);
     jobflow_check_gangs(&c);
-    mem_free(c.switch_of);
-    mem_free(c.marks);
-    mem_free(c.stack);
+    jobflow_check_end(&c);
 }

@@ -25,6 +25,7 @@ struct control_check {
     const struct jobflow_spec *spec;
     const struct name_index *names; /* names of the steps to their positions */
     struct error_list *errors;
+    bool created;        /* the flow is new: what older programs accepted is refused */
     uint32_t *switch_of; /* [steps] position + 1 of the switch that lists the step; 0 = none */
     uint32_t *marks;     /* [steps] `mark` of the last search that reached the step */
     uint32_t *stack;     /* [steps] steps that the running search has still to expand */
@@ -39,7 +40,15 @@ struct control_check {
 /** Checks everything of section 13 that the spec alone decides. O(steps + edges) without conditions
  * on distant ancestors; the search for those is bounded. */
 void jobflow_check_control(const struct admission *adm, const struct jobflow_spec *spec,
-                           struct error_list *errors);
+                           bool created, struct error_list *errors);
+/** Fills what the searches for ancestors need; jobflow_check_end releases it. */
+void jobflow_check_begin(struct control_check *c, struct name_index *names);
+void jobflow_check_end(struct control_check *c);
+
+/* reference_check.c */
+
+/** Checks the references in the patch and in the items of a step. */
+void jobflow_check_references(struct control_check *c, size_t step);
 
 /* condition_check.c */
 

@@ -4,14 +4,33 @@
  * A template is checked like the Job that it becomes: admission applies the defaults of a Job to a
  * copy and checks the copy. The template is stored as it was written. Ref: spec/jobflow.md 3, 10.3.
  */
+#include <string.h>
+
 #include "api/types/checks.h"
 #include "api/types/kinds/job/admission.h"
 #include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/jobflow/script.h"
 #include "api/types/kinds/pod/core_schema.h"
+#include "api/types/schema/flow_reference.h"
+#include "base/mem.h"
+
+/* Says of findings that quote a reference where such a value may be one. */
+static void explain_references(struct error_list *errors, size_t from)
+{
+    for (size_t i = from; i < errors->count; i++) {
+        struct error *finding = &errors->items[i];
+        scoped_str message = mem_strdup(finding->message);
+
+        if (*flow_ref_hint(message))
+            error_set(finding, finding->code, finding->field, "%s%s", message,
+                      flow_ref_hint(message));
+    }
+}
 
 static void template_validate(const struct admission *adm, const struct object *old,
                               const struct object *template, struct error_list *errors)
 {
+    const size_t before = errors->count;
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(json) json_t *body = object_body_json(template);
     const json_t *spec = json_object_get(body, "spec");
@@ -26,6 +45,7 @@ static void template_validate(const struct admission *adm, const struct object *
         return;
     }
     job_check_spec(adm, &decoded, spec, "spec", errors);
+    explain_references(errors, before);
 }
 
 /* Rules about the job's name and queue are warnings, because the flow decides the name and the
@@ -42,6 +62,26 @@ static void warn_about_job(const struct admission *adm, const struct object *tem
     for (size_t i = 0; i < findings.count; i++)
         error_list_append(adm->warnings, &findings.items[i]);
     error_list_release(&findings);
+}
+
+static void warn_of_script(void *arg, const struct script_reference *found)
+{
+    const struct admission *adm = arg;
+    scoped(buf) struct buf why = {0};
+
+    script_reference_refusal(found->ref, &why);
+    WARNING(adm, ("spec.%s", found->path), "a flow refuses this: %s", why.data);
+}
+
+/* A template alone may have such text for other reasons, so it is accepted. */
+static void warn_about_scripts(const struct admission *adm, const struct object *template)
+{
+    scoped(json) json_t *body = NULL;
+
+    if (!memmem(template->body->text, template->body->len, "$(", 2))
+        return;
+    body = object_body_json(template);
+    script_references_each(json_object_get(body, "spec"), warn_of_script, (void *)(size_t)adm);
 }
 
 static bool same_body(const struct object *a, const struct object *b)
@@ -76,6 +116,8 @@ static void template_validate_in_context(const struct admission *adm, const stru
     job_check_volume_conflicts(spec, "spec", errors);
     if (adm->warnings)
         warn_about_job(adm, template, spec);
+    if (adm->warnings)
+        warn_about_scripts(adm, template);
 }
 
 /* clang-format off */

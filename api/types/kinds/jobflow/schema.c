@@ -137,7 +137,7 @@ static const struct field step_fields[] = {
 /* Members that steps have in Argo, Airflow, GitHub Actions, Nextflow, Prefect and Tekton, with the
  * advice that is given when one of them appears here. */
 #define WRITE_TARGETS "write dependsOn: {targets: [STEP]}"
-#define WRITE_FOR     "write for: {items: [...]}, and $(item) in the patch"
+#define WRITE_FOR     "write for: {items: [...]}, and $(item) in template or patch"
 #define WRITE_RETRY   "write retry: {maxRetry: N}"
 #define IN_TEMPLATE   "write it in the JobTemplate, or in the step's patch"
 static const struct foreign_word step_foreign[] = {
@@ -168,8 +168,8 @@ static const struct foreign_word step_foreign[] = {
     {"onFailure",     "a step that runs when another failed has if: {terms: [{target: STEP, phases: [Failed, Terminated]}]}"},
     {"onExit",        "a step that runs at the end has when: always"},
     {"finally",       "a step that runs at the end has when: always"},
-    {"arguments",     "write parameters in spec, and $(params.NAME) in the patch"},
-    {"params",        "write parameters in spec, and $(params.NAME) in the patch"},
+    {"arguments",     "write parameters in spec, and $(params.NAME) in template or patch"},
+    {"params",        "write parameters in spec, and $(params.NAME) in template or patch"},
     {"image",         IN_TEMPLATE},
     {"command",       IN_TEMPLATE},
     {"script",        IN_TEMPLATE},
@@ -195,7 +195,7 @@ static const struct field flow_fields[] = {
     {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Groups of steps that start together."},
     {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "Scheduling settings of all jobs of the flow."},
     {"parameters",              FIELD_LIST,    FLOW(parameters), &flow_parameter_schema, .merge_key = "name",
-     .doc = "Values that patches and conditions refer to as $(params.NAME)."},
+     .doc = "Values that templates, patches and conditions refer to as $(params.NAME)."},
     {"suspend",                 FIELD_BOOL,    FLOW(suspend), .doc = "Keeps further steps from starting while it is true. It may change at any time."},
     {"activeDeadlineSeconds",   FIELD_OPT_I64, FLOW(deadline_s), BOUNDS(1, INT32_MAX), .doc = "Seconds after the creation of the first job when an unfinished flow is ended."},
     {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Seconds after its end when a finished flow is deleted."},

@@ -53,6 +53,7 @@ static void references_are_found(void **unused)
         {"behind an open one", "$(steps. $(params.n)",        "params n"},
         {"no such thing",     "$(flow.uid)",                  "doubtful $(flow.uid)"},
         {"an output, nearly", "$(steps.a.output.k)",          "doubtful $(steps.a.output.k)"},
+        {"a word, nearly",    "$(param.n) $(step.a.outputs.k)", "doubtful $(param.n); doubtful $(step.a.outputs.k)"},
     };
     /* clang-format on */
 

@@ -39,6 +39,13 @@ static const struct verdict_case cases[] = {
                                    "spec.tasks[0].template.spec.containers[0].command", "neither command nor args"},
     {"partitions by their size",   TEMPLATE("tasks: [" TASK("t", "replicas: 4, partitionPolicy: {partitionSize: 2}") "]")},
     {"a queue may come later",     TEMPLATE("queue: later, tasks: [" ONE "]")},
+    {"a reference in place of a number", TEMPLATE("tasks: [" TASK("t", "replicas: $(params.n)") "]"), "spec.tasks[0].replicas",
+                                   "must be of type integer: \"string\"; a reference may stand here only in the patch of a step, and alone"},
+    {"a reference among choices",  TEMPLATE("tasks: [{name: t, replicas: 1, template: {spec: {restartPolicy: $(params.p), containers: [{name: c, command: [run]}]}}}]"),
+                                   "spec.tasks[0].template.spec.restartPolicy", "; a reference may stand here only in the patch of a step"},
+    {"a reference as a queue",     TEMPLATE("queue: $(params.q), tasks: [" ONE "]"), "spec.queue", "; a reference may stand here only in the patch of a step"},
+    {"a reference in a name",      TEMPLATE("tasks: [" TASK("t$(params.n)", "replicas: 1") "]"), "spec.tasks[0].name", "; a reference may stand here only in the patch of a step"},
+    {"a reference as an argument", TEMPLATE("tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, command: [run, $(params.n)]}]}}}]")},
     {"its parts not under spec",   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: jt, namespace: ns}\nspec: {jobSpec: {}}\n",
                                    "spec.jobSpec", "unknown field"},
 };

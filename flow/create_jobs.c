@@ -169,7 +169,7 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
                                    .owner = m->body,
                                    .step = step,
                                    .scheduling = m->graph->spec->scheduling};
-    struct flow_values values = {m, step, flow_phase_text(flow->ending)};
+    struct flow_values values = {m, step, flow_phase_text(flow->state.ending)};
     const struct flow_ref_values refs = flow_values_of(&values);
     scoped(template_resolved) struct template_resolved resolved = {0};
     struct template_cache *bodies = flow->controller->bodies;

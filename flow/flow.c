@@ -203,6 +203,13 @@ static void rank_steps(struct flow *flow)
     mem_free(weights);
 }
 
+/* Whether the status was written for the present spec. */
+static bool is_of_this_spec(const struct flow *flow, const json_t *status)
+{
+    return json_integer_value(json_object_get(status, "observedGeneration")) ==
+           flow->object->meta->generation;
+}
+
 void flow_open(struct flow *flow)
 {
     scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
@@ -231,6 +238,8 @@ void flow_open(struct flow *flow)
         flow->model.retries_ended =
             flow_phase_finished(flow->state.phase) || flow_restore_ending(flow);
         gather_jobs(flow);
+        if (!is_of_this_spec(flow, status))
+            flow_reopen_ending(flow);
         flow_probing_restore(flow);
         flow_restore_logs(flow->controller->cluster, flow->uid, &flow->model);
         flow_restore_missing_jobs(&flow->model);
@@ -287,10 +296,14 @@ static void spec_changed(struct flow *flow)
     struct error err = {0};
 
     if (rebuild(flow, extra, &err)) {
+        bool was_ending = flow_reopen_ending(flow);
+
         flow_model_clear_handled(&flow->model); /* the handling steps may be gone */
         gather_jobs(flow);
         flow_probing_restore(flow);
         flow_model_recount(&flow->model);
+        if (was_ending)
+            flow_decide_ending(flow);
         flow_backoff_update_all(flow);
         template_pins_start(flow);
     } else {

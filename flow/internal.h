@@ -88,10 +88,8 @@ struct flow {
     int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
     struct timer ttl;      /* ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
-    bool backoffs_held;     /* back-offs wait until the status with their results is stored */
-    enum flow_phase ending; /* how the flow will end, decided before its final steps run; else
-                             * NONE */
-    char *warned;           /* the last cause that a Warning was written for */
+    bool backoffs_held; /* back-offs wait until the status with their results is stored */
+    char *warned;       /* the last cause that a Warning was written for */
     bool runnable;
     STAILQ_ENTRY(flow) next_runnable;
     UT_hash_handle hh; /* hash table by uid */
@@ -177,13 +175,18 @@ static inline uint32_t flow_tick(const struct flow *flow)
 enum flow_phase flow_next_phase(struct flow *flow);
 /** Sets the phase and what depends on it: times, reason, probes. The same phase changes nothing. */
 void flow_enter_phase(struct flow *flow, enum flow_phase next);
-/** After a restart: decides the end of a flow that was failing for its deadline. Returns whether
- * that is so. Any other end follows from the steps again. */
+/** After a restart: whether the end of the flow was decided before. That is stored, because the
+ * steps do not tell whether a job was aborted before or after it. */
 bool flow_restore_ending(struct flow *flow);
+/** After a change of the spec, which may save a flow that was to fail: its end is no longer decided,
+ * unless its final steps have begun. Returns whether it was decided. */
+bool flow_reopen_ending(struct flow *flow);
+/** Decides the end of the flow if that follows from its steps. */
+void flow_decide_ending(struct flow *flow);
 /** Whether the end of the flow is decided and only its final steps are still to run. */
 static inline bool flow_ending(const struct flow *flow)
 {
-    return flow->ending != FLOW_NONE;
+    return flow->state.ending != FLOW_NONE;
 }
 
 /* create_jobs.c */

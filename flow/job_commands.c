@@ -40,7 +40,7 @@ static enum job_command command_of(const struct flow *flow)
     const struct flow_model *m = &flow->model;
 
     if (flow->opening != FLOW_OPEN || object_deleting(flow->object) ||
-        (flow->state.phase != FLOW_FAILED && flow->ending != FLOW_FAILED))
+        (flow->state.phase != FLOW_FAILED && flow->state.ending != FLOW_FAILED))
         return JOB_COMMAND_NONE;
     if (flow_model_unfinished(m) &&
         (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)))

@@ -66,7 +66,7 @@ void flow_retry_begin(struct flow *flow)
 
     flow_renew_iteration_budgets(flow);
     count = flow_model_restart_failed(&flow->model, flow_now_ms(flow));
-    flow->ending = FLOW_NONE;
+    flow->state.ending = FLOW_NONE;
     flow->deadline_passed = false;
     flow_stop_time_limits(flow);
     note(flow, unseen_value(flow));

@@ -7,8 +7,8 @@
  *
  * A flow with final steps (`when: always`) ends in two stages:
  *
- *   the end is decided   `flow->ending` is Succeed or Failed; no ordinary step starts any more, and
- *                        state.reason and state.message tell of the end already
+ *   the end is decided   `flow->state.ending` is Succeed or Failed; no ordinary step starts any
+ *                        more, and state.reason and state.message tell of the end already
  *   final steps run      once no ordinary job is unfinished; until they have ended the phase stays
  *                        Running, or Pending if no job ever ran
  *   the phase is set     to the decided end, or to Failed if a final step failed
@@ -82,9 +82,9 @@ static void end_retries(struct flow *flow)
 /* A Failed end replaces a decided Succeed: an abort may still come. */
 static void decide_ending(struct flow *flow, enum flow_phase end)
 {
-    if (flow_ending(flow) && !(end == FLOW_FAILED && flow->ending == FLOW_SUCCEED))
+    if (flow_ending(flow) && !(end == FLOW_FAILED && flow->state.ending == FLOW_SUCCEED))
         return;
-    flow->ending = end;
+    flow->state.ending = end;
     end_retries(flow);
     if (end == FLOW_FAILED)
         flow_set_failure_reason(flow);
@@ -116,7 +116,7 @@ enum flow_phase flow_next_phase(struct flow *flow)
         if (flow_phase_finished(next))
             decide_ending(flow, next);
         if (flow_ending(flow)) {
-            next = flow->ending;
+            next = flow->state.ending;
             facts |= run_final_steps(flow);
         }
     }
@@ -125,11 +125,31 @@ enum flow_phase flow_next_phase(struct flow *flow)
 
 bool flow_restore_ending(struct flow *flow)
 {
-    if (flow_phase_finished(flow->state.phase) || !has_final_steps(flow) ||
-        !flow_deadline_hit(flow))
+    if (flow_phase_finished(flow->state.phase) || !has_final_steps(flow))
+        flow->state.ending = FLOW_NONE;
+    else if (!flow_ending(flow) && flow_deadline_hit(flow))
+        flow->state.ending = FLOW_FAILED; /* even if every other step has completed since */
+    return flow_ending(flow);
+}
+
+bool flow_reopen_ending(struct flow *flow)
+{
+    struct flow_model *m = &flow->model;
+
+    if (!flow_ending(flow) || flow_phase_finished(flow->state.phase) || flow_deadline_hit(flow) ||
+        (m->control && m->control->ended))
         return false;
-    flow->ending = FLOW_FAILED; /* even if every other step has completed since */
+    flow->state.ending = FLOW_NONE;
+    m->retries_ended = false;
     return true;
+}
+
+void flow_decide_ending(struct flow *flow)
+{
+    enum flow_phase next = flow_decide_phase(flow->state.phase, facts_of(flow));
+
+    if (has_final_steps(flow) && flow_phase_finished(next))
+        decide_ending(flow, next);
 }
 
 /* No further job is created, so no step stays blocked. */

@@ -388,6 +388,8 @@ static void write_state(struct document *doc)
     jsonw_member_str_opt(w, "message", state->message);
     jsonw_member_time_opt(w, "lastTransitionTime", state->since_ms);
     jsonw_close(w);
+    if (state->ending != FLOW_NONE && !flow_phase_finished(state->phase))
+        jsonw_member_str(w, "ending", flow_phase_text(state->ending));
     jsonw_member_time_opt(w, "startTime", state->start_ms);
     jsonw_member_time_opt(w, "completionTime", state->completion_ms);
     if (state->completion_ms && state->duration_ms >= 0) {

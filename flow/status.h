@@ -9,8 +9,8 @@
  * outlives its job. Equal models give equal bytes, because no clock is read (INV-F5).
  *
  * Members that upstream does not have: state.reason, state.message, state.lastTransitionTime,
- * startTime, completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes; in
- * the compact form also results {completed, failed, skipped, …} and criticalPath.
+ * ending, startTime, completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts,
+ * nodes; in the compact form also results {completed, failed, skipped, …} and criticalPath.
  */
 #include "flow/loop_times.h"
 #include "flow/model/flow_model.h"
@@ -22,6 +22,8 @@ enum {
 
 struct flow_state {
     enum flow_phase phase;
+    enum flow_phase ending; /* how the flow will end, decided before its final steps run; else
+                             * NONE */
     char *reason, *message; /* reason and message of the phase; NULL = none */
     char *retry;            /* value of ANNOTATION_FLOW_RETRY that was acted on; NULL = none */
     int64_t since_ms;       /* when the phase began */

@@ -74,9 +74,13 @@ static void restore_state(struct flow_state *state, const json_t *status)
 {
     const json_t *stored = json_object_get(status, "state");
     const char *phase = text_of(stored, "phase");
+    const char *ending = text_of(status, "ending");
+    enum flow_phase end;
 
     if (phase)
         flow_phase_parse(phase, &state->phase);
+    if (ending && flow_phase_parse(ending, &end) && flow_phase_finished(end))
+        state->ending = end;
     state->reason = mem_strdup(text_of(stored, "reason"));
     state->message = mem_strdup(text_of(stored, "message"));
     state->retry = mem_strdup(text_of(status, "observedRetry"));

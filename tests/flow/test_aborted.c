@@ -63,6 +63,63 @@ static void the_end_of_a_flow_ends_aborted_attempts(void **state)
     }
 }
 
+/* covers: see jobflow.md 13.12 ending: the job may still be resumed, before and after a restart */
+static void final_steps_wait_for_a_job_aborted_in_an_ending_flow(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+        flow_fixture_spec(fixture, "f", "a b z",
+                          "flows: [{name: a, " TRIES_ABORTED "}, {name: b}, {name: z, when: "
+                          "always}]");
+        flow_fixture_end(fixture, "f-b", 1, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("decided", flow_fixture_at(fixture, "f", "ending"), "Failed");
+        abort_job(fixture, "f-a");
+        if (run)
+            flow_fixture_restart(fixture);
+        flow_fixture_advance(fixture, 100000);
+        check_str("waits", flow_fixture_created(fixture), "f-a f-b");
+        flow_fixture_phase(fixture, "f-a", JOB_RESTARTING);
+        flow_fixture_end(fixture, "f-a", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("then the end", flow_fixture_created(fixture), "f-a f-b f-z");
+        flow_fixture_end(fixture, "f-z", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        check_str("not stored for ever", flow_fixture_at(fixture, "f", "ending"), "");
+    }
+}
+
+/* covers: see jobflow.md 13.10: a change of the spec may save a flow that was to fail */
+static void a_step_added_to_an_ending_flow_may_handle_its_failure(void **state)
+{
+    static const char *const steps = "handledFailures: succeed, flows: [{name: a}, {name: b}, "
+                                     "{name: z, when: always}";
+
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        scoped_str before = mem_printf("%s]", steps);
+        scoped_str after = mem_printf(
+            "%s, {name: c, jobTemplateName: a, dependsOn: {targets: [a]}, if: {terms: [{target: a, "
+            "phases: [Failed]}]}}]",
+            steps);
+
+        flow_fixture_spec(fixture, "f", "a b z", before);
+        flow_fixture_end(fixture, "f-a", 1, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("decided", flow_fixture_at(fixture, "f", "ending"), "Failed");
+        flow_fixture_spec(fixture, "f", "", after);
+        maybe_restart(fixture, run);
+        check_str("handled", flow_fixture_created(fixture), "f-a f-b f-c");
+        flow_fixture_end(fixture, "f-b", 0, NULL);
+        flow_fixture_end(fixture, "f-c", 0, NULL);
+        flow_fixture_end(fixture, "f-z", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        check_str("saved", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    }
+}
+
 /* covers: see jobflow.md 13.3: outputs are those of a job that has finished */
 static void what_an_aborted_job_leaves_behind_are_no_results(void **state)
 {
@@ -194,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_resumed_in_its_back_off_is_the_same_attempt),
         cmocka_unit_test(the_end_of_a_flow_ends_aborted_attempts),
+        cmocka_unit_test(final_steps_wait_for_a_job_aborted_in_an_ending_flow),
+        cmocka_unit_test(a_step_added_to_an_ending_flow_may_handle_its_failure),
         cmocka_unit_test(what_an_aborted_job_leaves_behind_are_no_results),
         cmocka_unit_test(restarts_are_counted_once),
         cmocka_unit_test(a_deadline_before_anything_ran_is_remembered),

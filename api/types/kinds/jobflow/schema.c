@@ -327,6 +327,7 @@ static const struct field status_fields[] = {
     {"jobStatusList",      FIELD_LIST,     FIELD_PASS, &flow_job_status_schema, .doc = "History of each job."},
     {"conditions",         FIELD_MAP,      FIELD_PASS, &job_condition_schema, .doc = "State of each job by name."},
     {"state",              FIELD_OBJECT,   FIELD_PASS, &state_schema, .doc = "State of the flow."},
+    {"ending",             FIELD_STR,      FIELD_PASS, .doc = "Phase in which the flow will end, once that is decided and only its final steps have still to run."},
     {"startTime",          FIELD_TIME,     FIELD_PASS, .doc = "Time when the first job was created."},
     {"completionTime",     FIELD_TIME,     FIELD_PASS, .doc = "Time when the flow ended."},
     {"duration",           FIELD_STR,      FIELD_PASS, .doc = "Time from the first job to the end, finer than the two times above."},

@@ -64,12 +64,14 @@ uint32_t *iteration_budget_kept(const struct jobflow_spec *spec, const struct fl
     return budgets;
 }
 
-/* Whether the loop failed although all of its iterations completed. */
+/* Whether the loop failed although all of its iterations completed, and a manual retry continues it. A
+ * loop that is judged again begins with its first iteration instead. */
 static bool is_used_up(const struct flow_model *m, uint32_t loop)
 {
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
     if (!count || !may_grow(flow_graph_step(m->graph, loop)) || m->steps[loop].final ||
+        m->steps[loop].judged_again ||
         !flow_model_step_fails_flow(m, loop)) /* final steps start over, with all iterations */
         return false;
     for (uint32_t k = 1; k <= count; k++)

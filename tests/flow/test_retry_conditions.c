@@ -90,11 +90,40 @@ static void what_ran_because_of_a_failure_is_judged_anew(void **state)
     }
 }
 
+/* covers: jobflow.md 186 */
+static void a_loop_that_is_judged_anew_has_no_more_iterations(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+        flow_fixture_spec(
+            fixture, "f", "a b",
+            "failurePolicy: continue, flows: [{name: a, for: {maxIterations: 1, until: {terms: "
+            "[{target: a, output: {key: k, operator: Gt, values: [\"1\"]}}]}}}, {name: b, "
+            "dependsOn: {targets: [a]}, if: {terms: [{target: a, output: {key: k, operator: "
+            "Exists}}]}, for: {maxIterations: 1, until: {terms: [{target: b, output: {key: k, "
+            "operator: Gt, values: [\"1\"]}}]}}}]");
+        flow_fixture_end(fixture, "f-a-0", 0, "k=1");
+        flow_fixture_end(fixture, "f-b-0", 0, "k=1");
+        flow_fixture_advance(fixture, 1000);
+        check_str("both are used up", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+        flow_fixture_restart_if(fixture, run);
+        ask_retry(fixture, "1");
+        flow_fixture_restart_if(fixture, run);
+        flow_fixture_end(fixture, "f-a-1", 0, "k=2");
+        flow_fixture_end(fixture, "f-b-0", 0, "k=1");
+        flow_fixture_advance(fixture, 1000);
+        check_str("created", flow_fixture_created(fixture), "f-a-0 f-b-0 f-a-1 f-b-0");
+        check_str("ends", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_final_step_is_judged_anew),
         cmocka_unit_test(what_ran_because_of_a_failure_is_judged_anew),
+        cmocka_unit_test(a_loop_that_is_judged_anew_has_no_more_iterations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,16 @@ static bool is_used_up(const struct rules *rules, uint32_t at)
     return true;
 }
 
+/* Returns what is known of a job if it is not known whether its step begins again. */
+static struct rule_job results_that_may_stay(const struct rule_job *job)
+{
+    return (struct rule_job){.end = job->known ? RULE_UNSURE : RULE_OPEN,
+                             .known = job->known,
+                             .code = job->code,
+                             .k = job->k,
+                             .items = job->items};
+}
+
 /* Makes a step begin again after a manual retry. `judged`: also what has completed begins again. */
 static void begin_again(struct rules *rules, uint32_t at, bool judged)
 {
@@ -41,7 +51,7 @@ static void begin_again(struct rules *rules, uint32_t at, bool judged)
 
         job->kept = spec->loop && !spec->final && !judged && kept;
         if (!job->unfinished && !job->kept)
-            *job = (struct rule_job){.k = step->unclear ? job->k : -1};
+            *job = step->unclear ? results_that_may_stay(job) : (struct rule_job){.k = -1};
     }
 }
 

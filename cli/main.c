@@ -17,6 +17,7 @@ const struct command *const commands[] = {
     &cmd_serve,
     &cmd_token,
     &cmd_backup,
+    &cmd_repair,
     &cmd_apply,
     &cmd_get,
     &cmd_describe,

@@ -6,10 +6,11 @@
 #include "base/mem.h"
 
 size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,
-                       int64_t body_row, bool fresh)
+                       int64_t body_row, const struct object *old)
 {
     mem_grow(batch->writes, batch->n_writes, batch->cap_writes);
-    batch->writes[batch->n_writes] = (struct batch_write){row, body_row, object_ref(object), fresh};
+    batch->writes[batch->n_writes] = (struct batch_write){
+        .row = row, .body_row = body_row, .object = object_ref(object), .old = object_ref(old)};
     return batch->n_writes++;
 }
 
@@ -24,10 +25,20 @@ void batch_set_write(struct batch *batch, size_t index, const struct object *obj
     object_unref(before);
 }
 
-void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob)
+static void add_body(struct batch *batch, int64_t row, const struct blob *blob, bool gone)
 {
     mem_grow(batch->bodies, batch->n_bodies, batch->cap_bodies);
-    batch->bodies[batch->n_bodies++] = (struct batch_body){row, blob_ref(blob)};
+    batch->bodies[batch->n_bodies++] = (struct batch_body){row, blob_ref(blob), gone};
+}
+
+void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob)
+{
+    add_body(batch, row, blob, false);
+}
+
+void batch_drop_body(struct batch *batch, int64_t row, const struct blob *blob)
+{
+    add_body(batch, row, blob, true);
 }
 
 void batch_add_task(struct batch *batch, struct task *task)
@@ -51,8 +62,10 @@ bool batch_drop_task(struct batch *batch, const struct task *task)
 
 void batch_clear(struct batch *batch)
 {
-    for (size_t i = 0; i < batch->n_writes; i++)
+    for (size_t i = 0; i < batch->n_writes; i++) {
         object_unref(batch->writes[i].object);
+        object_unref(batch->writes[i].old);
+    }
     for (size_t i = 0; i < batch->n_bodies; i++)
         blob_unref(batch->bodies[i].blob);
     batch->n_writes = batch->n_bodies = batch->n_tasks = 0;

@@ -13,12 +13,13 @@ struct batch_write {
     int64_t row;
     int64_t body_row;
     struct object *object; /* owned; NULL: delete the row */
-    bool fresh;            /* the row is not on disk yet */
+    struct object *old; /* owned; the version that is on disk; NULL: the row is not on disk yet */
 };
 
 struct batch_body {
     int64_t row;
-    struct blob *blob; /* owned; NULL: delete the row */
+    struct blob *blob; /* owned */
+    bool gone;         /* delete the row */
 };
 
 struct batch {
@@ -36,14 +37,15 @@ struct batch {
     int64_t revision_mark; /* new high-water mark of revisions; 0 = unchanged */
 };
 
-/** Adds a write: `row` gets `object` (takes a reference; NULL deletes the row). Returns the index
- * of the write. */
+/** Adds a write: `row` gets `object` (takes a reference; NULL deletes the row). `old` is the
+ * version on disk (takes a reference; NULL: none). Returns the index of the write. */
 size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,
-                       int64_t body_row, bool fresh);
+                       int64_t body_row, const struct object *old);
 /** Replaces the object of the write at `index`. */
 void batch_set_write(struct batch *batch, size_t index, const struct object *object,
                      int64_t body_row);
 void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob);
+void batch_drop_body(struct batch *batch, int64_t row, const struct blob *blob);
 void batch_add_task(struct batch *batch, struct task *task);
 /** Removes a task. True when it was in the batch. */
 bool batch_drop_task(struct batch *batch, const struct task *task);

@@ -132,7 +132,7 @@ void bodies_sweep(struct bodies *bodies, struct batch *batch)
         body->orphaned = false;
         if (body->uses)
             continue;
-        batch_add_body(batch, body->row, NULL);
+        batch_drop_body(batch, body->row, body->blob);
         slot_clear(bodies, slot);
         mem_grow(bodies->free_slots, bodies->n_free, bodies->cap_free);
         bodies->free_slots[bodies->n_free++] = slot;

@@ -14,8 +14,8 @@
 #include "api/store/db_copy.h"
 #include "base/mem.h"
 
-/* Idle times of the thread. After QUIET_MS it checkpoints a long write-ahead log; after REST_MS it
- * frees caches. */
+/* Idle times of the thread. After QUIET_MS it syncs the mark and checkpoints a long write-ahead
+ * log; after REST_MS it frees caches. */
 enum { QUIET_MS = 50, REST_MS = 3000 };
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
@@ -104,12 +104,17 @@ static bool work_comes(struct committer *committer, int64_t ms)
     return true;
 }
 
-/* Waits for work. While idle, it checkpoints the log and frees caches, each once after a batch. */
+/* Waits for work. While idle, it syncs the mark, checkpoints the log and frees caches, each once
+ * after a batch. */
 static void await_work(struct committer *committer, bool *rested, struct error *broken)
 {
-    if (!*rested && db_log_is_long(committer->db) && !work_comes(committer, QUIET_MS)) {
+    bool is_long = db_log_is_long(committer->db);
+
+    if (!*rested && (is_long || db_mark_is_unsynced(committer->db)) &&
+        !work_comes(committer, QUIET_MS)) {
         pthread_mutex_unlock(&committer->lock);
-        db_checkpoint(committer->db, broken);
+        if (!is_long || db_checkpoint(committer->db, broken))
+            db_mark_sync(committer->db, broken);
         pthread_mutex_lock(&committer->lock);
     }
     if (!*rested && !work_comes(committer, REST_MS)) {
@@ -121,9 +126,9 @@ static void await_work(struct committer *committer, bool *rested, struct error *
     await(committer, has_work);
 }
 
-/* The body of the thread. It checkpoints the log while idle. Under a load without pauses it
- * checkpoints between two batches, after the report of the first; an error is then reported with
- * the next batch, which is not written. */
+/* The body of the thread. It checkpoints the log and syncs the mark while idle. Under a load
+ * without pauses it does so between two batches, after the report of the first; an error is then
+ * reported with the next batch, which is not written. */
 static void *work(void *arg)
 {
     struct committer *committer = arg;
@@ -162,6 +167,8 @@ static void *work(void *arg)
 
         if (report.outcome == DB_OK && db_log_is_full(committer->db))
             db_checkpoint(committer->db, &broken);
+        if (report.outcome == DB_OK && db_mark_is_due(committer->db))
+            db_mark_sync(committer->db, &broken);
         pthread_mutex_lock(&committer->lock);
     }
     db_copy_end(copy);

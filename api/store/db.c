@@ -38,14 +38,23 @@ bool db_fail(struct db *db, struct error *err, const char *doing)
     int code = db->sqlite ? sqlite3_extended_errcode(db->sqlite) : SQLITE_NOMEM;
     const char *text = db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory";
 
-    if (damaged(code))
-        return error_set(err, ERR_STORAGE, "",
-                         "%s is damaged (%s while %s); nothing was changed: restore a backup of "
-                         "it, or move it away to start empty",
-                         db->path, text, doing);
+    if (damaged(code)) {
+        scoped_str finding = mem_printf("%s while %s", text, doing);
+
+        return db_damage_error(db->path, finding, err);
+    }
     if ((code & 0xff) == SQLITE_BUSY)
         return error_set(err, ERR_CONFLICT, "", "%s is in use by another process", db->path);
     return error_set(err, ERR_INTERNAL, "", "%s: %s while %s", db->path, text, doing);
+}
+
+bool db_rows_end(struct db *db, int code, const char *doing, struct error *err)
+{
+    if (code == SQLITE_DONE || code == SQLITE_ROW)
+        return code == SQLITE_DONE;
+    if (db->lenient && damaged(code))
+        return db_damaged(db, err, "%s while %s", sqlite3_errmsg(db->sqlite), doing);
+    return db_fail(db, err, doing);
 }
 
 static bool run(struct db *db, const char *sql, struct error *err)
@@ -140,12 +149,35 @@ static bool apply(struct db *db, const struct setting *rows, struct error *err)
     return true;
 }
 
+/* Whether the file has the table `state`, which came with the last migration. */
+static bool has_state(struct db *db)
+{
+    int64_t n = 0;
+
+    return ask_int(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'state'", &n, NULL) && n;
+}
+
 static int count_log_pages(void *arg, sqlite3 *sqlite, const char *name, int pages)
 {
     struct db *db = arg;
 
     db->log_pages = pages;
     return SQLITE_OK;
+}
+
+/* Checks a small file for damage when the last process did not close it (D-07). */
+static bool quick_check(struct db *db, struct error *err)
+{
+    char answer[ERROR_MESSAGE_MAX / 2];
+    int64_t pages;
+
+    if (!ask_int(db, "PRAGMA page_count", &pages, err))
+        return false;
+    if (pages > QUICK_CHECK_PAGES)
+        return true;
+    if (!ask_text(db, "PRAGMA quick_check(1)", answer, sizeof answer, err))
+        return false;
+    return strcmp(answer, "ok") == 0 || db_damaged(db, err, "%s", answer);
 }
 
 static bool migrate(struct db *db, struct error *err)
@@ -173,14 +205,24 @@ static bool migrate(struct db *db, struct error *err)
                          "%s has schema version %lld and must be brought to %lld; look at it once "
                          "as its owner",
                          db->path, (long long)version, (long long)known);
-    for (; version < known; version++) {
-        snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d",
-                 (int)version + 1, APPLICATION_ID);
-        if (!run(db, "BEGIN IMMEDIATE", err) || !run(db, migrations[version], err) ||
-            !run(db, sql, err) || !run(db, "COMMIT", err))
+    if (version == 0 && db->mark_found == MARK_READ && db->marked.commits > 0)
+        return db_damage_error(db->path,
+                               "all of its commits are lost (the log store.db-wal is missing, cut "
+                               "or damaged)",
+                               err);
+    if (has_state(db) || (db->mark_found == MARK_READ && db->marked.commits > 0))
+        return db_damage_error(db->path, "it has the number of an older schema", err);
+    if (version > 0 && !quick_check(db, err))
+        return false;
+    if (!db_state_first_mark(db, err) || !run(db, "BEGIN IMMEDIATE", err))
+        return false;
+    for (int64_t at = version; at < known; at++)
+        if (!run(db, migrations[at], err))
             return false;
-    }
-    return true;
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", (int)known,
+             APPLICATION_ID);
+    return (db_sign(db->sqlite) || db_fail(db, err, "computing checksums")) && run(db, sql, err) &&
+           run(db, "COMMIT", err);
 }
 
 static bool prepare_statements(struct db *db, struct error *err)
@@ -220,8 +262,9 @@ static void kind_code_set(struct db *db, size_t code, const struct kind *kind)
 
 static bool load_kinds(struct db *db, struct error *err)
 {
-    static const char sql[] = "SELECT id, api_version, kind FROM kinds";
+    static const char sql[] = "SELECT id, api_version, kind, sum FROM kinds";
     sqlite3_stmt *statement = NULL;
+    bool ok;
     int code;
 
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
@@ -231,58 +274,57 @@ static bool load_kinds(struct db *db, struct error *err)
         const char *name = (const char *)sqlite3_column_text(statement, 2);
         const struct kind *kind = api_version && name ? kind_by_gvk(api_version, name) : NULL;
         int64_t id = sqlite3_column_int64(statement, 0);
+        struct row_sum sum = {0};
 
+        row_sum_columns(&sum, statement, 3);
+        if (row_sum(&sum) != sqlite3_column_int64(statement, 3)) {
+            if (!db_damaged(db, err, "the checksum of kind %lld is wrong", (long long)id))
+                break;
+            continue;
+        }
+        db->seen.total = sum_plus(db->seen.total, row_sum(&sum));
         if (kind && id > 0)
             kind_code_set(db, (size_t)id, kind);
     }
-    if (code != SQLITE_DONE)
-        db_fail(db, err, sql);
-    sqlite3_finalize(statement);
-    return code == SQLITE_DONE;
-}
-
-/* Assigns numbers to the kinds that the file does not know yet. */
-static bool add_kinds(struct db *db, struct error *err)
-{
-    static const char sql[] = "INSERT INTO kinds (api_version, kind) VALUES (?, ?)";
-    sqlite3_stmt *statement = NULL;
-    bool ok = true;
-
-    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
-        return db_fail(db, err, sql);
-    for (size_t id = 0; ok && id < KIND_N; id++) {
-        const struct kind *kind = kind_by_id((enum kind_id)id);
-
-        if (db->kind_codes[id])
-            continue;
-        sqlite3_bind_text(statement, 1, kind_api_version(kind), -1, SQLITE_TRANSIENT);
-        sqlite3_bind_text(statement, 2, kind->name, -1, SQLITE_STATIC);
-        ok = sqlite3_step(statement) == SQLITE_DONE || db_fail(db, err, sql);
-        sqlite3_reset(statement);
-        if (ok)
-            kind_code_set(db, (size_t)sqlite3_last_insert_rowid(db->sqlite), kind);
-    }
+    ok = db_rows_end(db, code, sql, err);
     sqlite3_finalize(statement);
     return ok;
 }
 
-/* Checks a small file for damage when the last process did not close it (D-07). */
-static bool quick_check(struct db *db, struct error *err)
+/* Assigns numbers to the kinds that the file does not know yet. Part of a transaction. */
+static bool add_kinds(struct db *db, struct error *err)
 {
-    char answer[ERROR_MESSAGE_MAX / 2];
-    int64_t pages;
+    static const char sql[] = "INSERT INTO kinds (id, api_version, kind, sum) VALUES (?, ?, ?, ?)";
+    int64_t last = 0;
+    sqlite3_stmt *statement = NULL;
+    bool ok = true;
 
-    if (!ask_int(db, "PRAGMA page_count", &pages, err))
+    if (!ask_int(db, "SELECT coalesce(max(id), 0) FROM kinds", &last, err))
         return false;
-    if (pages > QUICK_CHECK_PAGES)
-        return true;
-    if (!ask_text(db, "PRAGMA quick_check(1)", answer, sizeof answer, err))
-        return false;
-    return strcmp(answer, "ok") == 0 ||
-           error_set(err, ERR_STORAGE, "",
-                     "%s is damaged (%s); nothing was changed: restore a backup of it, or move it "
-                     "away to start empty",
-                     db->path, answer);
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+        return db_fail(db, err, sql);
+    for (size_t id = 0; ok && id < KIND_N; id++) {
+        const struct kind *kind = kind_by_id((enum kind_id)id);
+        const char *api_version = kind_api_version(kind);
+        struct row_sum sum = {0};
+
+        if (db->kind_codes[id])
+            continue;
+        row_sum_int(&sum, ++last);
+        row_sum_bytes(&sum, api_version, strlen(api_version));
+        row_sum_bytes(&sum, kind->name, strlen(kind->name));
+        sqlite3_bind_int64(statement, 1, last);
+        sqlite3_bind_text(statement, 2, api_version, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(statement, 3, kind->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 4, row_sum(&sum));
+        ok = sqlite3_step(statement) == SQLITE_DONE || db_fail(db, err, sql);
+        sqlite3_reset(statement);
+        if (ok)
+            kind_code_set(db, (size_t)last, kind);
+        db->next.total = sum_plus(db->next.total, row_sum(&sum));
+    }
+    sqlite3_finalize(statement);
+    return ok;
 }
 
 /* Creates the file with mode 0600 before SQLite opens it: SQLite gives the write-ahead log the mode
@@ -330,17 +372,19 @@ static bool defend(struct db *db, struct error *err)
     return true;
 }
 
-static bool open_file(struct db *db, enum db_mode mode, struct error *err)
+static bool open_file(struct db *db, struct error *err)
 {
-    bool unlocked = mode == DB_LOOK_UNLOCKED;
+    bool unlocked = db->mode == DB_LOOK_UNLOCKED;
     int flags = (unlocked ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
 
-    if (db->read_only ? !exists(db->path, err) : !create_private(db->path, err))
+    if (!db_state_before(db, err) ||
+        (db->read_only ? !exists(db->path, err) : !create_private(db->path, err)))
         return false;
     if (sqlite3_open_v2(db->path, &db->sqlite, flags, unlocked ? "unix-none" : NULL) != SQLITE_OK)
         return db_fail(db, err, "opening it");
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return defend(db, err);
 }
 
@@ -348,68 +392,55 @@ static bool open_file(struct db *db, enum db_mode mode, struct error *err)
  * memory, so reading changes nothing on disk, except to migrate an older schema. */
 static bool set_up_look(struct db *db, struct error *err)
 {
-    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return apply(db, settings, err) && migrate(db, err) && run(db, "PRAGMA query_only = ON", err) &&
-           load_kinds(db, err);
+    return apply(db, settings, err) && migrate(db, err) && run(db, "PRAGMA query_only = ON", err);
 }
 
-static bool set_up(struct db *db, enum db_mode mode, struct error *err)
+static bool set_up(struct db *db, struct error *err)
 {
     if (!apply(db, settings, err) || !apply(db, settings_write, err) ||
-        !apply(db, mode == DB_NORMAL ? settings_normal : settings_full, err))
+        !apply(db, db->mode == DB_NORMAL ? settings_normal : settings_full, err))
         return false;
     sqlite3_wal_hook(db->sqlite, count_log_pages, db);
-    return migrate(db, err) && prepare_statements(db, err) && load_kinds(db, err) &&
-           run(db, "BEGIN IMMEDIATE", err) && add_kinds(db, err) && run(db, "COMMIT", err);
-}
-
-static bool read_meta(struct db *db, struct error *err)
-{
-    int64_t clean;
-
-    if (!ask_int(db, "SELECT value FROM meta WHERE key = 'revision'", &db->revision_mark, err) ||
-        !ask_int(db, "SELECT value FROM meta WHERE key = 'clean'", &clean, err))
-        return false;
-    db->clean = clean;
-    return true;
-}
-
-bool db_set_meta(struct db *db, const char *key, int64_t value)
-{
-    sqlite3_stmt *statement = db->statements[DO_SET_META];
-    int code;
-
-    sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 2, value);
-    code = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    return code == SQLITE_DONE;
+    return migrate(db, err);
 }
 
 struct db *db_open(const char *path, enum db_mode mode, struct error *err)
 {
     struct db *db = mem_alloc(sizeof *db);
-    bool ok;
 
     db->path = mem_strdup(path);
-    db->read_only = mode == DB_LOOK || mode == DB_LOOK_UNLOCKED;
+    db->mode = mode;
+    db->lenient = mode == DB_DAMAGED;
+    db->read_only = mode == DB_LOOK || mode == DB_LOOK_UNLOCKED || db->lenient;
     db->statuses = db_statuses_new();
-    ok = open_file(db, mode, err) &&
-         (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) && read_meta(db, err) &&
-         (db->clean || quick_check(db, err));
-    if (ok)
+    if (open_file(db, err) && (db->read_only ? set_up_look(db, err) : set_up(db, err)) &&
+        db_state_read(db, err) && (db->read_only || prepare_statements(db, err)) &&
+        load_kinds(db, err) && (db->state.clean || quick_check(db, err)))
         return db;
     db_close(db);
     return NULL;
 }
 
+/* Sets whether closing the file moves the log into it. A file that may be damaged is left as it is.
+ */
+static void keep_log_on_close(struct db *db, bool keep)
+{
+    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, NULL);
+}
+
 bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct error *err)
 {
-    bool ok = db_step(db, DO_BEGIN) && db_set_meta(db, "revision", revision_mark) &&
-              db_set_meta(db, "clean", life == DB_CLOSED) && db_step(db, DO_COMMIT);
+    bool ok;
 
+    keep_log_on_close(db, false);
+    db->next = db->state;
+    db->next.revision = revision_mark;
+    db->next.clean = life == DB_CLOSED;
+    db->next.backup = 0;
+    db->next.commits++;
+    ok = db_step(db, DO_BEGIN) && add_kinds(db, err) && db_state_put(db) && db_step(db, DO_COMMIT);
     if (ok)
-        return true;
+        return db_state_committed(db, err) && (life == DB_IN_USE || db_mark_sync(db, err));
     db_fail(db, err, "noting its state");
     if (!sqlite3_get_autocommit(db->sqlite))
         db_step(db, DO_ROLLBACK);
@@ -423,13 +454,10 @@ void db_close(struct db *db)
     for (size_t i = 0; i < STATEMENT_N; i++)
         sqlite3_finalize(db->statements[i]);
     sqlite3_close(db->sqlite);
+    mark_close(db->mark);
+    buf_release(&db->damage);
     db_statuses_free(db->statuses);
     mem_free(db->kinds_by_code);
     mem_free(db->path);
     mem_free(db);
-}
-
-int64_t db_revision_mark(const struct db *db)
-{
-    return db->revision_mark;
 }

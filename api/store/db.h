@@ -15,6 +15,7 @@ enum db_mode {
     DB_NORMAL,
     DB_LOOK,          /* reads only; waits while another process has the file open */
     DB_LOOK_UNLOCKED, /* reads only and looks at no lock: nothing may change meanwhile */
+    DB_DAMAGED,       /* reads only; what is damaged is noted and left out (db_damage) */
 };
 
 enum db_outcome {
@@ -30,7 +31,8 @@ struct db_row {
     const char *ns, *name;
     const void *meta, *status; /* status NULL = absent */
     size_t meta_len, status_len;
-    const char *damage; /* why the row cannot be read; NULL: no damage is known here */
+    int64_t sum;        /* its checksum */
+    const char *damage; /* why the row cannot be used; NULL: no damage is known here */
 };
 
 struct db_reader {
@@ -44,16 +46,24 @@ struct db_counts {
 };
 
 /**
- * Opens or creates `path`. It reads each setting back (D-01), migrates the schema, and checks the
- * file for damage if the last process did not close it (D-07). Errors: CONFLICT when another
- * process has it open, STORAGE when it is damaged or too new, INTERNAL.
+ * Opens or creates `path`. It reads each setting back (D-01), migrates the schema, compares the
+ * store with its mark (mark.h), and checks the file for damage if the last process did not close it
+ * (D-07). Errors: CONFLICT when another process has it open, STORAGE when it is damaged or too new,
+ * INTERNAL. A file that is refused is not changed.
  */
 struct db *db_open(const char *path, enum db_mode mode, struct error *err);
 void db_close(struct db *db); /* NULL is fine */
 
+/** What a database opened with DB_DAMAGED was found to lack, one finding a line; "" when nothing
+ * was found so far. Borrowed. */
+const char *db_damage(const struct db *db);
+/** Sets STORAGE for damage of the store file `path`: the finding, the newest backup, and the
+ * command that repairs. Returns false. */
+bool db_damage_error(const char *path, const char *finding, struct error *err);
+
 enum db_life { DB_IN_USE, DB_CLOSED };
 /** Records durably that no revision at or above `revision_mark` was assigned, and whether the store
- * was closed cleanly. */
+ * was closed cleanly. The first call after db_open makes the file ready for db_commit. */
 bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct error *err);
 
 /* The first row number for kinds with few objects (kind.few); their rows are below zero. */
@@ -66,11 +76,22 @@ struct db_part {
     enum { DB_ALL, DB_FEW, DB_NAMED } what;
     const char *name;
 };
-/** Reads the rows of the part and their bodies, in order of row numbers. STORAGE when the file is
- * damaged. */
+/** Reads the rows of the part and their bodies, in order of row numbers, and verifies each
+ * checksum. STORAGE when the file is damaged. */
 bool db_load(struct db *db, const struct db_part *part, const struct db_reader *reader,
              struct error *err);
-int64_t db_revision_mark(const struct db *db); /* the mark that was read when the file was opened */
+/** Whether the content of every row was parsed since another program wrote to the file. What
+ * db_commit writes needs no parsing. db_set_checked: it was, after db_load of all rows. */
+bool db_is_checked(const struct db *db);
+void db_set_checked(struct db *db);
+/** No revision at or above this one was ever assigned, as the file and its mark said when they were
+ * opened. */
+int64_t db_revision_mark(const struct db *db);
+/** The mark was written, but a loss of power could still undo it. db_mark_is_due: since a second or
+ * longer. */
+bool db_mark_is_unsynced(const struct db *db);
+bool db_mark_is_due(const struct db *db);
+bool db_mark_sync(struct db *db, struct error *err); /* false when the disk failed (D-04) */
 
 /** Writes a batch in one transaction. `err` is set unless the result is DB_OK. */
 enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,

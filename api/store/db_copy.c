@@ -30,8 +30,10 @@ static bool fail(const struct db_copy *copy, struct error *err)
 
 static bool make_file(const char *path, struct error *err)
 {
+    scoped_str log = mem_printf("%s-wal", path);
     int fd;
 
+    unlink(log); /* of a copy that a crash has ended */
     if (unlink(path) < 0 && errno != ENOENT)
         return error_errno(err, errno, "cannot replace %s", path);
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -59,6 +61,16 @@ struct db_copy *db_copy_start(struct db *db, const char *path, struct error *err
     return NULL;
 }
 
+/* Marks the copy as a backup, which may be older than the mark of the store in whose place it is put
+ * (db_state.c). It becomes a single file, without a log beside it. */
+static bool mark_as_backup(struct db_copy *copy)
+{
+    static const char sql[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
+                              "UPDATE state SET backup = 1, clean = 1";
+
+    return sqlite3_exec(copy->to, sql, NULL, NULL, NULL) == SQLITE_OK && db_sign_state(copy->to);
+}
+
 enum db_copy_state db_copy_step(struct db_copy *copy, struct error *err)
 {
     int result = sqlite3_backup_step(copy->backup, PAGES_A_STEP);
@@ -66,7 +78,7 @@ enum db_copy_state db_copy_step(struct db_copy *copy, struct error *err)
     if (result == SQLITE_OK)
         return DB_COPY_MORE;
     if (result == SQLITE_DONE) {
-        copy->done = sqlite3_backup_finish(copy->backup) == SQLITE_OK;
+        copy->done = sqlite3_backup_finish(copy->backup) == SQLITE_OK && mark_as_backup(copy);
         copy->backup = NULL;
     }
     if (copy->done)

@@ -3,9 +3,13 @@
  */
 #include <errno.h>
 #include <malloc.h>
+#include <string.h>
 
 #include "api/store/db_impl.h"
 #include "base/rss.h"
+
+/* Numbers of columns before the checksum. */
+enum { BODY_COLUMNS = 2, OBJECT_COLUMNS = 8 };
 
 static const char *column_text(sqlite3_stmt *statement, int column)
 {
@@ -14,15 +18,34 @@ static const char *column_text(sqlite3_stmt *statement, int column)
     return text ? text : "";
 }
 
-static void read_body(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
+/* Verifies the checksum of a row, which stands behind its `n` columns. */
+static bool is_whole(struct db *db, sqlite3_stmt *statement, int n)
+{
+    struct row_sum sum = {0};
+
+    row_sum_columns(&sum, statement, n);
+    if (row_sum(&sum) != sqlite3_column_int64(statement, n))
+        return false;
+    db->seen.total = sum_plus(db->seen.total, row_sum(&sum));
+    return true;
+}
+
+static bool read_body(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement,
+                      struct error *err)
 {
     const void *bytes = sqlite3_column_blob(statement, 1);
 
+    db->seen.bodies++;
+    if (!is_whole(db, statement, BODY_COLUMNS))
+        return db_damaged(db, err, "the checksum of body %lld is wrong",
+                          (long long)sqlite3_column_int64(statement, 0));
     reader->body(reader->ctx, sqlite3_column_int64(statement, 0), bytes ? bytes : "",
                  (size_t)sqlite3_column_bytes(statement, 1));
+    return true;
 }
 
-static void read_object(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
+static bool read_object(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement,
+                        struct error *err)
 {
     int64_t code = sqlite3_column_int64(statement, 1);
     bool known = code > 0 && (size_t)code < db->n_kinds_by_code;
@@ -39,11 +62,21 @@ static void read_object(struct db *db, const struct db_reader *reader, sqlite3_s
         .meta_len = (size_t)sqlite3_column_bytes(statement, 6),
         .status = sqlite3_column_blob(statement, 7),
         .status_len = (size_t)sqlite3_column_bytes(statement, 7),
+        .sum = sqlite3_column_int64(statement, OBJECT_COLUMNS),
     };
 
+    db->seen.objects++;
+    if (!is_whole(db, statement, OBJECT_COLUMNS)) {
+        row.damage = "its checksum is wrong";
+        if (!db_damaged(db, err, "the checksum of %s %s/%s (row %lld) is wrong",
+                        row.kind ? row.kind->name : "an object", row.ns, row.name,
+                        (long long)row.row))
+            return false;
+    }
     if (apart && !db_status_loaded(db->statuses, row.row, &row.status, &row.status_len))
         row.damage = "its status is damaged or missing";
     reader->object(reader->ctx, &row);
+    return true;
 }
 
 /* A range of rows, and a name prefix that their objects must have. */
@@ -73,21 +106,22 @@ static sqlite3_stmt *ask(struct db *db, const char *sql, const struct range *ran
 
 static bool read_table(struct db *db, const struct db_reader *reader, const char *sql,
                        const struct range *range,
-                       void (*read)(struct db *db, const struct db_reader *reader,
-                                    sqlite3_stmt *statement),
+                       bool (*read)(struct db *db, const struct db_reader *reader,
+                                    sqlite3_stmt *statement, struct error *err),
                        struct error *err)
 {
     sqlite3_stmt *statement = ask(db, sql, range, err);
+    bool ok;
     int code;
 
     if (!statement)
         return false;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-        read(db, reader, statement);
-    if (code != SQLITE_DONE)
-        db_fail(db, err, "reading it");
+        if (!read(db, reader, statement, err))
+            break;
+    ok = db_rows_end(db, code, "reading it", err);
     sqlite3_finalize(statement);
-    return code == SQLITE_DONE;
+    return ok;
 }
 
 /* Narrows the range to the rows of a name. They mostly lie side by side; one scan finds them, since
@@ -110,9 +144,9 @@ static bool narrow(struct db *db, struct range *range, struct error *err)
 }
 
 /* Bodies are read in full when all rows are, without a join. */
-#define SELECT_BODIES "SELECT id, bytes FROM bodies"
+#define SELECT_BODIES "SELECT id, bytes, sum FROM bodies"
 #define SELECT_OBJECTS                                                                             \
-    "SELECT id, kind, namespace, name, revision, body, meta, status FROM objects WHERE "
+    "SELECT id, kind, namespace, name, revision, body, meta, status, sum FROM objects WHERE "
 
 bool db_load(struct db *db, const struct db_part *part, const struct db_reader *reader,
              struct error *err)
@@ -130,7 +164,8 @@ bool db_load(struct db *db, const struct db_part *part, const struct db_reader *
     ok = (part->what != DB_NAMED || narrow(db, &range, err)) &&
          read_table(db, reader, part->what == DB_ALL ? all : some, &range, read_body, err) &&
          db_statuses_load(db, range.from, range.to, err) &&
-         read_table(db, reader, SELECT_OBJECTS OF_RANGE " ORDER BY id", &range, read_object, err);
+         read_table(db, reader, SELECT_OBJECTS OF_RANGE " ORDER BY id", &range, read_object, err) &&
+         (part->what != DB_ALL || db_state_compare_loaded(db, err));
     db_statuses_loaded(db->statuses);
     return ok;
 }
@@ -143,6 +178,12 @@ static bool no_space(struct db *db)
            ((code & 0xff) == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT));
 }
 
+/* Replaces the checksum of a row in the total. */
+static void count_sum(struct db *db, int64_t old, int64_t new)
+{
+    db->next.total = sum_plus(sum_minus(db->next.total, old), new);
+}
+
 static bool write_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
 {
     sqlite3_stmt *statement = db->statements[DO_PUT_OBJECT];
@@ -151,7 +192,23 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
     const bool apart = db_status_is_long(status);
     size_t meta_len;
     const char *meta = meta_stored(object->meta, &meta_len);
+    struct row_sum sum = {0};
 
+    row_sum_int(&sum, write->row);
+    row_sum_int(&sum, db->kind_codes[object->kind->id]);
+    row_sum_bytes(&sum, object_namespace(object), strlen(object_namespace(object)));
+    row_sum_bytes(&sum, object_name(object), strlen(object_name(object)));
+    row_sum_int(&sum, object->revision);
+    row_sum_int(&sum, write->body_row);
+    row_sum_bytes(&sum, meta, meta_len);
+    if (status)
+        row_sum_bytes(&sum, status->text, apart ? 0 : status->len);
+    else
+        row_sum_null(&sum);
+    write->object->row_sum = row_sum(&sum);
+    count_sum(db, write->old ? write->old->row_sum : 0, write->object->row_sum);
+    db->next.objects += !write->old;
+    sqlite3_bind_int64(statement, 9, write->object->row_sum);
     sqlite3_bind_int64(statement, 1, write->row);
     sqlite3_bind_int(statement, 2, db->kind_codes[object->kind->id]);
     sqlite3_bind_text(statement, 3, object_namespace(object), -1, SQLITE_STATIC);
@@ -170,8 +227,10 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
 
 static bool delete_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
 {
-    if (write->fresh) /* created and deleted within the batch */
+    if (!write->old) /* created and deleted within the batch */
         return true;
+    count_sum(db, write->old->row_sum, 0);
+    db->next.objects--;
     sqlite3_bind_int64(db->statements[DO_DELETE_OBJECT], 1, write->row);
     counts->rows++;
     return db_step(db, DO_DELETE_OBJECT) && db_status_write(db, write->row, NULL, counts);
@@ -179,14 +238,18 @@ static bool delete_object(struct db *db, const struct batch_write *write, struct
 
 static bool write_body(struct db *db, const struct batch_body *body, struct db_counts *counts)
 {
-    enum statement which = body->blob ? DO_PUT_BODY : DO_DELETE_BODY;
+    enum statement which = body->gone ? DO_DELETE_BODY : DO_PUT_BODY;
     sqlite3_stmt *statement = db->statements[which];
+    int64_t sum = row_sum_of_bytes(body->row, body->blob->text, body->blob->len);
 
     sqlite3_bind_int64(statement, 1, body->row);
-    if (body->blob) {
+    if (!body->gone) {
         sqlite3_bind_blob64(statement, 2, body->blob->text, body->blob->len, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 3, sum);
         counts->bytes += body->blob->len;
     }
+    count_sum(db, body->gone ? sum : 0, body->gone ? 0 : sum);
+    db->next.bodies += body->gone ? -1 : 1;
     counts->rows++;
     return db_step(db, which);
 }
@@ -202,21 +265,28 @@ static bool write_all(struct db *db, const struct batch *batch, struct db_counts
         if (!(write->object ? write_object : delete_object)(db, write, counts))
             return false;
     }
-    return !batch->revision_mark || db_set_meta(db, "revision", batch->revision_mark);
+    if (batch->revision_mark)
+        db->next.revision = batch->revision_mark;
+    if (batch->revision)
+        db->next.newest = batch->revision;
+    db->next.commits++;
+    return db_state_put(db);
 }
 
 enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,
                           struct error *err)
 {
     struct db_counts written = {0};
-    bool ok = db_step(db, DO_BEGIN) && write_all(db, batch, &written) && db_step(db, DO_COMMIT);
     enum db_outcome outcome;
+    bool ok;
 
+    db->next = db->state;
+    ok = db_step(db, DO_BEGIN) && write_all(db, batch, &written) && db_step(db, DO_COMMIT);
     db_statuses_settle(db->statuses, ok);
     if (ok) {
         counts->rows += written.rows;
         counts->bytes += written.bytes;
-        return DB_OK;
+        return db_state_committed(db, err) ? DB_OK : DB_FAILED;
     }
     outcome = no_space(db) ? DB_NO_SPACE : DB_FAILED;
     db_fail(db, err, "committing");
@@ -240,7 +310,7 @@ bool db_checkpoint(struct db *db, struct error *err)
     if (sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
         SQLITE_OK) {
         db->log_pages = db->log_kept = 0;
-        return true;
+        return db_state_checkpointed(db, err);
     }
     if (!no_space(db))
         return db_fail(db, err, "moving its log into it");

@@ -27,7 +27,9 @@ struct parts {
     char *text; /* the text that they combine to; NULL = not cached */
     size_t len;
     size_t first_bytes, delta_bytes; /* bytes on disk: of the first part, of the others */
-    int count;
+    int count;                       /* parts that are on disk, or were when it was last known */
+    int64_t sum, n_rows; /* on disk: sum of the checksums of the parts, and number of parts … */
+    int64_t old_sum, old_n; /* … before the open transaction */
     bool touched, gone;     /* changed by, or deleted by, the open transaction */
     TAILQ_ENTRY(parts) age; /* links the cached texts by age */
 };
@@ -106,6 +108,8 @@ static void touch(struct db_statuses *statuses, struct parts *parts)
     if (parts->touched)
         return;
     parts->touched = true;
+    parts->old_sum = parts->sum;
+    parts->old_n = parts->n_rows;
     mem_grow(statuses->touched, statuses->n_touched, statuses->cap_touched);
     statuses->touched[statuses->n_touched++] = parts;
 }
@@ -120,6 +124,8 @@ void db_statuses_settle(struct db_statuses *statuses, bool committed)
             drop(statuses, parts);
         } else if (!committed) { /* a rollback restores the parts of before */
             parts->gone = false;
+            parts->sum = parts->old_sum;
+            parts->n_rows = parts->old_n;
             forget_text(statuses, parts);
         }
     }
@@ -147,22 +153,34 @@ bool db_status_is_long(const struct blob *status)
     return status && status->len >= LONG_BYTES;
 }
 
-static bool delete_parts(struct db *db, int64_t row)
+static bool delete_parts(struct db *db, struct parts *parts)
 {
     sqlite3_stmt *statement = db->statements[DO_DELETE_STATUS];
+    int64_t row = parts->row;
 
+    db->next.total = sum_minus(db->next.total, parts->sum);
+    db->next.parts -= parts->n_rows;
+    parts->sum = parts->n_rows = 0;
     sqlite3_bind_int64(statement, 1, row * PARTS_PER_ROW);
     sqlite3_bind_int64(statement, 2, row * PARTS_PER_ROW + PARTS_PER_ROW - 1);
     return db_step(db, DO_DELETE_STATUS);
 }
 
-static bool insert_part(struct db *db, int64_t row, int part, const void *bytes, size_t len,
+static bool insert_part(struct db *db, struct parts *parts, int part, const struct buf *bytes,
                         struct db_counts *counts)
 {
     sqlite3_stmt *statement = db->statements[DO_PUT_STATUS];
+    int64_t id = parts->row * PARTS_PER_ROW + part;
+    int64_t sum = row_sum_of_bytes(id, bytes->data, bytes->len);
+    size_t len = bytes->len;
 
-    sqlite3_bind_int64(statement, 1, row * PARTS_PER_ROW + part);
-    sqlite3_bind_blob64(statement, 2, bytes, len, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 1, id);
+    sqlite3_bind_blob64(statement, 2, bytes->data, len, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 3, sum);
+    db->next.total = sum_plus(db->next.total, sum);
+    db->next.parts++;
+    parts->sum = sum_plus(parts->sum, sum);
+    parts->n_rows++;
     counts->rows++;
     counts->bytes += len;
     return db_step(db, DO_PUT_STATUS);
@@ -177,8 +195,7 @@ static bool write_text(struct db *db, struct parts *parts, const struct blob *st
     parts->first_bytes = packed.len;
     parts->delta_bytes = 0;
     parts->count = 1;
-    return delete_parts(db, parts->row) &&
-           insert_part(db, parts->row, 0, packed.data, packed.len, counts);
+    return delete_parts(db, parts) && insert_part(db, parts, 0, &packed, counts);
 }
 
 static bool write_change(struct db *db, struct parts *parts, const struct blob *status,
@@ -193,7 +210,7 @@ static bool write_change(struct db *db, struct parts *parts, const struct blob *
     if (parts->delta_bytes + delta.len > parts->first_bytes * DELTAS_PER_TEXT)
         return write_text(db, parts, status, counts);
     parts->delta_bytes += delta.len;
-    return insert_part(db, parts->row, parts->count++, delta.data, delta.len, counts);
+    return insert_part(db, parts, parts->count++, &delta, counts);
 }
 
 bool db_status_write(struct db *db, int64_t row, const struct blob *status,
@@ -211,7 +228,7 @@ bool db_status_write(struct db *db, int64_t row, const struct blob *status,
     parts->gone = !db_status_is_long(status);
     if (parts->gone) {
         forget_text(statuses, parts);
-        return delete_parts(db, row);
+        return delete_parts(db, parts);
     }
     if (parts->text && parts->len == status->len &&
         memcmp(parts->text, status->text, status->len) == 0)
@@ -237,10 +254,13 @@ static bool put_together(struct buf *text, bool first, const void *bytes, size_t
     return ok;
 }
 
-static void keep_row(struct db_statuses *statuses, int64_t row, struct buf *text, bool ok)
+static void keep_row(struct db_statuses *statuses, const struct parts *read, struct buf *text,
+                     bool ok)
 {
-    struct parts *parts = add(statuses, row);
+    struct parts *parts = add(statuses, read->row);
 
+    parts->sum = read->sum;
+    parts->n_rows = read->n_rows;
     if (!ok)
         return;
     parts->len = text->len;
@@ -261,14 +281,36 @@ static int64_t row_of(int64_t id)
     return (id - part_of(id)) / PARTS_PER_ROW;
 }
 
+/* Reads the next part of the status that `read` describes. False when it is damaged, or another
+ * than the next one. */
+static bool read_part(struct db *db, sqlite3_stmt *statement, struct parts *read, struct buf *text,
+                      bool *ok, struct error *err)
+{
+    int64_t id = sqlite3_column_int64(statement, 0);
+    const void *bytes = sqlite3_column_blob(statement, 1);
+    size_t len = (size_t)sqlite3_column_bytes(statement, 1);
+    int64_t sum = row_sum_of_bytes(id, bytes, len);
+    bool whole = sum == sqlite3_column_int64(statement, 2);
+
+    *ok = (read->n_rows ? *ok : true) && whole && part_of(id) == read->n_rows &&
+          put_together(text, !read->n_rows, bytes ? bytes : "", len);
+    read->sum = sum_plus(read->sum, sum);
+    read->n_rows++;
+    db->seen.parts++;
+    db->seen.total = sum_plus(db->seen.total, sum);
+    return whole ||
+           db_damaged(db, err, "the checksum of part %lld of the status of row %lld is wrong",
+                      (long long)part_of(id), (long long)row_of(id));
+}
+
 bool db_statuses_load(struct db *db, int64_t from, int64_t to, struct error *err)
 {
     static const char sql[] =
-        "SELECT id, bytes FROM statuses WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+        "SELECT id, bytes, sum FROM statuses WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     scoped(buf) struct buf text = {0};
     sqlite3_stmt *statement = NULL;
-    int64_t row = 0, parts = 0;
-    bool ok = false;
+    struct parts read = {0};
+    bool ok = false, all;
     int code;
 
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
@@ -276,25 +318,21 @@ bool db_statuses_load(struct db *db, int64_t from, int64_t to, struct error *err
     sqlite3_bind_int64(statement, 1, from * PARTS_PER_ROW);
     sqlite3_bind_int64(statement, 2, to * PARTS_PER_ROW + PARTS_PER_ROW - 1);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        int64_t id = sqlite3_column_int64(statement, 0);
-        const void *bytes = sqlite3_column_blob(statement, 1);
+        int64_t row = row_of(sqlite3_column_int64(statement, 0));
 
-        if (parts && row_of(id) != row) {
-            keep_row(db->statuses, row, &text, ok);
-            parts = 0;
+        if (read.n_rows && row != read.row) {
+            keep_row(db->statuses, &read, &text, ok);
+            read = (struct parts){0};
         }
-        row = row_of(id);
-        ok = (parts ? ok : true) && part_of(id) == parts &&
-             put_together(&text, !parts, bytes ? bytes : "",
-                          (size_t)sqlite3_column_bytes(statement, 1));
-        parts++;
+        read.row = row;
+        if (!read_part(db, statement, &read, &text, &ok, err))
+            break;
     }
-    if (parts)
-        keep_row(db->statuses, row, &text, ok);
-    if (code != SQLITE_DONE)
-        db_fail(db, err, sql);
+    if (read.n_rows)
+        keep_row(db->statuses, &read, &text, ok);
+    all = db_rows_end(db, code, sql, err);
     sqlite3_finalize(statement);
-    return code == SQLITE_DONE;
+    return all;
 }
 
 bool db_status_loaded(const struct db_statuses *statuses, int64_t row, const void **text,

@@ -77,6 +77,7 @@ struct store {
     struct committer *committer;
 
     uint64_t commits, rows_written, bytes_bound;
+    uint64_t unreadable; /* stored objects that this program cannot use */
 };
 
 /* Defined in commit.c. */

@@ -1,14 +1,16 @@
 /*
  * Opens a store, loads its objects, and closes it.
  *
- * An unreadable row (damaged metadata, an unknown kind, a missing body) affects that object only.
- * It is logged, kept on disk and not served (P-11).
+ * A row with a wrong checksum is damage of the whole store (db.h). A whole row that this program
+ * cannot use (metadata of an unknown form, an unknown kind, a missing body, a body or status that
+ * is no JSON) affects that object only. It is logged, counted, kept on disk and not served (P-11).
  */
 #include <string.h>
 
 #include "api/store/holder.h"
 #include "api/store/internal.h"
 #include "api/store/place.h"
+#include "base/encoding/jsonscan.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -18,12 +20,18 @@ struct loader {
     struct loaded_body {
         int64_t row;
         uint32_t slot;
+        bool broken; /* it is not the JSON of an object */
     } * bodies;
     size_t n_bodies, cap_bodies;
     struct entry *block; /* the last entry that started a block of rows */
-    size_t refused;
     int64_t last_row;
 };
+
+/* Checks JSON that the store holds. What this program wrote is not parsed again at every start. */
+static bool is_usable(const struct loader *loader, const void *bytes, size_t len)
+{
+    return db_is_checked(loader->store->db) || jsonscan_is_object(bytes, len);
+}
 
 static void load_body(void *ctx, int64_t row, const void *bytes, size_t len)
 {
@@ -31,10 +39,12 @@ static void load_body(void *ctx, int64_t row, const void *bytes, size_t len)
     uint32_t slot = bodies_load(&loader->store->bodies, row, blob_intern(bytes, len));
 
     mem_grow(loader->bodies, loader->n_bodies, loader->cap_bodies);
-    loader->bodies[loader->n_bodies++] = (struct loaded_body){row, slot};
+    loader->bodies[loader->n_bodies++] =
+        (struct loaded_body){row, slot, !is_usable(loader, bytes, len)};
 }
 
-static uint32_t find_body(const struct loader *loader, int64_t row)
+/* Returns NULL when there is no such body. */
+static const struct loaded_body *find_body(const struct loader *loader, int64_t row)
 {
     size_t low = 0, high = loader->n_bodies;
 
@@ -46,19 +56,20 @@ static uint32_t find_body(const struct loader *loader, int64_t row)
         else
             high = middle;
     }
-    return low < loader->n_bodies && loader->bodies[low].row == row ? loader->bodies[low].slot : 0;
+    return low < loader->n_bodies && loader->bodies[low].row == row ? &loader->bodies[low] : NULL;
 }
 
 static void refuse(struct loader *loader, const struct db_row *row, const char *why)
 {
-    loader->refused++;
+    loader->store->unreadable++;
     log_error("stored object cannot be read; left as it is",
               kv_str("kind", row->kind ? row->kind->name : "unknown"), kv_str("namespace", row->ns),
               kv_str("name", row->name), kv_int("row", row->row), kv_str("error", why));
 }
 
 /* Builds the object of a row. NULL, with the reason logged, when its parts are unreadable. */
-static struct object *build(struct loader *loader, const struct db_row *row, uint32_t body)
+static struct object *build(struct loader *loader, const struct db_row *row,
+                            const struct loaded_body *body)
 {
     struct store *store = loader->store;
     struct error err;
@@ -73,15 +84,24 @@ static struct object *build(struct loader *loader, const struct db_row *row, uin
         refuse(loader, row, row->damage ? row->damage : "its body is missing");
         return NULL;
     }
+    if (body->broken) {
+        refuse(loader, row, "its body is not a JSON object");
+        return NULL;
+    }
+    if (row->status && !is_usable(loader, row->status, row->status_len)) {
+        refuse(loader, row, "its status is not a JSON object");
+        return NULL;
+    }
     meta = meta_decode(row->meta, row->meta_len, &err);
     if (!meta) {
         refuse(loader, row, err.message);
         return NULL;
     }
-    object = object_new(row->kind, meta, blob_ref(store->bodies.slots[body].blob),
+    object = object_new(row->kind, meta, blob_ref(store->bodies.slots[body->slot].blob),
                         row->status ? blob_new(row->status, row->status_len) : NULL);
     object->revision = row->revision;
     object->row = row->row;
+    object->row_sum = row->sum;
     if (*object_uid(object) && *object_name(object))
         return object;
     refuse(loader, row, "it has no name or no uid");
@@ -93,7 +113,7 @@ static void load_object(void *ctx, const struct db_row *row)
 {
     struct loader *loader = ctx;
     struct store *store = loader->store;
-    uint32_t body = find_body(loader, row->body);
+    const struct loaded_body *body = find_body(loader, row->body);
     struct object *object;
     struct entry *entry;
 
@@ -101,7 +121,8 @@ static void load_object(void *ctx, const struct db_row *row)
     if (row->row < 0)
         store->next_few = row->row + 1;
     if (body)
-        bodies_use_slot(&store->bodies, body); /* counts for unreadable objects too: they stay on
+        bodies_use_slot(&store->bodies,
+                        body->slot); /* counts for unreadable objects too: they stay on
                                                 * disk */
     object = build(loader, row, body);
     if (!object)
@@ -112,7 +133,7 @@ static void load_object(void *ctx, const struct db_row *row)
         object_unref(object);
         return;
     }
-    entry->body = body;
+    entry->body = body->slot;
     store->object_bytes_meta += meta_bytes(object->meta);
     store->object_bytes_status += object->status ? object->status->len : 0;
     if (row->revision > store->revision)
@@ -138,9 +159,11 @@ static bool load(struct store *store, struct error *err)
     bodies_loaded(&store->bodies);
     if (loader.last_row > 0)
         store->next_block = loader.last_row / ROWS_PER_BLOCK + 1;
-    if (loader.refused)
+    if (ok && part.what == DB_ALL && !store->unreadable)
+        db_set_checked(store->db);
+    if (store->unreadable)
         log_error("some stored objects cannot be read", kv_str("file", store->dir.database),
-                  kv_int("count", (int64_t)loader.refused));
+                  kv_int("count", (int64_t)store->unreadable));
     mem_free(loader.bodies);
     return ok;
 }
@@ -160,9 +183,24 @@ static bool claim_revisions(struct store *store, struct error *err)
 
 static enum db_mode mode_of(const struct store_options *options)
 {
+    if (options->damaged)
+        return DB_DAMAGED;
     if (options->read_only)
         return options->stopped_holder ? DB_LOOK_UNLOCKED : DB_LOOK;
     return options->sync == STORE_SYNC_NORMAL ? DB_NORMAL : DB_FULL;
+}
+
+/* Logs each finding of a store that is read though it is damaged. */
+static void tell_damage(const struct store *store)
+{
+    for (const char *at = db_damage(store->db); *at;) {
+        scoped_str line = mem_printf("%.*s", (int)strcspn(at, "\n"), at);
+
+        log_error("the store is damaged", kv_str("file", store->dir.database),
+                  kv_str("damage", line));
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
 }
 
 /* Opens the database. SQLite only reports that the file is in use; the lock file names the process.
@@ -172,8 +210,12 @@ static bool open_database(struct store *store, const char *directory, struct err
     struct error why = {0};
 
     store->db = db_open(store->dir.database, mode_of(&store->options), &why);
-    if (store->db)
-        return load(store, err) && claim_revisions(store, err);
+    if (store->db) {
+        if (!load(store, err) || !claim_revisions(store, err))
+            return false;
+        tell_damage(store);
+        return true;
+    }
     if (why.code == ERR_CONFLICT)
         return holder_in_use(directory, err);
     if (err)
@@ -211,7 +253,7 @@ static bool open_directory(struct store *store, const char *directory, struct er
 
     if (store->options.read_only && !place_check(directory, err))
         return false;
-    if (store->options.read_only)
+    if (store->options.read_only && !store->options.damaged)
         store_dir_look(&store->dir, directory);
     else if (!store_dir_open(&store->dir, directory, err))
         return false;
@@ -242,6 +284,7 @@ struct store *store_open(struct loop *loop, const struct store_options *options,
     store->loop = loop;
     store->options = *options;
     store->options.directory = NULL;
+    store->options.read_only |= options->damaged;
     if (store->options.watch_window == 0)
         store->options.watch_window = WINDOW_DEFAULT;
     store->dir = (struct store_dir){.directory = -1, .lock = -1};

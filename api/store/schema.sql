@@ -57,3 +57,36 @@ MIGRATION(
         SELECT id FROM kinds WHERE kind IN
             ('JobFlow', 'JobTemplate', 'Event', 'Namespace', 'Queue', 'PriorityClass', 'Node'));
 )
+MIGRATION(
+    /* sum: the checksum of the other columns (db_sum.h). db_sign computes the checksums of all rows
+       after this migration */
+    ALTER TABLE kinds ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE bodies ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE statuses ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE objects ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+
+    /* one row. generation: changes when a repair makes the file anew; commits: number of commits;
+       newest: revision of the last change; revision: no revision at or above it was ever given out;
+       clean: 1 = closed in order; backup: 1 = a copy that was not written since; total: sum of the
+       checksums of all rows of the other tables; checked: that total, if the content of every row
+       was parsed or written by this program; objects, bodies, parts: numbers of rows */
+    CREATE TABLE state (
+        id         INTEGER PRIMARY KEY,
+        generation INTEGER NOT NULL,
+        commits    INTEGER NOT NULL,
+        newest     INTEGER NOT NULL,
+        revision   INTEGER NOT NULL,
+        clean      INTEGER NOT NULL,
+        backup     INTEGER NOT NULL,
+        total      INTEGER NOT NULL,
+        checked    INTEGER NOT NULL,
+        objects    INTEGER NOT NULL,
+        bodies     INTEGER NOT NULL,
+        parts      INTEGER NOT NULL,
+        sum        INTEGER NOT NULL
+    );
+    INSERT INTO state VALUES (1, random(), 0, (SELECT coalesce(max(revision), 0) FROM objects),
+        (SELECT value FROM meta WHERE key = 'revision'),
+        (SELECT value FROM meta WHERE key = 'clean'), 0, 0, 0, 0, 0, 0, 0);
+    DROP TABLE meta;
+)

@@ -65,6 +65,10 @@ size_t store_page(struct store *store, const struct kind *kind, const char *ns, 
 
 bool store_writable(const struct store *store, struct error *err)
 {
+    if (store->options.damaged)
+        return error_set(err, ERR_FORBIDDEN, "",
+                         "the store is damaged and is served for reading only, until \"jobflow "
+                         "repair\" has repaired it");
     if (store->options.read_only)
         return error_set(err, ERR_FORBIDDEN, "", "the store was opened for looking only");
     switch (store->state) {
@@ -124,7 +128,8 @@ static int64_t row_for(struct store *store, const struct object *object)
     return ROWS_PER_BLOCK * store->next_block++;
 }
 
-static void write_row(struct store *store, struct entry *entry, bool fresh)
+/* `old` is the version before, NULL for a new object. */
+static void write_row(struct store *store, struct entry *entry, const struct object *old)
 {
     struct batch *batch = &store->gathering;
     int64_t body_row = store->bodies.slots[entry->body].row;
@@ -134,7 +139,7 @@ static void write_row(struct store *store, struct entry *entry, bool fresh)
         return;
     }
     entry->batch = batch->number;
-    entry->batch_write = batch_add_write(batch, entry->object->row, entry->object, body_row, fresh);
+    entry->batch_write = batch_add_write(batch, entry->object->row, entry->object, body_row, old);
 }
 
 static void put_new(struct store *store, struct object *object)
@@ -146,7 +151,7 @@ static void put_new(struct store *store, struct object *object)
     if (!entry)
         mem_fatal("store_put: the uid belongs to another object");
     entry->body = bodies_use(&store->bodies, object->body, &store->gathering);
-    write_row(store, entry, true);
+    write_row(store, entry, NULL);
     record(store, STORE_ADDED, NULL, object_ref(object));
 }
 
@@ -162,7 +167,7 @@ static void put_changed(struct store *store, struct entry *entry, struct object 
         entry->body = bodies_use(&store->bodies, object->body, &store->gathering);
         bodies_drop(&store->bodies, body);
     }
-    write_row(store, entry, false);
+    write_row(store, entry, old);
     record(store, STORE_MODIFIED, old, object_ref(object));
 }
 
@@ -207,7 +212,7 @@ void store_delete(struct store *store, const struct object *object)
     if (entry->batch == batch->number)
         batch_set_write(batch, entry->batch_write, NULL, 0);
     else
-        batch_add_write(batch, entry->object->row, NULL, 0, false);
+        batch_add_write(batch, entry->object->row, NULL, 0, entry->object);
     body = entry->body;
     old = index_remove(&store->index, entry);
     bodies_drop(&store->bodies, body);
@@ -277,5 +282,6 @@ void store_stats(const struct store *store, struct store_stats *out)
         .body_bytes = store->bodies.bytes,
         .meta_bytes = store->object_bytes_meta,
         .status_bytes = store->object_bytes_status,
+        .unreadable = store->unreadable,
     };
 }

@@ -44,6 +44,8 @@ struct store_options {
     bool read_only;        /* takes no lock, writes nothing */
     bool stopped_holder;   /* with read_only: a process that is stopped holds the directory. Opening
                             * fails with CONFLICT when it goes on meanwhile */
+    bool damaged;          /* reads what is whole of a damaged store and logs the damage; takes the
+                            * lock, writes nothing */
     bool few_only;         /* load only kinds with few objects (kind.few) */
     const char *name_only; /* … and of the others those with this name, or a name that begins
                             * with it and a dash; NULL: none. Used during opening only */
@@ -52,7 +54,7 @@ struct store_options {
 /**
  * Opens or creates the store, takes the directory's lock (D-06) and loads every object. Errors:
  * CONFLICT when another process has the lock (the message has its pid), STORAGE when the files are
- * damaged or too new (the message has the file and a remedy), INTERNAL.
+ * damaged or too new (the message has the file, the damage and a remedy), INTERNAL.
  */
 struct store *store_open(struct loop *loop, const struct store_options *options, struct error *err);
 
@@ -137,6 +139,7 @@ struct store_stats {
     /* counted since the store was opened */
     uint64_t commits, rows_written, changes, bytes_bound;
     uint64_t objects, bodies, body_bytes, meta_bytes, status_bytes; /* in memory at present */
+    uint64_t unreadable; /* stored objects that could not be read when the store was opened */
 };
 void store_stats(const struct store *store, struct store_stats *out);
 

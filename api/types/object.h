@@ -83,6 +83,7 @@ struct object {
     struct blob *status; /* NULL = absent */
     int64_t revision;    /* resourceVersion; 0 until stored */
     int64_t row;         /* the store's row id; 0 until stored; the same for all versions */
+    int64_t row_sum; /* checksum of the row; of the store thread, which sets it when it writes */
 };
 
 /* These functions consume the references given and return an owned object with the revision and row

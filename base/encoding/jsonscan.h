@@ -47,3 +47,8 @@ bool jsonscan_time(const char *value, int64_t *out_ms);
 /** Reads the duration in the string that begins at `value`, in milliseconds. -1 if `value` is NULL
  * or holds no duration. */
 int64_t jsonscan_duration(const char *value);
+
+/** Returns whether `text` is one JSON object as this program writes it: valid, without white space
+ * between tokens, in UTF-8, and nested no deeper than JSONSCAN_DEPTH. O(len). */
+bool jsonscan_is_object(const char *text, size_t len);
+enum { JSONSCAN_DEPTH = 1024 };

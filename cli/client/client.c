@@ -29,9 +29,10 @@ enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20 };
 static bool has_store(const char *data_dir, struct error *err)
 {
     scoped_str store = mem_printf("%s/store.db", data_dir);
+    scoped_str mark = mem_printf("%s-mark", store); /* of a store whose file may be lost */
     struct stat info;
 
-    if (stat(store, &info) == 0)
+    if (stat(store, &info) == 0 || stat(mark, &info) == 0)
         return true;
     if (errno != ENOENT && errno != ENOTDIR)
         return error_errno(err, errno, "cannot look at %s", data_dir);
@@ -233,6 +234,8 @@ bool client_place_is_implied(const struct client_place *place)
 
 int client_open_failed(const struct error *err)
 {
+    if (err->code == ERR_STORAGE) /* the store is damaged */
+        return EXIT_INTERNAL;
     return err->code == ERR_FORBIDDEN ? EXIT_REFUSED : EXIT_FAILED;
 }
 

@@ -118,10 +118,9 @@ const struct command cmd_backup = {
     .name = "backup",
     .operands = "FILE",
     .summary = "Copy the store of a daemon, at work or not, into a file",
-    .details =
-        "The copy is consistent and holds every change that was acknowledged before. It "
-        "holds Secrets: keep it private. To restore it, stop\nthe daemon, put the file in "
-        "place of store.db in its data directory, remove store.db-wal, and start the daemon.",
+    .details = "The copy is consistent and holds every change that was acknowledged before. It "
+               "holds Secrets: keep it private. To restore it, stop\nthe daemon, run 'jobflow "
+               "repair --from FILE', and start the daemon.",
     .examples = "  jobflow backup /backups/jobflow-$(date +%F).db",
     .flags = flags,
     .options_size = sizeof(struct backup_options),

@@ -12,6 +12,7 @@ extern const struct command cmd_backup;
 extern const struct command cmd_apply;
 extern const struct command cmd_get;
 extern const struct command cmd_delete;
+extern const struct command cmd_repair;
 extern const struct command cmd_retry;
 extern const struct command cmd_suspend;
 extern const struct command cmd_resume;

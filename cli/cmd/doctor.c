@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "api/store/place.h"
+#include "api/store/store.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/term.h"
@@ -222,8 +223,9 @@ static enum verdict check_network(struct finding *f)
 static bool has_store(const struct finding *f)
 {
     scoped_str path = mem_printf("%s/store.db", f->options->data_dir);
+    scoped_str mark = mem_printf("%s-mark", path);
 
-    return access(path, F_OK) == 0;
+    return access(path, F_OK) == 0 || access(mark, F_OK) == 0;
 }
 
 static enum verdict check_directory(struct finding *f)
@@ -320,10 +322,29 @@ static bool full_check(const char *path, struct buf *out)
     return ok;
 }
 
+/* Reads every row, compares the store with its mark, and parses every body and status. What cannot
+ * be used is logged with its name. */
+static bool read_all(const struct finding *f, uint64_t *out_unreadable, struct error *err)
+{
+    const struct store_options options = {.directory = f->options->data_dir, .read_only = true};
+    struct loop *loop = loop_new(clock_real());
+    struct store *store = store_open(loop, &options, err);
+    struct store_stats stats = {0};
+
+    if (store)
+        store_stats(store, &stats);
+    *out_unreadable = stats.unreadable;
+    store_close(store);
+    loop_free(loop);
+    return store != NULL;
+}
+
 static enum verdict check_store(struct finding *f)
 {
     scoped_str path = mem_printf("%s/store.db", f->options->data_dir);
     scoped(buf) struct buf said = {0};
+    uint64_t unreadable = 0;
+    struct error err = {0};
     long pid;
 
     if (!has_store(f)) {
@@ -336,14 +357,23 @@ static enum verdict check_store(struct finding *f)
                    "in use by process %ld; the store is checked only when no process uses it", pid);
         return WELL;
     }
-    if (full_check(path, &said)) {
-        buf_str(&f->text, "every page and index is in order");
-        return WELL;
+    if (!read_all(f, &unreadable, &err)) {
+        buf_str(&f->text, err.message);
+        return WRONG;
     }
-    buf_printf(&f->text, "%s: %s", path, said.data);
-    buf_str(&f->hint, "the store is damaged and never repaired in silence: keep a copy, take a "
-                      "backup if you have one, or begin anew with another --data-dir");
-    return WRONG;
+    if (!full_check(path, &said)) {
+        buf_printf(&f->text, "%s: %s", path, said.data);
+        buf_printf(&f->hint, "jobflow repair --data-dir %s saves what is whole",
+                   f->options->data_dir);
+        return WRONG;
+    }
+    if (unreadable) {
+        buf_printf(&f->text, "%llu objects cannot be used and are not served (see above)",
+                   (unsigned long long)unreadable);
+        return WRONG;
+    }
+    buf_str(&f->text, "every page, checksum and object is in order");
+    return WELL;
 }
 
 static const struct {

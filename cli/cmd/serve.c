@@ -43,6 +43,7 @@ static const struct flag flags[] = {
     {FLAG_STR,      "controllers", 0,  "LIST", "which controllers run: * for all (the default), NAME or +NAME, -NAME; like *,-jobflow", SERVE(controllers), .check = check_controllers},
     {FLAG_INT,      "max-connections", 0, "N", "connections at once; default: 1024, an eighth of it from one address", SERVE(max_connections), .min = 16, .max = 100000, .live = true},
     {FLAG_INT,      "max-watches", 0,  "N",    "watches at once; default: 1000, a fifth of it by one user", SERVE(max_watches), .min = 5, .max = 10000, .live = true},
+    {FLAG_BOOL,     "serve-damaged", 0, NULL,  "serve what is whole of a damaged store, for reading only; nothing runs", SERVE(serve_damaged)},
     {FLAG_STR,      "config",     0,   "FILE", "YAML with more of these settings; the command line wins", SERVE(config)},
     {FLAG_BOOL,     "verbose",    'v', NULL,   "log every request and change of state", SERVE(verbose), .live = true},
     {FLAG_CHOICE,   "log-format", 0,   "FORM", "form of the log on standard error", SERVE(log_format), log_formats, .live = true},

@@ -127,7 +127,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .keep_logs = options->keep_logs,
         .keep_logs_total = options->keep_logs_total,
         .restart_backoff_ms = options->restart_backoff_ms,
-        .controllers = true,
+        .controllers = !options->serve_damaged,
+        .damaged = options->serve_damaged,
         .controllers_off = daemon->controllers_off,
     };
 
@@ -299,7 +300,7 @@ static void read_settings(struct daemon *daemon)
     open_log(&daemon->options);
     rule_flows(daemon);
     limit_clients(daemon);
-    if (is_simulated(&daemon->options))
+    if (is_simulated(&daemon->options) && engine_runtime(daemon->engine))
         runtime_sim_set_speed(engine_runtime(daemon->engine), sim_speed(&daemon->options));
     server_names_set(&daemon->names, &daemon->options.listen, &daemon->options.tls_names);
 }

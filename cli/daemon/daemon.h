@@ -28,6 +28,7 @@ struct daemon_options {
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */
+    bool serve_damaged;           /* serve a damaged store for reading; nothing runs */
     bool verbose;
     bool hosts_as_addresses; /* always pass peer addresses instead of host names to pods */
 };

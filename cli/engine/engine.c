@@ -138,6 +138,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .idle_delay_ms = COMMIT_IDLE_DELAY_MS,
         .read_only = options->read_only,
         .stopped_holder = options->stopped_holder,
+        .damaged = options->damaged,
         .few_only = options->few_only,
         .name_only = options->name_only,
     };

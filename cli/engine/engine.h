@@ -42,6 +42,7 @@ struct engine_options {
     unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */
     bool read_only;           /* read a data directory in which no process runs; takes no lock */
     bool stopped_holder;      /* with read_only: a stopped process holds it (store.h) */
+    bool damaged;             /* read what is whole of a damaged store; takes the lock */
     bool few_only;            /* with read_only: load only the kinds with few objects */
     const char *name_only;    /* with read_only: load only objects with this name (store.h) */
 };

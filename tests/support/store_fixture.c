@@ -4,7 +4,9 @@
 #include "tests/support/store_fixture.h"
 #include "tests/unit.h"
 
-#include <sqlite3.h>
+#include <unistd.h>
+
+#include "api/store/db_sum.h"
 
 struct store_fixture store_fixture_at(const char *name)
 {
@@ -67,14 +69,44 @@ static sqlite3 *open_file(const struct store_fixture *fixture)
     return db;
 }
 
-void store_fixture_sql(const struct store_fixture *fixture, const char *text)
+static void run_sql(const struct store_fixture *fixture, const char *text, bool sign)
 {
     sqlite3 *db = open_file(fixture);
     char *message = NULL;
 
     if (sqlite3_exec(db, text, NULL, NULL, &message) != SQLITE_OK)
         check_fail("%s: %s", text, message);
+    if (sign) /* fails when the text has removed a table; then there is nothing to sign */
+        db_sign(db);
     sqlite3_close(db);
+}
+
+void store_fixture_sql(const struct store_fixture *fixture, const char *text)
+{
+    run_sql(fixture, text, true);
+}
+
+void store_fixture_sql_unsigned(const struct store_fixture *fixture, const char *text)
+{
+    run_sql(fixture, text, false);
+}
+
+void store_fixture_make_older(const struct store_fixture *fixture, int version)
+{
+    scoped_str mark = mem_printf("%s/store.db-mark", fixture->directory);
+    scoped_str sql = mem_printf("CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, "
+                                "value INTEGER NOT NULL) WITHOUT ROWID;"
+                                "INSERT INTO meta SELECT 'revision', revision FROM state;"
+                                "INSERT INTO meta SELECT 'clean', clean FROM state;"
+                                "DROP TABLE state; ALTER TABLE kinds DROP COLUMN sum;"
+                                "ALTER TABLE bodies DROP COLUMN sum;"
+                                "ALTER TABLE statuses DROP COLUMN sum;"
+                                "ALTER TABLE objects DROP COLUMN sum;"
+                                "PRAGMA user_version = %d",
+                                version);
+
+    run_sql(fixture, sql, false);
+    unlink(mark);
 }
 
 int64_t store_fixture_ask(const struct store_fixture *fixture, const char *text)

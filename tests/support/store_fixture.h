@@ -26,4 +26,9 @@ const struct object *store_fixture_get(const struct store_fixture *fixture, cons
 /* Runs SQL on the file of a closed store. The function below it returns the number that the SQL
  * yields. */
 void store_fixture_sql(const struct store_fixture *fixture, const char *text);
+/** Runs SQL on the file of a closed store and leaves the checksums as they are. */
+void store_fixture_sql_unsigned(const struct store_fixture *fixture, const char *text);
+/** Makes the file of a closed store one of schema version 2 or 3: without checksums and mark. The
+ * caller makes the rows fit. */
+void store_fixture_make_older(const struct store_fixture *fixture, int version);
 int64_t store_fixture_ask(const struct store_fixture *fixture, const char *text);

@@ -404,7 +404,7 @@ def the_doctor_finds_a_sound_machine():
     jobflow("run", "f.yaml")
     before = read(".jobflow/store.db")
     done = jobflow("doctor", code=None)
-    check_in("store", "every page and index is in order", done.stdout)
+    check_in("store", "every page, checksum and object is in order", done.stdout)
     check_in("version", jobflow("version").stdout.strip(), done.stdout)
     check_equal("exit code\n" + done.stdout, done.returncode, 0)
     check(read(".jobflow/store.db") == before, "the store has changed")
@@ -438,7 +438,8 @@ def the_doctor_finds_a_damaged_store():
                     file.write(b"\x5a" * 64)
     done = jobflow("doctor", code=1)
     check_in("stdout", "wrong", done.stdout)
-    check_in("stdout", "never repaired in silence", done.stdout)
+    check_in("stdout", "is damaged", done.stdout)
+    check_in("stdout", "jobflow repair --data-dir", done.stdout)
 
 
 if __name__ == "__main__":

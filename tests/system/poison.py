@@ -1,5 +1,6 @@
 """Damaged rows of the store: missing members, members of a wrong type, truncated texts. The program starts, names the objects
-it cannot read, neither crashes nor hangs, and continues with the intact objects.
+it cannot read, neither crashes nor hangs, and continues with the intact objects. The checksums of the rows are right: a wrong one
+is damage of the whole store (system_damage).
 
 JOBFLOW_SEEDS sets how many stores are tried (12); JOBFLOW_SEED repeats one.
 
@@ -14,6 +15,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_store import sign  # noqa: E402
 
 STORES = int(os.environ.get("JOBFLOW_SEEDS", "12"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0"))
@@ -64,6 +66,7 @@ def spoil_store(path, rng):
             new = spoil_bytes(bytes(text), rng)
             db.execute("UPDATE %s SET %s = ? WHERE id = ?" % (table, column), (new, row))
             told.append("%s %d: %s" % (table, row, new[:300]))
+        sign(db)
         db.commit()
     return told
 

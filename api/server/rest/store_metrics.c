@@ -32,6 +32,11 @@ static double revision(const struct store *store, const struct store_stats *stat
     return (double)store_durable_revision(store);
 }
 
+static double unreadable(const struct store *store, const struct store_stats *stats)
+{
+    return (double)stats->unreadable;
+}
+
 /* clang-format off */
 static const struct {
     struct metric_def def;
@@ -41,6 +46,7 @@ static const struct {
     {{"jobflow_store_changes_total",      "Changes of objects accepted.",    METRIC_COUNTER}, changes},
     {{"jobflow_store_rows_written_total", "Rows written to the database.",   METRIC_COUNTER}, rows_written},
     {{"jobflow_store_memory_bytes",       "Memory that objects take.",       METRIC_GAUGE},   memory},
+    {{"jobflow_store_unreadable_objects", "Stored objects that could not be read at the start.", METRIC_GAUGE}, unreadable},
     {{"jobflow_store_revision",           "Newest durable resourceVersion.", METRIC_GAUGE},   revision},
 };
 /* clang-format on */

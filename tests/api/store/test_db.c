@@ -76,7 +76,7 @@ static void a_prepared_file_is_not_obeyed(void **state)
     check_int("opened", sqlite3_open(PATH, &stranger), SQLITE_OK);
     check_int("planted",
               sqlite3_exec(stranger,
-                           "CREATE TRIGGER trap AFTER UPDATE ON meta BEGIN "
+                           "CREATE TRIGGER trap AFTER INSERT ON state BEGIN "
                            "SELECT load_extension('anything.so'); END",
                            NULL, NULL, NULL),
               SQLITE_OK);

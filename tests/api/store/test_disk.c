@@ -102,8 +102,7 @@ static void revisions_are_never_given_twice(void **state)
     store_fixture_close(&fixture);
     /* The file is as after a crash: not closed cleanly, with the revision mark as it was at
      * opening. */
-    store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean';"
-                                "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
+    store_fixture_sql(&fixture, "UPDATE state SET clean = 0, revision = 1048577");
     check_ok("open", store_fixture_open(&fixture, &(struct error){0}), (struct error){0});
     check("above all accepted ones", store_revision(fixture.store) > accepted);
     check_int("by the mark", store_revision(fixture.store), 1048576);
@@ -135,13 +134,12 @@ static void looking_changes_nothing(void **state)
     check_ok("open", store_fixture_open(&fixture, &err), err);
     store_put(fixture.store, sample_object(.name = "a"));
     store_fixture_close(&fixture);
-    store_fixture_sql(&fixture, "UPDATE meta SET value = 0 WHERE key = 'clean'");
+    store_fixture_sql(&fixture, "UPDATE state SET clean = 0");
     store = store_open(fixture.loop, &look, &err);
     check_ok("look", store, err);
     assert_non_null(store_get(store, &kind_job, "default", "a"));
     store_close(store);
-    check_int("clean", store_fixture_ask(&fixture, "SELECT value FROM meta WHERE key = 'clean'"),
-              0);
+    check_int("clean", store_fixture_ask(&fixture, "SELECT clean FROM state"), 0);
     store_fixture_free(&fixture);
 }
 
@@ -163,12 +161,17 @@ static const struct damage damages[] = {
      "UPDATE kinds SET kind = 'Wonder' WHERE id = (SELECT kind FROM objects WHERE name = 'bad')"},
     {"body missing", "UPDATE objects SET body = 12345 WHERE name = 'bad'"},
     {"uid taken twice",
-     "INSERT INTO objects SELECT 9999, kind, namespace, name, revision, body, meta, status FROM "
+     "INSERT INTO objects SELECT 9999, kind, namespace, name, revision, body, meta, status, 0 FROM "
      "objects WHERE name = 'good'; DELETE FROM objects WHERE name = 'bad'"},
     {"schema of a newer program", "PRAGMA user_version = 99", ERR_STORAGE, "newer program"},
     {"another program's file", "PRAGMA application_id = 1", ERR_STORAGE, "another program"},
-    {"no metadata table", "DROP TABLE meta", ERR_INTERNAL, "no such table"},
-    {"a body that is no JSON", "UPDATE bodies SET bytes = x'ff' WHERE id = 1", ERR_NONE, NULL},
+    {"no state", "DROP TABLE state", ERR_STORAGE, "state cannot be read"},
+    {"schema of an older program", "PRAGMA user_version = 3", ERR_STORAGE, "older schema"},
+    {"a body that is no JSON",
+     "UPDATE bodies SET bytes = x'ff' WHERE id = (SELECT body FROM objects WHERE name = 'bad')"},
+    {"a body that is no object",
+     "UPDATE bodies SET bytes = '[]' WHERE id = (SELECT body FROM objects WHERE name = 'bad')"},
+    {"a status that is no JSON", "UPDATE objects SET status = '{\"a\":' WHERE name = 'bad'"},
 };
 
 static void damage_hurts_one_object_or_is_refused(void **state)
@@ -176,6 +179,7 @@ static void damage_hurts_one_object_or_is_refused(void **state)
     for (const struct damage *d = damages; d < damages + countof(damages); d++) {
         scoped_str name = mem_printf("damage-%d", (int)(d - damages));
         struct store_fixture fixture = store_fixture_new(name);
+        struct store_stats stats;
         struct error err;
 
         store_put(fixture.store, sample_object(.name = "good"));
@@ -190,6 +194,9 @@ static void damage_hurts_one_object_or_is_refused(void **state)
         } else {
             check_ok(d->name, store_fixture_open(&fixture, &err), err);
             check(d->name, store_fixture_get(&fixture, "good"));
+            check(d->name, !store_get(fixture.store, &kind_pod, "default", "bad"));
+            store_stats(fixture.store, &stats);
+            check_int(d->name, stats.unreadable, 1);
             store_put(fixture.store, sample_object(.name = "new"));
             store_fixture_reopen(&fixture);
             check(d->name, store_fixture_get(&fixture, "new"));

@@ -129,8 +129,8 @@ static void move_rows(enum use first)
 
     store_fixture_sql(&fixture,
                       "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
-                      "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
-                      "PRAGMA user_version = 2");
+                      "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0");
+    store_fixture_make_older(&fixture, 2);
     if (first == LOOKED_AT) {
         store = store_open(fixture.loop, &look, &err);
         check_ok("look", store, err);

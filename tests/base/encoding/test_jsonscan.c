@@ -4,6 +4,8 @@
  */
 #include "tests/unit.h"
 
+#include <string.h>
+
 #include "base/encoding/jsonscan.h"
 
 static const struct {
@@ -25,6 +27,55 @@ static void the_end_of_a_value_is_found(void **unused)
 {
     for (size_t i = 0; i < countof(values); i++)
         check_str(values[i].name, jsonscan_skip(values[i].text), values[i].behind);
+}
+
+static const struct {
+    const char *name, *text;
+    bool is;
+} objects[] = {
+    {"empty", "{}", true},
+    {"nested", "{\"a\":[1,{\"b\":[]},\"]\"],\"c\":{\"d\":{}}}", true},
+    {"scalars", "{\"a\":true,\"b\":false,\"c\":null,\"d\":-0.5e+10,\"e\":0,\"f\":1E9}", true},
+    {"escapes", "{\"a\\n\":\"\\u00e4\\\"\\\\\"}", true},
+    {"not ASCII", "{\"\xc3\xa4\":\"\xf0\x9f\x98\x80\"}", true},
+    {"nothing", "", false},
+    {"a list", "[]", false},
+    {"a string", "\"a\"", false},
+    {"bytes behind it", "{}x", false},
+    {"a second one", "{}{}", false},
+    {"cut", "{\"a\":[1", false},
+    {"cut in a string", "{\"a", false},
+    {"cut in an escape", "{\"a\\", false},
+    {"cut in an escape of four digits", "{\"a\\u00", false},
+    {"an unknown escape", "{\"a\\x\":1}", false},
+    {"a wrong bracket", "{\"a\":[1}}", false},
+    {"no value", "{\"a\":}", false},
+    {"no colon", "{\"a\"}", false},
+    {"a comma too many", "{\"a\":1,}", false},
+    {"a comma too many in a list", "{\"a\":[1,]}", false},
+    {"no comma", "{\"a\":[1 2]}", false},
+    {"a key that is no string", "{1:2}", false},
+    {"a word", "{\"a\":truth}", false},
+    {"a number that begins with zero", "{\"a\":01}", false},
+    {"a number without digits", "{\"a\":-}", false},
+    {"a fraction without digits", "{\"a\":1.}", false},
+    {"an exponent without digits", "{\"a\":1e}", false},
+    {"blanks", "{ \"a\":1}", false},
+    {"a control character", "{\"a\":\"\n\"}", false},
+    {"no UTF-8", "{\"a\":\"\xff\"}", false},
+};
+
+static void an_object_is_told_from_other_texts(void **unused)
+{
+    char deep[4 * JSONSCAN_DEPTH + 16] = "{\"a\":";
+
+    for (size_t i = 0; i < countof(objects); i++)
+        check_int(objects[i].name, jsonscan_is_object(objects[i].text, strlen(objects[i].text)),
+                  objects[i].is);
+    memset(deep + 5, '[', JSONSCAN_DEPTH);
+    memset(deep + 5 + JSONSCAN_DEPTH, ']', JSONSCAN_DEPTH);
+    deep[5 + 2 * JSONSCAN_DEPTH] = '}';
+    check("too deep", !jsonscan_is_object(deep, strlen(deep)));
 }
 
 static const struct {
@@ -95,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_value_is_found),
+        cmocka_unit_test(an_object_is_told_from_other_texts),
         cmocka_unit_test(a_member_is_found_by_its_key),
         cmocka_unit_test(elements_come_one_by_one),
         cmocka_unit_test(strings_without_escapes_are_read_in_place),

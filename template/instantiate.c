@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/kinds/jobflow/patch_names.h"
 #include "base/hash.h"
 #include "template/internal.h"
 #include "template/merge.h"
@@ -202,6 +203,23 @@ static json_t *follow_replicas(const json_t *before, json_t *merged, const json_
     return out;
 }
 
+/* The names in the patches are those of the template, or new ones. */
+static bool check_names(const struct object *template, const struct template_patch *patch,
+                        struct error *err)
+{
+    struct error_list errors = {0};
+    char path[64];
+    bool ok;
+
+    snprintf(path, sizeof path, "spec.flows[%u].patch.jobSpec", patch->step);
+    jobflow_check_patch_names(job_spec_of(template), patch->job_spec, NULL, path, &errors);
+    snprintf(path, sizeof path, "spec.flows[%u].patch.spec", patch->step);
+    jobflow_check_patch_names(job_spec_of(template), patch->spec, patch->job_spec, path, &errors);
+    ok = error_list_ok(&errors, err);
+    error_list_release(&errors);
+    return ok;
+}
+
 static json_t *apply(json_t *spec, const json_t *patch, uint32_t step, const char *member,
                      struct error *err)
 {
@@ -232,6 +250,8 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     if (known)
         return blob_ref(known->body);
 
+    if (!check_names(template, patch, err))
+        return NULL;
     doc = template_document(cache, template);
     spec = json_incref(patch->template_spec ? (json_t *)patch->template_spec
                                             : json_object_get(doc, "spec"));

@@ -100,8 +100,8 @@ static enum directive directive_of(const json_t *value)
 
     if (!json_object_get(value, directive_key))
         return MERGE;
-    if (text && strcmp(text, "merge") == 0)
-        return MERGE;
+    if (text && (strcmp(text, "merge") == 0 || strcmp(text, "add") == 0))
+        return MERGE; /* the names were checked: what is added has no match */
     if (text && strcmp(text, "delete") == 0)
         return DELETE;
     if (text && strcmp(text, "replace") == 0)
@@ -176,7 +176,7 @@ static json_t *merge_object(const struct merge_row *rows, const json_t *from, co
 
 static bool unknown_directive(const json_t *value, const char *path, struct error *err)
 {
-    return error_set(err, ERR_INVALID, path, "$patch %s is none of merge, replace, delete",
+    return error_set(err, ERR_INVALID, path, "$patch %s is none of merge, add, replace, delete",
                      json_string_value(json_object_get(value, directive_key))
                          ? json_string_value(json_object_get(value, directive_key))
                          : "(not a string)");

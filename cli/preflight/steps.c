@@ -141,45 +141,6 @@ static bool first_use(struct steps_run *run, const struct object *template)
     return true;
 }
 
-/* Checks the tasks of a patch. A task that the template lacks is added as a new one, which is most
- * likely a typing mistake. Returns true when such a task is incomplete, or has no pods and a name
- * similar to that of another task. */
-static bool check_task_names(struct steps_run *run, size_t i, const char *member,
-                             const json_t *patch, const struct job_spec *template)
-{
-    const json_t *task;
-    bool wrong = false;
-    size_t t;
-
-    json_array_foreach(json_object_get(patch, "tasks"), t, task)
-    {
-        const char *name = json_string_value(json_object_get(task, "name"));
-        struct suggest near = {0};
-        struct error err = {0};
-        char field[96];
-        bool known = false;
-
-        for (size_t k = 0; k < template->tasks.count && name; k++) {
-            const char *candidate = template->tasks.items[k].name;
-
-            known |= candidate && strcmp(candidate, name) == 0;
-            if (candidate)
-                suggest_offer(&near, name, candidate);
-        }
-        if (!name || known ||
-            (json_object_get(task, "template") &&
-             (json_object_get(task, "replicas") || !near.word)))
-            continue;
-        snprintf(field, sizeof field, "spec.flows[%zu].patch.%s.tasks[%zu].name", i, member, t);
-        error_set(&err, ERR_NOT_FOUND, field, "the template has no task \"%s\"%s%s%s", name,
-                  near.word ? "; did you mean \"" : ", and as a new one it needs a template",
-                  near.word ? near.word : "", near.word ? "\"?" : "");
-        run->check->found(run->check->ctx, &err);
-        wrong = true;
-    }
-    return wrong;
-}
-
 /* Values of references before the flow starts: parameters, and those of the first iteration. */
 struct known_values {
     const struct object *flow;
@@ -335,15 +296,6 @@ static bool check_step(struct steps_run *run, size_t i)
         check_run(run, i, member, job_spec_of(template));
         return false;
     }
-    if (is_patched) { /* check both, so that every finding is reported at once */
-        bool in_job_spec =
-            check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template));
-        bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template));
-
-        if (in_job_spec || in_spec)
-            return true;
-    }
-
     resolved = resolve(run, i, member, template, &patch, &owned);
 
     scoped(blob) struct blob *body =

@@ -188,7 +188,7 @@ REFUSED = [
      "spec.flows[1].patch.spec", "$(steps.a.outputs.k) stands for what only a run can tell"),
     ({"patch": {"spec": {"plugins": {"svc": ["--inject-hosts-env=false"]}}}}, {}, "spec.flows[1].patch",
      "the job of this step: spec.plugins[svc]: Volcano has no such argument inject-hosts-env"),
-    ({"patch": {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "side", "command": ["true"], "$patch": "replace"}]}}}]}}}, {},
+    ({"patch": {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "side", "command": ["true"], "$patch": "add"}]}}}]}}}, {},
      "spec.flows[1].patch", "containers[1].image: Required value: a cluster runs images"),
     ({}, {"maxRetry": 2}, "spec.maxRetry", "let the job restart"),
     ({}, {"failurePolicy": "continue"}, "spec.failurePolicy", "there a failed job keeps all later steps from starting"),

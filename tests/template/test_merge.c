@@ -28,6 +28,9 @@ static const struct merge_case cases[] = {
     {"a new container comes last", TASKS("{'name':'a'}"),
      "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'name':'z','image':'i'}]}}}]}",
      TASKS("{'name':'a'},{'name':'z','image':'i'}"), NULL},
+    {"a container that is said to be new", TASKS("{'name':'a'}"),
+     "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'name':'b','$patch':'add'}]}}}]}",
+     TASKS("{'name':'a'},{'name':'b'}"), NULL},
     {"env: replaced, kept, appended",
      TASKS("{'name':'a','env':[{'name':'X','valueFrom':{'k':1}},{'name':'Y','value':'y'}]}"),
      TASKS("{'name':'a','env':[{'name':'Z','value':'z'},{'name':'X','value':'new'}]}"),
@@ -241,6 +244,23 @@ static void minimum_follows_replicas(void **state)
     }
 }
 
+/* A template may be made, or change, after the flow was admitted. */
+static void names_are_checked_when_the_job_is_made(void **state)
+{
+    struct template_cache *cache = template_cache_new();
+    scoped(object) struct object *template =
+        make_template("t", TASKS("{'name':'main','image':'x','command':['c']}"));
+    scoped(json) json_t *patch = parse("p", TASKS("{'name':'mian','args':['x']}"));
+    const struct template_patch how = {.spec = patch, .step = 3};
+    struct error err = {0};
+
+    check("refused", !template_instantiate(cache, template, &how, &err));
+    check_str("field", err.field,
+              "spec.flows[3].patch.spec.tasks[0].template.spec.containers[0].name");
+    check_has("text", err.message, "did you mean \"main\"?");
+    template_cache_free(cache);
+}
+
 /* covers: jobflow.md 86 88; see DC-03 */
 static void equal_asks_share_one_body(void **state)
 {
@@ -287,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_merge_by_the_table),
         cmocka_unit_test(minimum_follows_replicas),
+        cmocka_unit_test(names_are_checked_when_the_job_is_made),
         cmocka_unit_test(equal_asks_share_one_body),
         cmocka_unit_test(the_cache_is_bounded),
     };

@@ -10,6 +10,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/internal.h"
+#include "api/types/kinds/jobflow/patch_names.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/kinds/jobflow/step_names.h"
 #include "api/types/kinds/pod/pod.h"
@@ -193,6 +194,20 @@ static void check_patch_tasks(struct name_check *c, size_t i, const char *member
     }
 }
 
+static void check_patch_names(struct name_check *c, size_t i, const struct job_spec *job)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    scoped(buf) struct buf path = {0};
+
+    if (!step->patch_job_spec && !step->patch_spec)
+        return;
+    buf_printf(&path, "spec.flows[%zu].patch.jobSpec", i);
+    jobflow_check_patch_names(job, step->patch_job_spec, NULL, path.data, c->errors);
+    buf_clear(&path);
+    buf_printf(&path, "spec.flows[%zu].patch.spec", i);
+    jobflow_check_patch_names(job, step->patch_spec, step->patch_job_spec, path.data, c->errors);
+}
+
 static void check_template(struct name_check *c, size_t i, const struct object *template)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
@@ -201,6 +216,7 @@ static void check_template(struct name_check *c, size_t i, const struct object *
     check_pod_names(c, i, job);
     check_patch_tasks(c, i, "jobSpec", step->patch_job_spec, job);
     check_patch_tasks(c, i, "spec", step->patch_spec, job);
+    check_patch_names(c, i, job);
     if (job->ttl_s.set)
         WARNING(c->adm, ("spec.flows[%zu].jobTemplateName", i),
                 "template %s sets ttlSecondsAfterFinished: the step's job is deleted while the "

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/condition.h"
@@ -164,11 +165,13 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
     const struct flow_model *m = &flow->model;
     const struct flow_step *spec = flow_graph_step(m->graph, step);
     uint32_t iteration = flow_graph_iteration(m->graph, step);
-    struct template_patch patch = {.job_spec = spec->patch_job_spec,
-                                   .spec = spec->patch_spec,
-                                   .owner = m->body,
-                                   .step = step,
-                                   .scheduling = m->graph->spec->scheduling};
+    struct template_patch patch = {
+        .job_spec = spec->patch_job_spec,
+        .spec = spec->patch_spec,
+        .owner = m->body,
+        .step = step,
+        .scheduling = m->graph->spec->scheduling,
+        .inlined = flow_step_is_inline(spec) ? flow_step_template_member(spec) : NULL};
     struct flow_values values = {m, step, flow_phase_text(flow->state.ending)};
     const struct flow_ref_values refs = flow_values_of(&values);
     scoped(template_resolved) struct template_resolved resolved = {0};
@@ -192,12 +195,30 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
     return template_instantiate(bodies, template, &patch, err);
 }
 
+/* The metadata that the step's inline template gives to the job; *out_meta is an owned reference, or
+ * NULL for a named template. False when a reference in it has no value. */
+static bool inline_meta_for(struct flow *flow, uint32_t step, const struct object *template,
+                            struct meta **out_meta, struct error *err)
+{
+    struct flow_values values = {&flow->model, step, flow_phase_text(flow->state.ending)};
+    const struct flow_ref_values refs = flow_values_of(&values);
+
+    *out_meta = NULL;
+    if (!flow_step_is_inline(flow_graph_step(flow->model.graph, step)))
+        return true;
+    *out_meta = template_inline_meta(template->meta, &refs, err);
+    return *out_meta != NULL;
+}
+
 static void create_job(struct flow *flow, uint32_t step, const struct object *template,
                        const char *name)
 {
     struct flow_model *m = &flow->model;
     struct error err = {0};
-    struct blob *body = body_for(flow, step, template, &err);
+    struct meta *inlined = NULL;
+    struct blob *body = inline_meta_for(flow, step, template, &inlined, &err)
+                            ? body_for(flow, step, template, &err)
+                            : NULL;
     const struct flow_gang *member_of = ready_queue_gang(&m->ready_queue, step);
     scoped_str gang = member_of ? mem_printf("%s.%s.%s", object_namespace(flow->object),
                                              object_name(flow->object), member_of->name)
@@ -210,6 +231,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     const struct template_job job = {
         .flow = flow->object,
         .template = template,
+        .inlined = inlined,
         .step = flow_graph_step(m->graph, step)->name,
         .gang = gang,
         .gang_least = some ? least : NULL,
@@ -225,6 +247,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     if (some)
         snprintf(least, sizeof least, "%u", gang_min);
     snprintf(number, sizeof number, "%u", iteration);
+    if (!body)
+        meta_unref(inlined);
     if (!body && err.code == ERR_NOT_FOUND) { /* an output that can never exist any more */
         flow_unblock_step(flow, step);
         flow_model_fail_step(m, step, REASON_MISSING_OUTPUT, err.message);
@@ -245,6 +269,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->recreated = m->steps[step].recreate;
     create->retry = m->steps[step].retry;
     create->meta = template_job_meta(&job);
+    meta_unref(inlined);
     flow_model_set_state(m, step, STEP_CREATING);
     flow_call_begun(flow);
     cluster_create(flow->controller->cluster, &create->call,

@@ -190,9 +190,12 @@ static void rank_steps(struct flow *flow)
         return;
     weights = mem_array(m->graph->steps + 1, sizeof *weights);
     for (uint32_t i = 0; i < m->graph->steps; i++) {
-        const struct object *template = cluster_get(
-            flow->controller->cluster, &kind_job_template, object_namespace(flow->object),
-            flow_step_template(flow_graph_step(m->graph, i)));
+        const struct flow_step *step = flow_graph_step(m->graph, i);
+        const struct object *template =
+            flow_step_is_inline(step)
+                ? template_inline(flow->controller->bodies, flow->object, step)
+                : cluster_get(flow->controller->cluster, &kind_job_template,
+                              object_namespace(flow->object), flow_step_template(step));
         int64_t estimate_ns = template ? job_spec_of(template)->running_estimate_ns : -1;
 
         weights[i] = m->steps[i].jobless && flow_graph_step(m->graph, i)->choice ? 0

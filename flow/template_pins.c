@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
+#include "template/instantiate.h"
 #include "template/job_meta.h"
 
 enum pin_state { PIN_MISSING, PIN_COPYING, PIN_THERE, PIN_REFUSED };
@@ -134,7 +135,8 @@ void template_pins_start(struct flow *flow)
     flow->pins->flow = flow;
     LIST_INSERT_HEAD(&controller->pins, flow->pins, all);
     for (size_t i = 0; i < m->graph->spec->steps.count; i++)
-        if (!flow_step_is_switch(&m->graph->spec->steps.items[i]))
+        if (!flow_step_is_switch(&m->graph->spec->steps.items[i]) &&
+            !flow_step_is_inline(&m->graph->spec->steps.items[i]))
             add(flow, flow_step_template(&m->graph->spec->steps.items[i]));
 }
 
@@ -176,10 +178,13 @@ void template_pins_template_added(struct flow_controller *controller, const stru
 
 const struct object *flow_template_of(struct flow *flow, uint32_t step)
 {
-    const char *name = flow_step_template(flow_graph_step(flow->model.graph, step));
+    const struct flow_step *spec = flow_graph_step(flow->model.graph, step);
+    const char *name = flow_step_template(spec);
     struct pin *pin = find(flow, name);
     const struct object *copy, *original;
 
+    if (flow_step_is_inline(spec) && !flow->model.upstream)
+        return template_inline(flow->controller->bodies, flow->object, spec);
     if (!pin)
         return look(flow, name);
     copy = copy_of(flow, pin);

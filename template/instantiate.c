@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/patch_names.h"
 #include "base/hash.h"
 #include "template/internal.h"
@@ -36,6 +37,8 @@ struct template_cache {
     struct cached_body *bodies; /* oldest first: uthash keeps the order of insertion */
     struct blob *last;          /* template body that `last_doc` was parsed from */
     json_t *last_doc;
+    struct object *inline_made;                   /* what template_inline made last, or NULL */
+    struct blob *inline_owner;                    /* body of the flow that it was made from */
     struct known_template known[KNOWN_TEMPLATES]; /* by address */
 };
 
@@ -64,7 +67,33 @@ void template_cache_free(struct template_cache *cache)
         blob_unref(cache->known[i].body);
     blob_unref(cache->last);
     json_decref(cache->last_doc);
+    object_unref(cache->inline_made);
+    blob_unref(cache->inline_owner);
     mem_free(cache);
+}
+
+/* Whether the object is the inline template FLOW-STEP. */
+static bool is_inline_of(const struct object *made, const struct object *flow, const char *step)
+{
+    const char *name = object_name(made), *of_flow = object_name(flow);
+    size_t len = strlen(of_flow);
+
+    return strcmp(object_namespace(made), object_namespace(flow)) == 0 &&
+           strncmp(name, of_flow, len) == 0 && name[len] == '-' &&
+           strcmp(name + len + 1, step) == 0;
+}
+
+const struct object *template_inline(struct template_cache *cache, const struct object *flow,
+                                     const struct flow_step *step)
+{
+    if (cache->inline_made && cache->inline_owner == flow->body &&
+        is_inline_of(cache->inline_made, flow, step->name))
+        return cache->inline_made;
+    object_unref(cache->inline_made);
+    blob_unref(cache->inline_owner);
+    cache->inline_owner = blob_ref(flow->body);
+    cache->inline_made = jobflow_inline_template(flow, step);
+    return cache->inline_made;
 }
 
 static struct cached_body *find(const struct template_cache *cache, const struct cache_key *key)

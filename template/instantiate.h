@@ -28,7 +28,14 @@ struct template_patch {
     const char *item, *index;    /* item and number of an iteration, for the variables of its
                                * containers; or NULL */
     const json_t *template_spec; /* the template's spec with its references replaced; or NULL */
+    const char *inlined;         /* member of the step that is its inline template; NULL: the
+                                  * template is a named one */
 };
+
+/** The inline template of a step (api/types/kinds/jobflow/inline_template.h). Borrowed until the
+ * next call; calls in a row for one step make it once. */
+const struct object *template_inline(struct template_cache *cache, const struct object *flow,
+                                     const struct flow_step *step);
 
 /**
  * The body of a job of `template`, patched when `patch` is not NULL. An owned reference, or NULL

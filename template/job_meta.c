@@ -11,6 +11,7 @@
 
 #include "api/types/kinds/jobflow/pin.h"
 #include "base/hash.h"
+#include "base/mem.h"
 
 enum {
     KEPT_CHARACTERS = 52,
@@ -58,24 +59,87 @@ static void write_provenance(const char *namespace, const char *name, struct pro
         template_label_value(namespace, name, out->label);
 }
 
+/* Writes `count` texts to `out` with their references replaced. The new values are owned by `out`. */
+static bool replace_texts(const struct kv *texts, uint32_t count, const char *member,
+                          const struct flow_ref_values *values, struct kv *out, struct error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct buf text = {0};
+        struct error why = {0};
+        scoped_str field = mem_printf("jobTemplate.metadata.%s[%s]", member, texts[i].key);
+
+        out[i].key = texts[i].key;
+        if (!flow_refs_replace_text(texts[i].value, values, &text, &why)) {
+            buf_release(&text);
+            return error_set(err, why.code, field, "%s", why.message);
+        }
+        out[i].value = text.data ? text.data : mem_strdup("");
+    }
+    return true;
+}
+
+static void free_texts(struct kv *texts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        mem_free((char *)(uintptr_t)texts[i].value);
+    mem_free(texts);
+}
+
+struct meta *template_inline_meta(struct meta *meta, const struct flow_ref_values *values,
+                                  struct error *err)
+{
+    struct kv *labels = mem_array(meta->n_labels + 1u, sizeof *labels);
+    struct kv *annotations = mem_array(meta->n_annotations + 1u, sizeof *annotations);
+    struct meta draft = *meta, *made = NULL;
+
+    draft.labels = labels;
+    draft.annotations = annotations;
+    if (replace_texts(meta->labels, meta->n_labels, "labels", values, labels, err) &&
+        replace_texts(meta->annotations, meta->n_annotations, "annotations", values, annotations,
+                      err))
+        made = meta_new(&draft);
+    free_texts(labels, meta->n_labels);
+    free_texts(annotations, meta->n_annotations);
+    return made;
+}
+
+/* A growing list of labels or annotations. */
+struct texts {
+    struct kv *items;
+    uint32_t count;
+};
+
+static void add_text(struct texts *texts, const char *key, const char *value)
+{
+    if (value)
+        texts->items[texts->count++] = (struct kv){key, value};
+}
+
+/* Adds what an inline template says and the flow does not. */
+static void add_inlined(struct texts *texts, const struct kv *more, uint32_t count)
+{
+    const uint32_t own = texts->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = false;
+
+        for (uint32_t k = 0; k < own && !known; k++)
+            known = strcmp(texts->items[k].key, more[i].key) == 0;
+        if (!known)
+            texts->items[texts->count++] = more[i];
+    }
+}
+
 struct meta *template_job_meta(const struct template_job *job)
 {
+    enum { LABELS = 2, ANNOTATIONS = 9 };
     const char *ns = job->namespace;
     struct provenance by_template, by_flow;
-    const char *origin = jobflow_pin_origin(job->template);
+    const struct meta *inlined = job->inlined;
+    const char *origin = inlined ? NULL : jobflow_pin_origin(job->template);
     char revision[24], attempt[12];
-    const struct kv labels[] = {
-        {LABEL_CREATED_BY_TEMPLATE, by_template.label},
-        {LABEL_CREATED_BY_FLOW, by_flow.label},
-    };
-    size_t n_annotations = 4; /* annotations that every job has; optional ones follow */
-    struct kv annotations[9] = {
-        {LABEL_CREATED_BY_TEMPLATE, by_template.full},
-        {LABEL_CREATED_BY_FLOW, by_flow.full},
-        {ANNOTATION_FLOW_STEP, job->step},
-        {ANNOTATION_TEMPLATE_REVISION,
-         origin ? meta_annotation(job->template->meta, ANNOTATION_PINNED_REVISION) : revision},
-    };
+    struct kv own_labels[LABELS], own_annotations[ANNOTATIONS];
+    struct texts labels = {own_labels, 0}, annotations = {own_annotations, 0};
     const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
                                     kind_job_flow.name,
                                     object_name(job->flow),
@@ -87,29 +151,49 @@ struct meta *template_job_meta(const struct template_job *job)
         .name = job->name,
         .uid = "",
         .deletion_grace_s = -1,
-        .labels = labels,
-        .n_labels = countof(labels),
-        .annotations = annotations,
         .owners = &owner,
         .n_owners = 1,
     };
+    struct meta *made;
 
-    write_provenance(ns, origin ? origin : object_name(job->template), &by_template);
+    if (inlined) {
+        labels.items = mem_array(LABELS + inlined->n_labels, sizeof *labels.items);
+        annotations.items =
+            mem_array(ANNOTATIONS + inlined->n_annotations, sizeof *annotations.items);
+    } else {
+        write_provenance(ns, origin ? origin : object_name(job->template), &by_template);
+        snprintf(revision, sizeof revision, "%" PRId64, job->template->revision);
+        add_text(&labels, LABEL_CREATED_BY_TEMPLATE, by_template.label);
+        add_text(&annotations, LABEL_CREATED_BY_TEMPLATE, by_template.full);
+    }
     write_provenance(ns, object_name(job->flow), &by_flow);
-    snprintf(revision, sizeof revision, "%" PRId64, job->template->revision);
     snprintf(attempt, sizeof attempt, "%u", job->attempt);
-    if (job->attempt > 1)
-        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ATTEMPT, attempt};
-    if (job->iteration)
-        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ITERATION, job->iteration};
-    if (job->gang)
-        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_GANG, job->gang};
-    if (job->gang && job->gang_least)
-        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_GANG_LEAST, job->gang_least};
-    if (job->spec_hash)
-        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_SPEC_HASH, job->spec_hash};
-    draft.n_annotations = n_annotations;
-    return meta_new(&draft);
+    add_text(&labels, LABEL_CREATED_BY_FLOW, by_flow.label);
+    add_text(&annotations, LABEL_CREATED_BY_FLOW, by_flow.full);
+    add_text(&annotations, ANNOTATION_FLOW_STEP, job->step);
+    if (!inlined)
+        add_text(&annotations, ANNOTATION_TEMPLATE_REVISION,
+                 origin ? meta_annotation(job->template->meta, ANNOTATION_PINNED_REVISION)
+                        : revision);
+    add_text(&annotations, ANNOTATION_FLOW_ATTEMPT, job->attempt > 1 ? attempt : NULL);
+    add_text(&annotations, ANNOTATION_FLOW_ITERATION, job->iteration);
+    add_text(&annotations, ANNOTATION_FLOW_GANG, job->gang);
+    add_text(&annotations, ANNOTATION_FLOW_GANG_LEAST, job->gang ? job->gang_least : NULL);
+    add_text(&annotations, ANNOTATION_FLOW_SPEC_HASH, job->spec_hash);
+    if (inlined) {
+        add_inlined(&labels, inlined->labels, inlined->n_labels);
+        add_inlined(&annotations, inlined->annotations, inlined->n_annotations);
+    }
+    draft.labels = labels.items;
+    draft.n_labels = labels.count;
+    draft.annotations = annotations.items;
+    draft.n_annotations = annotations.count;
+    made = meta_new(&draft);
+    if (inlined) {
+        mem_free(labels.items);
+        mem_free(annotations.items);
+    }
+    return made;
 }
 
 const char *template_of_job(const struct object *job, const char **out_name)

@@ -5,6 +5,7 @@
  * spec/jobflow.md section 4.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/schema/flow_reference.h"
 
 /* Annotation with the version of the template that the job was made from. Ref: spec/jobflow.md
  * section 11, row 6. */
@@ -24,6 +25,8 @@ struct template_job {
     const char *iteration;  /* number of the loop's iteration; NULL = no loop */
     const char *spec_hash;  /* hash of the step's definition, for flows whose status does not have
                              * it; or NULL */
+    const struct meta *inlined; /* labels and annotations of an inline template; NULL: the template
+                                 * is a named one */
 };
 
 /** Writes `<namespace>.<name>` as a label value. Up to 63 characters stay unchanged. Of a longer
@@ -31,6 +34,11 @@ struct template_job {
  * whole. */
 void template_label_value(const char *namespace, const char *name,
                           char out[TEMPLATE_LABEL_MAX + 1]);
+
+/** The metadata of an inline template with the references in labels and annotations replaced. An
+ * owned reference, or NULL with the error of `values` at jobTemplate.metadata. */
+struct meta *template_inline_meta(struct meta *meta, const struct flow_ref_values *values,
+                                  struct error *err);
 
 /** Name, labels, annotations and owner reference of the job of one attempt of a step. Owned. */
 struct meta *template_job_meta(const struct template_job *job);

@@ -91,7 +91,8 @@ bool template_resolve(struct template_cache *cache, const struct object *templat
     if (!in_template && !flow_refs_in(patch->job_spec) && !flow_refs_in(patch->spec))
         return true;
     spec = template_spec_document(cache, template);
-    where = mem_printf("job template %s", object_name(template));
+    where = patch->inlined ? mem_strdup(patch->inlined)
+                           : mem_printf("job template %s", object_name(template));
     if (!scripts_are_clean(spec, patch, err) ||
         (in_template && !replace(spec, where, values, &out->template_spec, err)) ||
         !replace(patch->job_spec, "patch.jobSpec", values, &out->job_spec, err) ||

@@ -83,6 +83,7 @@ static void load_step(struct flow_view_step *step, json_t *spec)
     step->name = doc_text(spec, "name");
     step->any = strategy && strcmp(strategy, "any") == 0;
     step->loops = json_object_get(spec, "for") != NULL;
+    step->inlined = json_object_get(spec, "run") || json_object_get(spec, "jobTemplate");
     step->final = json_object_get(spec, "when") != NULL;
     step->estimate = json_object_get(spec, "patch") != NULL;
     if (!json_object_get(spec, "switch"))

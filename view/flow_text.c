@@ -49,7 +49,7 @@ struct text_range {
 struct found {
     struct text_range all, name, template; /* an empty `template`: the step names none */
     uint32_t targets;                      /* where the list of targets begins; 0: there is none */
-    bool any, loops, estimate, chooses, final;
+    bool any, loops, inlined, estimate, chooses, final;
 };
 
 struct scan {
@@ -113,6 +113,8 @@ static const char *scan_member(const struct scan *scan, struct found *step,
         step->loops = true;
     else if (jsonscan_key_is(member, "when"))
         step->final = true;
+    else if (jsonscan_key_is(member, "run") || jsonscan_key_is(member, "jobTemplate"))
+        step->inlined = true;
     else if (jsonscan_key_is(member, "switch"))
         step->chooses = true;
     return end;
@@ -164,6 +166,7 @@ static struct flow_view_step *make_steps(const struct scan *scan, struct arena *
             step->template = named.len ? template : step->name;
         step->any = found->any;
         step->loops = found->loops;
+        step->inlined = found->inlined;
         step->final = found->final;
         step->estimate = found->estimate;
         step->text = scan->text + found->all.at;

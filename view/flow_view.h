@@ -59,12 +59,14 @@ struct flow_view;
 struct flow_view_step {
     const char *name;     /* the step's name; of an iteration "<loop>-<number>"; of a bare Job the
                            * name of the Job */
-    const char *template; /* NULL: the step makes no job (switch) */
+    const char *template; /* the step's own name when it contains its template; NULL: the step makes
+                           * no job (switch) */
     struct flow_view *flow;
     uint8_t state; /* enum view_state; written by flow_view_set_state */
     /* Members of the step's entry in spec.flows. */
     bool any;          /* dependsOn.strategy: any of its targets is enough */
     bool loops;        /* has a `for` */
+    bool inlined;      /* contains its template (run or jobTemplate) */
     bool final;        /* has `when: always`, or is behind such a step */
     bool estimate;     /* the patch may have a runningEstimate */
     bool resumed;      /* its newest job had ended before the tracker started */

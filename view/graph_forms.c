@@ -85,7 +85,7 @@ static json_t *step_json(const struct flow_view *view, uint32_t i)
 
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
         json_array_append_new(targets, json_string(view->steps[view->targets.next[t]].name));
-    add_text(object, "template", step->template);
+    add_text(object, "template", step->inlined ? NULL : step->template);
     json_object_set_new(object, "after", targets);
     json_object_set_new(object, "strategy", json_string(step->any ? "any" : "all"));
     flow_view_step_marks(step, &marks);

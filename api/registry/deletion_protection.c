@@ -95,7 +95,8 @@ static bool needs(const struct search *search, const struct object *flow)
         const struct flow_step *step = &spec->steps.items[i];
         const char *name = step->template_name ? step->template_name : step->name;
 
-        if (strcmp(name, search->name) == 0 && !has_job(search->r, flow, step))
+        if (!flow_step_is_inline(step) && strcmp(name, search->name) == 0 &&
+            !has_job(search->r, flow, step))
             return runs_with(search, flow);
     }
     return false;

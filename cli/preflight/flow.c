@@ -110,7 +110,8 @@ void preflight_check_templates(struct preflight_run *run, const struct object *f
         const char *name = step->template_name ? step->template_name : step->name;
         char field[64];
 
-        if (flow_step_is_switch(step) || preflight_template(engine_store(run->scratch), flow, step))
+        if (flow_step_is_switch(step) || flow_step_is_inline(step) ||
+            preflight_template(engine_store(run->scratch), flow, step))
             continue;
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
                  step->template_name ? "jobTemplateName" : "name");

@@ -85,7 +85,8 @@ static bool names_template(const json_t *flow, const char *ns, const char *name)
         const char *named = doc_text(step, "jobTemplateName");
         const char *template = named ? named : doc_text(step, "name");
 
-        if (template && strcmp(template, name) == 0)
+        if (template && strcmp(template, name) == 0 && !json_object_get(step, "run") &&
+            !json_object_get(step, "jobTemplate"))
             return true;
     }
     return false;
@@ -101,22 +102,22 @@ static bool is_started(const struct manifests *set, const struct manifest *manif
         if (set->items[i].kind == &kind_job_flow && name &&
             names_template(set->items[i].doc, ns, name))
             return true;
-    return manifest->kind == &kind_job;
+    return manifest->kind == &kind_job || manifest->kind == &kind_job_flow;
 }
 
-static void report(struct needs_run *needs, const struct manifest *manifest, size_t task,
-                   struct tried *tried)
+static void report(struct needs_run *needs, const struct manifest *manifest, const char *spec,
+                   size_t task, struct tried *tried)
 {
     const bool refuse =
         needs->run->options->needs == NEEDS_REQUIRED && is_started(needs->run->set, manifest);
     const struct error *why = &tried->why;
     struct error_list list = {0};
     struct error err = {0};
-    char field[96];
+    char field[160];
 
     if (tried->refused || (tried->warned && !refuse))
         return;
-    snprintf(field, sizeof field, "spec.tasks[%zu].template.metadata.annotations[%s]", task,
+    snprintf(field, sizeof field, "%s.tasks[%zu].template.metadata.annotations[%s]", spec, task,
              ANNOTATION_NEEDS);
     error_set(&err, ERR_INVALID, field,
               why->code == ERR_INVALID ? "%s"
@@ -133,8 +134,8 @@ static void report(struct needs_run *needs, const struct manifest *manifest, siz
     error_list_release(&list);
 }
 
-static void check_task(struct needs_run *needs, const struct manifest *manifest, size_t index,
-                       const json_t *task)
+static void check_task(struct needs_run *needs, const struct manifest *manifest, const char *spec,
+                       size_t index, const json_t *task)
 {
     static const char separators[] = " ,\t\n";
     const json_t *template = json_object_get(task, "template");
@@ -148,7 +149,33 @@ static void check_task(struct needs_run *needs, const struct manifest *manifest,
         struct tried *tried = try_once(needs, path_of(json_object_get(template, "spec")), need);
 
         if (!tried->met)
-            report(needs, manifest, index, tried);
+            report(needs, manifest, spec, index, tried);
+    }
+}
+
+/* Checks the tasks of a JobSpec at the path `path`. */
+static void check_spec(struct needs_run *needs, const struct manifest *manifest, const char *path,
+                       const json_t *spec)
+{
+    const json_t *task;
+    size_t t;
+
+    json_array_foreach(json_object_get(spec, "tasks"), t, task)
+        check_task(needs, manifest, path, t, task);
+}
+
+static void check_inline_templates(struct needs_run *needs, const struct manifest *manifest)
+{
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(manifest->doc, "spec"), "flows"), i, step)
+    {
+        const json_t *template = json_object_get(step, "jobTemplate");
+        char path[64];
+
+        snprintf(path, sizeof path, "spec.flows[%zu].jobTemplate.spec", i);
+        check_spec(needs, manifest, path, json_object_get(template, "spec"));
     }
 }
 
@@ -158,13 +185,11 @@ void preflight_check_needs(struct preflight_run *run)
 
     for (size_t i = 0; i < run->set->count && run->options->needs != NEEDS_IGNORED; i++) {
         const struct manifest *manifest = &run->set->items[i];
-        const json_t *task;
-        size_t t;
 
-        if (manifest->kind != &kind_job && manifest->kind != &kind_job_template)
-            continue;
-        json_array_foreach(json_object_get(json_object_get(manifest->doc, "spec"), "tasks"), t,
-                           task) check_task(&needs, manifest, t, task);
+        if (manifest->kind == &kind_job || manifest->kind == &kind_job_template)
+            check_spec(&needs, manifest, "spec", json_object_get(manifest->doc, "spec"));
+        else if (manifest->kind == &kind_job_flow)
+            check_inline_templates(&needs, manifest);
     }
     forget_tried(&needs);
 }

@@ -174,7 +174,7 @@ static json_t *flow_entry(struct planning *p, const struct object *flow)
 
         for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
             json_array_append_new(after, json_string(view->steps[view->targets.next[t]].name));
-        if (step->template)
+        if (step->template && !step->inlined)
             json_object_set_new(one, "template", json_string(step->template));
         flow_view_step_marks(step, &marks);
         if (marks.len)
@@ -330,7 +330,8 @@ static void collect_pinned(struct planning *p, const json_t *flow)
         const char *named = doc_text(step, "jobTemplateName");
         const char *name = named ? named : doc_text(step, "name");
 
-        if (json_object_get(step, "switch") || json_object_get(seen, name))
+        if (json_object_get(step, "switch") || json_object_get(step, "run") ||
+            json_object_get(step, "jobTemplate") || json_object_get(seen, name))
             continue;
         json_object_set_new(seen, name, json_true());
         compare_pinned(p, flow, name, list);

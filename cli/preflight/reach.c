@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/mem.h"
 #include "cli/preflight/steps.h"
@@ -65,7 +66,9 @@ static int analyze_phases(const struct reach *reach, const struct flow_term *ter
 static bool has_task(const struct reach *reach, uint32_t target, const char *task)
 {
     const struct flow_step *step = step_at(reach, target);
-    const struct object *template = preflight_template(reach->store, reach->flow, step);
+    scoped(object) struct object *template =
+        flow_step_is_inline(step) ? jobflow_inline_template(reach->flow, step)
+                                  : object_ref(preflight_template(reach->store, reach->flow, step));
     const struct job_spec *spec = template ? job_spec_of(template) : NULL;
 
     if (!task || !spec || step->patch_job_spec || step->patch_spec)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/text/suggest.h"
 #include "base/hash.h"
@@ -222,7 +223,7 @@ static void tell_of_template(struct steps_run *run, const struct error *finding,
     report(run->check->ctx, &err);
 }
 
-/* Checks the references of templates as admission checks those of patches. Each step of a template
+/* Checks the references of named templates as admission checks those of patches. Each step of a template
  * with references is looked at, because its place in the flow decides which outputs it may have.
  * Returns false when there are errors. */
 static bool check_references(struct steps_run *run)
@@ -235,7 +236,7 @@ static bool check_references(struct steps_run *run)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
         const struct object *template =
-            step->choice
+            step->choice || flow_step_is_inline(step) /* admission has checked these */
                 ? NULL
                 : preflight_template(registry_store(run->check->registry), run->flow, step);
 
@@ -270,26 +271,39 @@ const struct object *preflight_template(const struct store *store, const struct 
     return jobflow_template(flow, flow_step_template(step), get, (void *)(size_t)store);
 }
 
+/* Whether the step's job is a script that runs anywhere, so that there is nothing to check. */
+static bool is_plain_script(const struct steps_run *run, const struct flow_step *step)
+{
+    return step->run && !step->env && !step->patch_job_spec && !step->patch_spec &&
+           !run->check->made && !jobflow_spec_of(run->flow)->scheduling;
+}
+
 static bool check_step(struct steps_run *run, size_t i)
 {
     const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
-    struct template_patch patch = {.job_spec = step->patch_job_spec,
-                                   .spec = step->patch_spec,
-                                   .owner = run->flow->body,
-                                   .step = (uint32_t)i,
-                                   .scheduling = jobflow_spec_of(run->flow)->scheduling};
+    struct template_patch patch = {
+        .job_spec = step->patch_job_spec,
+        .spec = step->patch_spec,
+        .owner = run->flow->body,
+        .step = (uint32_t)i,
+        .scheduling = jobflow_spec_of(run->flow)->scheduling,
+        .inlined = flow_step_is_inline(step) ? flow_step_template_member(step) : NULL};
     scoped(template_resolved) struct template_resolved owned = {0};
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
-    const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
+    const char *member = is_patched ? "patch" : flow_step_template_member(step);
     const struct object *template =
-        preflight_template(registry_store(run->check->registry), run->flow, step);
+        flow_step_is_inline(step)
+            ? template_inline(run->bodies, run->flow, step)
+            : preflight_template(registry_store(run->check->registry), run->flow, step);
     struct error err = {0};
-    bool own_body = is_patched || (template && template_has_references(run->bodies, template));
+    bool own_body = is_patched || flow_step_is_inline(step) ||
+                    (template && template_has_references(run->bodies, template));
 
     if (template && run->needs && !is_patched)
         run->needs[i] = fit_need(run->check->fit, job_spec_of(template));
-    if (!template || (!own_body && !run->check->made && !first_use(run, template)))
+    if (!template || is_plain_script(run, step) ||
+        (!own_body && !run->check->made && !first_use(run, template)))
         return false;
 
     if (!own_body && run->check->known && run->check->known(run->check->ctx, template)) {

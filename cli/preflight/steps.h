@@ -29,8 +29,8 @@ struct preflight_steps {
     void *ctx;
 };
 
-/** Returns the template for the jobs of a step: the flow's pinned copy when the store has one,
- * otherwise the template of that name; NULL when there is none. Borrowed. */
+/** Returns the template that a step names: the flow's pinned copy when the store has one, otherwise
+ * the template of that name; NULL when there is none. Borrowed. */
 const struct object *preflight_template(const struct store *store, const struct object *flow,
                                         const struct flow_step *step);
 

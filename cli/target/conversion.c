@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/limits.h"
 #include "api/types/text/doc.h"
 #include "base/hash.h"
@@ -56,10 +57,8 @@ static void report_step(const struct flow_pass *pass, size_t step, const struct 
 {
     const struct flow_step *its = &pass->spec->steps.items[step];
     bool patched = its->patch_job_spec || its->patch_spec;
-    scoped_str field = mem_printf("spec.flows[%zu].%s", step,
-                                  patched              ? "patch"
-                                  : its->template_name ? "jobTemplateName"
-                                                       : "name");
+    scoped_str field =
+        mem_printf("spec.flows[%zu].%s", step, patched ? "patch" : flow_step_template_member(its));
     struct error finding = {0};
 
     error_set(&finding, err->code, field, "the job of this step: %s: %s", err->field, err->message);
@@ -132,6 +131,7 @@ static bool make_one(const struct flow_pass *pass, size_t step, int iteration,
 {
     struct conversion *c = pass->c;
     const bool volcano = !c->request->target->cluster;
+    const bool inlined = flow_step_is_inline(&pass->spec->steps.items[step]);
     const struct job_of_step request = {
         .flow = pass->object,
         .template = source->object,
@@ -154,17 +154,39 @@ static bool make_one(const struct flow_pass *pass, size_t step, int iteration,
     if (volcano) {
         check_label(pass, field, name);
         add_template(pass, step, name,
-                     documents_template(c->request->docs[source->index], pass->doc, name, spec));
+                     documents_template(inlined ? pass->spec->steps.items[step].job_template
+                                                : c->request->docs[source->index],
+                                        pass->doc, name, spec));
     } else {
         json_decref(spec);
     }
     return true;
 }
 
+/* The template that a step contains, as a source without findings of its own: what is found in it is
+ * reported at the step. */
+static struct source *inline_source(const struct flow_pass *pass, const struct flow_step *step)
+{
+    struct source *source = mem_alloc(sizeof *source + 1);
+
+    source->index = pass->index;
+    source->object = jobflow_inline_template(pass->object, step);
+    return source;
+}
+
+static void inline_source_free(struct source *source)
+{
+    object_unref(source->object);
+    mem_free(source);
+}
+
 static void make_jobs(const struct flow_pass *pass, size_t step)
 {
     const struct flow_step *its = &pass->spec->steps.items[step];
-    struct source *source = sources_find(pass->c->sources, pass->ns, flow_step_template(its));
+    const bool inlined = flow_step_is_inline(its);
+    struct source *source = inlined
+                                ? inline_source(pass, its)
+                                : sources_find(pass->c->sources, pass->ns, flow_step_template(its));
     const bool unrolls =
         its->loop && target_loop_unrolls(its->loop) && !pass->c->request->target->cluster;
     int n = unrolls ? (int)flow_loop_iterations(its->loop) : 1;
@@ -175,6 +197,8 @@ static void make_jobs(const struct flow_pass *pass, size_t step)
     for (int i = 0; i < n; i++)
         if (!make_one(pass, step, unrolls ? i : -1, source))
             break;
+    if (inlined)
+        inline_source_free(source);
 }
 
 static void warn_of_difference(const struct flow_pass *pass)

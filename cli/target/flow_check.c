@@ -44,7 +44,7 @@ static const struct lacking step_lacks[] = {
 /* Members that are Volcano's own, that are written out, or that matter only together with a member
  * that is refused: no failure is handled without `if`. */
 static const char *const flow_known[] = {"flows", "jobRetainPolicy", "scheduling", "parameters", "handledFailures", NULL};
-static const char *const step_known[] = {"name", "dependsOn", "patch", "jobTemplateName", "for", NULL};
+static const char *const step_known[] = {"name", "dependsOn", "patch", "jobTemplateName", "run", "image", "env", "jobTemplate", "for", NULL};
 static const char *const flow_own[] = {"flows", "jobRetainPolicy", NULL};
 static const char *const step_own[] = {"name", "dependsOn", NULL};
 static const char *const depends_own[] = {"targets", "probe", NULL};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "base/mem.h"
 #include "template/references.h"
 
@@ -102,12 +103,11 @@ static bool resolve(struct template_cache *bodies, const struct job_of_step *req
 
     if (template_resolve(bodies, request->template, patch, &refs, out, &why))
         return true;
-    if (strncmp(why.field, "patch.", strlen("patch.")) == 0) {
+    if (strncmp(why.field, "patch.", strlen("patch.")) == 0 || flow_step_is_inline(step)) {
         field = mem_printf("spec.flows[%zu].%s", request->step, why.field);
         return error_set(err, ERR_INVALID, field, "%s", why.message);
     }
-    field = mem_printf("spec.flows[%zu].%s", request->step,
-                       step->template_name ? "jobTemplateName" : "name");
+    field = mem_printf("spec.flows[%zu].%s", request->step, flow_step_template_member(step));
     return error_set(err, ERR_INVALID, field, "%s%s%s", why.field, *why.field ? ": " : "",
                      why.message);
 }
@@ -117,10 +117,12 @@ json_t *job_of_step(struct template_cache *bodies, const struct job_of_step *req
 {
     const struct jobflow_spec *spec = jobflow_spec_of(request->flow);
     const struct flow_step *step = &spec->steps.items[request->step];
-    struct template_patch patch = {.job_spec = step->patch_job_spec,
-                                   .spec = step->patch_spec,
-                                   .step = (uint32_t)request->step,
-                                   .scheduling = spec->scheduling};
+    struct template_patch patch = {
+        .job_spec = step->patch_job_spec,
+        .spec = step->patch_spec,
+        .step = (uint32_t)request->step,
+        .scheduling = spec->scheduling,
+        .inlined = flow_step_is_inline(step) ? flow_step_template_member(step) : NULL};
     scoped(template_resolved) struct template_resolved resolved = {0};
     scoped(buf) struct buf item = {0};
     struct blob *body = NULL;

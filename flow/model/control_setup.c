@@ -143,6 +143,8 @@ void flow_control_mark_wanted_results(struct flow_model *m)
         if (outputs) {
             flow_refs_each(step->patch_job_spec, mark_output, m);
             flow_refs_each(step->patch_spec, mark_output, m);
+            flow_refs_each(step->env, mark_output, m);
+            flow_refs_each(step->job_template, mark_output, m);
         }
     }
 }

@@ -304,7 +304,7 @@ static void write_item(struct steps *s, const struct position *at, const struct 
         write_attempts(w, entry);
     if (!entry->node)
         write_derived(w, s, at, entry);
-    if (!flow_step_is_switch(step))
+    if (!flow_step_is_switch(step) && !flow_step_is_inline(step))
         jsonw_member_str(w, "template", flow_step_template(step));
     jsonw_member_time_opt(w, "startTime", entry->started_ms);
     jsonw_member_time_opt(w, "endTime", entry->ended_ms);

@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/patch_names.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/kinds/jobflow/step_names.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/labels.h"
+#include "api/types/schema/flow_reference.h"
 
 static bool repeats(const struct str_list *targets, size_t at)
 {
@@ -70,6 +72,7 @@ static void check_pinned(const struct object *flow, const struct jobflow_spec *s
     name_index_init(&seen, spec->steps.count);
     for (size_t i = 0; i < spec->steps.count; i++)
         if (!flow_step_is_switch(&spec->steps.items[i]) &&
+            !flow_step_is_inline(&spec->steps.items[i]) &&
             name_index_put(&seen, flow_step_template(&spec->steps.items[i]), (uint32_t)i) ==
                 NAME_NONE)
             templates++;
@@ -96,6 +99,7 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_depends *depends = spec->steps.items[i].depends;
 
+        jobflow_check_inline(adm, flow, i, errors);
         if (depends && depends->probe)
             jobflow_check_probe(adm, depends, i, errors);
         if (depends)
@@ -160,10 +164,11 @@ static void check_pod_names(struct name_check *c, size_t i, const struct job_spe
     }
 }
 
-static const struct object *template_of(const struct name_check *c, const struct flow_step *step)
+/* Returns an owned reference, or NULL. */
+static struct object *template_of(const struct name_check *c, const struct flow_step *step)
 {
-    return c->adm->get
-               ? jobflow_template(c->flow, flow_step_template(step), c->adm->get, c->adm->ctx)
+    return c->adm->get || flow_step_is_inline(step)
+               ? jobflow_step_template(c->flow, step, c->adm->get, c->adm->ctx)
                : NULL;
 }
 
@@ -218,10 +223,29 @@ static void check_template(struct name_check *c, size_t i, const struct object *
     check_patch_tasks(c, i, "spec", step->patch_spec, job);
     check_patch_names(c, i, job);
     if (job->ttl_s.set)
-        WARNING(c->adm, ("spec.flows[%zu].jobTemplateName", i),
+        WARNING(c->adm, ("spec.flows[%zu].%s", i, flow_step_template_member(step)),
                 "template %s sets ttlSecondsAfterFinished: the step's job is deleted while the "
                 "flow may still run",
-                flow_step_template(step));
+                object_name(template));
+}
+
+/* A script has one pod, which needs no template to be named. A template whose references stand in
+ * the place of numbers is checked when their values are known. */
+static void check_inline_names(struct name_check *c, size_t i)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    struct job_task task = {.name = INLINE_TASK_NAME, .replicas = 1};
+    const struct job_spec script = {.tasks = {&task, 1}};
+
+    if (step->run) {
+        check_pod_names(c, i, &script);
+        check_patch_tasks(c, i, "jobSpec", step->patch_job_spec, &script);
+        check_patch_tasks(c, i, "spec", step->patch_spec, &script);
+    } else if (!flow_refs_in(step->job_template)) {
+        scoped(object) struct object *template = jobflow_inline_template(c->flow, step);
+
+        check_template(c, i, template);
+    }
 }
 
 /* Whether the template of any target has the task. A missing template may have it. */
@@ -230,7 +254,7 @@ static bool some_target_has(struct name_check *c, const struct flow_depends *dep
 {
     for (size_t t = 0; t < depends->targets.count; t++) {
         uint32_t at = name_index_get(names, depends->targets.items[t]);
-        const struct object *template =
+        scoped(object) struct object *template =
             at == NAME_NONE ? NULL : template_of(c, &c->spec->steps.items[at]);
 
         if (!template || has_task(job_spec_of(template), task))
@@ -265,11 +289,15 @@ static void check_names(struct name_check *c)
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const struct flow_step *step = &c->spec->steps.items[i];
         bool named = check_job_name(c, i);
-        const struct object *template = flow_step_is_switch(step) ? NULL : template_of(c, step);
+        scoped(object) struct object *template =
+            flow_step_is_switch(step) || flow_step_is_inline(step) ? NULL : template_of(c, step);
 
-        if (template && named)
+        if (named && flow_step_is_inline(step))
+            check_inline_names(c, i);
+        else if (template && named)
             check_template(c, i, template);
-        else if (!template && c->adm->get && !flow_step_is_switch(step) && c->adm->warnings)
+        else if (!template && c->adm->get && !flow_step_is_switch(step) &&
+                 !flow_step_is_inline(step) && c->adm->warnings)
             FINDING_CODE(
                 c->adm->warnings, ERR_NOT_FOUND,
                 ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),

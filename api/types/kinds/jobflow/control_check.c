@@ -75,6 +75,8 @@ static void check_switch(struct control_check *c, size_t i)
     scoped(buf) struct buf path = {0};
 
     forbid(c, i, step->template_name != NULL, "jobTemplateName", jobless);
+    forbid(c, i, step->run != NULL, "run", jobless);
+    forbid(c, i, step->job_template != NULL, "jobTemplate", jobless);
     forbid(c, i, step->patch_spec || step->patch_job_spec, "patch", jobless);
     forbid(c, i, step->loop != NULL, "for", jobless);
     forbid(c, i, step->retry != NULL, "retry", jobless);
@@ -244,7 +246,8 @@ static bool has_control(const struct jobflow_spec *spec)
         const struct flow_step *step = &spec->steps.items[i];
 
         if (step->condition || step->choice || step->loop || step->retry ||
-            flow_step_is_final(step) || step->patch_spec || step->patch_job_spec)
+            flow_step_is_final(step) || step->patch_spec || step->patch_job_spec || step->env ||
+            flow_step_is_inline(step) || step->image)
             return true;
     }
     return false;

@@ -50,6 +50,12 @@ void jobflow_check_end(struct control_check *c);
 /** Checks the references in the patch and in the items of a step. */
 void jobflow_check_references(struct control_check *c, size_t step);
 
+/* inline_check.c */
+
+/** Checks the inline template of a step, and that a step has at most one template. */
+void jobflow_check_inline(const struct admission *adm, const struct object *flow, size_t step,
+                          struct error_list *errors);
+
 /* condition_check.c */
 
 /** Tells whose condition is checked: an `if` speaks of earlier steps, an `until` also of its

@@ -90,8 +90,8 @@ static bool spec_borrows(const void *decoded)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        if (step->patch_job_spec || step->patch_spec || step->condition || step->choice ||
-            step->loop || step->retry)
+        if (step->patch_job_spec || step->patch_spec || step->env || step->job_template ||
+            step->condition || step->choice || step->loop || step->retry)
             return true;
     }
     return spec->scheduling != NULL;

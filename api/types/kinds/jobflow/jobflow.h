@@ -195,6 +195,10 @@ struct flow_retry {
 struct flow_step {
     const char *name;
     const char *template_name;        /* jobTemplateName; NULL = name */
+    const char *run;                  /* the script of a step that is one shell script, or NULL */
+    const char *image;                /* image of the script's container, or NULL */
+    json_t *env;                      /* list of the script's variables, or NULL */
+    json_t *job_template;             /* jobTemplate: metadata and spec, or NULL */
     struct flow_depends *depends;     /* NULL = root */
     json_t *patch_job_spec;           /* patch.jobSpec, or NULL; merged first */
     json_t *patch_spec;               /* patch.spec, or NULL */
@@ -207,6 +211,11 @@ struct flow_step {
     enum step_when when;
 };
 
+/** Whether the step contains its template: a script, or a whole JobTemplate. */
+static inline bool flow_step_is_inline(const struct flow_step *step)
+{
+    return step->run || step->job_template;
+}
 /** Whether the step is a switch, which makes no job. */
 static inline bool flow_step_is_switch(const struct flow_step *step)
 {

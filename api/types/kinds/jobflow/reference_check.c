@@ -86,6 +86,22 @@ static void check_script(void *arg, const struct script_reference *found)
         WARNING(c->adm, ("%s.%s", r->path, found->path), "%s", why.data);
 }
 
+/* Checks a part of an inline template. Scripts within it are searched for when it is a whole one. */
+static void check_inline_references(struct reference_check *r, const char *member,
+                                    const json_t *part)
+{
+    scoped(buf) struct buf path = {0};
+
+    if (!part)
+        return;
+    buf_printf(&path, "spec.flows[%zu].%s", r->step, member);
+    r->path = path.data;
+    flow_refs_each(part, check_reference, r);
+    buf_str(&path, ".spec");
+    r->path = path.data;
+    script_references_each(json_object_get(part, "spec"), check_script, r);
+}
+
 void jobflow_check_references(struct control_check *c, size_t i)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
@@ -105,6 +121,8 @@ void jobflow_check_references(struct control_check *c, size_t i)
         r.path = path.data;
         script_references_each(parts[k].part, check_script, &r);
     }
+    check_inline_references(&r, "env", step->env);
+    check_inline_references(&r, "jobTemplate", step->job_template);
     for (size_t k = 0; step->loop && k < step->loop->items.count; k++) {
         scoped(buf) struct buf path = {0};
 

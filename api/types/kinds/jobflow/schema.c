@@ -20,7 +20,12 @@
 #define STEP(member)        offsetof(struct flow_step, member)
 #define FLOW(member)        offsetof(struct jobflow_spec, member)
 
-enum { TASK_PHASE_BYTES_MAX = 63, PROBE_SECONDS_MAX = 30 };
+enum {
+    TASK_PHASE_BYTES_MAX = 63,
+    PROBE_SECONDS_MAX = 30,
+    SCRIPT_BYTES_MAX = 65536,
+    IMAGE_BYTES_MAX = 1024
+};
 
 /* clang-format off */
 static const char *const retain_values[] = {[RETAIN_POLICY_RETAIN] = "retain", [RETAIN_POLICY_DELETE] = "delete", NULL};
@@ -109,6 +114,20 @@ static const struct field patch_fields[] = {
 };
 static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct step_patch)};
 
+static const struct field inline_metadata_fields[] = {
+    {"labels",      FIELD_STR_MAP, FIELD_PASS, .doc = "Labels of the step's job."},
+    {"annotations", FIELD_STR_MAP, FIELD_PASS, .doc = "Annotations of the step's job."},
+    {0},
+};
+static const struct schema inline_metadata_schema = {"InlineTemplateMetadata", inline_metadata_fields};
+
+static const struct field inline_template_fields[] = {
+    {"metadata", FIELD_OBJECT, FIELD_PASS, &inline_metadata_schema, .doc = "Labels and annotations of the step's job."},
+    {"spec",     FIELD_OBJECT, FIELD_PASS, &job_patch_schema, .required = true,
+     .doc = "Specification of the step's job. A task has one replica, and its pods have restartPolicy Never, where nothing else is said."},
+    {0},
+};
+static const struct schema inline_template_schema = {"InlineTemplate", inline_template_fields};
 
 static const char *const step_failure_values[] = {[STEP_FAILURE_FAIL] = "fail", [STEP_FAILURE_IGNORE] = "ignore", NULL};
 static const char *const handled_values[] = {[HANDLED_FAILURES_FAIL] = "fail", [HANDLED_FAILURES_SUCCEED] = "succeed", NULL};
@@ -121,6 +140,13 @@ static const struct field step_fields[] = {
      .doc = "Name of the step; its job is named FLOW-STEP."},
     {"jobTemplateName", FIELD_STR,    STEP(template_name), .max_length = NAME_BYTES_MAX,
      .doc = "Name of the JobTemplate that the job is made from; the step's name when absent."},
+    {"run",             FIELD_STR,    STEP(run), .min_length = 1, .max_length = SCRIPT_BYTES_MAX,
+     .doc = "Shell script of the step. Its job has one container, which runs the script with /bin/sh -ec. The script has no references; it reads the variables of env."},
+    {"image",           FIELD_STR,    STEP(image), .max_length = IMAGE_BYTES_MAX, .doc = "Image of the container that runs the script."},
+    {"env",             FIELD_LIST,   STEP(env), &env_var_schema, .as_json = true, .merge_key = "name",
+     .doc = "Environment variables of the script. Their values may have references."},
+    {"jobTemplate",     FIELD_OBJECT, STEP(job_template), &inline_template_schema, .as_json = true,
+     .doc = "The template of the step's job, written here instead of in a JobTemplate of its own. Its strings may have references."},
     {"dependsOn",       FIELD_OBJECT, STEP(depends), &depends_schema, .doc = "Steps and probes that this step waits for."},
     {"patch",           FIELD_INLINE, STEP(patch_job_spec), &patch_schema, .doc = "Changes to the template for the job of this step."},
     {"if",              FIELD_OBJECT, STEP(condition), &flow_condition_schema,
@@ -139,7 +165,8 @@ static const struct field step_fields[] = {
 #define WRITE_TARGETS "write dependsOn: {targets: [STEP]}"
 #define WRITE_FOR     "write for: {items: [...]}, and $(item) in template or patch"
 #define WRITE_RETRY   "write retry: {maxRetry: N}"
-#define IN_TEMPLATE   "write it in the JobTemplate, or in the step's patch"
+#define IN_TEMPLATE   "write it in a template (jobTemplate, or a JobTemplate that jobTemplateName names), or in the step's patch"
+#define WRITE_RUN     "write run: with a shell script"
 static const struct foreign_word step_foreign[] = {
     {"needs",         WRITE_TARGETS},
     {"depends",       WRITE_TARGETS},
@@ -148,7 +175,7 @@ static const struct foreign_word step_foreign[] = {
     {"runAfter",      WRITE_TARGETS},
     {"upstream",      WRITE_TARGETS},
     {"targets",       WRITE_TARGETS},
-    {"template",      "write jobTemplateName"},
+    {"template",      "write jobTemplate (here) or jobTemplateName (by name)"},
     {"templateRef",   "write jobTemplateName"},
     {"templateName",  "write jobTemplateName"},
     {"taskRef",       "write jobTemplateName"},
@@ -170,11 +197,12 @@ static const struct foreign_word step_foreign[] = {
     {"finally",       "a step that runs at the end has when: always"},
     {"arguments",     "write parameters in spec, and $(params.NAME) in template or patch"},
     {"params",        "write parameters in spec, and $(params.NAME) in template or patch"},
-    {"image",         IN_TEMPLATE},
-    {"command",       IN_TEMPLATE},
-    {"script",        IN_TEMPLATE},
-    {"run",           IN_TEMPLATE},
-    {"env",           IN_TEMPLATE},
+    {"script",        WRITE_RUN},
+    {"sh",            WRITE_RUN},
+    {"shell",         WRITE_RUN},
+    {"cmd",           WRITE_RUN},
+    {"command",       WRITE_RUN},
+    {"environment",   "write env: [{name: NAME, value: VALUE}]"},
     {"container",     IN_TEMPLATE},
     {"tasks",         IN_TEMPLATE},
     {0},

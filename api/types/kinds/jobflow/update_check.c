@@ -53,7 +53,8 @@ struct update_check {
 
 static void check_step(struct update_check *c, size_t i, const json_t *before, const json_t *after)
 {
-    static const char *const fixed[] = {"jobTemplateName", "patch", "for", "switch"};
+    static const char *const fixed[] = {"jobTemplateName", "run",   "image", "env",
+                                        "jobTemplate",     "patch", "for",   "switch"};
     const char *name = json_string_value(json_object_get(after, "name"));
 
     if (schema_equal(c->step, before, after) ||

@@ -100,7 +100,7 @@ static const struct field env_var_fields[] = {
      .doc = "Source of the variable's value. It excludes value."},
     {0},
 };
-static const struct schema env_var_schema = {"EnvVar", env_var_fields, sizeof(struct env_var)};
+const struct schema env_var_schema = {"EnvVar", env_var_fields, sizeof(struct env_var)};
 
 static const struct field container_resize_policy_fields[] = {
     {"resourceName",  FIELD_STR, FIELD_PASS, .pb = 1, .required = true,

@@ -31,6 +31,7 @@ extern const struct schema app_armor_profile_schema;
 extern const struct schema pvc_spec_schema;
 
 extern const struct schema container_schema;
+extern const struct schema env_var_schema;
 extern const struct schema ephemeral_container_schema;
 extern const struct schema volume_schema;
 extern const struct schema affinity_schema;

@@ -114,7 +114,7 @@ static const struct verdict_case cases[] = {
     {"nearly a step in a gang",    FLOW(STEP("fetch") "," STEP("b")) "  gangs: [{name: g, flows: [fecth, b]}]\n", "spec.gangs[0].flows[0]", "did you mean \"fetch\"?"},
     {"another engine's targets",   FLOW(STEP("a") ", {name: b, needs: [a]}"), "spec.flows[1].needs", "write dependsOn: {targets: [STEP]}"},
     {"another engine's loop",      FLOW("{name: b, withItems: [a]}"), "spec.flows[0].withItems", "write for: {items:"},
-    {"another engine's program",   FLOW("{name: b, run: ls}"), "spec.flows[0].run", "JobTemplate"},
+    {"another engine's program",   FLOW("{name: b, container: ls}"), "spec.flows[0].container", "JobTemplate"},
     {"another engine's steps",     FLOW(STEP("a")) "  steps: []\n", "spec.steps", "write flows"},
     {"an unknown field",           FLOW("{name: b, zzz: 1}"), "spec.flows[0].zzz", "unknown field"},
     {"patch uses none",            FLOW("{name: a, patch: {spec: {queue: \"$(params.q)\"}}}"), "spec.flows[0].patch", "no parameter of that name"},
@@ -302,8 +302,7 @@ static void probable_mistakes_are_warned_about(void **state)
                       NULL);
 
     assert_non_null(flow);
-    check("ttl", has_finding(&fixture.warnings, "spec.flows[0].jobTemplateName",
-                             "ttlSecondsAfterFinished"));
+    check("ttl", has_finding(&fixture.warnings, "spec.flows[0].name", "ttlSecondsAfterFinished"));
     check("repeated",
           has_finding(&fixture.warnings, "spec.flows[1].dependsOn.targets[1]", "more than once"));
     check("no task",

@@ -13,6 +13,7 @@
 
 /* clang-format off */
 const struct command *const commands[] = {
+    &cmd_init,
     &cmd_run,
     &cmd_serve,
     &cmd_token,
@@ -34,6 +35,7 @@ const struct command *const commands[] = {
     &cmd_validate,
     &cmd_test,
     &cmd_convert,
+    &cmd_schema,
     &cmd_plan,
     &cmd_doctor,
     &cmd_vcctl,

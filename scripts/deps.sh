@@ -36,6 +36,7 @@ check=(
     openssh-client openssh-server # sshd of pods; its service is never started (see policy-rc.d below)
     openmpi-bin libopenmpi-dev    # examples/mpi.yaml; the programs without the headers compile nothing
     iproute2                      # networks in tests
+    python3-jsonschema python3-yaml # the schema for editors
     zsh fish man-db groff-base    # completions and manual pages
     debootstrap                   # a bare Debian for the test of the package
 )

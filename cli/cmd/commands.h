@@ -5,6 +5,7 @@
  */
 #include "cli/command/command.h"
 
+extern const struct command cmd_init;
 extern const struct command cmd_run;
 extern const struct command cmd_serve;
 extern const struct command cmd_token;
@@ -24,6 +25,7 @@ extern const struct command cmd_wait;
 extern const struct command cmd_validate;
 extern const struct command cmd_graph;
 extern const struct command cmd_convert;
+extern const struct command cmd_schema;
 extern const struct command cmd_plan;
 extern const struct command cmd_doctor;
 extern const struct command cmd_test;

@@ -1,0 +1,97 @@
+"""A flow to start from, and the schema for editors (everyday.md 3.6: EVD-092 to EVD-094)."""
+import glob
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_tools import need_modules  # noqa: E402
+
+
+def EVD_092__what_init_writes_runs_at_once():
+    out = jobflow("init").stdout
+    check_in("what it wrote", "wrote pipeline.yaml and pipeline.test.yaml", out)
+    for line in out.splitlines()[1:]:
+        words = line.split()
+        jobflow(*words[1:3])
+    for command in (["validate", "--strict"], ["plan"]):
+        check_equal(command[0] + " has no warning", jobflow(*command, "pipeline.yaml").stderr, "")
+    check_equal("the report", read("report.txt"), "1000 rows\n")
+    steps = {s["name"]: s["phase"] for s in json.loads(jobflow("get", "jf", "pipeline", "--subresource", "steps", "-o", "json").stdout)["items"]}
+    check_equal("many rows", steps["sample"], "Completed")
+    jobflow("run", "pipeline.yaml", "-p", "rows=20", "--fresh", "-o", "quiet")
+    steps = {s["name"]: s["phase"] for s in json.loads(jobflow("get", "jf", "pipeline", "--subresource", "steps", "-o", "json").stdout)["items"]}
+    check_equal("few rows", steps["sample"], "Skipped")
+
+
+def EVD_093__init_replaces_nothing():
+    write("pipeline.test.yaml", "mine")
+    refused = jobflow("init", code=2)
+    check_in("the reason", "pipeline.test.yaml exists: --force replaces it", refused.stderr)
+    check(not os.path.exists("pipeline.yaml"), "the other file is not written either")
+    check_equal("the file", read("pipeline.test.yaml"), "mine")
+    jobflow("init", "--force", "--schema", "below/here")
+    jobflow("init", "--force")
+    check_in("replaced", "manifests: [pipeline.yaml]", read("pipeline.test.yaml"))
+    first = read("below/here/pipeline.yaml").splitlines()[0]
+    check_equal("the schema is named", first, "# yaml-language-server: $schema=./jobflow.schema.json")
+    check_equal("and is there", read("below/here/jobflow.schema.json"), jobflow("schema").stdout)
+
+
+# A mistake each: what is wrong, where it stands in the flow, and a value. `validate` finds all of them.
+FLOW = flow("f", [{"name": "a", "run": "true"}], parameters=[{"name": "p", "default": "1"}])
+MISTAKES = [
+    ("an unknown member", ["spec", "flow"], []),
+    ("an unknown member of a step", ["spec", "flows", 0, "depends"], []),
+    ("a text for a list", ["spec", "flows"], "a"),
+    ("a number for a text", ["spec", "flows", 0, "run"], 1),
+    ("an empty script", ["spec", "flows", 0, "run"], ""),
+    ("an empty name", ["spec", "flows", 0, "name"], ""),
+    ("an unknown enum", ["spec", "failurePolicy"], "never"),
+    ("a negative bound", ["spec", "maxRetry"], -1),
+    ("a text for a bool", ["spec", "suspend"], "yes"),
+    ("a variable without a name", ["spec", "flows", 0, "env"], [{"value": "x"}]),
+    ("a list for an object", ["spec", "flows", 0, "dependsOn"], []),
+    ("an unknown operator", ["spec", "flows", 0, "dependsOn"], {"targets": [], "strategy": "most"}),
+    ("a gang without steps", ["spec", "gangs"], [{"name": "g"}]),
+    ("text in place of a number of a patch", ["spec", "flows", 0, "patch"], {"spec": {"tasks": [{"name": "main", "replicas": "many"}]}}),
+    ("an unknown member of a patch", ["spec", "flows", 0, "patch"], {"spec": {"task": []}}),
+    ("a parameter without a name", ["spec", "parameters"], [{"default": "1"}]),
+]
+
+
+def with_mistake(path, value):
+    doc = json.loads(json.dumps(FLOW))
+    place = doc
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return doc
+
+
+def EVD_094__the_schema_agrees_with_validate():
+    need_modules("jsonschema", "yaml", python=sys.executable)
+    import jsonschema
+    import yaml
+    schema = json.loads(jobflow("schema").stdout)
+    jsonschema.Draft7Validator.check_schema(schema)
+    judge = jsonschema.Draft7Validator(schema)
+    jobflow("init")
+    files = glob.glob(os.path.join(SOURCE, "examples", "**", "*.yaml"), recursive=True) + glob.glob("*.yaml")
+    check(len(files) > 20, "the examples are found")
+    for path in files:
+        with open(path, encoding="utf-8") as text:
+            for doc in yaml.safe_load_all(text):
+                found = [e.message for e in judge.iter_errors(doc)] if doc else []
+                check_equal(path, found, [])
+    check_equal("the flow without a mistake", [e.message for e in judge.iter_errors(FLOW)], [])
+    for name, path, value in MISTAKES:
+        doc = with_mistake(path, value)
+        manifest("m.yaml", doc)
+        jobflow("validate", "m.yaml", code=2)
+        check(not judge.is_valid(doc), name + " is found by the schema")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -236,14 +236,27 @@ static json_t *follow_replicas(const json_t *before, json_t *merged, const json_
 static bool check_names(const struct object *template, const struct template_patch *patch,
                         struct error *err)
 {
+    scoped(arena) struct arena *arena = NULL;
+    const struct job_spec *spec = NULL;
+    struct job_spec replaced;
     struct error_list errors = {0};
     char path[64];
     bool ok;
 
+    if (!patch->job_spec && !patch->spec)
+        return true;
+    if (patch->template_spec) { /* a number may have been a reference, so the template has none */
+        arena = arena_new(0);
+        if (!schema_decode(&job_spec_schema, patch->template_spec, arena, &replaced, err))
+            return false;
+        spec = &replaced;
+    } else {
+        spec = job_spec_of(template);
+    }
     snprintf(path, sizeof path, "spec.flows[%u].patch.jobSpec", patch->step);
-    jobflow_check_patch_names(job_spec_of(template), patch->job_spec, NULL, path, &errors);
+    jobflow_check_patch_names(spec, patch->job_spec, NULL, path, &errors);
     snprintf(path, sizeof path, "spec.flows[%u].patch.spec", patch->step);
-    jobflow_check_patch_names(job_spec_of(template), patch->spec, patch->job_spec, path, &errors);
+    jobflow_check_patch_names(spec, patch->spec, patch->job_spec, path, &errors);
     ok = error_list_ok(&errors, err);
     error_list_release(&errors);
     return ok;

@@ -85,6 +85,19 @@ def EVD_085__a_number_of_a_template_may_be_a_parameter():
     check_in("a text is refused", '"x", which $(params.num) stands for, is no integer', refused)
 
 
+def a_patch_changes_a_template_whose_numbers_are_parameters():
+    container = {"name": "c", "command": ["sh", "-c", 'echo "$WHO"']}
+    steps = [{"name": "a", "patch": {"spec": {"tasks": [{"name": "w", "template": {"spec": {"containers": [
+                 {"name": "c", "env": [{"name": "WHO", "value": "$(flow.name)"}]}]}}}]}},
+              "jobTemplate": {"spec": {"tasks": [{"name": "w", "replicas": "$(params.num)", "template": {"spec": {"containers": [container]}}}]}}}]
+    manifest("f.yaml", flow("f", steps, parameters=[{"name": "num", "default": "2"}]))
+    jobflow("run", "f.yaml", "-o", "quiet")
+    check_equal("both replicas know", logs("jf/f").split(), ["f", "f"])
+    steps[0]["patch"]["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["name"] = "cc"
+    manifest("f.yaml", flow("f", steps, parameters=[{"name": "num", "default": "2"}]))
+    check_in("an unknown container", 'did you mean "c"', jobflow("validate", "f.yaml", code=2).stderr)
+
+
 def EVD_087__a_loop_runs_the_script_for_each_item():
     manifest("f.yaml", flow("f", [script("a", 'echo "$ITEM $N"', env=[{"name": "ITEM", "value": "$(item)"}, {"name": "N", "value": "$(index)"}],
                                          **{"for": {"items": ["x", "y z", "$HOME"]}})]))

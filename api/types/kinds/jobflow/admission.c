@@ -237,10 +237,8 @@ static void check_inline_names(struct name_check *c, size_t i)
     struct job_task task = {.name = INLINE_TASK_NAME, .replicas = 1};
     const struct job_spec script = {.tasks = {&task, 1}};
 
-    if (step->run) {
+    if (step->run && !step->patch_job_spec && !step->patch_spec) {
         check_pod_names(c, i, &script);
-        check_patch_tasks(c, i, "jobSpec", step->patch_job_spec, &script);
-        check_patch_tasks(c, i, "spec", step->patch_spec, &script);
     } else if (!flow_refs_in(step->job_template)) {
         scoped(object) struct object *template = jobflow_inline_template(c->flow, step);
 

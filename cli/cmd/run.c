@@ -57,6 +57,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     struct session_options options = *(const struct session_options *)opaque;
     scoped(manifests) struct manifests set = {0};
 
+    session_end_early();
     if (options.fresh && options.retry_failed) {
         cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
         return EXIT_REFUSED;

@@ -12,7 +12,6 @@
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/pin.h"
-#include "api/types/text/suggest.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "template/references.h"

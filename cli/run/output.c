@@ -1,6 +1,6 @@
 /*
- * The list of output forms, and the form `quiet`, which prints nothing but logs that were asked
- * for.
+ * The list of output forms, what they have in common, and the form `quiet`, which prints nothing but
+ * logs that were asked for.
  */
 #include "cli/run/output.h"
 
@@ -65,4 +65,25 @@ const struct output_ops *output_by_name(const char *name, const struct term *ter
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return term->is_tty ? &output_live : &output_plain;
+}
+
+enum color output_state_color(const struct flow_view_step *step)
+{
+    if (step->state == VIEW_COMPLETED || step->state == VIEW_COMPLETING)
+        return COLOR_GREEN;
+    if (flow_view_step_failed(step) || step->state == VIEW_TERMINATING)
+        return COLOR_RED;
+    if (step->state == VIEW_RUNNING)
+        return COLOR_BLUE;
+    if (step->state == VIEW_PENDING)
+        return COLOR_DIM;
+    return step->state == VIEW_WAITING ? COLOR_NONE : COLOR_YELLOW;
+}
+
+void output_step_name(const struct output_context *context, const struct flow_view_step *step,
+                      struct buf *out)
+{
+    if (flow_tracker_flows(context->tracker)->next && !step->flow->bare_job)
+        buf_printf(out, "%s/", step->flow->name);
+    buf_str(out, step->name);
 }

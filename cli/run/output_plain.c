@@ -19,27 +19,6 @@ static double elapsed(const struct output_context *context)
     return (double)(loop_wall_ms(context->loop) - context->began_ms) / 1000.0;
 }
 
-enum color output_state_color(const struct flow_view_step *step)
-{
-    if (step->state == VIEW_COMPLETED || step->state == VIEW_COMPLETING)
-        return COLOR_GREEN;
-    if (flow_view_step_failed(step) || step->state == VIEW_TERMINATING)
-        return COLOR_RED;
-    if (step->state == VIEW_RUNNING)
-        return COLOR_BLUE;
-    if (step->state == VIEW_PENDING)
-        return COLOR_DIM;
-    return step->state == VIEW_WAITING ? COLOR_NONE : COLOR_YELLOW;
-}
-
-void output_step_name(const struct output_context *context, const struct flow_view_step *step,
-                      struct buf *out)
-{
-    if (flow_tracker_flows(context->tracker)->next && !step->flow->bare_job)
-        buf_printf(out, "%s/", step->flow->name);
-    buf_str(out, step->name);
-}
-
 struct plain {
     struct output_context context;
     struct timer check;

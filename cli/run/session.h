@@ -32,5 +32,9 @@ struct session_options {
     const char *compat; /* design | upstream */
 };
 
+/** Lets a signal end the program with EXIT_INTERRUPTED, until the run watches for signals itself:
+ * nothing is under way yet that would have to be stopped. Called first, before manifests are read. */
+void session_end_early(void);
+
 /** Run to the end. Returns the program's exit code; all output has been printed. */
 int session_run(const struct session_options *options, struct manifests *set);

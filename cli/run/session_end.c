@@ -7,6 +7,7 @@
  * nothing is left behind. In a daemon they may take their time.
  */
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/run/internal.h"
@@ -194,15 +195,29 @@ static void flush_output(struct turn_hook *hook)
         loop_post(session->backend->loop, &session->output_closed);
 }
 
+/* The signals that end a run. */
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_early_signal(int number)
+{
+    _exit(EXIT_INTERRUPTED);
+}
+
+void session_end_early(void)
+{
+    const struct sigaction action = {.sa_handler = on_early_signal};
+
+    for (size_t i = 0; i < countof(end_signals); i++)
+        sigaction(end_signals[i], &action, NULL);
+}
+
 static void listen_signals(struct session *session)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-
     signal(SIGPIPE, SIG_IGN); /* a failed write tells */
-    for (size_t i = 0; i < countof(numbers); i++) {
+    for (size_t i = 0; i < countof(end_signals); i++) {
         uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
         session->signals[i].data = session;
-        uv_signal_start(&session->signals[i], on_signal, numbers[i]);
+        uv_signal_start(&session->signals[i], on_signal, end_signals[i]);
         uv_unref((uv_handle_t *)&session->signals[i]);
     }
 }

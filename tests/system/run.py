@@ -289,6 +289,17 @@ def an_interrupt_stops_the_pods_and_the_next_run_goes_on():
     nothing_left()
 
 
+def a_signal_before_anything_has_begun_ends_with_its_code():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        fresh_dir("early")
+        os.mkfifo("f.yaml")
+        run = Background("run", "f.yaml")
+        with open("f.yaml", "w"):  # opens once the run reads its manifest, and holds it there
+            run.signal(number)
+            check_equal("exit code", run.wait(), 130)
+        check_equal("what it said", run.output() + run.errors(), "")
+
+
 def sigterm_is_an_interrupt_too():
     run = interrupted_at_b(signal.SIGTERM)
     check_equal("exit code", run.wait(), 130)

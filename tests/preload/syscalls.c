@@ -9,7 +9,9 @@
  *   SYSCALLS_SEED=S      seed of the random choices; default: the process id
  *
  * Only calls that the kernel may shorten are shortened: those on files and streams, and reads of
- * pipes.
+ * pipes. A read of a pipe ends only where a message of PIPE_MESSAGE bytes may end: the kernel never
+ * parts what was written to a pipe at once, and libuv, which writes the signals it has caught to a
+ * pipe of its own, would lose a signal that was parted.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,6 +65,18 @@ static bool struck(void)
     return percent && chance() % 100 < percent;
 }
 
+enum { PIPE_MESSAGE = 2 * sizeof(void *) }; /* of libuv: a handle and a number */
+
+static bool is_pipe(int fd)
+{
+    struct stat status;
+    int saved = errno;
+    bool pipe = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+
+    errno = saved;
+    return pipe;
+}
+
 static bool is_cut(int fd, bool writing)
 {
     struct stat status;
@@ -86,7 +100,8 @@ static ssize_t part_of(int fd, size_t len, bool writing)
         errno = EINTR;
         return -1;
     }
-    return (ssize_t)(1 + chance() % len);
+    len = 1 + chance() % len;
+    return (ssize_t)(is_pipe(fd) ? (len + PIPE_MESSAGE - 1) / PIPE_MESSAGE * PIPE_MESSAGE : len);
 }
 
 static void count_write(void)

@@ -25,6 +25,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -33,7 +34,7 @@ TABLE = os.path.join(ROOT, "tests", "mutants", "table.txt")
 COPY = os.path.join(ROOT, "build", "mutants")
 RESULTS = os.path.join(COPY, "results")
 BUILD = os.path.join(COPY, "source", "build", "dev")
-TEST_SECONDS = 120  # a test that takes longer hangs
+TEST_SECONDS = 90  # a test that takes longer hangs
 GOOD = ("noticed", "noticed by others")
 
 
@@ -158,9 +159,20 @@ def targets_of(tests):
     return targets
 
 
-def ctest(*words):
-    """The names of the tests that failed, and of those that did not end."""
-    done = run("ctest", "--test-dir", "build/dev", "--timeout", str(TEST_SECONDS), "--stop-on-failure", *words)
+def ctest_one(name):
+    """How the test ended: well, "fails" or "hangs"."""
+    with subprocess.Popen(["ctest", "--test-dir", "build/dev", "-R", "^%s$" % name], cwd=os.path.join(COPY, "source"),
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as test:
+        try:
+            return "fails" if test.wait(TEST_SECONDS) else "well"
+        except subprocess.TimeoutExpired:
+            os.killpg(test.pid, signal.SIGKILL)
+            return "hangs"
+
+
+def ctest_all():
+    """The names of the unit tests that failed, and of those that did not end."""
+    done = run("ctest", "--test-dir", "build/dev", "--stop-on-failure", "-L", "unit|fuzz", "-j", str(os.cpu_count()))
     failed = re.findall(r"^\s*\d+ - (\S+) \((\S+)", done.stdout, re.M)
     return [name for name, how in failed if how != "Timeout"], [name for name, how in failed if how == "Timeout"]
 
@@ -175,17 +187,15 @@ def judge(row, text, named_only):
         if not built:
             return "does not build", "; ".join(re.findall(r"error: .*", output)[:2])
         for name in row.tests:
-            failed, hung = ctest("-R", "^%s$" % name)
-            if failed:
-                return "noticed", failed[0]
-            if hung:
-                return "hangs", hung[0]
+            how = ctest_one(name)
+            if how != "well":
+                return "noticed" if how == "fails" else "hangs", name
         if named_only:
             return "not by these", " ".join(row.tests)
         built, output = build(["all"])
         if not built:
             return "does not build", "; ".join(re.findall(r"error: .*", output)[:2])
-        failed, hung = ctest("-L", "unit|fuzz", "-j", str(os.cpu_count()))
+        failed, hung = ctest_all()
         if failed:
             return "noticed by others", failed[0]
         return ("hangs", hung[0]) if hung else ("SURVIVES", " ".join(row.tests))

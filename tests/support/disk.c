@@ -9,6 +9,11 @@
 
 static atomic_int current, operations, countdown, planned;
 
+/* A store that writes on to a full disk without a pause never lets a test with virtual time come to
+ * an end. This number of refused writes ends the test instead. */
+enum { REFUSED_MAX = 10000 };
+static atomic_int refused;
+
 /* An open file of the layer: the methods first, as SQLite requires, then the real file. */
 struct disk_file {
     sqlite3_file base;
@@ -48,6 +53,8 @@ static int disk_write(sqlite3_file *file, const void *bytes, int len, sqlite3_in
 {
     switch (next_fault()) {
     case DISK_NO_SPACE:
+        if (atomic_fetch_add(&refused, 1) == REFUSED_MAX)
+            mem_fatal("the store goes on writing to a full disk without a pause");
         return SQLITE_FULL;
     case DISK_NO_WRITES:
         return SQLITE_IOERR_WRITE;
@@ -149,6 +156,7 @@ void disk_install(void)
 void disk_set(enum disk_fault fault)
 {
     atomic_store(&countdown, 0);
+    atomic_store(&refused, 0);
     atomic_store(&current, fault);
 }
 

@@ -316,8 +316,10 @@ static void a_watch_that_starts_late_in_a_long_turn_misses_nothing(void **state)
     fixture_free(&fixture);
 }
 
-/* Opens a watch from a timer, which fires before the tasks of its turn. */
+/* Opens a watch at the beginning of the turn after the next: while the batch of the next turn is in
+ * flight, and before the task that ends its flight. */
 struct opener {
+    struct task task;
     struct timer timer;
     struct fixture *fixture;
     struct diary *diary;
@@ -330,17 +332,24 @@ static void open_watch(struct timer *timer)
     watch(opener->fixture, opener->diary, 0);
 }
 
+static void start_timer(struct task *task)
+{
+    struct opener *opener = container_of(task, struct opener, task);
+
+    timer_start(opener->fixture->loop, &opener->timer, 0);
+}
+
 static void a_watch_opened_while_a_batch_is_in_flight_sees_it_once(void **state)
 {
     struct fixture fixture = fixture_new(0, 0);
     struct diary diary = {0};
-    struct opener opener = {{.fire = open_watch}, &fixture, &diary};
+    struct opener opener = {{.run = start_timer}, {.fire = open_watch}, &fixture, &diary};
 
     put(&fixture, "a");
     loop_settle(fixture.loop);
     put(&fixture, "b");
     put(&fixture, "c");
-    timer_start(fixture.loop, &opener.timer, 0);
+    loop_post(fixture.loop, &opener.task);
     loop_settle(fixture.loop);
     check_str("once", diary.text, "+a@1 +b@2 +c@3 ");
     fixture_free(&fixture);

@@ -28,12 +28,14 @@ static void a_directory_has_one_owner(void **state)
     store_dir_release(&second);
 }
 
+enum { WAIT_MS = 30000 };
+
 /* Waits until the process is in the given state, a letter as ps shows it. */
 static void wait_for_state(pid_t pid, char state)
 {
     scoped_str path = mem_printf("/proc/%d/stat", (int)pid);
 
-    for (;;) {
+    for (int i = 0; i < WAIT_MS; i++) {
         scoped(buf) struct buf text = {0};
         const char *end;
 
@@ -44,6 +46,8 @@ static void wait_for_state(pid_t pid, char state)
             return;
         poll(NULL, 0, 1);
     }
+    fprintf(stderr, "process %d does not come into state %c\n", (int)pid, state);
+    _exit(1);
 }
 
 struct holder {
@@ -58,6 +62,7 @@ static void until_asked(const struct holder *holder)
     int events = inotify_init1(IN_CLOEXEC);
     struct inotify_event event;
 
+    alarm(WAIT_MS / 1000); /* if nothing asks */
     if (inotify_add_watch(events, holder->lock, IN_OPEN) < 0 ||
         write(holder->ready[1], "", 1) != 1 || read(events, &event, sizeof event) <= 0)
         _exit(1);

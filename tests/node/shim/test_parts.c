@@ -55,6 +55,7 @@ static void malformed_frames_are_refused(void **state)
     /* Malformed fields: a length beyond the end, a text without its NUL, a count beyond the
      * rest. */
     const char claims[] = "\x20\0\0\0abc", naked[] = "\1\0\0\0ab", many[] = "\xff\xff\0\0abcd";
+    const char cut[] = "\3\0\0\0a\0b";
     struct frame_reader r = {claims, claims + sizeof claims - 1, false};
 
     check_str("claims", frame_get_text(&r), NULL);
@@ -62,6 +63,9 @@ static void malformed_frames_are_refused(void **state)
     r = (struct frame_reader){naked, naked + sizeof naked - 1, false};
     check_str("naked", frame_get_text(&r), NULL);
     check("naked", r.bad);
+    r = (struct frame_reader){cut, cut + sizeof cut, false};
+    check_str("cut by a NUL", frame_get_text(&r), NULL);
+    check("cut by a NUL", r.bad);
     r = (struct frame_reader){many, many + sizeof many - 1, false};
     check_int("many", frame_get_count(&r, 4), 0);
     check("many", r.bad);

@@ -81,6 +81,8 @@ static void fail_lost(struct kubelet_pod *pod, bool machine_restarted)
     else
         kubelet_write_failed(pod, "SupervisorLost",
                              "the pod was running, and nothing is left of it or its end");
+    if (object_deleting(pod->object))
+        kubelet_delete_object(pod);
 }
 
 static void reconcile(struct kubelet_pod *pod)

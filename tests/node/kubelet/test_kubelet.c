@@ -549,6 +549,26 @@ static void an_unobserved_end_is_a_failure(void **state)
     node_fixture_free(fixture);
 }
 
+/* A job waits for pods that it deleted. Nothing is left of these to end, so the kubelet deletes
+ * them at once. */
+static void a_lost_pod_that_was_being_deleted_goes(void **state)
+{
+    for (int restarted = 0; restarted <= 1; restarted++) {
+        struct node_fixture *fixture = node_fixture_new();
+        struct kubelet_options options = kubelet_fixture_options(4);
+
+        options.machine_restarted = restarted;
+        kubelet_fixture_pod(fixture, "p", NULL, NULL);
+        node_fixture_set_status(fixture, &kind_pod, "p", "%s", RUNNING);
+        node_fixture_delete(fixture, &kind_pod, "p", 30);
+        check("still there", node_fixture_get(fixture, &kind_pod, "p") != NULL);
+        node_fixture_start_kubelet(fixture, &options);
+        check(restarted ? "machine restarted" : "supervisor lost",
+              !node_fixture_get(fixture, &kind_pod, "p"));
+        node_fixture_free(fixture);
+    }
+}
+
 static void a_process_without_an_object_is_stopped(void **state)
 {
     struct node_fixture *fixture = node_fixture_new();
@@ -626,6 +646,7 @@ int main(void)
         cmocka_unit_test(pods_of_a_previous_run_are_reconciled),
         cmocka_unit_test(a_pod_whose_stop_was_never_stored_is_run_again),
         cmocka_unit_test(an_unobserved_end_is_a_failure),
+        cmocka_unit_test(a_lost_pod_that_was_being_deleted_goes),
         cmocka_unit_test(a_process_without_an_object_is_stopped),
         cmocka_unit_test(restarts_of_the_daemon_start_nothing_twice),
     };

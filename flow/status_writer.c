@@ -204,6 +204,12 @@ void flow_write_status_soon(struct flow *flow)
         timer_start(flow->controller->loop, &w->window, window_ms(flow));
 }
 
+/* A write has failed, and `window` runs until it is tried again. */
+static bool waits_to_retry(const struct status_writer *w)
+{
+    return w->failures > 0 && timer_armed(&w->window);
+}
+
 void flow_write_status_now(struct flow *flow)
 {
     enum status_write *state = &flow->writer.state;
@@ -211,7 +217,7 @@ void flow_write_status_now(struct flow *flow)
 
     if (*state != STATUS_SENT_DUE && *state != STATUS_DUE)
         status_write_set(state, in_flight ? STATUS_SENT_DUE : STATUS_DUE);
-    if (!in_flight)
+    if (!in_flight && !waits_to_retry(&flow->writer))
         submit(flow);
 }
 

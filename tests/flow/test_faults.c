@@ -5,13 +5,15 @@
 
 #include "tests/support/flow_fixture.h"
 
-enum fault { FAULT_NONE, FAULT_REFUSED, FAULT_ANSWER_LOST, FAULT_CONFLICT };
+enum fault { FAULT_NONE, FAULT_REFUSED, FAULT_ANSWER_LOST, FAULT_CONFLICT, FAULT_FULL_DISK };
 
 static const struct cluster_ops *real;
 static struct cluster_ops faulty;
 static enum fault on_create, on_status;
 static int every; /* each write with a number divisible by this one fails */
 static int writes;
+
+enum { MANY = 1000 };
 
 struct bad_answer {
     struct task task;
@@ -41,6 +43,8 @@ static void answer_badly(struct cluster *c, struct cluster_call *call, enum erro
 
 static bool strikes(enum fault fault)
 {
+    if (fault == FAULT_FULL_DISK) /* a controller that never waits would keep the test for ever */
+        return writes < MANY && ++writes;
     return fault != FAULT_NONE && ++writes % every == 0;
 }
 
@@ -67,7 +71,10 @@ static void update_status(struct cluster *c, struct cluster_call *call, const st
         answer_badly(c, call, ERR_TIMEOUT);
     } else {
         blob_unref(status);
-        answer_badly(c, call, on_status == FAULT_CONFLICT ? ERR_CONFLICT : ERR_UNAVAILABLE);
+        answer_badly(c, call,
+                     on_status == FAULT_CONFLICT    ? ERR_CONFLICT
+                     : on_status == FAULT_FULL_DISK ? ERR_STORAGE
+                                                    : ERR_UNAVAILABLE);
     }
 }
 
@@ -140,10 +147,32 @@ static void failing_create_is_told_and_repeated_for_ever(void **state)
     fixture->cluster->ops = real;
 }
 
+/* A step cannot be tried again before the result of its failed job is stored. On a full disk the
+ * controller waits between two attempts to store it. covers: reliability.md LIV-3 */
+static void a_retry_waits_for_a_full_disk(void **state)
+{
+    enum { FEW = 30, SECONDS = 60 };
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+    flow_fixture_spec(fixture, "f", "a",
+                      "flows: [{name: a, retry: {maxRetry: 1, backoffSeconds: 5}}]");
+    on_create = FAULT_NONE;
+    on_status = FAULT_FULL_DISK;
+    break_cluster(fixture);
+    flow_fixture_end(fixture, "f-a", 1, NULL);
+    flow_fixture_advance(fixture, SECONDS * 1000);
+    check("some", writes > 0);
+    check("few", writes < FEW);
+    on_status = FAULT_NONE;
+    flow_fixture_advance(fixture, SECONDS * 1000);
+    check_str("goes on", flow_fixture_created(fixture), "f-a f-a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flow_gets_there_all_the_same),
+        cmocka_unit_test(a_retry_waits_for_a_full_disk),
         cmocka_unit_test(failing_create_is_told_and_repeated_for_ever),
     };
 

@@ -102,6 +102,25 @@ static void count(struct job_model *model, struct job_task_model *task, const st
     }
 }
 
+/* Whether the gang waits for the task. It does not wait for one that waits for others, unless all
+ * its pods are there: the missing ones are created only when the others run. A pod that is kept
+ * because it succeeded before a restart is no start of its task. */
+static bool is_started(const struct job_task_model *task)
+{
+    const bool lives = task->by_class[SLOT_PENDING] || task->by_class[SLOT_RUNNING];
+
+    return task->unlocked || ((task->started || lives) && task->vacant == 0);
+}
+
+static void update_started(struct job_model *model, uint32_t at)
+{
+    struct job_task_model *task = &model->tasks[at];
+    const bool started = is_started(task);
+
+    model->gang_changed |= started != task->started;
+    task->started = started;
+}
+
 static void set_unlocked(struct job_model *model, uint32_t at)
 {
     const struct job_compiled_task *needs = &model->compiled->tasks[at];
@@ -116,10 +135,7 @@ static void set_unlocked(struct job_model *model, uint32_t at)
         task->unlocked = unlocked;
         model->vacant += unlocked ? task->vacant : -task->vacant;
     }
-    if (!task->started && (unlocked || task->vacant < task->replicas)) {
-        task->started = true;
-        model->gang_changed = true;
-    }
+    update_started(model, at);
 }
 
 static void update_short(struct job_model *model, uint32_t at)
@@ -154,8 +170,8 @@ static void slot_close(struct job_model *model, struct slot_id at, bool was_read
     if (compiled->n_dependents > 0 && was_ready != job_model_task_ready(model, at.task))
         for (uint32_t i = 0; i < compiled->n_dependents; i++)
             set_unlocked(model, compiled->dependents[i]);
-    if (!task->started && slot->pod)
-        set_unlocked(model, at.task);
+    if (compiled->n_needs > 0)
+        update_started(model, at.task);
 }
 
 bool job_model_task_ready(const struct job_model *model, uint32_t task)
@@ -203,10 +219,20 @@ static void read_resumes(struct job_model *model)
     model->resumed = from >= 0 && from == model->state.version - 1;
 }
 
+/* In a new version of the job the tasks wait for each other again. */
+static void begin_version(struct job_model *model)
+{
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
+        model->tasks[t].started = false;
+    model->gang_changed = true;
+    model->counted_version = model->state.version;
+}
+
 /* Count all slots anew, for changes that affect every slot. */
 static void recount(struct job_model *model)
 {
-    model->counted_version = model->state.version;
+    if (model->counted_version != model->state.version)
+        begin_version(model);
     memset(model->totals, 0, sizeof model->totals);
     model->vacant = model->to_remove = model->tasks_below_minimum = 0;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {

@@ -57,7 +57,7 @@ struct job_task_model {
     int32_t to_remove;    /* doomed pods with no write in flight */
     int32_t to_remove_to; /* highest index that may be in `to_remove` */
     bool unlocked;        /* dependencies are met (or there are none) */
-    bool started;         /* was unlocked before, or has pods: counts in a staged gang (O-57) */
+    bool started;         /* counts in a staged gang (O-57): is_started */
     bool below_minimum;   /* fewer pods succeeded than the task's own minimum */
 };
 

@@ -124,9 +124,83 @@ static void a_command_for_a_queue_is_not_the_jobs_business(void **unused)
     job_fixture_free(fixture);
 }
 
+/* A pod that succeeded before is kept, and its task waits all the same: were it counted, the group
+ * would wait for pods that are created only when the group has started. covers: see O-57 O-61 */
+static void a_resumed_gang_waits_for_no_task_that_waits(void **unused)
+{
+    static const char task[] =
+        "template: {spec: {containers: [{name: c, image: i, command: [c]}]}}";
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){0});
+    scoped_str job = mem_printf(
+        "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: "
+        "default, "
+        "annotations: {volcano.sh/keep-succeeded: 'true'}}, spec: {minAvailable: 4, policies: "
+        "[{event: PodFailed, action: AbortJob}], tasks: [{name: a, replicas: 2, %s}, {name: b, "
+        "replicas: 2, dependsOn: {name: [a]}, %s}]}}",
+        task, task);
+    scoped_str resume = NULL;
+    scoped_str group = NULL;
+
+    job_fixture_apply(fixture, job);
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_pods(fixture, POD_RUNNING); /* those of b, too */
+    job_fixture_pod(fixture, "j-a-1", POD_SUCCEEDED);
+    job_fixture_pod(fixture, "j-b-0", POD_SUCCEEDED);
+    job_fixture_pod_failed(fixture, "j-a-0", 1);
+    check_str("aborted", job_fixture_phase(fixture, "j"), "Aborted");
+    resume = mem_printf("{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
+                        "namespace: default}, action: ResumeJob, target: {apiVersion: "
+                        "batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: %s}}",
+                        object_uid(job_fixture_get(fixture, &kind_job, "j")));
+    job_fixture_apply(fixture, resume);
+    check("the other is made again", job_fixture_get(fixture, &kind_pod, "j-a-0") != NULL);
+    check("b waits", !job_fixture_get(fixture, &kind_pod, "j-b-1"));
+    group = mem_printf("j-%s", object_uid(job_fixture_get(fixture, &kind_job, "j")));
+    check_has("without b", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":2,\"minTaskMember\":{\"a\":2}");
+    job_fixture_free(fixture);
+}
+
+/* The same without a new version: only some pods are replaced. covers: see O-57 */
+static void a_gang_waits_for_no_pod_that_cannot_be_created(void **unused)
+{
+    static const char task[] =
+        "template: {spec: {containers: [{name: c, image: i, command: [c]}]}}";
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){0});
+    scoped_str job =
+        mem_printf("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
+                   "namespace: default}, "
+                   "spec: {minAvailable: 4, policies: [{event: PodFailed, action: RestartPod}], "
+                   "tasks: [{name: "
+                   "a, replicas: 2, %s}, {name: b, replicas: 2, dependsOn: {name: [a]}, %s}]}}",
+                   task, task);
+    scoped_str group = NULL;
+
+    job_fixture_apply(fixture, job);
+    group = mem_printf("j-%s", object_uid(job_fixture_get(fixture, &kind_job, "j")));
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_pods(fixture, POD_RUNNING); /* those of b, too */
+    check_has("all", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":4");
+    job_fixture_pod_failed(fixture, "j-a-0", 1);
+    check_has("b is complete", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":4");
+    job_fixture_pod_failed(fixture, "j-b-1", 1);
+    check("it waits for a", !job_fixture_get(fixture, &kind_pod, "j-b-1"));
+    check_has("without b", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":2,");
+    job_fixture_pod(fixture, "j-a-0", POD_RUNNING);
+    check("made again", job_fixture_get(fixture, &kind_pod, "j-b-1") != NULL);
+    check_has("all again", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":4");
+    job_fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_resumed_gang_waits_for_no_task_that_waits),
+        cmocka_unit_test(a_gang_waits_for_no_pod_that_cannot_be_created),
         cmocka_unit_test(a_job_says_what_its_podgroup_waits_for),
         cmocka_unit_test(what_a_job_waited_for_is_forgotten_when_it_goes_on),
         cmocka_unit_test(a_podgroup_of_the_legacy_name_goes_with_the_job),

@@ -32,6 +32,7 @@ static struct entry live[FILES_MAX], kept[KEPT_MAX][FILES_MAX];
 static int n_kept;
 static atomic_int operations, countdown;
 static atomic_bool off;
+static atomic_int until_full; /* writes until the disk is full; 0 = it never is, -1 = it is full */
 static sqlite3_vfs *system_vfs;
 static sqlite3_vfs our_vfs;
 
@@ -80,10 +81,17 @@ static void entry_reserve(struct entry *entry, size_t len)
            (entry->now.capacity / SECTOR - before) * sizeof *entry->dirty);
 }
 
+/* Copies the dirty sectors only: a long log is synced often. */
 static void entry_sync(struct entry *entry)
 {
-    image_copy(&entry->synced, &entry->now);
-    memset(entry->dirty, 0, entry->now.capacity / SECTOR * sizeof *entry->dirty);
+    image_reserve(&entry->synced, entry->now.capacity);
+    for (size_t s = 0; s < entry->now.capacity / SECTOR; s++) {
+        if (!entry->dirty[s])
+            continue;
+        memcpy(entry->synced.bytes + s * SECTOR, entry->now.bytes + s * SECTOR, SECTOR);
+        entry->dirty[s] = false;
+    }
+    entry->synced.len = entry->now.len;
 }
 
 static struct entry *find(struct entry *entries, const char *path)
@@ -188,13 +196,34 @@ void power_on(uint64_t seed)
     atomic_store(&off, false);
 }
 
+void power_resume(void)
+{
+    atomic_store(&countdown, 0);
+    atomic_store(&off, false);
+}
+
+void power_fill_after(int n)
+{
+    atomic_store(&until_full, n);
+}
+
 void power_release(void)
 {
     release_all(live);
     while (n_kept > 0)
         power_return();
-    atomic_store(&countdown, 0);
-    atomic_store(&off, false);
+    power_fill_after(0);
+    power_resume();
+}
+
+static bool is_full(void)
+{
+    int left = atomic_load(&until_full);
+
+    if (left > 0 && --left == 0)
+        left = -1;
+    atomic_store(&until_full, left);
+    return left < 0;
 }
 
 static struct entry *entry_of(sqlite3_file *file)
@@ -229,6 +258,8 @@ static int power_write(sqlite3_file *file, const void *bytes, int len, sqlite3_i
     size_t from = (size_t)at, to = from + (size_t)len;
     bool done = has_power();
 
+    if (done && is_full())
+        return SQLITE_FULL;
     /* The write at which the power fails may be executed in part. */
     if (!done && atomic_load(&countdown) < 0)
         return SQLITE_IOERR_WRITE;

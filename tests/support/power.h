@@ -26,3 +26,10 @@ int power_operations(void); /* returns the number of operations since power_cut_
 void power_keep(void);
 void power_return(void);
 void power_on(uint64_t seed);
+
+/** Ends a failure that only the process felt, such as kill -9: all completed writes stay, synced or
+ * not, because the system has them. Works without power_keep. */
+void power_resume(void);
+/** Makes the n-th write from now on fail because the disk is full, and all after it, until it is
+ * called with 0. */
+void power_fill_after(int n);

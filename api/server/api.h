@@ -101,6 +101,8 @@ struct api_response {
     /** Like `data` for bytes that many clients get: keeps a reference instead of a copy. May be
      * NULL. */
     void (*blob)(struct api_response *response, struct blob *blob);
+    /** Drops the blobs of which nothing was sent yet. May be NULL. */
+    void (*discard)(struct api_response *response);
 };
 
 /** Handles a request. `request` is borrowed for the call, `response` until `end` or `abort`. The

@@ -31,7 +31,7 @@ static void empty(struct buf *buf)
         buf_release(buf);
 }
 
-static void drop_blobs(struct exchange_blobs *blobs)
+void exchange_drop_blobs(struct exchange_blobs *blobs)
 {
     for (size_t i = 0; i < blobs->n; i++)
         blob_unref(blobs->at[i]);
@@ -47,7 +47,7 @@ static void exchange_free(struct exchange *x)
         api_cancel(take(x->stream));
     exchange_record(x);
     watch_batcher_remove(&x->batch_entry);
-    drop_blobs(&x->blobs);
+    exchange_drop_blobs(&x->blobs);
     identity_unref(x->identity);
     each_buffer(x, buf_release);
     mem_free(x);
@@ -64,7 +64,7 @@ static void clean(struct exchange *x)
     fresh.head = x->head;
     fresh.out = x->out;
     fresh.object = x->object;
-    drop_blobs(&x->blobs);
+    exchange_drop_blobs(&x->blobs);
     identity_unref(x->identity);
     *x = fresh;
 }

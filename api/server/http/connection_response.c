@@ -275,6 +275,11 @@ static void on_abort(struct api_response *response)
     connection_close(x->connection);
 }
 
+static void on_discard(struct api_response *response)
+{
+    exchange_drop_blobs(&exchange_of(response)->blobs);
+}
+
 static size_t on_backlog(const struct api_response *response)
 {
     const struct exchange *x = exchange_of(response);
@@ -353,6 +358,7 @@ void response_init(struct exchange *x)
         .blob = on_blob,
         .end = on_end,
         .backlog = on_backlog,
+        .discard = on_discard,
         .abort = on_abort,
         .object = on_object,
     };

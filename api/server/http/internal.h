@@ -141,6 +141,8 @@ struct exchange *exchange_begin(struct connection *c);
 void exchange_enqueue(struct connection *c);
 /** Removes the first pending exchange, whose response is sent. */
 void exchange_pop(struct connection *c);
+/** Drops blobs that are not being sent yet. */
+void exchange_drop_blobs(struct exchange_blobs *blobs);
 /** Drops all exchanges without a response. */
 void exchange_drop_all(struct connection *c);
 /** Whether one more request may be taken before the pending ones have their responses. */

@@ -40,6 +40,9 @@ struct api {
     struct openapi *openapi;  /* NULL until the first request for it */
     struct store *crds;       /* CustomResourceDefinitions; NULL until the first request for them */
     struct traffic traffic;
+    /* The watches, and the data that their clients have not read, as last looked at (L-27). */
+    LIST_HEAD(, watch) watches;
+    size_t unread_bytes;
     struct store_metrics store_metrics;
     char *backup_path; /* where a copy of the store is made; NULL: backups are off */
     bool is_daemon, stopping;

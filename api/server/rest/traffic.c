@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+enum { UNREAD_BYTES = 512 << 20 };
+
 struct traffic_user {
     UT_hash_handle hh;
     size_t watches;
@@ -58,6 +60,7 @@ void traffic_limit(struct traffic *traffic, const struct traffic_limits *limits)
         .changing = limits->changing ? limits->changing : 200,
         .watching = limits->watching ? limits->watching : 1000,
         .watching_per_user = limits->watching_per_user ? limits->watching_per_user : 200,
+        .unread_bytes = limits->unread_bytes ? limits->unread_bytes : UNREAD_BYTES,
     };
 }
 

@@ -12,6 +12,7 @@ enum { TRAFFIC_CLASS_N = TRAFFIC_WATCHING + 1 };
 struct traffic_limits {
     size_t reading, changing, watching; /* requests in flight; 0 = 400, 200, 1,000 */
     size_t watching_per_user;           /* watches of one user; 0 = 200 */
+    size_t unread_bytes; /* data of all watches that clients have not read; 0 = 512 MiB */
 };
 
 struct traffic_user; /* a user with open watches */

@@ -4,6 +4,10 @@
  *
  *   request ─(everything accepted so far is durable)─► snapshot, piece by piece ─► changes ─► end
  *
+ * Data that clients do not read is bounded for each watch and for all together (L-27). A watch over
+ * its own bound ends; when all are over theirs, the watches furthest behind end. The client gets 410
+ * and lists again. Its unread events are dropped; a connection that holds more than that is closed.
+ *
  * The snapshot is taken when the request arrives; the changes continue from its revision. An object
  * that begins to match the selectors is reported as ADDED, one that ceases to match as DELETED with
  * its old content. Ref: spec/kube-api.md 8.5.
@@ -13,6 +17,7 @@
 
 #include "api/server/message/protobuf.h"
 #include "api/server/rest/render.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 enum {
@@ -54,7 +59,10 @@ struct watch {
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
     bool columns_sent, bookmarks, ends_initial;
     bool expired;            /* its time is over: it ends behind the snapshot */
+    bool aborts;             /* its unread data is dropped: the connection is closed */
     struct error *end_error; /* sent as an ERROR event at the end; NULL */
+    size_t unread;           /* its part of api.unread_bytes */
+    LIST_ENTRY(watch) all;   /* in api.watches until it has ended */
 };
 
 static void set_state(struct watch *watch, enum watch_state to)
@@ -71,10 +79,21 @@ static struct watch *watch_of(struct api_stream *stream)
     return container_of(stream, struct watch, stream);
 }
 
+/* Takes a watch out of the account of unread data. */
+static void leave_account(struct watch *watch)
+{
+    if (!watch->all.le_prev)
+        return;
+    LIST_REMOVE(watch, all);
+    watch->all.le_prev = NULL;
+    watch->stream.api->unread_bytes -= watch->unread;
+}
+
 static void release(struct api_stream *stream)
 {
     struct watch *watch = watch_of(stream);
 
+    leave_account(watch);
     store_watch_close(watch->source);
     timer_stop(stream->api->loop, &watch->deadline);
     timer_stop(stream->api->loop, &watch->bookmark);
@@ -218,6 +237,85 @@ static void send_error(struct watch *watch, const struct error *err)
     send_bytes(watch, &event);
 }
 
+static size_t backlog(const struct watch *watch)
+{
+    return watch->stream.response->backlog(watch->stream.response);
+}
+
+/* Ends a watch whose client does not read, and drops its events that are not being sent yet. The
+ * store closes the source of the watch that it is just telling. */
+static void end_unread(struct watch *watch, const struct watch *told, const char *whose,
+                       size_t bytes)
+{
+    struct api_response *response = watch->stream.response;
+
+    leave_account(watch);
+    if (watch != told)
+        store_watch_close(watch->source);
+    watch->source = NULL;
+    set_state(watch, WATCH_ENDED);
+    watch->end_error = mem_alloc(sizeof *watch->end_error);
+    error_set(watch->end_error, ERR_GONE, "",
+              "the watch was read too slowly: %zu bytes%s were waiting; list again", bytes, whose);
+    if (response->discard)
+        response->discard(response);
+    watch->stream.awaits_drain = false;
+    loop_post(watch->stream.api->loop, &watch->stream.task);
+}
+
+/* Looks at a watch again. */
+static void account(struct watch *watch)
+{
+    struct api *api = watch->stream.api;
+    size_t now = backlog(watch);
+
+    api->unread_bytes += now - watch->unread;
+    watch->unread = now;
+}
+
+static struct watch *furthest_behind(const struct api *api)
+{
+    struct watch *most = NULL, *at;
+
+    LIST_FOREACH(at, &api->watches, all)
+    if (!most || at->unread > most->unread)
+        most = at;
+    return most;
+}
+
+/* Ends the watches furthest behind until the unread data of all is well below its bound. What was
+ * read meanwhile is noticed first. */
+static void shed(struct api *api, const struct watch *told)
+{
+    size_t max = api->traffic.limits.unread_bytes;
+    size_t total;
+    struct watch *at;
+
+    LIST_FOREACH(at, &api->watches, all)
+    account(at);
+    total = api->unread_bytes;
+    if (total <= max)
+        return;
+    log_warn("watches end: too much data is unread", kv_int("bytes", (int64_t)total));
+    while (api->unread_bytes > max / 4 * 3) {
+        at = furthest_behind(api);
+        end_unread(at, told, " of all watches", total);
+        at->aborts = backlog(at) > BACKLOG_LOW;
+    }
+}
+
+/* Keeps the bounds after data was added. `told`: the store is telling the watch. */
+static void keep_bounds(struct watch *watch, const struct watch *told)
+{
+    struct api *api = watch->stream.api;
+
+    account(watch);
+    if (told && watch->unread > BACKLOG_MAX)
+        end_unread(watch, told, "", watch->unread);
+    else if (api->unread_bytes > api->traffic.limits.unread_bytes)
+        shed(api, told);
+}
+
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
 {
@@ -231,15 +329,10 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
         send_object(watch, change, object, object->revision);
     else if (matched)
         send_object(watch, STORE_DELETED, old, object->revision);
-    if (watch->stream.response->backlog(watch->stream.response) <= BACKLOG_MAX)
+    else
         return true;
-    watch->source = NULL; /* the store closes it when this returns false */
-    set_state(watch, WATCH_ENDED);
-    watch->end_error = mem_alloc(sizeof *watch->end_error);
-    error_set(watch->end_error, ERR_GONE, "",
-              "the watch was read too slowly: %d bytes were waiting; list again", BACKLOG_MAX);
-    loop_post(watch->stream.api->loop, &watch->stream.task);
-    return false;
+    keep_bounds(watch, watch);
+    return watch->state != WATCH_ENDED;
 }
 
 static void open_source(struct watch *watch)
@@ -261,13 +354,31 @@ static void open_source(struct watch *watch)
     *watch->end_error = err;
 }
 
+/* Whether an object fills a piece alone. It is then sent like a change, so that watches which begin
+ * at the same time share its bytes. */
+static bool is_large(const struct object *object)
+{
+    return object->body->len + (object->status ? object->status->len : 0) > PIECE_BYTES;
+}
+
 static void send_snapshot(struct watch *watch)
 {
     scoped(buf) struct buf piece = {0};
+    bool alone = false;
 
-    while (watch->next < watch->n_snapshot && piece.len < PIECE_BYTES) {
-        add_object(watch, STORE_ADDED, watch->snapshot[watch->next], &piece);
-        object_unref(watch->snapshot[watch->next++]);
+    while (watch->next < watch->n_snapshot && piece.len < PIECE_BYTES && !alone) {
+        scoped(object) struct object *object = watch->snapshot[watch->next];
+
+        alone = is_large(object);
+        if (alone && piece.len) { /* with the next piece */
+            take(object);
+            break;
+        }
+        watch->next++;
+        if (alone)
+            send_object(watch, STORE_ADDED, object, object->revision);
+        else
+            add_object(watch, STORE_ADDED, object, &piece);
     }
     if (watch->next == watch->n_snapshot && watch->ends_initial) {
         watch->ends_initial = false;
@@ -275,6 +386,8 @@ static void send_snapshot(struct watch *watch)
     }
     if (piece.len)
         send_bytes(watch, &piece);
+    if (piece.len || alone)
+        keep_bounds(watch, NULL);
 }
 
 static void run(struct api_stream *stream)
@@ -283,6 +396,7 @@ static void run(struct api_stream *stream)
 
     if (watch->state == WATCH_NEW) {
         set_state(watch, WATCH_SNAPSHOT);
+        LIST_INSERT_HEAD(&stream->api->watches, watch, all);
         stream->response->head(stream->response, 200,
                                watch->render.form == MEDIA_PROTOBUF ? PROTOBUF_TYPE ";stream=watch"
                                                                     : "application/json",
@@ -290,6 +404,8 @@ static void run(struct api_stream *stream)
     }
     if (watch->state == WATCH_SNAPSHOT) {
         send_snapshot(watch);
+        if (watch->state == WATCH_ENDED)
+            return; /* the next run ends the response */
         if (watch->next < watch->n_snapshot)
             stream_continue(stream);
         else if (watch->expired)
@@ -299,6 +415,10 @@ static void run(struct api_stream *stream)
     }
     if (watch->state != WATCH_ENDED)
         return;
+    if (watch->aborts) {
+        stream_abort(stream);
+        return;
+    }
     if (watch->end_error)
         send_error(watch, watch->end_error);
     stream_end(stream);

@@ -1,6 +1,7 @@
 /* Tests that watches from every revision of one history receive exactly the changes after it. */
 #include "tests/unit.h"
 
+#include "api/server/rest/traffic.h"
 #include "base/mem.h"
 #include "tests/support/api.h"
 #include "tests/support/http_fixture.h"
@@ -119,10 +120,42 @@ static void a_watch_receives_every_change_after_its_revision(void **state)
     api_fixture_stop(&fixture);
 }
 
+/* covers: reliability.md L-27 P-13 */
+static void the_furthest_behind_end_when_all_leave_too_much_unread(void **state)
+{
+    enum { OPEN = 6, MIB = 1 << 20 };
+    static const size_t unread_mib[OPEN] = {1, 3, 0, 2, 3, 1};
+    struct api_capture taps[OPEN] = {0};
+    struct history history = {0};
+    struct api_fixture fixture;
+    int64_t since;
+
+    api_fixture_start(&fixture, NULL);
+    since = store_revision(fixture.store);
+    api_set_limits(fixture.api, &(const struct traffic_limits){.unread_bytes = 8 * MIB});
+    for (int i = 0; i < OPEN; i++)
+        open_watch(&fixture, &taps[i], since);
+    change(&fixture, 0, &history);
+    for (int i = 0; i < OPEN; i++)
+        taps[i].backlog = unread_mib[i] * MIB;
+    change(&fixture, 1, &history);
+    for (int i = 0; i < OPEN; i++)
+        check("only the furthest behind end", taps[i].aborted == (unread_mib[i] == 3));
+    change(&fixture, 2, &history);
+    for (int i = 0; i < OPEN; i++) {
+        if (unread_mib[i] != 3)
+            check_events(&taps[i], &history, since);
+        api_capture_release(&taps[i]);
+    }
+    history_release(&history);
+    api_fixture_stop(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_watch_receives_every_change_after_its_revision),
+        cmocka_unit_test(the_furthest_behind_end_when_all_leave_too_much_unread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

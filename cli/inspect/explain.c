@@ -137,6 +137,15 @@ static bool is_open(const struct flow_view_step *step, const struct flow_view_st
     return !done && !is_satisfied(step, target->name);
 }
 
+/* Whether the target has completed and the step's probe of it did not pass: it waited for something
+ * else, such as a failure. */
+static bool is_unmet(const struct flow_view_step *step, const struct flow_view_step *target)
+{
+    return step->node && target->state == VIEW_COMPLETED &&
+           doc_at(flow_view_step_spec(step), "dependsOn.probe") &&
+           !is_satisfied(step, target->name);
+}
+
 /* Appends which gang a ready step starts with, and its members that are not ready. */
 static bool write_gang(const struct explain *explain, uint32_t i, struct buf *out)
 {
@@ -175,12 +184,15 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
     const struct flow_view_step *step = &view->steps[i];
     uint32_t n, open = 0;
     scoped(buf) struct buf names = {0};
+    const char *unmet = NULL;
 
     flow_view_link(explain->view, NULL);
     n = view->targets.first[i + 1] - view->targets.first[i];
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flow_view_step *target = &view->steps[view->targets.next[t]];
 
+        if (is_unmet(step, target))
+            unmet = target->name;
         if (!is_open(step, target) || open++ >= NAMES_MAX)
             continue;
         buf_printf(&names, "%s%s", names.len ? ", " : "", target->name);
@@ -189,6 +201,10 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
     }
     if (open > NAMES_MAX)
         buf_printf(&names, " and %u more", open - NAMES_MAX);
+    if (!open && unmet) {
+        buf_printf(out, "never starts: its probe did not pass before %s was Completed", unmet);
+        return;
+    }
     if (!open && view->phase != FLOW_NONE && write_gang(explain, i, out))
         return;
     if (!n)

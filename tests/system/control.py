@@ -61,6 +61,16 @@ def a_blocked_step_is_counted_as_such_and_has_no_end():
     check_equal("exit code", run.wait(), 130)
 
 
+def a_step_whose_probe_did_not_pass_is_not_said_to_start():
+    probed = dict(step("b"), dependsOn={"targets": ["a"], "probe": {"taskStatusList": [{"taskName": "main", "phase": "Failed"}]}})
+    run = gated(step("a"), probed)
+    check_in("before", "waits for a (Running), or until its probes pass", jobflow("explain", "jf/f", "b").stdout)
+    write("go-a", "")
+    wait_until("a ends", lambda: "never starts: its probe did not pass before a was Completed" in jobflow("explain", "jf/f", "b").stdout)
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+
+
 def what_ends_a_flow_is_said_with_its_jobs():
     manifest("f.yaml", flow("f", [step("a")], activeDeadlineSeconds=1), template("a", "while :; do sleep 0.02; done"))
     done = jobflow("run", "f.yaml", "-o", "plain", code=1)

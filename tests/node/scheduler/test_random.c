@@ -6,11 +6,34 @@
  */
 #include "tests/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "api/types/kinds/scheduling/podgroup.h"
+#include "node/scheduler/phase.h"
 #include "node/scheduler/scheduler.h"
 #include "tests/support/node_fixture.h"
+
+/* wraps: podgroup_report */
+
+/* Bugs planted from outside: the linker redirects the calls of the function to a wrapper. */
+enum bug { BUG_NONE, BUG_LOSS_IS_INQUEUE, BUG_LOSS_IS_RUNNING, BUG_N };
+static const char *const texts[BUG_N] = {"none", "a running gang that loses members is Inqueue",
+                                         "a running gang that loses members stays Running"};
+static enum bug planted;
+
+struct group_report __real_podgroup_report(const struct group_view *view, const char *message);
+struct group_report __wrap_podgroup_report(const struct group_view *view, const char *message);
+struct group_report __wrap_podgroup_report(const struct group_view *view, const char *message)
+{
+    struct group_report reported = __real_podgroup_report(view, message);
+
+    if (reported.phase == PODGROUP_UNKNOWN && planted)
+        reported.phase = planted == BUG_LOSS_IS_INQUEUE ? PODGROUP_INQUEUE : PODGROUP_RUNNING;
+    return reported;
+}
 
 enum {
     SEEDS = 24,
@@ -371,10 +394,39 @@ static void gangs_are_whole_nodes_not_overcommitted_and_no_group_starves(void **
         walk_with(seed);
 }
 
+/* Runs in a child process. Returns whether a walk finds the bug: it fails the test, which ends the
+ * child with an error. */
+static bool is_found(enum bug bug)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        assert_non_null(freopen("/dev/null", "w", stderr));
+        assert_non_null(freopen("/dev/null", "w", stdout));
+        planted = bug;
+        for (unsigned seed = 0; seed < (bug == BUG_NONE ? SEEDS / 8 : SEEDS); seed++)
+            walk_with(seed);
+        _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+/* covers: see reliability.md SIM-08 */
+static void every_planted_bug_is_found(void **state)
+{
+    check("nothing where there is nothing", !is_found(BUG_NONE));
+    for (enum bug bug = BUG_NONE + 1; bug < BUG_N; bug++)
+        if (!is_found(bug))
+            check_fail("not found: %s", texts[bug]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gangs_are_whole_nodes_not_overcommitted_and_no_group_starves),
+        cmocka_unit_test(every_planted_bug_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

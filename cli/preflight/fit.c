@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
 #include "base/arena.h"
@@ -17,6 +18,8 @@
 #include "node/scheduler/shortfall.h"
 
 #define NEVER_HERE "can never run on this machine: "
+
+enum { QUEUE_DEPTH_MAX = 16 }; /* a chain of queues that is longer is a cycle */
 
 struct fit {
     struct machine machine;
@@ -260,7 +263,40 @@ static char *problem_of_task(const struct fit *fit, const struct job_spec *job,
     return mem_printf("%s%s", never, why);
 }
 
-char *fit_problem(const struct fit *fit, const struct job_spec *job)
+/* Returns the name of the queue above this one, NULL for the root. */
+static const char *parent_of(const char *name, const struct queue_spec *spec)
+{
+    if (strcmp(name, "root") == 0)
+        return NULL;
+    return spec->parent && *spec->parent ? spec->parent : "root";
+}
+
+char *fit_queue_problem(const struct fit *fit, const struct store *queues, const char *queue,
+                        struct amount need)
+{
+    const struct resource_names *extras = &fit->nodes.extras;
+    const char *name = queue && *queue ? queue : "default";
+
+    for (int depth = 0; queues && name && depth < QUEUE_DEPTH_MAX; depth++) {
+        const struct object *object = store_get(queues, &kind_queue, "", name);
+        const struct queue_spec *spec = object ? queue_spec_of(object) : NULL;
+        scoped_str subject = mem_printf("queue %s allows", name);
+        scoped_str what = NULL;
+
+        if (!spec)
+            return NULL;
+        what = shortfall_of_limit(need, amount_of_map(&spec->capability, extras, AMOUNT_UNLIMITED),
+                                  subject, extras);
+        if (what)
+            return mem_printf("can never run: %s: raise its spec.capability or use another queue",
+                              what);
+        name = parent_of(name, spec);
+    }
+    return NULL;
+}
+
+/* Returns why the job can never run on the machine, whatever its queue allows. */
+static char *problem_of_machine(const struct fit *fit, const struct job_spec *job)
 {
     for (size_t i = 0; i < job->tasks.count; i++) {
         char *problem = problem_of_task(fit, job, &job->tasks.items[i]);
@@ -271,8 +307,15 @@ char *fit_problem(const struct fit *fit, const struct job_spec *job)
     return shortfall_of_node(fit_need(fit, job), fit->nodes.capacity, &fit->nodes.extras);
 }
 
-bool fit_check(const struct fit *fit, const struct job_spec *job, const char *subject,
-               struct error *err)
+char *fit_problem(const struct fit *fit, const struct store *queues, const struct job_spec *job)
+{
+    char *problem = problem_of_machine(fit, job);
+
+    return problem ? problem : fit_queue_problem(fit, queues, job->queue, fit_need(fit, job));
+}
+
+bool fit_check(const struct fit *fit, const struct store *queues, const struct job_spec *job,
+               const char *subject, struct error *err)
 {
     long long pods = fit_need(fit, job).pods, most = fit->nodes.capacity.pods;
     scoped_str problem = NULL;
@@ -283,8 +326,11 @@ bool fit_check(const struct fit *fit, const struct job_spec *job, const char *su
                          "%lld): it would wait for ever; allow more with -j %lld, or lower "
                          "minAvailable",
                          pods, most, most, pods);
-    problem = fit_problem(fit, job);
-    return !problem || error_set(err, ERR_INVALID, "spec.tasks", "%s %s", subject, problem);
+    problem = problem_of_machine(fit, job);
+    if (problem)
+        return error_set(err, ERR_INVALID, "spec.tasks", "%s %s", subject, problem);
+    problem = fit_queue_problem(fit, queues, job->queue, fit_need(fit, job));
+    return !problem || error_set(err, ERR_INVALID, "spec.queue", "%s %s", subject, problem);
 }
 
 static void write_quantity(struct buf *out, int64_t value, int64_t nanos,

@@ -1,7 +1,8 @@
 #pragma once
 /*
- * Checks whether the pods of a job can ever run on a machine: requests against what there is, named
- * resources (GPUs), node selectors, and gangs against the number of pods at once.
+ * Checks whether the pods of a job can ever run on a machine: requests against what there is and
+ * against the capability of queues, named resources (GPUs), node selectors, and gangs against the
+ * number of pods at once.
  */
 #include "api/store/store.h"
 #include "api/types/kinds/job/job.h"
@@ -33,13 +34,19 @@ struct amount fit_room(const struct fit *fit);
 /** Returns what must be free at once for the job: for its gang, or, when the pods of the gang depend
  * on what happens first, for its largest pod. */
 struct amount fit_need(const struct fit *fit, const struct job_spec *job);
-/** Returns why the job can never run on the machine, with figures and the way out, as the end of a
- * sentence about the job; owned. NULL when it can. */
-char *fit_problem(const struct fit *fit, const struct job_spec *job);
-/** Returns whether the job can run on the machine. Otherwise `err` names the field of the job that is
- * to blame and says why as fit_problem does; the sentence begins with `subject`. */
-bool fit_check(const struct fit *fit, const struct job_spec *job, const char *subject,
-               struct error *err);
+/** Returns why the job can never run on the machine, or in its queue as `queues` has it now, with
+ * figures and the way out, as the end of a sentence about the job; owned. NULL when it can. `queues`
+ * is a store with Queue objects; NULL = queues have no limits. */
+char *fit_problem(const struct fit *fit, const struct store *queues, const struct job_spec *job);
+/** Returns whether the job can run on the machine and in its queue. Otherwise `err` names the field
+ * of the job that is to blame and says why as fit_problem does; the sentence begins with `subject`.
+ */
+bool fit_check(const struct fit *fit, const struct store *queues, const struct job_spec *job,
+               const char *subject, struct error *err);
+/** Returns why a queue, or one above it, can never give `need`, as fit_problem does; owned. NULL
+ * when they can. `queue` is the name; NULL and "" stand for `default`. */
+char *fit_queue_problem(const struct fit *fit, const struct store *queues, const char *queue,
+                        struct amount need);
 /** Appends an amount as text: "4 pods, 2 cpu, 512Mi, 1 nvidia.com/gpu". */
 void fit_write(const struct fit *fit, struct amount amount, struct buf *out);
 /** Returns the names of the machine's named resources. Borrowed. */

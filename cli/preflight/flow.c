@@ -145,7 +145,7 @@ static void on_step_job(void *ctx, size_t step, const struct object *job)
     struct steps_found *found = ctx;
     const struct preflight_look *look = found->run->options->look;
 
-    look->job(look->ctx, found->flow, step, job);
+    look->job(look->ctx, found->flow, step, job, engine_store(found->run->scratch));
 }
 
 static void step_found(void *ctx, const struct error *err)

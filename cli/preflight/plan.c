@@ -114,15 +114,17 @@ static void check_edit(struct planning *p, const json_t *known, const struct obj
 }
 
 /* A job of the files that can never run here. */
-static void note_room(const struct planning *p, const struct object *job, json_t *entry)
+static void note_room(const struct planning *p, const struct object *job,
+                      const struct store *queues, json_t *entry)
 {
-    scoped_str problem = fit_problem(p->options->fit, job_spec_of(job));
+    scoped_str problem = fit_problem(p->options->fit, queues, job_spec_of(job));
 
     if (problem)
         json_object_set_new(entry, "problem", json_string(problem));
 }
 
-static void collect_object(void *ctx, const struct manifest *manifest, const struct object *object)
+static void collect_object(void *ctx, const struct manifest *manifest, const struct object *object,
+                           const struct store *queues)
 {
     struct planning *p = ctx;
     scoped(json) json_t *known =
@@ -147,7 +149,7 @@ static void collect_object(void *ctx, const struct manifest *manifest, const str
     if (json_array_size(changes) && object->kind == &kind_job_flow)
         check_edit(p, known, object, entry);
     if (object->kind == &kind_job)
-        note_room(p, object, entry);
+        note_room(p, object, queues, entry);
     json_decref(changes);
     json_array_append_new(p->objects, entry);
 }
@@ -188,13 +190,14 @@ static json_t *flow_entry(struct planning *p, const struct object *flow)
     return entry;
 }
 
-static void collect_job(void *ctx, const struct object *flow, size_t step, const struct object *job)
+static void collect_job(void *ctx, const struct object *flow, size_t step, const struct object *job,
+                        const struct store *queues)
 {
     struct planning *p = ctx;
     json_t *entry = json_array_get(json_object_get(flow_entry(p, flow), "steps"), step);
     scoped(json) json_t *doc = object_to_json(job);
     const struct fit *fit = p->options->fit;
-    scoped_str problem = fit_problem(fit, job_spec_of(job));
+    scoped_str problem = fit_problem(fit, queues, job_spec_of(job));
     scoped(buf) struct buf needs = {0};
     json_t *metadata =
         json_pack("{s:s, s:s}", "name", object_name(job), "namespace", object_namespace(job));

@@ -115,7 +115,7 @@ static bool check_room(struct preflight_run *run, const struct object *object,
     struct error_list list = {0};
     struct error err = {0}, refusal = {0};
 
-    if (!fit || fit_check(fit, job_spec_of(object), "the job", &err))
+    if (!fit || fit_check(fit, engine_store(run->scratch), job_spec_of(object), "the job", &err))
         return true;
     if (room == ROOM_REQUIRED) {
         error_set(&refusal, err.code, err.field, "%s; " PREFLIGHT_WAIT_HINT, err.message);
@@ -178,7 +178,8 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
             preflight_load_pinned(run, object);
             check_job(run, object, manifest);
             if (run->options->look)
-                run->options->look->object(run->options->look->ctx, manifest, object);
+                run->options->look->object(run->options->look->ctx, manifest, object,
+                                           engine_store(run->scratch));
         } else {
             preflight_errors(run, manifest, &errors);
         }

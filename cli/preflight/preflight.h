@@ -32,10 +32,12 @@ struct preflight_options {
 };
 
 /* Callbacks that receive the objects as admitted, in the order of creation, as long as the set has
- * no error. Objects are borrowed. */
+ * no error. Objects are borrowed. `queues` is a store with all queues of the set. */
 struct preflight_look {
-    void (*object)(void *ctx, const struct manifest *manifest, const struct object *object);
-    void (*job)(void *ctx, const struct object *flow, size_t step, const struct object *job);
+    void (*object)(void *ctx, const struct manifest *manifest, const struct object *object,
+                   const struct store *queues);
+    void (*job)(void *ctx, const struct object *flow, size_t step, const struct object *job,
+                const struct store *queues);
     /** A gang that can never start on the machine of the options. */
     void (*gang)(void *ctx, const struct object *flow, const struct error *problem);
     void *ctx;

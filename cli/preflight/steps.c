@@ -73,7 +73,8 @@ static bool check_room(struct steps_run *run, size_t i, const char *member,
 {
     struct error err = {0};
 
-    if (!fit || !report || fit_check(fit, job, "the job of this step", &err))
+    if (!fit || !report ||
+        fit_check(fit, registry_store(run->check->registry), job, "the job of this step", &err))
         return true;
     snprintf(err.field, sizeof err.field, "spec.flows[%zu].%s", i, member);
     report(run->check->ctx, &err);

@@ -250,6 +250,50 @@ def what_the_machine_can_never_have_is_told_first():
             shutil.rmtree(".jobflow")
 
 
+def what_a_queue_can_never_have_is_told_first():
+    """As what the machine can never have. The limit of a queue above counts, too."""
+    pod = task("main", "true", replicas=2)
+    pod["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m"}}
+    one = template("m", tasks=[pod], queue="low")
+    bare = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": one["spec"]}
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    above = dict(queue, metadata={"name": "high"}, spec={"weight": 1, "capability": {"cpu": "150m"}})
+    low = dict(queue, metadata={"name": "low"}, spec={"weight": 1, "parent": "high"})
+    said = "can never run: needs 200m cpu, queue high allows 150m: raise its spec.capability or use another queue"
+    for objects in ((one, flow("f", [step("m")])), (bare,)):
+        manifest("r.yaml", above, low, *objects)
+        check_in("validate", said, jobflow("validate", "r.yaml").stderr)
+        jobflow("validate", "--strict", "r.yaml", code=2)
+        check_in("plan", said, plan("r.yaml").stdout)
+        refused = jobflow("run", "r.yaml", code=2).stderr
+        check_in("run", said, refused)
+        check_in("the way out", "--wait-for-resources", refused)
+        check_in("simulated", said, jobflow("run", "--runtime", "sim", "r.yaml", code=2).stderr)
+        allowed = jobflow("run", "--wait-for-resources", "--timeout", "200ms", "r.yaml", code=4)
+        check_in("allowed", said, allowed.stderr)
+        manifest("q.yaml", dict(above, spec={"weight": 1, "capability": {"cpu": "200m"}}), low, *objects)
+        check("can never" not in jobflow("run", "--fresh", "q.yaml").stderr, "it is refused with room, too")
+        shutil.rmtree(".jobflow")
+
+
+def a_daemon_accepts_what_its_queue_can_never_have():
+    """For the queue may change. The PodGroup and `explain` say what it lacks, and the job starts when it has it."""
+    daemon = Daemon()
+    pod = task("main", "true", replicas=2)
+    pod["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m"}}
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "low"}, "spec": {"weight": 1, "capability": {"cpu": "150m"}}}
+    manifest("r.yaml", queue, template("m", tasks=[pod], queue="low"), flow("f", [step("m")]))
+    jobflow("apply", "-f", "r.yaml", "--data-dir", "d")
+    said = "can never run: needs 200m cpu, queue low allows 150m"
+    wait_until("the PodGroup says so", lambda: said in jobflow("get", "podgroups", "-o", "json", "--data-dir", "d").stdout)
+    wait_until("explain says so", lambda: said in jobflow("explain", "jf/f", "--data-dir", "d").stdout)
+    queue["spec"]["capability"]["cpu"] = "200m"
+    manifest("q.yaml", queue)
+    jobflow("apply", "-f", "q.yaml", "--data-dir", "d")
+    wait_until("the flow succeeds", lambda: "Succeed" in jobflow("get", "jf", "f", "--data-dir", "d").stdout)
+    daemon.stop()
+
+
 def a_described_machine_counts():
     pod = task("main", "true", replicas=20)
     pod["template"]["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}

@@ -72,7 +72,7 @@ static void the_gang_is_compared_with_the_machine(void **state)
         check_int(cases[i].name, need.pods, cases[i].pods);
         check_int(cases[i].name, need.cpu_milli, cases[i].cpu_milli);
         check_int(cases[i].name, need.extra[0], cases[i].gpus);
-        problem = fit_problem(fit, &job);
+        problem = fit_problem(fit, NULL, &job);
         if (cases[i].problem)
             check_has(cases[i].name, problem ? problem : "", cases[i].problem);
         else

@@ -5,6 +5,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/daemon/serve_values.h"
+#include "cli/engine/runtime_flags.h"
 #include "cli/manifest/parameters.h"
 #include "cli/run/session.h"
 
@@ -55,9 +56,16 @@ static const struct session_options defaults = {
 static int run(const void *opaque, int n_operands, char **operands)
 {
     struct session_options options = *(const struct session_options *)opaque;
+    const struct runtime_flag sandbox_flags[] = {
+        {"isolation", options.isolation != NULL},
+        {"network", options.network != NULL},
+        {"hosts-as-addresses", options.hosts_as_addresses, .host = true},
+        {0}};
     scoped(manifests) struct manifests set = {0};
 
     session_end_early();
+    if (!runtime_flags_check(options.runtime, sandbox_flags))
+        return EXIT_REFUSED;
     if (options.fresh && options.retry_failed) {
         cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
         return EXIT_REFUSED;

@@ -29,6 +29,7 @@
 #include "cli/daemon/serve_values.h"
 #include "cli/daemon/server_names.h"
 #include "cli/engine/idle.h"
+#include "cli/engine/runtime_flags.h"
 #include "cli/engine/serving.h"
 #include "node/machine/sockaddr_rules.h"
 
@@ -468,12 +469,21 @@ static int refused(const struct error *err)
 int daemon_run(const struct daemon_options *options, const struct flag *flags)
 {
     struct daemon daemon = {.options = *options, .settings.flags = flags, .exit_code = EXIT_OK};
+    const struct runtime_flag sandbox_flags[] = {
+        {"isolation", options->isolation != NULL},
+        {"network", options->network != NULL},
+        {"trust-editors", options->trust_editors},
+        {"hosts-as-addresses", options->hosts_as_addresses},
+        {"allow-host-path", options->allow_host_path.count > 0},
+        {0}};
     struct error err = {0};
 
     if (!controllers_parse(options->controllers, &daemon.controllers_off, &err)) {
         cli_error(&err);
         return EXIT_REFUSED;
     }
+    if (!runtime_flags_check(options->runtime, sandbox_flags))
+        return EXIT_REFUSED;
     if (options->sim_speed && !is_simulated(options)) {
         cli_errorf("--sim-speed is the speed of simulated pods: it needs --runtime sim");
         return EXIT_REFUSED;

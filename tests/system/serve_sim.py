@@ -126,6 +126,14 @@ def what_ran_when_it_stopped_is_lost():
 def a_speed_without_a_simulation_is_refused():
     check_in("told", "--sim-speed is the speed of simulated pods: it needs --runtime sim",
              jobflow("serve", "--data-dir", "x", "--sim-speed", "2", code=2).stderr)
+    for flag in (("--isolation", "full"), ("--network", "private"), ("--trust-editors",), ("--hosts-as-addresses",), ("--allow-host-path", "/srv")):
+        check_in("refused", "%s has no effect with --runtime sim" % flag[0],
+                 jobflow("serve", "--data-dir", "x", "--runtime", "sim", *flag, code=2).stderr)
+    manifest("f.yaml", template("t"), flow("f", [step("t")]))
+    for runtime, flag in (("sim", ("--isolation", "full")), ("sim", ("--network", "private")), ("sim", ("--hosts-as-addresses",)),
+                          ("host", ("--isolation", "full")), ("host", ("--network", "private"))):
+        check_in("refused by run", "%s has no effect with --runtime %s" % (flag[0], runtime),
+                 jobflow("run", "--runtime", runtime, *flag, "f.yaml", code=2).stderr)
     check_in("no speed", "--sim-speed", jobflow("serve", "--runtime", "sim", "--sim-speed", "0", code=2).stderr)
     check("x" not in os.listdir("."), "a directory was made")
 

@@ -78,7 +78,7 @@ set(engine ${domain} api/store api/registry api probes template flow flow/model 
 room(cli/command ${common})
 room(cli/engine ${engine} ${server} api/server/message api/server/auth api/server/rest api/server/http cli/command)
 room(cli/manifest ${types} api/registry cli/command)
-room(cli/daemon ${types} ${server} api/client api/server/auth api/server/rest api/server/http node node/machine node/logs cli/command cli/engine)
+room(cli/daemon ${types} ${server} api/cluster.h api/client api/server/auth api/server/rest api/server/http node node/machine node/logs cli/command cli/engine)
 room(cli/client ${types} ${server} api/client api/server/rest api/server/http node/runtime view cli/command cli/engine cli/daemon)
 room(cli/inspect ${types} view cli/command cli/manifest cli/client)
 room(cli/preflight ${engine} node/machine node/scheduler view cli/command cli/engine cli/manifest cli/client cli/inspect)

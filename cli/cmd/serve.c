@@ -43,6 +43,9 @@ static const struct flag flags[] = {
     {FLAG_STR,      "controllers", 0,  "LIST", "which controllers run: * for all (the default), NAME or +NAME, -NAME; like *,-jobflow", SERVE(controllers), .check = check_controllers},
     {FLAG_INT,      "max-connections", 0, "N", "connections at once; default: 1024, an eighth of it from one address", SERVE(max_connections), .min = 16, .max = 100000, .live = true},
     {FLAG_INT,      "max-watches", 0,  "N",    "watches at once; default: 1000, a fifth of it by one user", SERVE(max_watches), .min = 5, .max = 10000, .live = true},
+    {FLAG_STR,      "backup-dir", 0,   "DIR",  "make backups in this directory; default: none", SERVE(backup_dir)},
+    {FLAG_DURATION, "backup-every", 0, "D",    "time between two backups; default: 24h", SERVE(backup_every_ms)},
+    {FLAG_INT,      "backup-keep", 0,  "N",    "how many of them stay; default: 7", SERVE(backup_keep), .min = 1, .max = 100000},
     {FLAG_BOOL,     "serve-damaged", 0, NULL,  "serve what is whole of a damaged store, for reading only; nothing runs", SERVE(serve_damaged)},
     {FLAG_STR,      "config",     0,   "FILE", "YAML with more of these settings; the command line wins", SERVE(config)},
     {FLAG_BOOL,     "verbose",    'v', NULL,   "log every request and change of state", SERVE(verbose), .live = true},
@@ -61,6 +64,8 @@ static const struct daemon_options defaults = {
     .controllers = "*",
     .log_format = "text",
     .restart_backoff_ms = 1000,
+    .backup_every_ms = INT64_C(24) * 3600 * 1000,
+    .backup_keep = 7,
 };
 
 static int run(const void *options, int n_operands, char **operands)

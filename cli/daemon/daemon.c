@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "cli/daemon/access.h"
 #include "cli/daemon/audit.h"
+#include "cli/daemon/backups.h"
 #include "cli/daemon/live_settings.h"
 #include "cli/daemon/sd_notify.h"
 #include "cli/daemon/serve_values.h"
@@ -33,7 +34,7 @@
 #include "cli/engine/serving.h"
 #include "node/machine/sockaddr_rules.h"
 
-enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000 };
+enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, BACKUP_EVERY_MIN_MS = 1000 };
 
 struct daemon {
     struct daemon_options options;
@@ -44,6 +45,7 @@ struct daemon {
     struct authn *authn;
     struct audit *audit;
     struct serving *serving;
+    struct backups *backups; /* NULL: none by itself */
     struct server_names names;
     char *url;        /* URL of the first address; NULL: none */
     char *kubeconfig; /* path of the kubeconfig; NULL: none */
@@ -269,6 +271,20 @@ static bool open_addresses(struct daemon *daemon, struct error *err)
     return tls && ok && write_kubeconfig(daemon, err);
 }
 
+static bool start_backups(struct daemon *daemon, struct error *err)
+{
+    const struct backup_options options = {.directory = daemon->options.backup_dir,
+                                           .every_ms = daemon->options.backup_every_ms,
+                                           .keep = daemon->options.backup_keep};
+
+    if (!options.directory || daemon->options.serve_damaged)
+        return true;
+    if (options.every_ms < BACKUP_EVERY_MIN_MS)
+        return error_set(err, ERR_INVALID, "", "--backup-every must be one second or longer");
+    daemon->backups = backups_start(daemon->engine, &options, err);
+    return daemon->backups != NULL;
+}
+
 static void renew(struct timer *timer)
 {
     struct daemon *daemon = container_of(timer, struct daemon, renew);
@@ -445,6 +461,7 @@ static void set_limits(void)
 
 static void release(struct daemon *daemon)
 {
+    backups_stop(daemon->backups);
     serving_stop(daemon->serving);
     idle_timer_stop(&daemon->rest);
     engine_stop(daemon->engine);
@@ -497,7 +514,7 @@ int daemon_run(const struct daemon_options *options, const struct flag *flags)
     set_limits();
     server_names_set(&daemon.names, &options->listen, &options->tls_names);
     if (access_check_dir(daemon.data_dir, &err) && open_engine(&daemon, &err) &&
-        open_access(&daemon, &err) && open_addresses(&daemon, &err))
+        open_access(&daemon, &err) && open_addresses(&daemon, &err) && start_backups(&daemon, &err))
         work(&daemon);
     else
         daemon.exit_code = refused(&err);

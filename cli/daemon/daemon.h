@@ -24,6 +24,8 @@ struct daemon_options {
     int64_t max_pods;
     const char *node_resources; /* NULL = all resources of the machine */
     int64_t restart_backoff_ms;
+    const char *backup_dir; /* NULL: no backups by itself */
+    int64_t backup_every_ms, backup_keep;
     bool trust_editors;           /* pods are not confined, whoever wrote them (DC-27) */
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */

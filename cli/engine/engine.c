@@ -221,6 +221,11 @@ struct registry *engine_registry(struct engine *engine)
     return engine->registry;
 }
 
+struct cluster *engine_cluster(struct engine *engine)
+{
+    return engine->cluster;
+}
+
 struct runtime *engine_runtime(struct engine *engine)
 {
     return engine->node ? node_runtime(engine->node) : NULL;

@@ -63,4 +63,5 @@ const char *engine_data_dir(const struct engine *engine); /* absolute; NULL in m
 struct loop *engine_loop(struct engine *engine);
 struct store *engine_store(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);
+struct cluster *engine_cluster(struct engine *engine);
 struct runtime *engine_runtime(struct engine *engine); /* NULL without controllers */

@@ -232,6 +232,21 @@ def running_pods_outlive_the_daemon():
     nothing_left()
 
 
+def a_step_that_outlived_its_run_is_told_with_its_own_times():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "cd %s; touch up; sleep 2; touch over" % os.getcwd()))
+    run = Background("run", "f.yaml")
+    wait_until("a runs", lambda: os.path.exists("up") and "a  Running" in run.output())
+    run.signal(signal.SIGKILL)
+    run.wait()
+    wait_until("it has run for 2 s", lambda: os.path.exists("over"))
+    table = jobflow("run", "f.yaml").stdout.partition("STEP")[2]
+    row = next(line.split() for line in table.splitlines() if "Completed" in line)
+    start, duration = row[row.index("Completed") + 1:][:2]
+    check_equal("start", start, "earlier")
+    check(float(duration.rstrip("s")) >= 2, "it took %s" % duration)
+    nothing_left()
+
+
 def shims():
     """Returns the supervisors: the shared one and those of sandboxed pods, without the init processes inside the sandboxes."""
     def supervises(pid):

@@ -5,6 +5,7 @@
  */
 #include "job/plugins/ssh_keys.h"
 
+#include <ctype.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -130,6 +131,16 @@ static bool take_string(struct reader *r, struct reader *out)
     return true;
 }
 
+/* Whether the text may stand at the beginning of a line of authorized_keys. Anything but the name of
+ * a type of key would be an option there, like command="…". */
+static bool is_type_name(const struct reader *type)
+{
+    for (size_t i = 0; i < type->left; i++)
+        if (!isalnum(type->at[i]) && !(type->at[i] && strchr("-.@", type->at[i])))
+            return false;
+    return type->left > 0;
+}
+
 /* OpenSSH's format has the public key unencrypted before the private part. */
 static bool public_in_openssh(const char *text, size_t len, struct buf *out, struct error *err)
 {
@@ -150,7 +161,7 @@ static bool public_in_openssh(const char *text, size_t len, struct buf *out, str
     if (!take_u32(&r, &keys) || keys != 1 || !take_string(&r, &blob))
         return refuse(err);
     r = blob;
-    if (!take_string(&r, &type) || memchr(type.at, '\n', type.left))
+    if (!take_string(&r, &type) || !is_type_name(&type))
         return refuse(err);
     buf_add(out, type.at, type.left);
     buf_char(out, ' ');

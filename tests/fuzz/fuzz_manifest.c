@@ -71,25 +71,23 @@ static int run_line(const char *line)
     return command_run(command_find(words[0]), n, words);
 }
 
-/* Goes to an empty directory, and silences what commands print. libFuzzer has its own stream. */
-static void begin(void)
+/* Silences what commands print. libFuzzer has its own stream. */
+static void be_silent(void)
 {
-    static bool begun;
+    static bool done;
 
-    if (begun)
-        return;
-    begun = true;
-    assert(fchdir(scratch_dir_fd()) == 0);
-    assert(freopen("/dev/null", "w", stdout));
-    stderr = fopen("/dev/null", "w");
+    if (!done)
+        assert(freopen("/dev/null", "w", stdout) && (stderr = fopen("/dev/null", "w")));
+    done = true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scoped_str text = mem_printf("%.*s", (int)size, (const char *)data);
-    int fd, code;
+    int fd, code, home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    begin();
+    be_silent();
+    assert(home >= 0 && fchdir(scratch_dir_fd()) == 0);
     fd = open("m.yaml", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert(fd >= 0 && file_write_all(fd, data, size));
     close(fd);
@@ -97,5 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(code == EXIT_OK || code == EXIT_FAILED || code == EXIT_REFUSED ||
            code == EXIT_TIMED_OUT);
     file_remove_tree(AT_FDCWD, ".jobflow", NULL);
+    assert(fchdir(home) == 0); /* the names of corpus files may be relative */
+    close(home);
     return 0;
 }

@@ -87,7 +87,7 @@ static void environment(const char *bytes, size_t len)
 
     memcpy(copy, bytes, len);
     for (const char *uid = NULL; (uid = pod_mark_next_uid(copy, len, uid)); before = uid)
-        assert(uid >= copy && uid < copy + len && uid > before);
+        assert(uid >= copy && uid <= copy + len && uid > before);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

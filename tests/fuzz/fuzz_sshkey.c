@@ -21,8 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(size < 16 || !memmem(err.message, strlen(err.message), data, size));
         return 0;
     }
-    assert(public_key.len && strncmp(public_key.data, "ssh-", 4) == 0);
-    assert(strchr(public_key.data, '\n') == public_key.data + public_key.len - 1 ||
-           !strchr(public_key.data, '\n'));
+    /* a line of authorized_keys: the type and the key, without options before them */
+    const char *space = strchr(public_key.data, ' '), *end = strchr(public_key.data, '\n');
+
+    assert(space && space > public_key.data && end == public_key.data + public_key.len - 1);
+    assert(strcspn(public_key.data, "\"=,'") >= (size_t)(space - public_key.data));
+    assert(!memchr(space + 1, ' ', (size_t)(end - space - 1)));
     return 0;
 }

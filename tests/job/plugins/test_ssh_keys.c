@@ -38,6 +38,22 @@ static void a_new_pair_belongs_together(void **unused)
 
 /* Every prefix of a key, and every key with a changed byte, gives an answer and shows none of its
  * bytes. */
+/* The type of this key is `command="x" ssh-ed25519`, which authorized_keys reads as an option.
+ * covers: reliability.md SEC-29 */
+static void a_type_of_key_that_is_no_name_is_refused(void **unused)
+{
+    static const char key[] =
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n"
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAPwAAABdjb21tYW5kPSJ4IiBz"
+        "c2gtZWQyNTUxOQAAACBra2tra2tra2tra2tra2tra2tra2tra2tra2tra2trawAAAAFw\n"
+        "-----END OPENSSH PRIVATE KEY-----\n";
+    scoped(buf) struct buf public_key = {0};
+    struct error err = {0};
+
+    check_error("refused", job_key_public(key, strlen(key), &public_key, &err), err, ERR_INVALID);
+    check_int("nothing", public_key.len, 0);
+}
+
 static void damaged_keys_are_refused_without_a_byte_of_them(void **unused)
 {
     scoped(secret) struct secret key = {0};
@@ -96,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_pair_belongs_together),
+        cmocka_unit_test(a_type_of_key_that_is_no_name_is_refused),
         cmocka_unit_test(damaged_keys_are_refused_without_a_byte_of_them),
         cmocka_unit_test(a_passphrase_is_never_asked_for),
         cmocka_unit_test(a_secret_grows_and_keeps_its_bytes),

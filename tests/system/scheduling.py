@@ -4,6 +4,7 @@
 """
 import json
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -138,6 +139,15 @@ def a_pod_that_exceeds_its_memory_limit_is_oom_killed():
     wait_until("one of the two is killed", lambda: "OOMKilled" in jobflow("get", "pods", "-o", "json").stdout)
     run.signal(2)
     run.wait()
+
+
+def programs_of_a_pod_with_limits_are_in_its_control_group():
+    manifest("f.yaml", of_the_pod("cat /proc/self/cgroup", {"limits": {"memory": "64Mi"}}), flow("f", [step("t")]))
+    jobflow("run", "f.yaml")
+    status = json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"][0]["status"]
+    if any(c["type"] == "ResourceLimits" for c in status["conditions"]):
+        raise Skip("no control groups limit memory here")
+    check(re.search(r":.*/jobflow-[0-9a-f-]+-pod/jobflow-", jobflow("logs", "jf/f").stdout), "it is in no group of its pod")
 
 
 def the_defaults_of_a_pods_resources_are_shown():

@@ -5,8 +5,8 @@
  *   bench_spawn LEVEL [volumes [pods [flight]]]       prints one JSON line
  *
  * LEVEL is bare (no isolation requested: the shared supervisor), plain, mounts, user or full (a pod
- * with its own supervisor, host names and an address), or private: the best level with the private
- * network. `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. Each pod runs
+ * with its own supervisor, host names and an address), unfiltered (full without a filter of system
+ * calls), confined, or private: the best level with the private network. `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. Each pod runs
  * /bin/echo, so each has a log; `flight` pods are in flight at a time.
  */
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct bench {
     struct loop *loop;
     struct runtime *rt;
     struct task adopted;
-    bool boxed, ready;
+    bool boxed, ready, confined, unfiltered;
     unsigned volumes;
     int total, started, finished, failed, flight, serial;
 };
@@ -50,6 +50,8 @@ static void start_one(struct bench *bench)
 
     container.mounts.items = mounts;
     container.mounts.count = bench->volumes;
+    if (bench->unfiltered && !container.security_context)
+        container.security_context = json_pack("{s:{s:s}}", "seccompProfile", "type", "Unconfined");
     clock_uuid(clock_real(), uid);
     /* each pod has its own address of the private network; at other levels any address will do */
     snprintf(ip, sizeof ip, "10.127.%d.%d", 4 + bench->serial / 250 % 250, 1 + bench->serial % 250);
@@ -59,6 +61,7 @@ static void start_one(struct bench *bench)
                                          .uid = uid,
                                          .ns = "default",
                                          .name = "pod",
+                                         .confined = bench->confined,
                                          .spec = &spec,
                                          .hostname = "pod",
                                          .pod_ip = ip,
@@ -113,9 +116,12 @@ static void run_pods(struct bench *bench, int total)
 
 static bool open_runtime(struct bench *bench, const char *dir, const char *level)
 {
-    bool private = strcmp(level, "private") == 0, named = bench->boxed && !private;
+    bool private = strcmp(level, "private") == 0;
+    bool named = bench->boxed && !private && !bench->confined;
     const struct runtime_host_options options = {.directory = dir,
-                                                 .isolation = named ? level : "auto",
+                                                 .isolation = !named              ? "auto"
+                                                              : bench->unfiltered ? "full"
+                                                                                  : level,
                                                  .network = private ? "private" : "shared"};
     struct error err = {0};
 
@@ -156,6 +162,8 @@ int main(int argc, char **argv)
         .loop = loop_new(clock_real()),
         .adopted = {.run = on_adopted},
         .boxed = strcmp(level, "bare") != 0,
+        .confined = strcmp(level, "confined") == 0,
+        .unfiltered = strcmp(level, "unfiltered") == 0,
         .volumes = argc > 2 && strcmp(argv[2], "0") != 0 ? VOLUMES : 0,
         .flight = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 1,
     };

@@ -73,3 +73,14 @@ bool machine_resources_parse(const char *text, struct machine_resources *out, st
     }
     return true;
 }
+
+bool size_limit_parse(const char *text, int64_t *out_bytes, struct error *err)
+{
+    quantity_nano size = 0;
+
+    if (strcmp(text, "none") != 0 &&
+        (!quantity_parse(text, &size, NULL) || quantity_whole(size) <= 0))
+        return error_set(err, ERR_INVALID, "", "\"%s\" is no size like 20Gi, and not none", text);
+    *out_bytes = quantity_whole(size);
+    return true;
+}

@@ -22,3 +22,6 @@ struct machine_resources {
 /** Parses `text`; NULL and "" give no resources. Returns false with an INVALID error that quotes
  * the wrong part. */
 bool machine_resources_parse(const char *text, struct machine_resources *out, struct error *err);
+
+/** Parses a size in bytes, or "none", which gives 0. */
+bool size_limit_parse(const char *text, int64_t *out_bytes, struct error *err);

@@ -36,6 +36,7 @@ static const struct flag flags[] = {
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", RUN(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods; default: shared, or private where a plugin needs it and pods can have it", RUN(network), networks},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", RUN(hosts_as_addresses)},
+    SCRATCH_LIMIT_FLAG(RUN(scratch_limit), "none"),
     KEEP_LOGS_FLAGS(RUN(keep_logs), RUN(keep_logs_total)),
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", RUN(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", RUN(durability), durabilities},
@@ -49,6 +50,7 @@ static const struct session_options defaults = {
     .output = "auto",
     .runtime = "sandbox",
     .durability = "strict",
+    .scratch_limit = "none",
     .compat = "design",
     .restart_backoff_ms = 1000,
 };

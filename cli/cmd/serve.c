@@ -30,7 +30,8 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "trust-editors", 0, NULL, "pods of users who are no administrators run like all others: at the levels plain and mounts they can become administrators", SERVE(trust_editors)},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", SERVE(hosts_as_addresses)},
     {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path), .check = check_host_path},
-    {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit), .check = check_empty_dir_limit},
+    {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit), .check = check_size_limit},
+    SCRATCH_LIMIT_FLAG(SERVE(scratch_limit), "1Gi"),
     {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where every reader of the job sees them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_BOOL,     "gc-aborted", 0,   NULL,   "ttlSecondsAfterFinished deletes aborted jobs, too", SERVE(gc_aborted)},
@@ -57,6 +58,7 @@ static const struct flag flags[] = {
 static const struct daemon_options defaults = {
     .runtime = "sandbox",
     .empty_dir_limit = "1Gi",
+    .scratch_limit = "1Gi",
     .durability = "strict",
     .deletion_protection = "on",
     .updates = "reject",

@@ -33,6 +33,7 @@
 #include "cli/engine/runtime_flags.h"
 #include "cli/engine/serving.h"
 #include "node/machine/sockaddr_rules.h"
+#include "node/node_resources.h"
 
 enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, BACKUP_EVERY_MIN_MS = 1000 };
 
@@ -127,6 +128,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .confine = !options->trust_editors,
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
+        .scratch_limit = options->scratch_limit,
         .keep_logs = options->keep_logs,
         .keep_logs_total = options->keep_logs_total,
         .restart_backoff_ms = options->restart_backoff_ms,
@@ -135,7 +137,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .controllers_off = daemon->controllers_off,
     };
 
-    if (!empty_dir_limit_parse(options->empty_dir_limit, &engine.empty_dir_bytes, err))
+    if (!size_limit_parse(options->empty_dir_limit, &engine.empty_dir_bytes, err))
         return false;
     for (size_t i = 0; i < options->allow_host_path.count; i++)
         if (!host_paths_add(&engine.host_paths, options->allow_host_path.items[i], err))

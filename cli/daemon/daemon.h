@@ -10,6 +10,7 @@ struct daemon_options {
     struct flag_list tls_names;       /* further names of the server */
     struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
     const char *empty_dir_limit;      /* a quantity, or "none" */
+    const char *scratch_limit;        /* the same */
     const char *runtime;              /* sandbox | sim */
     int64_t sim_speed;                /* 0: not given */
     const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */

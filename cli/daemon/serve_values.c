@@ -33,17 +33,6 @@ bool listen_address_parse(const char *text, struct listen_address *out, struct e
     return true;
 }
 
-bool empty_dir_limit_parse(const char *text, int64_t *out_bytes, struct error *err)
-{
-    quantity_nano size = 0;
-
-    if (strcmp(text, "none") != 0 &&
-        (!quantity_parse(text, &size, NULL) || quantity_whole(size) <= 0))
-        return error_set(err, ERR_INVALID, "", "\"%s\" is no size like 20Gi, and not none", text);
-    *out_bytes = quantity_whole(size);
-    return true;
-}
-
 bool check_listen(const char *text, struct error *err)
 {
     struct listen_address address;
@@ -56,11 +45,11 @@ bool check_tls_name(const char *text, struct error *err)
     return tls_host_valid(text, err);
 }
 
-bool check_empty_dir_limit(const char *text, struct error *err)
+bool check_size_limit(const char *text, struct error *err)
 {
     int64_t bytes;
 
-    return empty_dir_limit_parse(text, &bytes, err);
+    return size_limit_parse(text, &bytes, err);
 }
 
 bool check_log_size(const char *text, struct error *err)

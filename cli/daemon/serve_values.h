@@ -16,8 +16,6 @@ struct listen_address {
 
 /** Parses "127.0.0.1:6480" or "[::1]:0". Returns false with `err` set when the text is invalid. */
 bool listen_address_parse(const char *text, struct listen_address *out, struct error *err);
-/** Parses a size in bytes, or "none", which gives 0 (L-39). */
-bool empty_dir_limit_parse(const char *text, int64_t *out_bytes, struct error *err);
 
 /* Flag rows for the limits on kept logs, which `run` has, too. */
 /* clang-format off */
@@ -26,10 +24,16 @@ bool empty_dir_limit_parse(const char *text, int64_t *out_bytes, struct error *e
     {FLAG_STR, "keep-logs-total", 0, "SIZE", "the same of all flows and jobs together; default: " KEEP_LOGS_TOTAL_DEFAULT, total, .check = check_log_size}
 /* clang-format on */
 
+/* Flag row for the size of private directories, which `run` has, too. */
+/* clang-format off */
+#define SCRATCH_LIMIT_FLAG(member, usual) \
+    {FLAG_STR, "scratch-limit", 0, "SIZE", "what all private directories of a container, such as /dev/shm, /run and a private /tmp, may hold together, like 8Gi; none: half of the machine's memory; default: " usual, member, .check = check_size_limit}
+/* clang-format on */
+
 /* Checks of flag values (the `check` of a flag in command.h). */
 bool check_listen(const char *text, struct error *err);
 bool check_tls_name(const char *text, struct error *err);
-bool check_empty_dir_limit(const char *text, struct error *err);
+bool check_size_limit(const char *text, struct error *err);
 bool check_log_size(const char *text, struct error *err);
 bool check_host_path(const char *text, struct error *err);
 bool check_node_resources(const char *text, struct error *err);

@@ -70,6 +70,9 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
             },
     };
 
+    if (options->scratch_limit &&
+        !size_limit_parse(options->scratch_limit, &node.host.scratch_bytes, err))
+        return false;
     if (!machine_resources_parse(options->node_resources, &engine->resources, err) ||
         !log_limits_parse(options->keep_logs, options->keep_logs_total, &node.kept_logs, err))
         return false;

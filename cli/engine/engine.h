@@ -36,7 +36,8 @@ struct engine_options {
     struct host_paths host_paths; /* paths that pods may mount (SEC-20) */
     const char *keep_logs, *keep_logs_total; /* limits on logs of pods that are gone; NULL = the
                                               * default */
-    int64_t empty_dir_bytes; /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
+    int64_t empty_dir_bytes;   /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
+    const char *scratch_limit; /* size of a container's private directories; NULL = "none" */
     int64_t restart_backoff_ms;
     bool controllers;         /* false: only store and registry, for reading and validating */
     unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */

@@ -202,6 +202,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
         .isolation = host ? "plain" : options->isolation,
         .network = options->network,
         .hosts_as_addresses = options->hosts_as_addresses,
+        .scratch_limit = options->scratch_limit,
         .host_paths = {.any = true}, /* DC-08: these are the user's own manifests */
         .keep_logs = options->keep_logs,
         .keep_logs_total = options->keep_logs_total,

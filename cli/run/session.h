@@ -15,6 +15,7 @@ struct session_options {
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */
     const char *isolation; /* NULL = as each pod asks for */
+    const char *scratch_limit;
     const char *network;
     bool hosts_as_addresses;
     const char *durability;                  /* strict | relaxed */

@@ -210,6 +210,34 @@ struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *
     };
 }
 
+/* Fails a pod with a seccompProfile that it cannot have. Returns whether it may start. */
+static bool check_profiles(struct kubelet_pod *pod, const struct runtime_pod *start)
+{
+    for (size_t i = 0; i < runtime_container_count(start->spec); i++) {
+        const struct pod_container *container = runtime_container_at(start->spec, i);
+        enum seccomp_profile profile = pod_seccomp_profile(start->spec, container);
+        scoped_str why = NULL;
+
+        if (profile == SECCOMP_LOCALHOST)
+            why = mem_printf("container %s: securityContext.seccompProfile.type Localhost: this "
+                             "node has no files of profiles; use RuntimeDefault",
+                             container->name);
+        else if (profile == SECCOMP_UNCONFINED && start->confined)
+            why = mem_printf("container %s: securityContext.seccompProfile.type Unconfined: pods "
+                             "of namespace %s are confined, because not only administrators write "
+                             "there; use RuntimeDefault",
+                             container->name, start->ns);
+        if (!why)
+            continue;
+        kubelet_write_failed(pod,
+                             profile == SECCOMP_LOCALHOST ? "UnsupportedSeccompProfile"
+                                                          : "SeccompProfileForbidden",
+                             why);
+        return false;
+    }
+    return true;
+}
+
 void kubelet_start_pod(struct kubelet_pod *pod)
 {
     scoped(arena) struct arena *arena = arena_new(0);
@@ -217,6 +245,8 @@ void kubelet_start_pod(struct kubelet_pod *pod)
     struct runtime_pod start = kubelet_runtime_pod(pod);
     struct value_source source;
 
+    if (!pod->kubelet->options.volumes.sim && !check_profiles(pod, &start))
+        return;
     if (!kubelet_claim_ports(pod))
         return;
     if (kubelet_may_look_up(pod, start.spec))

@@ -275,6 +275,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
         .hosts_as_addresses = options->hosts_as_addresses,
         .private_tmp = options->isolate_all,
+        .scratch_bytes = options->scratch_bytes,
         .private_network = options->network && strcmp(options->network, "private") == 0,
     };
 }

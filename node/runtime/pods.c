@@ -190,8 +190,9 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    isolation.level =
-        pod->confined ? isolation_level_confining() : (enum isolation_level)host->config.level;
+    if (kind == SHIM_POD_SANDBOXED)
+        isolation.level =
+            pod->confined ? isolation_level_confining() : (enum isolation_level)host->config.level;
     if (kind == SHIM_POD_SANDBOXED &&
         !ids_of(host, isolation.level, pod->ns, &isolation.ids, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);

@@ -216,6 +216,7 @@ struct runtime_host_options {
     bool hosts_as_addresses; /* pods get addresses even where programs could look names up */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
+    int64_t scratch_bytes; /* of the private directories of a container; 0 = half of the memory */
 };
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report, void *ctx, struct error *err);

@@ -174,15 +174,28 @@ static void fill_hook(struct arena *arena, const struct pod_container *spec, enu
     };
 }
 
+/* At level full, and in every confined pod, programs are filtered unless the pod asks not to be; of
+ * a confined pod the kubelet refuses that. At other levels a pod may ask for it. */
+static bool is_filtered(const struct runtime_pod *pod, const struct pod_container *spec,
+                        struct runtime_isolation isolation)
+{
+    enum seccomp_profile profile = pod_seccomp_profile(pod->spec, spec);
+
+    if (profile == SECCOMP_UNSET)
+        return pod->confined || isolation.level == ISOLATION_FULL;
+    return profile == SECCOMP_RUNTIME_DEFAULT;
+}
+
 static void fill_container(struct arena *arena, const struct runtime_pod *pod,
                            const struct runtime_container *from, bool init,
-                           struct shim_container *out)
+                           struct runtime_isolation isolation, struct shim_container *out)
 {
     const struct pod_container *spec = from->spec;
 
     out->name = spec->name;
     out->sidecar = init && spec->restart_policy && strcmp(spec->restart_policy, "Always") == 0;
     out->has_startup_probe = out->sidecar && spec->startup;
+    out->filtered = is_filtered(pod, spec, isolation);
     out->argv = (char **)from->argv; /* the message only reads it */
     out->n_argv = (uint32_t)from->n_argv;
     out->env = env_of(arena, pod, from, &out->n_env);
@@ -328,9 +341,10 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
     start.containers =
         arena_array(arena, pod->n_init + pod->n_containers, sizeof *start.containers);
     for (size_t i = 0; i < pod->n_init; i++)
-        fill_container(arena, pod, &pod->init[i], true, &start.containers[i]);
+        fill_container(arena, pod, &pod->init[i], true, isolation, &start.containers[i]);
     for (size_t i = 0; i < pod->n_containers; i++)
-        fill_container(arena, pod, &pod->containers[i], false, &start.containers[pod->n_init + i]);
+        fill_container(arena, pod, &pod->containers[i], false, isolation,
+                       &start.containers[pod->n_init + i]);
     start.volumes = arena_array(arena, pod->n_volumes, sizeof *start.volumes);
     for (size_t i = 0; i < pod->n_volumes; i++)
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);

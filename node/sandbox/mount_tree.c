@@ -58,14 +58,33 @@ bool mount_tree_detach(int tree_fd, struct error *err)
            error_errno(err, errno, "cannot make a mount private");
 }
 
+/* How many files a tmpfs of that size may have: even an empty one takes memory. */
+static int64_t files_of(int64_t size_bytes)
+{
+    const int64_t bytes_each = 4096, at_least = 16384;
+
+    return size_bytes / bytes_each > at_least ? size_bytes / bytes_each : at_least;
+}
+
+void mount_tree_tmpfs_options(int64_t size_bytes, char out[MOUNT_TREE_OPTIONS_MAX])
+{
+    int len = snprintf(out, MOUNT_TREE_OPTIONS_MAX, "mode=0755");
+
+    if (size_bytes)
+        snprintf(out + len, MOUNT_TREE_OPTIONS_MAX - (size_t)len, ",size=%lld,nr_inodes=%lld",
+                 (long long)size_bytes, (long long)files_of(size_bytes));
+}
+
 int mount_tree_tmpfs(const char *mode, int64_t size_bytes, struct error *err)
 {
     int fs_fd = fsopen("tmpfs", FSOPEN_CLOEXEC), tree_fd = -1;
-    char size[32];
+    char size[32], files[32];
 
     snprintf(size, sizeof size, "%lld", (long long)size_bytes);
+    snprintf(files, sizeof files, "%lld", (long long)files_of(size_bytes));
     if (fs_fd >= 0 && fsconfig(fs_fd, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
-        (!size_bytes || fsconfig(fs_fd, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
+        (!size_bytes || (fsconfig(fs_fd, FSCONFIG_SET_STRING, "size", size, 0) == 0 &&
+                         fsconfig(fs_fd, FSCONFIG_SET_STRING, "nr_inodes", files, 0) == 0)) &&
         fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
         tree_fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
     if (tree_fd < 0)

@@ -22,8 +22,14 @@ enum mount_point { MOUNT_POINT_FILE, MOUNT_POINT_DIR };
 int mount_tree_clone(int fd, unsigned flags, struct error *err);
 
 /** Returns a new detached tmpfs without devices, or -1 with `err`. Its root directory has `mode`
- * (octal text). `size_bytes` limits its content; 0 = the kernel's default. */
+ * (octal text). `size_bytes` limits its content, and the number of its files, which take memory
+ * even when they are empty; 0 = the kernel's default, half of the memory. */
 int mount_tree_tmpfs(const char *mode, int64_t size_bytes, struct error *err);
+
+/** Writes the options (NUL-terminated) with which mount(2) makes a tmpfs with mode 0755 and the same
+ * limits. */
+enum { MOUNT_TREE_OPTIONS_MAX = 80 };
+void mount_tree_tmpfs_options(int64_t size_bytes, char out[MOUNT_TREE_OPTIONS_MAX]);
 
 /** Maps the ids of a detached tree: what belongs to id n shows as that of id n in the user
  * namespace `user_fd`. */

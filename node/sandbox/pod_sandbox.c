@@ -204,11 +204,22 @@ static bool enter_network(struct pod_sandbox *sandbox, const struct network *net
     return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
 }
 
+/* Returns the size of the pod's own file system, with its hosts file, ConfigMaps, Secrets and
+ * termination messages, to which programs write. 0 = half of the memory. */
+static int64_t own_files_bytes(const struct pod_sandbox *sandbox)
+{
+    const int64_t of_volumes = 256 << 20; /* 64 volumes of 1 MiB, while they are replaced */
+
+    return sandbox->scratch_bytes ? sandbox->scratch_bytes + of_volumes : 0;
+}
+
 /* Makes a tmpfs that is mounted nowhere, if the kernel can copy such a mount into containers; else
  * returns -1. With such a tmpfs the shim needs no copy of the machine's mounts. */
 static int make_tmpfs(const struct pod_sandbox *sandbox)
 {
-    int fd = sandbox->level == ISOLATION_USER ? -1 : mount_tree_tmpfs("0755", 0, NULL);
+    int fd = sandbox->level == ISOLATION_USER
+                 ? -1
+                 : mount_tree_tmpfs("0755", own_files_bytes(sandbox), NULL);
     int copy_fd = fd < 0 ? -1 : mount_tree_clone(fd, 0, NULL);
 
     if (copy_fd >= 0)
@@ -222,6 +233,8 @@ static int make_tmpfs(const struct pod_sandbox *sandbox)
  * leads to the directory on disk below it. */
 static bool mount_tmpfs(struct pod_sandbox *sandbox, struct error *err)
 {
+    char options[MOUNT_TREE_OPTIONS_MAX];
+
     sandbox->own_mounts = true;
     if (!namespaces_enter_mounts(err))
         return false;
@@ -229,7 +242,8 @@ static bool mount_tmpfs(struct pod_sandbox *sandbox, struct error *err)
     sandbox->dirs.disk_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (sandbox->dirs.disk_fd < 0)
         return error_errno(err, errno, "%s", sandbox->dir);
-    if (mount("tmpfs", sandbox->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+    mount_tree_tmpfs_options(own_files_bytes(sandbox), options);
+    if (mount("tmpfs", sandbox->dir, "tmpfs", MS_NOSUID | MS_NODEV, options))
         return error_errno(err, errno, "cannot mount tmpfs on %s", sandbox->dir);
     sandbox->dirs.own_fd = open(sandbox->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return sandbox->dirs.own_fd >= 0 || error_errno(err, errno, "%s", sandbox->dir);
@@ -306,6 +320,7 @@ struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const str
     sandbox->confined = pod->confined;
     sandbox->pod = pod;
     sandbox->private_tmp = config->private_tmp || pod->confined;
+    sandbox->scratch_bytes = config->scratch_bytes;
     sandbox->hosts_as_addresses = config->hosts_as_addresses;
     sandbox->private_network = config->private_network;
     sandbox->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));

@@ -31,6 +31,7 @@ struct pod_sandbox {
     bool own_mounts;                /* the shim has a mount namespace of its own */
     char *dir; /* absolute path of the sandbox's files; at level plain they are on disk */
     struct hidden_dirs hidden; /* where the data directory is visible; none at level plain */
+    int64_t scratch_bytes; /* size of a container's private directories; 0 = half of the memory */
     char *home; /* home directory that a confined pod at level USER must not see; NULL = none */
     struct volume_dirs dirs; /* the directories of volumes; disk_fd is the directory of pods as seen
                               * inside the sandbox */

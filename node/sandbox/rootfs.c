@@ -54,6 +54,8 @@ struct build {
  * request. */
 static const char *const private_tops[] = {"proc", "sys", "dev", "run", "tmp"};
 
+static const char var_tmp[] = "/var/tmp";
+
 static size_t top_len(const char *path)
 {
     return strcspn(path + 1, "/");
@@ -117,8 +119,10 @@ static bool target_exists(const struct mount_target *target)
 static bool mount_scratch(struct build *build, struct error *err)
 {
     const char *path = build->plan->scratch;
+    char options[MOUNT_TREE_OPTIONS_MAX];
 
-    if (mount("tmpfs", path, "tmpfs", MS_NOSUID, "mode=0755"))
+    mount_tree_tmpfs_options(build->plan->scratch_bytes, options);
+    if (mount("tmpfs", path, "tmpfs", MS_NOSUID, options))
         return error_errno(err, errno, "cannot mount tmpfs on %s", path);
     build->scratch_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return build->scratch_fd >= 0 || error_errno(err, errno, "%s", path);
@@ -169,7 +173,8 @@ static void keep_path(const struct build *build, struct kept_path *kept, const c
         is_hidden(build->plan, kept->path))
         return;
     snprintf(top, sizeof top, "%.*s", (int)top_len(kept->path) + 1, kept->path);
-    if (!is_private(build->plan, top + 1) && !wants_overlay(build, top))
+    if (!is_private(build->plan, top + 1) && !wants_overlay(build, top) &&
+        !(build->plan->private_tmp && below(kept->path, var_tmp)))
         return;
     fd = open(kept->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
@@ -317,17 +322,20 @@ static bool show_scratch(struct build *build, int fd, const char *name, unsigned
     return ok;
 }
 
-/* Makes an empty directory on the scratch tmpfs and shows it at the home directory of the user who
- * runs jobflow, which may be anywhere. */
-static bool make_private_home(struct build *build, struct error *err)
+/* Makes an empty directory on the scratch tmpfs and shows it at a path to which no link leads, unless
+ * there is no such directory. */
+static bool make_private_at(struct build *build, const char *path, const char *name, mode_t mode,
+                            struct error *err)
 {
-    const char *home = build->plan->home;
-    int target_fd = home ? openat(build->base_fd, home + 1, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    int fd = target_fd < 0 ? -1 : scratch_dir(build, "home", err);
-    bool ok = target_fd < 0 || (fd >= 0 && mount_tree_bind(fd, 0, target_fd, err));
+    unsigned owner = build->plan->owner;
+    int target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = target_fd < 0 ? -1 : scratch_dir(build, name, err);
+    bool ok = target_fd < 0 ||
+              (fd >= 0 && fchmod(fd, mode) == 0 && (!owner || fchown(fd, owner, owner) == 0) &&
+               mount_tree_bind(fd, 0, target_fd, err));
 
     if (!ok)
-        error_prefix(err, "cannot make a private %s: ", home);
+        error_prefix(err, "cannot make a private %s: ", path);
     if (fd >= 0)
         close(fd);
     if (target_fd >= 0)
@@ -393,7 +401,8 @@ static bool make_private_dirs(struct build *build, struct error *err)
            make_proc(build, err) &&
            attach(build, "/run/pod", MOUNT_POINT_DIR, plan->run_tree_fd, err) &&
            (!plan->private_tmp || make_private_dir(build, "tmp", 01777, err)) &&
-           make_private_home(build, err) &&
+           (!plan->private_tmp || make_private_at(build, var_tmp, "var-tmp", 01777, err)) &&
+           (!plan->home || make_private_at(build, plan->home, "home", 0700, err)) &&
            (!build->new_root || bind_host(build, "sys", MOUNT_POINT_DIR, err));
 }
 

@@ -7,10 +7,13 @@
  * top-level directory is missing (/data), a new root is made on a tmpfs, the host's top-level
  * entries are bound into it, and the old root is left by pivot_root.
  *
+ * All private directories of a container are on one tmpfs of a limited size, the scratch. What a
+ * program writes there counts as its memory where a control group bounds that.
+ *
  *   /proc            new: that of the pid namespace
  *   /dev             the host's devices, with its own shm and pts (dev.h)
  *   /run             an empty tmpfs with /run/pod
- *   /tmp             the host's, or an empty tmpfs
+ *   /tmp, /var/tmp   the host's, or empty
  *   /etc, /root, …   an overlay (overlay.h) where mount points are missing; /root always at level
  *                    FULL, where the host's belongs to another user
  *
@@ -37,10 +40,11 @@ struct rootfs_plan {
                           * stopped */
     const struct rootfs_mount *mounts; /* mounts of the container, [n_mounts] */
     size_t n_mounts;
-    int run_tree_fd;     /* detached tree that is shown at /run/pod; closed by rootfs_build */
-    bool hosts;          /* /etc/hosts and /etc/hostname become links into /run/pod */
-    bool private_tmp;    /* the container has an empty /tmp; false: it has the host's */
-    bool user_namespace; /* the file system is built inside a user namespace, where mount options
+    int run_tree_fd;  /* detached tree that is shown at /run/pod; closed by rootfs_build */
+    bool hosts;       /* /etc/hosts and /etc/hostname become links into /run/pod */
+    bool private_tmp; /* the container has an empty /tmp and /var/tmp; false: it has the host's */
+    int64_t scratch_bytes; /* size of all private directories together; 0 = half of the memory */
+    bool user_namespace;   /* the file system is built inside a user namespace, where mount options
                           * differ */
     unsigned owner;   /* uid and gid that own the private directories; 0 = those of this process */
     bool read_only;   /* programs cannot write to what they see of the host */

@@ -21,6 +21,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/keyring.h"
 #include "node/sandbox/sockaddr_notify.h"
+#include "node/sandbox/syscall_filter.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 
@@ -135,6 +136,8 @@ ON_CHILD_STACK static int run_child(void *arg)
         return fail(child->result, SPAWN_SETUP, working_directory);
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
+    if (plan->filter && !syscall_filter_install())
+        return fail(child->result, SPAWN_SETUP, "filter of system calls");
     failure = exec_program(plan->argv, plan->env);
     return fail(child->result, failure, what_is_missing(plan->argv[0]));
 }

@@ -24,6 +24,7 @@ struct spawn_plan {
     struct rlimit mark; /* limit that marks the pod's processes (pod_mark_limit); all 0: none */
     const struct cgroup *group; /* control group that the program joins; NULL = none */
     bool notify;                /* install the filter of sockaddr_notify.h for the program */
+    bool filter;                /* refuse the program the calls of syscall_filter.h */
     bool new_keyring;           /* the program gets a session keyring of its own (keyring.h) */
 };
 

@@ -374,6 +374,7 @@ void container_spawn_plan(struct container *c, char marker[MARKER_MAX], struct s
         .mark = pod_mark_limit(c->pod->spec.uid),
         .processes = shim->sandbox ? pod_sandbox_process_limit(shim->sandbox) : 0,
         .notify = shim->sandbox && pod_sandbox_uses_notify(shim->sandbox),
+        .filter = c->spec->filtered,
         .new_keyring = !shim->shared || shim->own_keyrings,
     };
 }

@@ -179,7 +179,8 @@ MESSAGE_WITHOUT_ARRAYS(hello, SHIM_HELLO, struct shim_hello, HELLO_FIELDS)
     X(BOOL, hosts_as_addresses) \
     X(BOOL, private_tmp)        \
     X(U32, sockaddr_method)     \
-    X(BOOL, private_network)
+    X(BOOL, private_network)    \
+    X(I64, scratch_bytes)
 MESSAGE(config, SHIM_CONFIG, struct shim_config, CONFIG_FIELDS)
 
 #define ACTION_FIELDS(X)                                    \
@@ -201,6 +202,7 @@ PART(mount, struct shim_mount, MOUNT_FIELDS)
 #define CONTAINER_FIELDS(X)                           \
     X(REQUIRED, name)                                 \
     X(FLAGS2, sidecar, has_startup_probe)             \
+    X(BOOL, filtered)                                 \
     X(STRINGS, argv, n_argv)                          \
     X(STRINGS, env, n_env)                            \
     X(TEXT, cwd)                                      \

@@ -72,8 +72,9 @@ struct shim_container {
     bool sidecar;           /* an init container that keeps running beside the main containers */
     bool has_startup_probe; /* the sidecar has a startup probe: later containers start after the
                              * message PASSED */
-    char **argv;            /* the command of the container, [n_argv] and NULL */
-    char **env; /* variables KEY=VALUE of the container, [n_env] and NULL; they override those of
+    bool filtered; /* its programs may not make the system calls of sandbox/syscall_filter.h */
+    char **argv;   /* the command of the container, [n_argv] and NULL */
+    char **env;    /* variables KEY=VALUE of the container, [n_env] and NULL; they override those of
                  * the config */
     uint32_t n_argv, n_env;
     const char *cwd;              /* working directory; NULL = that of the config */
@@ -154,6 +155,7 @@ struct shim_config {
     uint32_t sockaddr_method; /* an enum sockaddr_method */
     bool private_network;     /* sandboxed pods with an address are in the private network
                                * (sandbox/network.h) */
+    int64_t scratch_bytes; /* size of a container's private directories; 0 = half of the memory */
 };
 
 struct shim_hello {

@@ -34,7 +34,7 @@ static bool take_listen(const char *text, struct error *err)
 static bool take_empty_dir_limit(const char *text, struct error *err)
 {
     int64_t bytes = -1;
-    bool ok = empty_dir_limit_parse(text, &bytes, err);
+    bool ok = size_limit_parse(text, &bytes, err);
 
     assert(!ok || bytes >= 0);
     return ok;
@@ -86,10 +86,9 @@ static bool take_number(const char *text, struct error *err)
 
 typedef bool (*parser)(const char *text, struct error *err);
 static const parser parsers[] = {
-    take_listen,       take_empty_dir_limit, take_log_size,         take_controllers,
-    take_resources,    take_resource,        take_duration,         take_number,
-    check_listen,      check_tls_name,       check_log_size,        check_host_path,
-    check_controllers, check_node_resources, check_empty_dir_limit,
+    take_listen,    take_empty_dir_limit, take_log_size,     take_controllers,     take_resources,
+    take_resource,  take_duration,        take_number,       check_listen,         check_tls_name,
+    check_log_size, check_host_path,      check_controllers, check_node_resources, check_size_limit,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

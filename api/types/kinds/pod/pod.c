@@ -117,3 +117,21 @@ const struct kind kind_pod = {
     .validate = pod_validate,
     .validate_in_context = pod_validate_in_context,
 };
+
+enum seccomp_profile pod_seccomp_profile(const struct pod_spec *spec,
+                                         const struct pod_container *container)
+{
+    static const char *const types[] = {
+        [SECCOMP_UNCONFINED] = "Unconfined",
+        [SECCOMP_RUNTIME_DEFAULT] = "RuntimeDefault",
+        [SECCOMP_LOCALHOST] = "Localhost",
+    };
+    const json_t *own = json_object_get(container->security_context, "seccompProfile");
+    const json_t *profile = own ? own : json_object_get(spec->security_context, "seccompProfile");
+    const char *type = json_string_value(json_object_get(profile, "type"));
+
+    for (size_t i = SECCOMP_UNCONFINED; type && i < countof(types); i++)
+        if (strcmp(types[i], type) == 0)
+            return (enum seccomp_profile)i;
+    return SECCOMP_UNSET;
+}

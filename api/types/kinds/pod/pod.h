@@ -175,6 +175,17 @@ const char *pod_qos_class(const struct pod_spec *spec);
  * blanks or commas. node/machine/programs.h says how a need is written. */
 #define ANNOTATION_NEEDS "jobflow.dev/needs"
 
+/* What a container may ask of the kernel: the profile that its securityContext or that of its pod
+ * names. */
+enum seccomp_profile {
+    SECCOMP_UNSET,
+    SECCOMP_UNCONFINED,
+    SECCOMP_RUNTIME_DEFAULT,
+    SECCOMP_LOCALHOST
+};
+enum seccomp_profile pod_seccomp_profile(const struct pod_spec *spec,
+                                         const struct pod_container *container);
+
 /* Annotation of a namespace: its pods are confined, because not only administrators write there. */
 #define ANNOTATION_CONFINED "jobflow.dev/confined"
 

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "api/cluster_embedded.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "cli/engine/process_limits.h"
 #include "flow/controller.h"
 #include "job/controller.h"
 #include "job/plugins/plugin.h"
@@ -73,6 +75,14 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     if (options->scratch_limit &&
         !size_limit_parse(options->scratch_limit, &node.host.scratch_bytes, err))
         return false;
+    if (!options->sim) {
+        int fit = process_limits_pods(node.max_pods);
+
+        if (fit < node.max_pods)
+            log_warn("fewer pods than asked run at once: the limit on open files is small",
+                     kv_int("pods", fit), kv_int("asked", node.max_pods));
+        node.max_pods = fit;
+    }
     if (!machine_resources_parse(options->node_resources, &engine->resources, err) ||
         !log_limits_parse(options->keep_logs, options->keep_logs_total, &node.kept_logs, err))
         return false;
@@ -158,6 +168,10 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .cluster_objects = options->cluster_objects,
     };
 
+    if (options->controllers && options->data_dir && !process_limits_check(err)) {
+        mem_free(engine);
+        return NULL;
+    }
     engine->clock = new_clock(options);
     engine->loop = loop_new(engine->clock);
     engine->store = store_open(engine->loop, &store, err);

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "cli/command/command.h"
 #include "cli/engine/orphans.h"
+#include "cli/engine/process_limits.h"
 #include "cli/preflight/preflight.h"
 #include "cli/run/internal.h"
 #include "cli/run/network_choice.h"
@@ -377,12 +378,20 @@ static void run_opened(struct session *session)
     serving_stop(session->serving);
 }
 
+/* Returns how many pods run at once here. */
+static int pods_at_once(const struct session_options *options)
+{
+    int wanted = options->max_pods ? (int)options->max_pods : engine_default_pods();
+
+    return session_simulated(options) ? wanted : process_limits_pods(wanted);
+}
+
 /* Checks the files for this machine. `live` holds what a previous run has stored, or NULL. */
 static bool checked_here(const struct session_options *options, struct manifests *set,
                          const struct store *live)
 {
     scoped(fit) struct fit *fit = fit_new(&(struct fit_options){
-        .max_pods = options->max_pods ? (int)options->max_pods : engine_default_pods(),
+        .max_pods = pods_at_once(options),
         .node_resources = options->node_resources,
         .sim = session_simulated(options),
         .live = live,

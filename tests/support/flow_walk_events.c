@@ -70,8 +70,10 @@ static void note_pinned(struct flow_walk *w)
     for (uint32_t i = 0; i < w->flow.count; i++) {
         struct walk_template *template = walk_template_of(w, i);
         bool there = !w->no_template || w->flow.steps[i].other;
+        bool sure = template->oldest == template->version; /* else a pin may be an older one */
 
-        if (!w->flow.steps[i].chooses && there && !template->pinned && !w->away && !w->faults)
+        if (!w->flow.steps[i].chooses && there && sure && !template->pinned && !w->away &&
+            !w->faults)
             template->pinned = template->version;
     }
 }

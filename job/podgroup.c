@@ -46,6 +46,16 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* How many pods of the task the gang needs. Successes count that are kept without their pods, which
+ * the scheduler does not see. */
+static int64_t needed(const struct job_model *model, uint32_t task)
+{
+    int64_t minimum = job_task_minimum(&model->compiled->spec->tasks.items[task]);
+    int64_t left = minimum - model->tasks[task].absent;
+
+    return left > 0 ? left : 0;
+}
+
 /* How many pods of each task make up the first `members` of the gang (15.3). */
 static void share_out(const struct job_spec *spec, const struct ranked *order, size_t count,
                       int64_t members, int64_t minimums, int64_t *out)
@@ -71,13 +81,11 @@ static void share_out(const struct job_spec *spec, const struct ranked *order, s
 
 static int64_t sum_minimums(const struct job_model *model, bool staged)
 {
-    const struct job_spec *spec = model->compiled->spec;
     int64_t sum = 0;
 
-    for (uint32_t t = 0; t < spec->tasks.count; t++)
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
         if (counts(model, staged, t))
-            sum += spec->tasks.items[t].min_available.set ? spec->tasks.items[t].min_available.value
-                                                          : spec->tasks.items[t].replicas;
+            sum += needed(model, t);
     return sum;
 }
 
@@ -178,7 +186,7 @@ static struct blob *build_spec(const struct job_model *model,
         job->network_topology ? topology_of(job->network_topology, false) : NULL;
     scoped(json) json_t *groups = sub_groups(model);
     struct task_minimum *minimums = arena_array(arena, job->tasks.count, sizeof *minimums);
-    int64_t members = job->min_available;
+    int64_t members = job->min_available - model->absent;
     struct podgroup_spec spec = {
         .min_task_member.items = minimums,
         .queue = job->queue,
@@ -190,8 +198,10 @@ static struct blob *build_spec(const struct job_model *model,
 
     for (uint32_t t = 0; t < job->tasks.count; t++)
         if (counts(model, options->staged, t))
-            minimums[spec.min_task_member.count++] = (struct task_minimum){
-                job->tasks.items[t].name, job_task_minimum(&job->tasks.items[t])};
+            minimums[spec.min_task_member.count++] =
+                (struct task_minimum){job->tasks.items[t].name, (int32_t)needed(model, t)};
+    if (members < 1) /* a group of none is no group */
+        members = smaller(job->min_available, 1);
     if (options->staged)
         members = smaller(members, sum_minimums(model, true));
     spec.min_member = clamp(members);
@@ -211,6 +221,8 @@ struct blob *job_podgroup_body(struct job_model *model, const struct job_podgrou
 {
     struct job_compiled_spec *compiled = model->compiled;
 
+    if (model->absent)
+        return build_spec(model, options);
     if (!compiled->group_body) {
         bool shared =
             !(options->staged && compiled->has_dependencies) && !uses_priority(compiled->spec);

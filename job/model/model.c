@@ -94,6 +94,11 @@ static void count(struct job_model *model, struct job_task_model *task, const st
         if (sign > 0 && (task->vacant == 1 || index < task->vacant_from))
             task->vacant_from = index;
     }
+    if (slot->class == SLOT_SUCCEEDED && !slot->pod) {
+        task->absent += sign;
+        model->absent += sign;
+        model->gang_changed = true;
+    }
     if (is_to_remove(slot)) {
         task->to_remove += sign;
         model->to_remove += sign;
@@ -234,13 +239,13 @@ static void recount(struct job_model *model)
     if (model->counted_version != model->state.version)
         begin_version(model);
     memset(model->totals, 0, sizeof model->totals);
-    model->vacant = model->to_remove = model->tasks_below_minimum = 0;
+    model->vacant = model->to_remove = model->tasks_below_minimum = model->absent = 0;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
         struct job_task_model *task = &model->tasks[t];
 
         memset(task->by_class, 0, sizeof task->by_class);
         task->restarts = 0;
-        task->ready = task->vacant = task->to_remove = 0;
+        task->ready = task->vacant = task->to_remove = task->absent = 0;
         task->below_minimum = false;
         for (int32_t i = 0; i < task->n_slots; i++) {
             struct job_slot *slot = &task->slots[i];

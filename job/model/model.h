@@ -56,6 +56,7 @@ struct job_task_model {
     int32_t vacant_from;  /* lowest index that may be vacant */
     int32_t to_remove;    /* doomed pods with no write in flight */
     int32_t to_remove_to; /* highest index that may be in `to_remove` */
+    int32_t absent;       /* kept successes whose pod is deleted */
     bool unlocked;        /* dependencies are met (or there are none) */
     bool started;         /* counts in a staged gang (O-57): is_started */
     bool below_minimum;   /* fewer pods succeeded than the task's own minimum */
@@ -70,6 +71,7 @@ struct job_model {
     int32_t totals[SLOT_CLASS_N];
     int32_t tasks_below_minimum;
     int32_t vacant; /* number of vacant slots in unlocked tasks */
+    int32_t absent; /* kept successes of all tasks whose pod is deleted */
     int32_t to_remove;
     int32_t counted_version;    /* the version for which doomed pods were last determined */
     int32_t resumes;            /* part of state.retry_count */

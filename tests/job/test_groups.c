@@ -196,11 +196,38 @@ static void a_gang_waits_for_no_pod_that_cannot_be_created(void **unused)
     job_fixture_free(fixture);
 }
 
+/* A success is kept when its pod is deleted. The scheduler sees only the pods that are there, so the
+ * group does not ask for that one. covers: see O-61 */
+static void a_gang_does_not_ask_for_successes_without_pods(void **unused)
+{
+    static const char job[] =
+        "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: "
+        "default, "
+        "annotations: {volcano.sh/keep-succeeded: 'true'}}, spec: {minAvailable: 3, policies: "
+        "[{event: PodFailed, action: RestartPod}], tasks: [{name: a, replicas: 3, template: {spec: "
+        "{containers: [{name: c, image: i, command: [c]}]}}}]}}";
+    struct job_fixture *fixture = job_fixture_new(&(struct job_fixture_options){0});
+    scoped_str group = NULL;
+
+    job_fixture_apply(fixture, job);
+    group = mem_printf("j-%s", object_uid(job_fixture_get(fixture, &kind_job, "j")));
+    job_fixture_pods(fixture, POD_RUNNING);
+    job_fixture_pod(fixture, "j-a-0", POD_SUCCEEDED);
+    job_fixture_delete(fixture, &kind_pod, "j-a-0");
+    check("it is kept", !job_fixture_get(fixture, &kind_pod, "j-a-0"));
+    job_fixture_pod_failed(fixture, "j-a-1", 1);
+    check("made again", job_fixture_get(fixture, &kind_pod, "j-a-1") != NULL);
+    check_has("the group", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
+              "\"minMember\":2,\"minTaskMember\":{\"a\":2}");
+    job_fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_gang_waits_for_no_task_that_waits),
         cmocka_unit_test(a_gang_waits_for_no_pod_that_cannot_be_created),
+        cmocka_unit_test(a_gang_does_not_ask_for_successes_without_pods),
         cmocka_unit_test(a_job_says_what_its_podgroup_waits_for),
         cmocka_unit_test(what_a_job_waited_for_is_forgotten_when_it_goes_on),
         cmocka_unit_test(a_podgroup_of_the_legacy_name_goes_with_the_job),

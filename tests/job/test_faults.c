@@ -26,11 +26,11 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-    {"conflict", FAULTY_REFUSE, ERR_CONFLICT},
-    {"internal", FAULTY_REFUSE, ERR_INTERNAL},
-    {"too many", FAULTY_REFUSE, ERR_TOO_MANY},
-    {"timeout, but done", FAULTY_LOSE, ERR_TIMEOUT},
-    {"conflict, but done", FAULTY_LOSE, ERR_CONFLICT},
+    {"refused by a conflict", FAULTY_REFUSE, ERR_CONFLICT},
+    {"refused by an internal error", FAULTY_REFUSE, ERR_INTERNAL},
+    {"refused because of too many requests", FAULTY_REFUSE, ERR_TOO_MANY},
+    {"done and answered with a timeout", FAULTY_LOSE, ERR_TIMEOUT},
+    {"done and answered with a conflict", FAULTY_LOSE, ERR_CONFLICT},
     {"late", FAULTY_DELAY, ERR_NONE, 40},
 };
 

@@ -34,12 +34,13 @@ static void a_job_says_what_its_podgroup_waits_for(void **unused)
     static const struct {
         const char *name, *status, *message; /* `message`: what the job says; NULL = nothing */
     } cases[] = {
-        {"no condition", PENDING(""), NULL},
-        {"unschedulable", PENDING(CONDITION("Unschedulable", "20", "needs 2 cpu")), "needs 2 cpu"},
-        {"newer than scheduled",
+        {"a PodGroup without conditions gives no reason", PENDING(""), NULL},
+        {"an unschedulable PodGroup gives the reason",
+         PENDING(CONDITION("Unschedulable", "20", "needs 2 cpu")), "needs 2 cpu"},
+        {"Unschedulable counts when newer than Scheduled",
          PENDING(CONDITION("Scheduled", "20", "fine") "," CONDITION("Unschedulable", "30", "late")),
          "late"},
-        {"older than scheduled",
+        {"Unschedulable does not count when older than Scheduled",
          PENDING(CONDITION("Unschedulable", "20", "past") "," CONDITION("Scheduled", "30", "fine")),
          NULL},
     };

@@ -48,12 +48,12 @@ struct target_case {
 static void a_command_takes_what_it_names_and_nothing_else(void **unused)
 {
     static const struct target_case cases[] = {
-        {"a task", "volcano.sh/task-spec: a", "RestartTask", "j-a-1 j-a-0", 1},
-        {"a pod", "volcano.sh/pod-name: j-a-1", "RestartPod", "j-a-1", 1},
-        {"a task that is none", "volcano.sh/task-spec: nobody", "RestartTask", "", 0},
-        {"a pod that is none", "volcano.sh/pod-name: j-a-7", "RestartPod", "", 0},
-        {"a partition of a task without", "volcano.sh/task-spec: a, volcano.sh/partition-id: '0'",
-         "RestartPartition", "", 0},
+        {"a task is restarted", "volcano.sh/task-spec: a", "RestartTask", "j-a-1 j-a-0", 1},
+        {"a pod is restarted", "volcano.sh/pod-name: j-a-1", "RestartPod", "j-a-1", 1},
+        {"a task that does not exist", "volcano.sh/task-spec: nobody", "RestartTask", "", 0},
+        {"a pod that does not exist", "volcano.sh/pod-name: j-a-7", "RestartPod", "", 0},
+        {"a partition of a task without partitions",
+         "volcano.sh/task-spec: a, volcano.sh/partition-id: '0'", "RestartPartition", "", 0},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {

@@ -143,11 +143,11 @@ struct volume_case {
 static void a_claim_is_one_volume_and_each_path_a_mount(void **unused)
 {
     static const struct volume_case cases[] = {
-        {"two claims",
+        {"two claims are two volumes and two mounts",
          "[{mountPath: /a, volumeClaimName: c1}, {mountPath: /b, volumeClaimName: c2}]", 2, 2},
-        {"one claim twice at one path",
+        {"one claim twice at one path is one mount",
          "[{mountPath: /a, volumeClaimName: c1}, {mountPath: /a, volumeClaimName: c1}]", 1, 1},
-        {"one claim at two paths",
+        {"one claim at two paths is one volume and two mounts",
          "[{mountPath: /a, volumeClaimName: c1}, {mountPath: /b, volumeClaimName: c1}]", 1, 2},
     };
 

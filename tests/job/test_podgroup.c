@@ -230,31 +230,31 @@ static void what_the_core_follows_is_compared_by_value(void **unused)
         const char *name, *spec;
         bool differs;
     } rows[] = {
-        {"equal",
+        {"equal amounts do not differ",
          "{minMember: 1, minTaskMember: {a: 1}, queue: default, priorityClassName: high, "
          "minResources: {pods: 1, count/pods: '1000m'}}",
          false},
-        {"extra minimum",
+        {"a minimum of an unknown task does not count",
          "{minMember: 1, minTaskMember: {a: 1, z: 3}, queue: default, priorityClassName: high, "
          "minResources: {pods: 1, count/pods: 1}}",
          false},
-        {"other queue",
+        {"another queue does not count",
          "{minMember: 1, minTaskMember: {a: 1}, queue: other, priorityClassName: high, "
          "minResources: {pods: 1, count/pods: 1}}",
          false},
-        {"priority",
+        {"another priority class counts",
          "{minMember: 1, minTaskMember: {a: 1}, queue: default, priorityClassName: low, "
          "minResources: {pods: 1, count/pods: 1}}",
          true},
-        {"members",
+        {"another minMember counts",
          "{minMember: 2, minTaskMember: {a: 1}, queue: default, priorityClassName: high, "
          "minResources: {pods: 1, count/pods: 1}}",
          true},
-        {"no task minimums",
+        {"missing minimums of tasks count",
          "{minMember: 1, queue: default, priorityClassName: high, minResources: {pods: 1, "
          "count/pods: 1}}",
          true},
-        {"resources",
+        {"other resources count",
          "{minMember: 1, minTaskMember: {a: 1}, queue: default, priorityClassName: high, "
          "minResources: {pods: 2, count/pods: 1}}",
          true},

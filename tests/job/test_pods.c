@@ -221,11 +221,15 @@ struct needs_case {
 static void any_or_all_of_several_tasks(void **unused)
 {
     static const struct needs_case cases[] = {
-        {"any of two", "{name: [a, b], iteration: any}", "j-a-0 j-b-0 j-c-0"},
-        {"IterationAny", "{name: [a, b], iteration: IterationAny}", "j-a-0 j-b-0 j-c-0"},
-        {"all of two", "{name: [a, b], iteration: all}", "j-a-0 j-b-0"},
-        {"absent", "{name: [a, b]}", "j-a-0 j-b-0"},
-        {"any of one", "{name: [b], iteration: any}", "j-a-0 j-b-0"},
+        {"one of two tasks is enough with iteration any", "{name: [a, b], iteration: any}",
+         "j-a-0 j-b-0 j-c-0"},
+        {"IterationAny means the same as any", "{name: [a, b], iteration: IterationAny}",
+         "j-a-0 j-b-0 j-c-0"},
+        {"both tasks are needed with iteration all", "{name: [a, b], iteration: all}",
+         "j-a-0 j-b-0"},
+        {"both tasks are needed without iteration", "{name: [a, b]}", "j-a-0 j-b-0"},
+        {"the only task is needed with iteration any", "{name: [b], iteration: any}",
+         "j-a-0 j-b-0"},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {

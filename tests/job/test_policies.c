@@ -27,17 +27,18 @@ struct eviction_case {
 static void a_pod_deleted_by_a_user_is_an_eviction(void **unused)
 {
     static const struct eviction_case cases[] = {
-        {"restart", "policies: [{event: PodEvicted, action: RestartJob}]",
+        {"PodEvicted restarts the job", "policies: [{event: PodEvicted, action: RestartJob}]",
          "Pending Running Restarting Pending Running", 1},
-        {"any", "policies: [{event: \"*\", action: RestartJob}]",
+        {"* restarts the job", "policies: [{event: \"*\", action: RestartJob}]",
          "Pending Running Restarting Pending Running", 1},
-        {"terminate", "policies: [{events: [PodEvicted, PodFailed], action: TerminateJob}]",
+        {"PodEvicted terminates the job",
+         "policies: [{events: [PodEvicted, PodFailed], action: TerminateJob}]",
          "Pending Running Terminating Terminated", 0},
-        {"abort", "policies: [{event: PodEvicted, action: AbortJob}]",
+        {"PodEvicted aborts the job", "policies: [{event: PodEvicted, action: AbortJob}]",
          "Pending Running Aborting Aborted", 0},
-        {"task", "policies: [{event: PodEvicted, action: RestartTask}]",
+        {"PodEvicted restarts the task", "policies: [{event: PodEvicted, action: RestartTask}]",
          "Pending Running Restarting Pending Running", 1},
-        {"none", "", "Pending Running", 0},
+        {"without a policy the job goes on", "", "Pending Running", 0},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {

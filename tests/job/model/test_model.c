@@ -136,10 +136,10 @@ struct place_case {
 static void a_pod_is_known_by_task_version_and_name(void **unused)
 {
     static const struct place_case cases[] = {
-        {"another task", LABEL_TASK_SPEC, "other", "j-t-0"},
-        {"no task", LABEL_TASK_SPEC, NULL, "j-t-0"},
-        {"no version", ANNOTATION_JOB_VERSION, NULL, "j-t-0"},
-        {"a name without an index", NULL, NULL, "stranger"},
+        {"a pod of another task is unknown", LABEL_TASK_SPEC, "other", "j-t-0"},
+        {"a pod without a task is unknown", LABEL_TASK_SPEC, NULL, "j-t-0"},
+        {"a pod without a version is unknown", ANNOTATION_JOB_VERSION, NULL, "j-t-0"},
+        {"a pod whose name has no index is unknown", NULL, NULL, "stranger"},
     };
     struct record record = record_new(TASK("t", "replicas: 2"));
     scoped(object) struct object *known = pod_at(&record, 0, 0, POD_PENDING, false, false);
@@ -181,11 +181,12 @@ struct ready_case {
 static void readiness_of_what_a_task_depends_on(void **unused)
 {
     static const struct ready_case cases[] = {
-        {"running and ready", POD_RUNNING, true, true},
-        {"running, container not ready", POD_RUNNING, false, false},
-        {"succeeded", POD_SUCCEEDED, false, true},
-        {"pending", POD_PENDING, false, false},
-        {"failed", POD_FAILED, false, false},
+        {"a running pod with ready containers is ready", POD_RUNNING, true, true},
+        {"a running pod with a container that is not ready is not ready", POD_RUNNING, false,
+         false},
+        {"a succeeded pod is ready", POD_SUCCEEDED, false, true},
+        {"a pending pod is not ready", POD_PENDING, false, false},
+        {"a failed pod is not ready", POD_FAILED, false, false},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {

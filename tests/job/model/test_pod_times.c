@@ -42,9 +42,9 @@ static void an_end_that_is_seen_late_has_its_own_time(void **unused)
         enum pod_phase end;
         const char *want;
     } cases[] = {
-        {"by a verdict", "", POD_SUCCEEDED, "Completed"},
-        {"by a policy", "policies: [{event: PodFailed, action: CompleteJob}]", POD_FAILED,
-         "Completed"},
+        {"a job that a verdict ends has the time of the pod's end", "", POD_SUCCEEDED, "Completed"},
+        {"a job that a policy ends has the time of the pod's end",
+         "policies: [{event: PodFailed, action: CompleteJob}]", POD_FAILED, "Completed"},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
@@ -93,8 +93,9 @@ static void what_is_not_caused_by_a_pod_happens_when_it_is_decided(void **unused
     static const struct {
         const char *name, *extra;
     } cases[] = {
-        {"a delayed action", "policies: [{event: PodFailed, action: AbortJob, timeout: 5s}]"},
-        {"a Command", ""},
+        {"a delayed action happens when its delay is over",
+         "policies: [{event: PodFailed, action: AbortJob, timeout: 5s}]"},
+        {"a Command happens when it is executed", ""},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
@@ -124,19 +125,19 @@ static void a_stored_time_is_read_so_that_nothing_comes_early(void **unused)
         const char *name;
         int64_t init_ms, main_ms, want_ms;
     } cases[] = {
-        {"has not ended", 0, 0, 0},
-        {"exact", 0, 7250, 7250},
-        {"whole seconds", 0, 7000, 7999},
-        {"an init container that ended last", 7250, 0, 7250},
+        {"a pod that has not ended has no time of its end", 0, 0, 0},
+        {"a time with milliseconds is exact", 0, 7250, 7250},
+        {"a time in whole seconds is read as the end of its second", 0, 7000, 7999},
+        {"an init container may be the last to end", 7250, 0, 7250},
     };
     static const struct {
         const char *name;
         int64_t started_ms, entered_ms, want_ms;
     } starts[] = {
-        {"in the same second", 7250, 7000, 7250},
-        {"in another second", 8250, 7000, 7000},
-        {"earlier", 6900, 7000, 7000},
-        {"a time that is exact", 7250, 7100, 7100},
+        {"a start in the second of the phase counts", 7250, 7000, 7250},
+        {"a start in a later second does not count", 8250, 7000, 7000},
+        {"a start before the phase does not count", 6900, 7000, 7000},
+        {"a time of the phase with milliseconds is exact", 7250, 7100, 7100},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {

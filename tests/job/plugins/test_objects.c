@@ -493,12 +493,18 @@ static void the_configuration_names_hosts_and_port(void **unused)
 {
     /* clang-format off */
     static const struct config_case cases[] = {
-        {"another port", "{ssh: [--ssh-key-type=ed25519, --ssh-port=2026]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "2026") "Host *.j\n  Port 2026\n"},
-        {"a port below all", "{ssh: [--ssh-key-type=ed25519, --ssh-port=-10]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "22"), true},
-        {"a port above all", "{ssh: [--ssh-key-type=ed25519, --ssh-port=70000]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "22"), true},
-        {"one hostname", "{ssh: [--ssh-key-type=ed25519]}", TASK_OF("w", 3, "hostname: h, "), CONFIG_HEAD HOST("h", "h.j", "22")},
-        {"mpi's port", "{mpi: [--port=2222, --master=w]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "2222") "Host *.j\n  Port 2222\n"},
-        {"its own before mpi's", "{mpi: [--port=2222, --master=w], ssh: [--ssh-port=23]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "23") "Host *.j\n  Port 23\n"},
+        {"another port is in the configuration",
+         "{ssh: [--ssh-key-type=ed25519, --ssh-port=2026]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "2026") "Host *.j\n  Port 2026\n"},
+        {"a negative port is replaced by 22",
+         "{ssh: [--ssh-key-type=ed25519, --ssh-port=-10]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "22"), true},
+        {"a port above 65535 is replaced by 22",
+         "{ssh: [--ssh-key-type=ed25519, --ssh-port=70000]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "22"), true},
+        {"pods with one hostname are one entry",
+         "{ssh: [--ssh-key-type=ed25519]}", TASK_OF("w", 3, "hostname: h, "), CONFIG_HEAD HOST("h", "h.j", "22")},
+        {"ssh takes the port of mpi",
+         "{mpi: [--port=2222, --master=w]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "2222") "Host *.j\n  Port 2222\n"},
+        {"a port of ssh goes before that of mpi",
+         "{mpi: [--port=2222, --master=w], ssh: [--ssh-port=23]}", TASK_OF("w", 1, ""), CONFIG_HEAD REPLICA("j-w-0", "23") "Host *.j\n  Port 23\n"},
     };
     /* clang-format on */
 

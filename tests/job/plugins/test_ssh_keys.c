@@ -15,8 +15,9 @@ struct key_case {
 static void a_new_pair_belongs_together(void **unused)
 {
     static const struct key_case cases[] = {
-        {"rsa", job_key_rsa, "-----BEGIN RSA PRIVATE KEY-----\n", "ssh-rsa AAAAB3NzaC1yc2E"},
-        {"ed25519", job_key_ed25519, "-----BEGIN OPENSSH PRIVATE KEY-----\n",
+        {"a pair of RSA keys", job_key_rsa, "-----BEGIN RSA PRIVATE KEY-----\n",
+         "ssh-rsa AAAAB3NzaC1yc2E"},
+        {"a pair of Ed25519 keys", job_key_ed25519, "-----BEGIN OPENSSH PRIVATE KEY-----\n",
          "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5"},
     };
 

@@ -30,7 +30,7 @@ typedef void (*cluster_done_fn)(struct cluster_call *call, const struct object *
 
 struct cluster_call {
     cluster_done_fn done;
-    void *backend[4]; /* private to the backend */
+    void *backend[4]; /* private to the implementation of the cluster */
 };
 
 enum cluster_propagation { PROPAGATE_BACKGROUND, PROPAGATE_FOREGROUND, PROPAGATE_ORPHAN };
@@ -38,7 +38,7 @@ enum cluster_propagation { PROPAGATE_BACKGROUND, PROPAGATE_FOREGROUND, PROPAGATE
 struct cluster_removal {
     const char *uid;  /* precondition; NULL = any */
     int64_t revision; /* precondition; 0 = any */
-    int64_t grace_s;  /* -1 = the object's own */
+    int64_t grace_s;  /* grace period of the deletion; -1 = the object's own */
     enum cluster_propagation propagation;
 };
 
@@ -50,13 +50,14 @@ struct cluster_watcher {
     void (*changed)(struct cluster_watcher *watcher, enum cluster_change change,
                     const struct object *old, const struct object *object);
     const struct kind *kind;
-    struct cluster_watcher *next; /* private */
+    struct cluster_watcher *next; /* private to this module */
 };
 
 struct cluster_ops {
     const struct object *(*get)(struct cluster *c, const struct kind *kind, const char *ns,
                                 const char *name);
-    void (*each)(struct cluster *c, const struct kind *kind, const char *ns /* NULL = all */,
+    /* `ns` NULL: all namespaces. */
+    void (*each)(struct cluster *c, const struct kind *kind, const char *ns,
                  void (*visit)(void *arg, const struct object *object), void *arg);
     void (*each_owned)(struct cluster *c, const struct kind *kind, const char *owner_uid,
                        void (*visit)(void *arg, const struct object *object), void *arg);
@@ -72,7 +73,7 @@ struct cluster_ops {
     void (*unwatch)(struct cluster *c, struct cluster_watcher *watcher);
     void (*when_durable)(struct cluster *c, struct task *task);
     void (*forget)(struct cluster *c, struct task *task);
-    void (*hurry)(struct cluster *c); /* may be NULL */
+    void (*hurry)(struct cluster *c); /* asks for an early commit; may be NULL */
 };
 
 struct cluster {

@@ -16,13 +16,13 @@
 struct answer {
     struct answer *next;
     struct cluster_call *call;
-    struct object *result; /* owned; NULL after a removal or a failure */
-    struct error *err;     /* owned; NULL on success */
+    struct object *result; /* object of the answer, owned; NULL after a removal or a failure */
+    struct error *err;     /* error of the answer, owned; NULL on success */
 };
 
 struct watching {
     struct watching *next;
-    struct cluster_watcher *watcher; /* NULL: unwatched during delivery */
+    struct cluster_watcher *watcher; /* watcher to be told; NULL: it was removed during delivery */
     int64_t since;                   /* has got everything up to this revision; -1 = nothing yet */
 };
 
@@ -237,8 +237,8 @@ static void changed(struct store_listener *listener, enum store_change change,
         if (change != STORE_DELETED)
             return;
         registry_settle_now(e->registry, object);
-        tell(e, CHANGE_ADDED, NULL, object); /* no watcher sees the end of an object that it does
-                                              * not know */
+        /* A watcher never sees the end of an object that it does not know. */
+        tell(e, CHANGE_ADDED, NULL, object);
     }
     tell(e, words[change], old, object);
 }

@@ -9,12 +9,13 @@
 
 struct arena;
 
-struct arena *arena_new(size_t first_chunk_bytes); /* 0: a sensible default */
-void arena_free(struct arena *arena);              /* NULL is fine */
+/** Size of the first chunk; 0: a sensible default. */
+struct arena *arena_new(size_t first_chunk_bytes);
+void arena_free(struct arena *arena); /* NULL is ignored */
 SCOPED_DEFINE_PTR(arena, struct arena *, arena_free)
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* aligned for any type, zeroed, never NULL */
-/* overflow ends the process */
+/* an overflow of the product ends the process */
 void *arena_array(struct arena *arena, size_t count, size_t bytes_each);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t len);

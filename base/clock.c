@@ -17,10 +17,10 @@ enum { NS_PER_MS = 1000000 };
 
 struct clock {
     bool is_virtual;
-    _Atomic int64_t wall_ns, mono_ns; /* virtual only */
+    _Atomic int64_t wall_ns, mono_ns; /* times of a virtual clock */
     _Atomic int64_t lead_ns;          /* real only: how far its wall time is ahead of the
                                        * kernel's */
-    uint64_t random[4];               /* virtual only: xoshiro256** */
+    uint64_t random[4];               /* state of a virtual clock's random numbers: xoshiro256** */
 };
 
 static struct clock the_real_clock;
@@ -35,7 +35,7 @@ void clock_real_lead_ms(int64_t ms)
     atomic_store_explicit(&the_real_clock.lead_ns, ms * NS_PER_MS, memory_order_relaxed);
 }
 
-/* Ref: Vigna, splitmix64: spreads one seed over the generator's state. */
+/* Spreads one seed over the generator's state. Ref: Vigna, splitmix64. */
 static uint64_t splitmix(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15;
@@ -51,7 +51,8 @@ struct clock *clock_virtual_new(int64_t start_at_ms, uint64_t seed)
 
     clock->is_virtual = true;
     clock->wall_ns = start_at_ms * NS_PER_MS;
-    clock->mono_ns = 1000 * (int64_t)NS_PER_MS; /* not zero, because zero often means "never" */
+    /* The monotonic time does not begin at 0, because zero often means "never". */
+    clock->mono_ns = 1000 * (int64_t)NS_PER_MS;
     for (size_t i = 0; i < 4; i++)
         clock->random[i] = splitmix(&seed);
     return clock;
@@ -131,7 +132,7 @@ static uint64_t rotl(uint64_t x, int k)
     return (x << k) | (x >> (64 - k));
 }
 
-/* Ref: Blackman and Vigna, xoshiro256** 1.0. */
+/* Returns the next random number of a virtual clock. Ref: Blackman and Vigna, xoshiro256** 1.0. */
 static uint64_t virtual_random(uint64_t s[4])
 {
     uint64_t result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
@@ -157,8 +158,8 @@ void clock_uuid(struct clock *clock, char out[CLOCK_UUID_LEN + 1])
     unsigned char bytes[16];
 
     memcpy(bytes, words, sizeof bytes);
-    bytes[6] = (unsigned char)((bytes[6] & 0x0F) | 0x40); /* version 4 */
-    bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80); /* variant 1 */
+    bytes[6] = (unsigned char)((bytes[6] & 0x0F) | 0x40); /* a uuid of version 4 */
+    bytes[8] = (unsigned char)((bytes[8] & 0x3F) | 0x80); /* a uuid of variant 1 */
 
     char *at = out;
 

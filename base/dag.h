@@ -20,7 +20,7 @@ struct dag {
     uint32_t vertices;
     uint32_t *
         first; /* [vertices + 1]: the successors of v are next[first[v]] up to next[first[v + 1]] */
-    uint32_t *next; /* [edges], in the order the edges were given */
+    uint32_t *next; /* ends of the edges, [edges], in the order the edges were given */
 };
 
 /** Build the graph; `edges` is borrowed during the call, ends must be below `vertices`. */

@@ -64,8 +64,9 @@ bool error_set(struct error *err, enum error_code code, const char *field, const
     PRINTF_LIKE(4, 5);
 
 /**
- * The same with the text of `errno_value` appended as ": text"; libuv's negative codes are fine.
- * The code is NOT_FOUND, EXISTS, STORAGE (disk or quota full), TIMEOUT, or else INTERNAL.
+ * Fills `err` as error_set does, with the text of `errno_value` appended as ": text"; libuv's
+ * negative codes are allowed. The code is NOT_FOUND, EXISTS, STORAGE (disk or quota full), TIMEOUT,
+ * or else INTERNAL.
  */
 bool error_errno(struct error *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
@@ -76,9 +77,9 @@ void error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 enum { ERROR_LIST_MAX = 100 };
 
 struct error_list {
-    struct error *items; /* [count] */
+    struct error *items; /* the errors, [count] */
     size_t count;
-    size_t dropped; /* found beyond ERROR_LIST_MAX */
+    size_t dropped; /* number of errors found beyond ERROR_LIST_MAX */
 };
 
 void error_list_add(struct error_list *list, enum error_code code, const char *field,

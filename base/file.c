@@ -254,8 +254,8 @@ static bool thaw(int fd)
     return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 }
 
-/* The same for an entry. Only directories and regular files have the flag; others are not opened,
- * because opening a device can have effects. */
+/* Thaws an entry of a directory. Only directories and regular files have the flag; others are not
+ * opened, because opening a device can have effects. */
 static bool thaw_entry(int dir_fd, const char *name)
 {
     struct stat info;
@@ -269,7 +269,8 @@ static bool thaw_entry(int dir_fd, const char *name)
     return fd >= 0 && thaw(fd);
 }
 
-/* unlinkat, also for entries that are immutable or lie in an immutable directory of the tree. */
+/* Removes an entry as unlinkat does, also one that is immutable or lies in an immutable directory
+ * of the tree. */
 static int unlink_any(int dir_fd, const char *name, int flags, bool in_tree)
 {
     bool thawed;

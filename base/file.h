@@ -15,7 +15,8 @@
 bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err);
 bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                   struct error *err);
-/** The same for a file that may not be regular, such as a pipe or a terminal. Reads to its end. */
+/** Reads a file as file_read does, but one that may not be regular, such as a pipe or a terminal.
+ * Reads to its end. */
 bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                       struct error *err);
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct heap_item {
-    size_t position; /* private; 0 = in no heap */
+    size_t position; /* private: position in the heap; 0 = in no heap */
 };
 
 struct heap_row {
@@ -23,10 +23,10 @@ struct heap_row {
 };
 
 struct heap {
-    /** Whether `a` comes before `b`, which has the same key. Set by the owner before the first item
-     * is added. */
+    /** Returns whether `a` comes before `b`, which has the same key. The owner sets it before it
+     * adds the first item. */
     bool (*before)(const struct heap_item *a, const struct heap_item *b);
-    struct heap_row *rows; /* private: [count + 1], row 0 unused */
+    struct heap_row *rows; /* private: the rows of the heap, [count + 1], row 0 unused */
     size_t count;
     size_t cap;
 };
@@ -36,7 +36,8 @@ void heap_release(struct heap *heap); /* the items belong to the caller */
 /** Adds an item that is in no heap. */
 void heap_add(struct heap *heap, struct heap_item *item, int64_t key);
 void heap_remove(struct heap *heap, struct heap_item *item); /* no-op when the item is in no heap */
-/** What `before` compares has changed for the item. No-op when it is in no heap. */
+/** Moves an item for which `before` now gives another order. Does nothing when the item is in no
+ * heap. */
 void heap_moved(struct heap *heap, struct heap_item *item);
 
 /** The item that comes before all others; NULL when the heap is empty. */

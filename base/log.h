@@ -13,7 +13,7 @@ enum log_format { LOG_TEXT, LOG_JSON };
 
 struct log_kv {
     const char *key;
-    const char *str; /* NULL: the pair is a number */
+    const char *str; /* text of the pair; NULL: the pair is a number */
     int64_t num;
 };
 
@@ -26,7 +26,7 @@ static inline struct log_kv kv_int(const char *key, int64_t value)
     return (struct log_kv){key, 0, value};
 }
 
-/* without a call the log goes to stderr, from WARN on, as text */
+/* Sets where log lines go. Without a call they go to stderr, from WARN on, as text. */
 void log_to(int fd, enum log_level level, enum log_format format);
 bool log_enabled(enum log_level level);
 void log_event(enum log_level level, const char *event, const struct log_kv *pairs, unsigned count);

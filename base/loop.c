@@ -32,16 +32,16 @@ struct loop {
     size_t holds;
     uint64_t activity; /* counts what could change whether there is something to do */
 
-    struct task *head, **tail; /* posted */
+    struct task *head, **tail; /* list of posted tasks */
 
     struct heap timers; /* started; the next to fire comes first */
-    uint64_t n_started; /* timers, ever */
+    uint64_t n_started; /* number of timers started so far */
 
     struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
     struct task *idle;                   /* posted when nothing can happen any more; or NULL */
 
     uv_prepare_t before_poll;
-    uv_timer_t alarm; /* real clock only */
+    uv_timer_t alarm; /* alarm of the real clock; unused by a virtual one */
     int64_t alarm_ns; /* time for which the alarm is armed; 0: not armed */
 };
 
@@ -265,7 +265,8 @@ static void before_poll(uv_prepare_t *prepare)
         uv_stop(&loop->uv); /* this pass looks, but does not sleep */
 }
 
-/* Whether a pass of libuv would call back at once, as far as it can be seen from outside. */
+/* Returns whether a pass of libuv would call back at once, as far as it can be seen from
+ * outside. */
 static bool poll_ready(struct loop *loop)
 {
     struct pollfd epoll = {.fd = uv_backend_fd(&loop->uv), .events = POLLIN};

@@ -30,8 +30,8 @@ typedef void (*task_fn)(struct task *task);
 
 struct task {
     task_fn run;
-    struct task *next; /* private */
-    bool posted;       /* for owners read only */
+    struct task *next; /* private to this module */
+    bool posted;       /* the task is posted; owners only read it */
 };
 
 /* A timer is a member of its owner's struct; its owner sets `fire`. Timers that are due at the same
@@ -41,9 +41,9 @@ typedef void (*timer_fn)(struct timer *timer);
 
 struct timer {
     timer_fn fire;
-    int64_t due_ns;       /* for owners read only; monotonic time */
+    int64_t due_ns;       /* when the timer fires, in monotonic time; owners only read it */
     uint64_t started;     /* private: the number of this start, counted by the loop */
-    struct heap_item row; /* private: in the loop's heap */
+    struct heap_item row; /* private: element of the loop's heap */
 };
 
 struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or real */
@@ -78,7 +78,7 @@ bool timer_armed(const struct timer *timer);
  */
 struct turn_hook {
     void (*end)(struct turn_hook *hook);
-    struct turn_hook *next; /* private */
+    struct turn_hook *next; /* private to this module */
 };
 void loop_on_turn_end(struct loop *loop, struct turn_hook *hook);
 void loop_off_turn_end(struct loop *loop, struct turn_hook *hook);
@@ -98,7 +98,7 @@ void loop_unhold(struct loop *loop);
 struct pool_work {
     void (*run)(struct pool_work *work);
     void (*done)(struct pool_work *work);
-    uv_work_t req; /* private */
+    uv_work_t req; /* private to this module */
     struct loop *loop;
 };
 void loop_work(struct loop *loop, struct pool_work *work);
@@ -110,12 +110,13 @@ void loop_work(struct loop *loop, struct pool_work *work);
  */
 struct loop_mail;
 struct loop_mail *loop_mail_new(struct loop *loop, task_fn on_mail, struct task *task);
-/* may be called on any thread; several calls may cause one run */
+/* Causes a run of the mail's callback on the loop. It may be called on any thread; several calls
+ * may cause one run. */
 void loop_mail_send(struct loop_mail *mail);
-/* called on the loop; the mail is freed when libuv has closed its handle */
+/* Closes the mail. It is called on the loop; the mail is freed when libuv has closed its handle. */
 void loop_mail_close(struct loop_mail *mail);
 
-void loop_run(struct loop *loop); /* runs until loop_stop */
+void loop_run(struct loop *loop); /* runs the loop until loop_stop */
 void loop_stop(struct loop *loop);
 
 /**

@@ -8,13 +8,13 @@
 #include "base/compiler.h"
 #include "base/scoped.h"
 
-MUST_USE void *mem_alloc(size_t bytes); /* zeroed */
+MUST_USE void *mem_alloc(size_t bytes); /* the memory is zeroed */
 MUST_USE void *mem_array(size_t count, size_t bytes_each);
-/** The same for memory that is accessed at random. It uses huge pages if the array fills at least
- * one and the system provides them. */
+/** Allocates an array as mem_array does, for memory that is accessed at random. It uses huge pages
+ * if the array fills at least one and the system provides them. */
 MUST_USE void *mem_array_wide(size_t count, size_t bytes_each);
 MUST_USE void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
-MUST_USE char *mem_strdup(const char *text);        /* NULL stays NULL */
+MUST_USE char *mem_strdup(const char *text);        /* NULL gives NULL */
 MUST_USE char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
 void mem_free(void *ptr);
 NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */

@@ -16,8 +16,8 @@ struct metric {
     struct metric_family *family;
     TAILQ_ENTRY(metric) all; /* series of the family */
     uint64_t hash;
-    double value;      /* histogram: sum of what was observed */
-    uint64_t *buckets; /* histogram: [n_ends + 1], each for itself */
+    double value;      /* value; of a histogram the sum of what was observed */
+    uint64_t *buckets; /* histogram: the counts of the buckets, [n_ends + 1], each for itself */
     char *labels;      /* `a="x",b="y"`, escaped; "" without labels */
     char values[];     /* NUL-terminated, one after the other */
 };

@@ -28,15 +28,15 @@ struct metric_def {
     const char *help;
     enum metric_type type;
     const char *labels[METRIC_LABELS_MAX]; /* names; NULL after the last */
-    const double *ends;                    /* histogram: [n_ends] upper bounds of the buckets,
-                                            * ascending */
+    const double *ends; /* histogram: upper bounds of the buckets, [n_ends], ascending */
     size_t n_ends;
-    size_t max_series; /* 0 means METRIC_SERIES_DEFAULT; the series "other" is not counted */
+    size_t max_series; /* largest number of series without the series "other"; 0 means
+                        * METRIC_SERIES_DEFAULT */
 };
 
 struct metrics;
 struct metric_family;
-struct metric; /* one series */
+struct metric; /* one series of a family */
 
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics); /* frees all families and series too; NULL is fine */
@@ -54,15 +54,16 @@ void metric_drop(struct metric_family *family, const char *const values[]);
 void metric_add(struct metric *metric, double by); /* counters only grow, gauges may shrink */
 /** Sets a gauge, or a counter whose value is kept elsewhere. */
 void metric_set(struct metric *metric, double value);
-void metric_observe(struct metric *metric, double value); /* O(log buckets) */
+void metric_observe(struct metric *metric, double value); /* takes O(log buckets) */
 
 /** Code that keeps values itself. `refresh` sets its series and is called before each writing. */
 struct metrics_source {
     void (*refresh)(struct metrics_source *source);
-    LIST_ENTRY(metrics_source) all; /* private */
+    LIST_ENTRY(metrics_source) all; /* private to this module */
 };
-void metrics_source_add(struct metrics *metrics, struct metrics_source *source); /* borrowed */
-/* allowed also for a source that was never added */
+/** `source` is borrowed until it is removed. */
+void metrics_source_add(struct metrics *metrics, struct metrics_source *source);
+/* Removes a source; allowed also for a source that was never added. */
 void metrics_source_remove(struct metrics_source *source);
 
 /** Appends everything in Prometheus' text format 0.0.4, in the order in which families and series

@@ -33,7 +33,7 @@ SCOPED_DEFINE(name_index, struct name_index, name_index_release)
 
 /** Maps `name` to `position`. Returns its former position, or NAME_NONE. */
 uint32_t name_index_put(struct name_index *index, const char *name, uint32_t position);
-/* returns the position, or NAME_NONE */
+/* Returns the position of a name, or NAME_NONE. */
 uint32_t name_index_get(const struct name_index *index, const char *name);
 
 /** A name that is not terminated by a NUL. */
@@ -42,8 +42,8 @@ struct name_part {
     size_t len;
 };
 
-/** The same for names[0] … names[count - 1] in this order, with positions `first`, `first` + 1, …
- * The former position of each is written to `before` [count]. */
+/** Adds names[0] … names[count - 1] in this order, as name_index_put does, with positions `first`,
+ * `first` + 1, … The former position of each is written to `before` [count]. */
 void name_index_put_all(struct name_index *index, const char *const *names, size_t count,
                         uint32_t first, uint32_t *before);
 /** Writes the position of each name to `positions` [count]. */

@@ -14,14 +14,15 @@
 #include "base/heap.h"
 
 struct source {
-    void (*ready)(struct source *source, uint32_t events); /* EPOLLIN, … */
+    /* Called with EPOLLIN, EPOLLOUT, … when the descriptor is ready. */
+    void (*ready)(struct source *source, uint32_t events);
     int fd;
 };
 
 struct alarm {
     void (*ring)(struct alarm *alarm);
-    int64_t due_ns;       /* monotonic */
-    struct heap_item row; /* private: in the heap of the reactor */
+    int64_t due_ns;       /* monotonic time at which the alarm is due */
+    struct heap_item row; /* private: element of the heap of the reactor */
 };
 
 struct reactor {
@@ -39,11 +40,11 @@ void reactor_run(struct reactor *reactor); /* runs until reactor->stopped is set
 
 bool reactor_add(struct reactor *reactor, struct source *source, uint32_t events);
 void reactor_change(struct reactor *reactor, struct source *source, uint32_t events);
-/* call it before closing the descriptor */
+/* Stops watching a descriptor. Call it before closing the descriptor. */
 void reactor_remove(struct reactor *reactor, struct source *source);
 
 void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns);
-/* no-op when the alarm is not set */
+/* Clears an alarm. Does nothing when the alarm is not set. */
 void alarm_clear(struct reactor *reactor, struct alarm *alarm);
 static inline bool alarm_is_set(const struct alarm *alarm)
 {

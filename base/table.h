@@ -12,17 +12,17 @@
 
 struct table_slot {
     uint64_t hash;
-    void *item; /* NULL: free */
+    void *item; /* item in the slot; NULL: free */
 };
 
 struct table {
-    struct table_slot *slots; /* [mask + 1], NULL while empty */
+    struct table_slot *slots; /* the slots, [mask + 1]; NULL while the table is empty */
     size_t mask, count;
 };
 
 void table_release(struct table *table); /* frees the slots; items belong to the caller */
 
-/** Whether `item` has this key. */
+/** Returns whether `item` has this key. */
 typedef bool (*table_same_fn)(const void *item, const void *key);
 /** Returns the item with this hash and key, or NULL. */
 void *table_find(const struct table *table, uint64_t hash, table_same_fn same, const void *key);

@@ -155,7 +155,8 @@ static struct unit next_unit(const char *text, size_t len)
     return (struct unit){1, (c >= ' ' && c != 0x7f) || c == '\t' ? UNIT_PRINTED : UNIT_DROPPED};
 }
 
-/* What is seen of a line that overwrites itself: the text behind its last carriage return. */
+/* Returns what is seen of a line that overwrites itself: the text behind its last carriage
+ * return. */
 static const char *last_text(const char *line, size_t *len)
 {
     size_t from;

@@ -27,18 +27,21 @@ struct term {
 };
 
 void term_look(struct term *term, FILE *stream); /* call it again after SIGWINCH */
-const char *term_color(const struct term *term, enum color color); /* "" without colours */
+/** Returns "" on a terminal without colours. */
+const char *term_color(const struct term *term, enum color color);
 const char *term_reset(const struct term *term);
 
 /** Columns a UTF-8 text takes, as wcwidth counts. */
 int term_text_width(const char *text);
 /** Print `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
 void term_print_cell(FILE *out, const char *text, int width);
-/** The same into a buffer. Drawing characters become ASCII where `term` has no Unicode. */
+/** Appends a cell to a buffer, as term_print_cell prints one. Drawing characters become ASCII where
+ * `term` has no Unicode. */
 void term_write_cell(const struct term *term, const char *text, int width, struct buf *out);
 /** Appends a line of a program's output in a form that is safe for a terminal: control characters
  * are removed, except tabs and colours. If the line overwrites itself with carriage returns, only
  * the last text is kept. */
 void term_write_line(const char *line, size_t len, struct buf *out);
-/** The same without colours, and with tabs as blanks: a text whose width can be measured. */
+/** Appends the line as term_write_line does, but without colours, and with tabs as blanks: a text
+ * whose width can be measured. */
 void term_write_plain(const char *line, size_t len, struct buf *out);

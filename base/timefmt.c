@@ -11,10 +11,11 @@ static const int64_t ns_per_s = 1000000000;
 
 struct civil {
     int64_t year;
-    unsigned month, day; /* counted from 1 */
+    unsigned month, day; /* month and day, counted from 1 */
 };
 
-/* Ref: Hinnant, chrono-compatible low-level date algorithms: civil_from_days, days_from_civil. */
+/* Converts days since 1970 to a date. Ref: Hinnant, chrono-compatible low-level date algorithms:
+ * civil_from_days, days_from_civil. */
 static struct civil civil_from_days(int64_t days)
 {
     days += 719468;
@@ -311,7 +312,7 @@ static char *put_whole_before(char *end, uint64_t value)
     return end;
 }
 
-/* Ref: Go time.Duration.String. */
+/* Formats a duration as Go does. Ref: Go time.Duration.String. */
 void duration_format(int64_t ns, char out[TIME_TEXT_MAX])
 {
     char text[TIME_TEXT_MAX];
@@ -369,7 +370,7 @@ static void put_pair(char out[TIME_TEXT_MAX], int64_t a, char unit_a, int64_t b,
     memcpy(out, at, (size_t)(text + sizeof text - at));
 }
 
-/* Ref: k8s.io/apimachinery/pkg/util/duration, HumanDuration. */
+/* Formats a duration as kubectl does. Ref: k8s.io/apimachinery/pkg/util/duration, HumanDuration. */
 void duration_precise(int64_t ms, char out[TIME_TEXT_MAX])
 {
     if (ms < (int64_t)60 * 1000)

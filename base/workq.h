@@ -16,18 +16,18 @@ typedef void (*work_fn)(struct work *work);
 
 struct work {
     work_fn handle;     /* the owner sets it before the first add */
-    struct task task;   /* private */
-    struct timer timer; /* private: back-off or delay */
-    struct loop *loop;  /* private */
-    unsigned failures;  /* consecutive; cleared by work_forget */
+    struct task task;   /* private to this module */
+    struct timer timer; /* private: timer of a back-off or delay */
+    struct loop *loop;  /* private to this module */
+    unsigned failures;  /* number of consecutive failures; work_forget sets it to 0 */
 };
 
 void work_init(struct work *work, struct loop *loop, work_fn handle);
 /* Adding a key at once keeps a delayed wake-up that was requested earlier. */
 void work_add(struct work *work);                   /* soon, in this turn */
 void work_add_after(struct work *work, int64_t ms); /* keeps an earlier wake-up */
-/* adds the key after 5 ms · 2^failures, at most 60 s */
+/* Adds the key after 5 ms · 2^failures, at most 60 s. */
 void work_add_backoff(struct work *work);
-/* call it after success; the next failure then waits 5 ms again */
+/* Forgets the failures. Call it after success; the next failure then waits 5 ms again. */
 void work_forget(struct work *work);
 void work_stop(struct work *work); /* must be called before its memory is freed */

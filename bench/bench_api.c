@@ -30,7 +30,7 @@ struct bench {
     struct api *api;
     const char *target;
     struct buf body;
-    struct asked *asked; /* [in_flight] */
+    struct asked *asked; /* requests in flight, [in_flight] */
     size_t in_flight;
     long number;
 };

@@ -28,7 +28,7 @@ enum { ROUNDS = 3 };
 
 struct bench {
     uint32_t steps;
-    struct dag_edge *edges; /* [n_edges] */
+    struct dag_edge *edges; /* edges of the graph, [n_edges] */
     size_t n_edges;
     struct arena *arena;
     struct jobflow_spec spec;

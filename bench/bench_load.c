@@ -47,7 +47,7 @@ enum {
 
 /* The times of a change that watchers will see. */
 struct moments {
-    int64_t due_us, sent_us, acknowledged_us; /* 0 = not yet */
+    int64_t due_us, sent_us, acknowledged_us; /* times of a change; 0 = not yet */
 };
 
 struct link {
@@ -58,10 +58,10 @@ struct link {
     size_t sent;
     int64_t due_us;
     long asked; /* index of the request within this run, from 0 */
-    /* head of the response */
+    /* The head of the response. */
     struct buf head;
     bool has_head, chunked;
-    size_t left;           /* bytes left of a body with a known length */
+    size_t left;           /* number of bytes left of a body with a known length */
     char tail[TAIL_BYTES]; /* the last bytes read */
     size_t tail_len;
 };
@@ -82,10 +82,11 @@ struct load {
     int last_refusal;
     uint64_t bytes;
     struct times took;
-    struct times since_due, since_sent, since_acknowledged; /* latencies of events */
-    long first;                                             /* number of the first request of the
+    /* Latencies of events since three moments of their change. */
+    struct times since_due, since_sent, since_acknowledged;
+    long first;              /* number of the first request of the
                                                              * run */
-    struct moments *changes;                                /* [cap] by request of this run */
+    struct moments *changes; /* changes by number of the request in this run, [cap] */
     size_t cap;
 };
 
@@ -417,7 +418,7 @@ static void run(struct load *load)
         poll_once(load);
     }
     load->end_us = now_us();
-    /* wait for events that have not reached all watchers */
+    /* Wait for events that have not reached all watchers. */
     while (load->watchers &&
            load->since_due.n < (uint64_t)load->answered * (uint64_t)load->watchers &&
            now_us() < load->end_us + 5000000)

@@ -53,7 +53,7 @@ static void start_one(struct bench *bench)
     if (bench->unfiltered && !container.security_context)
         container.security_context = json_pack("{s:{s:s}}", "seccompProfile", "type", "Unconfined");
     clock_uuid(clock_real(), uid);
-    /* each pod has its own address of the private network; at other levels any address will do */
+    /* Each pod has its own address of the private network; at other levels any address will do. */
     snprintf(ip, sizeof ip, "10.127.%d.%d", 4 + bench->serial / 250 % 250, 1 + bench->serial % 250);
     bench->serial++;
     bench->started++;

@@ -39,7 +39,7 @@ struct figures {
 
 struct bench {
     size_t n;
-    uint32_t *order; /* [n] */
+    uint32_t *order; /* order of the look-ups, [n] */
     struct figures uthash, table, name_index;
 };
 
@@ -173,7 +173,8 @@ static void measure_names(struct bench *b)
 
 static void shuffle(struct bench *b)
 {
-    struct clock *clock = clock_virtual_new(0, 1); /* a fixed seed */
+    /* A fixed seed gives the same keys in each run. */
+    struct clock *clock = clock_virtual_new(0, 1);
 
     b->order = mem_array_wide(b->n, sizeof *b->order);
     for (uint32_t i = 0; i < b->n; i++) {

@@ -23,4 +23,4 @@ struct flow_options {
 struct flow_controller *flow_controller_start(struct cluster *cluster,
                                               const struct flow_options *options);
 /** Stops reacting at once. Its memory is freed when the last write in flight has been answered. */
-void flow_controller_stop(struct flow_controller *controller); /* NULL is fine */
+void flow_controller_stop(struct flow_controller *controller); /* NULL is ignored */

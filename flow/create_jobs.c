@@ -318,7 +318,7 @@ static void process_ready_step(struct flow *flow, uint32_t step)
     }
 }
 
-/* How many more jobs maxRunningJobs allows. */
+/* Returns how many more jobs maxRunningJobs allows. */
 static uint32_t jobs_allowed(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;

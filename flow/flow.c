@@ -374,7 +374,8 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     object_unref(before);
 }
 
-/* Whether a finished flow may be closed: no job can change any more, and everything is stored. */
+/* Returns whether a finished flow may be closed: no job can change any more, and everything is
+ * stored. */
 static bool settled(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && flow_phase_finished(flow->writer.written_phase) &&
@@ -384,8 +385,8 @@ static bool settled(const struct flow *flow)
            !flow_retry_wanted(flow);
 }
 
-/* Whether the last job of a finished flow has ended since the last status was rendered. No further
- * change will come, so there is no reason to wait for one. */
+/* Returns whether the last job of a finished flow has ended since the last status was rendered. No
+ * further change will come, so there is no reason to wait for one. */
 static bool last_job_ended(const struct flow *flow)
 {
     return flow_phase_finished(flow->state.phase) && flow->writer.rendered_while_running &&

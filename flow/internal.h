@@ -70,7 +70,7 @@ struct job_retention {
 
 struct flow {
     struct flow_controller *controller;
-    struct object *object; /* newest version */
+    struct object *object; /* the newest version known */
     enum flow_opening opening;
     struct flow_model model; /* the model of an open flow */
     struct flow_state state;
@@ -141,11 +141,11 @@ void flow_renew_iteration_budgets(struct flow *flow);
 void flow_sync(struct flow *flow);
 /** Takes over a version of the job of a step. */
 void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job);
-/** Whether jobs may still be created, now or once the flow is resumed. */
+/** Returns whether jobs may still be created, now or once the flow is resumed. */
 bool flow_may_create(const struct flow *flow);
-/** Whether jobs may be created now. */
+/** Returns whether jobs may be created now. */
 bool flow_creates_now(const struct flow *flow);
-/** Whether the flow is the controller of the job, by uid. */
+/** Returns whether the flow is the controller of the job, by uid. */
 bool flow_owns(const struct flow *flow, const struct object *job);
 /** The job of a step if this flow owns it: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
@@ -155,7 +155,7 @@ enum failure_policy flow_failure_policy(const struct flow *flow);
 void flow_set_reason(struct flow *flow, const char *reason, const char *message);
 /** The delay before the next try after `failures` failed ones: `first_ms`, doubling up to 30 s. */
 int64_t flow_retry_delay_ms(unsigned failures, int64_t first_ms);
-/** Whether two texts are equal; NULL equals only NULL. */
+/** Returns whether two texts are equal; NULL equals only NULL. */
 bool flow_same_text(const struct blob *a, const struct blob *b);
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
@@ -208,7 +208,7 @@ void flow_backoff_update_all(struct flow *flow);
 void flow_update_deadline(struct flow *flow);
 /** The same for the time to live. */
 void flow_update_ttl(struct flow *flow);
-/** Whether the deadline is why the flow fails or failed. */
+/** Returns whether the deadline is why the flow fails or failed. */
 bool flow_deadline_hit(const struct flow *flow);
 /** Appends "the flow's deadline (3 s) passed". */
 void flow_write_deadline(const struct flow *flow, struct buf *out);
@@ -238,9 +238,9 @@ void flow_stop_job_commands(struct flow *flow);
 
 /* manual_retry.c */
 
-/** Whether a retry of this failed flow is requested. */
+/** Returns whether a retry of this failed flow is requested. */
 bool flow_retry_wanted(const struct flow *flow);
-/** Whether it is requested and no job is left that stands in its way. */
+/** Returns whether it is requested and no job is left that stands in its way. */
 bool flow_retry_may_begin(const struct flow *flow);
 void flow_retry_begin(struct flow *flow);
 /** Ends a request for the retry of a flow that has not failed: it has no effect, now or later. */

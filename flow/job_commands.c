@@ -51,7 +51,7 @@ static enum job_command command_of(const struct flow *flow)
     return JOB_COMMAND_NONE;
 }
 
-/* Whether the present command is for the job of this step. */
+/* Returns whether the present command is for the job of this step. */
 static bool concerns(const struct flow *flow, uint32_t i)
 {
     const struct step *step = &flow->model.steps[i];
@@ -117,8 +117,8 @@ static void not_done(struct flow *flow, const struct command_call *command, cons
         again_later(flow);
 }
 
-/* Whether the error means that nothing is left to do: the job was commanded before, is gone, or is
- * another one of the same name. */
+/* Returns whether the error means that nothing is left to do: the job was commanded before, is
+ * gone, or is another one of the same name. */
 static bool is_harmless(const struct command_call *command, const struct error *err)
 {
     const struct object *job;

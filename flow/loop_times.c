@@ -63,7 +63,7 @@ static void close_time(struct loop_time *time, int64_t now_ms)
     time->began_ms = -1;
 }
 
-/* Whether the job of an iteration is the first one of its loop. */
+/* Returns whether the job of an iteration is the first one of its loop. */
 static bool is_first(const struct flow_model *m, uint32_t loop, uint32_t iteration)
 {
     return iteration == loop + 1 && m->steps[iteration].attempt == 1;

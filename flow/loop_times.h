@@ -25,6 +25,6 @@ void loop_times_job_changed(struct loop_times *times, const struct flow_model *m
                             uint32_t iteration, bool is_new, int64_t now_ms);
 /** Close the times of loops that are over. O(loops). */
 void loop_times_close(struct loop_times *times, const struct flow_model *m, int64_t now_ms);
-/** How long the loop took, in milliseconds; -1: it is not over, or that is not known. */
+/** Returns how long the loop took, in milliseconds; -1: it is not over, or that is not known. */
 int64_t loop_times_took(const struct loop_times *times, const char *loop);
 void loop_times_release(struct loop_times *times);

@@ -43,8 +43,8 @@ bool flow_retry_wanted(const struct flow *flow)
            unseen_value(flow);
 }
 
-/* Whether jobs are still being terminated. They would fail the retried flow again, so the retry
- * waits for their end. */
+/* Returns whether jobs are still being terminated. They would fail the retried flow again, so the
+ * retry waits for their end. */
 static bool jobs_are_ending(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;

@@ -44,7 +44,7 @@ static void probe_job(struct flow *flow, struct step_probe *probe, size_t target
                                               probe->depends->probe, job, on_passed, probe);
 }
 
-/* Whether the target is satisfied now. */
+/* Returns whether the target is satisfied now. */
 static bool is_met(const struct flow *flow, const struct step_probe *probe, size_t target,
                    uint32_t step)
 {

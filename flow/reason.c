@@ -93,7 +93,8 @@ static void name_steps(const struct flow_model *m, const struct step_set *steps,
     }
 }
 
-/* Whether a probe of the dependent has waited for the failure of the step, and has seen it. */
+/* Returns whether a probe of the dependent has waited for the failure of the step, and has seen
+ * it. */
 static bool has_awaited(const struct flow *flow, uint32_t step, uint32_t dependent)
 {
     const struct flow_model *m = &flow->model;

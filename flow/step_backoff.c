@@ -68,8 +68,8 @@ static void remove_job(struct step_backoff *backoff)
                    object_name(job), &how);
 }
 
-/* Whether the stored status has the result of the failed attempt. Once the job is removed the
- * result is nowhere else, so the status is written first. */
+/* Returns whether the stored status has the result of the failed attempt. Once the job is removed
+ * the result is nowhere else, so the status is written first. */
 static bool result_is_stored(struct flow *flow, uint32_t step)
 {
     if (flow->model.steps[step].result_change <= flow->writer.written_changes)
@@ -103,7 +103,7 @@ static void on_time(struct timer *timer)
     flow_backoff_update(backoff->flow, backoff->step);
 }
 
-/* When the job ended; the present time if its status does not say. */
+/* Returns when the job ended; the present time if its status does not say. */
 static int64_t ended_ms(const struct flow *flow, uint32_t step)
 {
     const struct object *job = flow_job_of(flow, step);

@@ -22,7 +22,7 @@ struct object;
 void template_pins_start(struct flow *flow);
 /** Frees the entries; the copies in the store stay. */
 void template_pins_stop(struct flow *flow);
-/** Whether copies are being created. No job is created meanwhile. */
+/** Returns whether copies are being created. No job is created meanwhile. */
 bool template_pins_copying(const struct flow *flow);
 /** A template was created: flows that wait for it copy it. */
 void template_pins_template_added(struct flow_controller *controller,

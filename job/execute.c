@@ -139,7 +139,7 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
         run->target.request = request;
     } else if (request->marking != MARKING_NONE) {
         finish_target(run, request);
-    } else { /* O-50 */
+    } else { /* see rule O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s has no pod to restart; nothing is done", job_action_text(action));
         job_request_finish(run, request);
@@ -258,7 +258,7 @@ static void execute_action(struct job_run *run, struct job_request *request, enu
 {
     struct job_rule rule = job_rule_of(run->model.state.phase, action);
 
-    if (job_action_targeted(action) && !has_target(request, action)) { /* O-21 */
+    if (job_action_targeted(action) && !has_target(request, action)) { /* see rule O-21 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s needs a %s, and %s names none; nothing is done", job_action_text(action),
                       action == ACT_RESTART_TASK  ? "task"

@@ -70,7 +70,7 @@ struct object *job_owned_object(const struct job_run *run, const struct kind *ki
     return object_new(kind, meta, body, NULL);
 }
 
-/* True when the queue exists and, if the PodGroup is still to be created, is open. */
+/* Returns true when the queue exists and, if the PodGroup is still to be created, is open. */
 static bool ensure_queue(struct job_run *run)
 {
     const char *name = run->model.compiled->spec->queue;

@@ -64,4 +64,4 @@ void job_request_finish(struct job_run *run, struct job_request *request);
 /** Free a request that nothing takes up any more. The Command behind it is deleted with its job; a
  * Command that a stopping controller leaves is taken up by the next controller. */
 void job_request_abandon(struct job_run *run, struct job_request *request);
-void job_request_free(struct job_request *request); /* NULL is fine */
+void job_request_free(struct job_request *request); /* NULL is ignored */

@@ -134,7 +134,7 @@ bool job_run_owns(const struct job_run *run, const struct object *object);
 /** A pod of the job was added, changed or (pod NULL) removed. */
 void job_run_pod(struct job_run *run, struct slot_id at, const struct object *pod,
                  const struct pod_facts *facts);
-/** True while failures hold back creations and removals. */
+/** Returns true while failures hold back creations and removals. */
 static inline bool job_run_holding(const struct job_run *run)
 {
     return timer_armed(&run->work.timer);
@@ -195,8 +195,8 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
 
 /* job/prepare.c: what must exist before the first pod */
 
-/** True when queue, claims, plugin objects and PodGroup are in order. Otherwise what is missing was
- * begun, or the job waits for it. */
+/** Returns true when queue, claims, plugin objects and PodGroup are in order. Otherwise what is
+ * missing was begun, or the job waits for it. */
 bool job_prepare(struct job_run *run);
 
 enum job_prepare_scope { UNDO_PODGROUP, UNDO_PODGROUP_AND_PLUGIN_OBJECTS };

@@ -213,8 +213,8 @@ void job_store_status(struct job_run *run, struct job_request *request)
     store(run, WRITE_STATUS, request);
 }
 
-/* True when the change of phase dooms no further pod, so that the model need not be counted anew: a
- * restart of one pod then costs nothing for the others. */
+/* Returns true when the change of phase dooms no further pod, so that the model need not be counted
+ * anew: a restart of one pod then costs nothing for the others. */
 static bool dooms_no_pod(const struct job_model *model, enum job_phase from)
 {
     struct job_counts counts = job_model_counts(model);

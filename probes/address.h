@@ -38,5 +38,5 @@ bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
                       struct probe_address *out, struct error *err);
 /** A socket in the pod's network, owned; -1: an ordinary socket reaches the address. */
 int probe_address_socket(const struct probe_address *address);
-/** Whether this is the address that the socket address names. */
+/** Returns whether this is the address that the socket address names. */
 bool probe_address_is(const struct probe_address *address, const struct sockaddr *sock, size_t len);

@@ -54,8 +54,8 @@ static bool write_url(const struct probe_http *entry, const struct probe_address
     return true;
 }
 
-/* Whether the probe passes. A response whose body was cut at the limit still has a status that
- * counts. */
+/* Returns whether the probe passes. A response whose body was cut at the limit still has a status
+ * that counts. */
 static bool passed(struct http_exchange *exchange, CURLcode result)
 {
     long status = http_exchange_status(exchange);

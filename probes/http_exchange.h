@@ -26,5 +26,5 @@ void http_exchange_start(struct http_exchange *exchange, const char *url, int64_
 long http_exchange_status(const struct http_exchange *exchange);
 /** The first PROBE_BODY_MAX bytes of the body. */
 const struct buf *http_exchange_body(const struct http_exchange *exchange);
-/** Whether the response has this line among its headers and trailers. */
+/** Returns whether the response has this line among its headers and trailers. */
 bool http_exchange_answered(const struct http_exchange *exchange, const char *line);

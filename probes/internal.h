@@ -14,7 +14,7 @@
 struct probe_pod {
     struct probe_target *target;
     int64_t revision;
-    bool *passes;              /* [target->requirements.count] */
+    bool *passes;              /* array of [target->requirements.count] elements */
     struct probe_poll **polls; /* [target->requirements.count]; NULL = not polled now */
     char *ip;                  /* IP address as last seen; NULL = none */
     UT_hash_handle hh;

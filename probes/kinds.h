@@ -45,5 +45,5 @@ extern const struct probe_kind_row probe_kinds[PROBE_KIND_N];
 
 /** Reads the entry at a position counted over all kinds (flow_probe_count). */
 struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position);
-/** Whether a pod in this phase passes without an attempt. */
+/** Returns whether a pod in this phase passes without an attempt. */
 bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase);

@@ -61,12 +61,12 @@ enum probe_verdict {
 struct probe_target *probe_target_new(struct probes *probes, struct probe_group *group,
                                       const struct flow_probe *spec, const struct object *job,
                                       void (*passed)(void *ctx), void *ctx);
-void probe_target_free(struct probe_target *target); /* NULL is fine */
+void probe_target_free(struct probe_target *target); /* NULL is ignored */
 /** Takes a new version of the same job. Its pods of older versions no longer count. */
 void probe_target_job_changed(struct probe_target *target, const struct object *job);
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target);
-/** Whether the completion of the job fulfils every entry that has not passed yet. */
+/** Returns whether the completion of the job fulfils every entry that has not passed yet. */
 bool probe_target_met_by_completion(const struct probe_target *target);
 
 struct probe_counts {

@@ -26,18 +26,18 @@ struct probe_requirements {
 void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
                            struct probe_requirements *out);
 void probe_requirements_release(struct probe_requirements *requirements);
-/** True when there are requirements and all are met. */
+/** Returns true when there are requirements and all are met. */
 bool probe_requirements_met(const struct probe_requirements *requirements);
-/** Whether a completed target counts as met although a probe has not passed. True when each
+/** Returns whether a completed target counts as met although a probe has not passed. True when each
  * requirement is met now, or was met at some time by every job that completes. */
 bool probe_requirements_met_by_completion(const struct probe_requirements *requirements);
 
 /** Returns the task that the entry at a position (counted over all kinds) names; NULL = every
  * task. */
 const char *probe_entry_task(const struct flow_probe *probe, size_t position);
-/** Whether the entry at a position (counted over all kinds) applies to the job. */
+/** Returns whether the entry at a position (counted over all kinds) applies to the job. */
 bool probe_entry_applies(const struct flow_probe *probe, size_t position,
                          const struct job_spec *job);
-/** Whether an entry that applies to the job waits for the failure of a pod. With `job` NULL the job
- * is deleted and may have had any task. */
+/** Returns whether an entry that applies to the job waits for the failure of a pod. With `job` NULL
+ * the job is deleted and may have had any task. */
 bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job);

@@ -51,7 +51,7 @@ struct job_results {
 /** Gather the results from the existing pods; owned. O(pods). */
 struct job_results *job_results_gather(struct cluster *cluster, const struct object *job);
 struct job_results *job_results_new(void);          /* Returns empty results; owned. */
-void job_results_free(struct job_results *results); /* NULL is fine */
+void job_results_free(struct job_results *results); /* NULL is ignored */
 
 /** Returns the value of an output, or NULL. `results` NULL has no outputs. */
 const char *job_results_output(const struct job_results *results, const char *key);

@@ -74,7 +74,7 @@ static void poll_pod(struct probe_pod *pod, uint32_t requirement, bool running)
     pod->polls[requirement] = probe_poll_new(pod, requirement);
 }
 
-/* Whether the pod was made for an older version of the job than the present one. */
+/* Returns whether the pod was made for an older version of the job than the present one. */
 static bool outdated(const struct probe_target *target, const struct object *pod)
 {
     const char *version = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION);

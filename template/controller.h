@@ -8,4 +8,4 @@
 struct template_controller;
 struct template_controller *template_controller_start(struct cluster *cluster);
 /** Stops reacting at once. The controller is freed when its last write in flight is answered. */
-void template_controller_stop(struct template_controller *controller); /* NULL is fine */
+void template_controller_stop(struct template_controller *controller); /* NULL is ignored */

@@ -13,7 +13,7 @@
 struct template_cache;
 
 struct template_cache *template_cache_new(void);
-void template_cache_free(struct template_cache *cache); /* NULL is fine */
+void template_cache_free(struct template_cache *cache); /* NULL is ignored */
 
 /* The changes that a step makes to its template. `owner` is the blob that holds the patches (the
  * flow's body). With `step` it identifies the patch in the cache, which keeps a reference. NULL:

@@ -23,7 +23,7 @@ struct canvas_cell {
 
 struct canvas {
     int rows, columns;
-    struct canvas_cell *cells; /* [rows * columns] */
+    struct canvas_cell *cells; /* array of [rows * columns] elements */
 };
 
 void canvas_init(struct canvas *canvas, int rows, int columns);

@@ -213,7 +213,7 @@ static const struct {
     {"exitCode", compare_exit_code}, {"taskStatus", compare_task_status},
 };
 
-/* How many pods a term about a task asks for. */
+/* Returns how many pods a term about a task asks for. */
 static json_int_t least_pods(const json_t *term)
 {
     const json_t *given = doc_at(term, "taskStatus.minCount");

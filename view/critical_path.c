@@ -170,7 +170,7 @@ struct reach {
 
 struct expecting {
     struct flow_view *view;
-    struct reach *reach; /* [n_steps] */
+    struct reach *reach; /* array of [n_steps] elements */
     uint32_t last;       /* the step that ends last of all that are not final; UINT32_MAX: none */
     int64_t now_ms;
 };
@@ -225,8 +225,8 @@ static void reach_step(const struct expecting *e, uint32_t i)
         r->end_ms = e->now_ms;
 }
 
-/* Whether the step may be the last one on the critical path. In a flow that is over, a step that
- * never ran cannot be. */
+/* Returns whether the step may be the last one on the critical path. In a flow that is over, a step
+ * that never ran cannot be. */
 static bool may_be_last(const struct flow_view *view, const struct flow_view_step *step)
 {
     return step->ended_ms || !flow_view_is_over(view);
@@ -257,7 +257,7 @@ static void reach_all(struct expecting *e)
     e->last = last;
 }
 
-/* Whether a step of a large flow is over but the status does not say when it ended. */
+/* Returns whether a step of a large flow is over but the status does not say when it ended. */
 static bool has_no_times(const struct flow_view_step *step)
 {
     return flow_view_step_over(step) && !step->node && !step->ended_ms &&
@@ -282,8 +282,8 @@ static void reverse(uint32_t *items, uint32_t count)
     }
 }
 
-/* How long a step counts that takes `ms`: if the next one of the path begins before its end,
- * because of a probe, until then. */
+/* Returns how long a step counts that takes `ms`: if the next one of the path begins before its
+ * end, because of a probe, until then. */
 static int64_t counted_ms(const struct reach *step, int64_t ms, int64_t next_ms)
 {
     int64_t until_next_ms = next_ms > step->start_ms ? next_ms - step->start_ms : 0;

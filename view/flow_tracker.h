@@ -27,7 +27,7 @@ struct flow_tracker_events {
 
 struct flow_tracker *flow_tracker_new(struct loop *loop, struct store *store,
                                       const struct flow_tracker_events *events);
-void flow_tracker_free(struct flow_tracker *tracker); /* NULL is fine */
+void flow_tracker_free(struct flow_tracker *tracker); /* NULL is ignored */
 /** Follows a JobFlow or Job of the store. Its present state is read without events. */
 void flow_tracker_add(struct flow_tracker *tracker, const struct object *flow_or_job);
 /** Begins to receive changes. Call it after the last flow_tracker_add. */
@@ -38,7 +38,7 @@ const struct flow_view *flow_tracker_flows(const struct flow_tracker *tracker);
 /** Returns the JobFlow or Job of that uid, or NULL when it is not followed. */
 const struct flow_view *flow_tracker_find(const struct flow_tracker *tracker, const char *uid);
 bool flow_tracker_finished(const struct flow_tracker *tracker);
-/** Whether every flow has succeeded; meaningful once finished. */
+/** Returns whether every flow has succeeded; meaningful once finished. */
 bool flow_tracker_succeeded(const struct flow_tracker *tracker);
 /** Returns the steps that have an unfinished job, in the order in which these began, linked by
  * `next_active`. */

@@ -166,7 +166,7 @@ struct flow_view *flow_view_from_text(struct buf *text, struct error *err);
 /** Makes a view of an object's spec, without the states of its status; not linked. A Job becomes a
  * flow of one step. Never NULL for an admitted object; a reference is kept. */
 struct flow_view *flow_view_from_object(const struct object *flow_or_job);
-void flow_view_free(struct flow_view *view); /* NULL is fine */
+void flow_view_free(struct flow_view *view); /* NULL is ignored */
 SCOPED_DEFINE_PTR(flow_view, struct flow_view *, flow_view_free)
 
 /* Functions that read a status: flow_status.c. */
@@ -207,9 +207,9 @@ bool flow_view_take_path(struct flow_view *view);
  * path now begins where the flow began. */
 void flow_view_extend_path(struct flow_view *view, const uint32_t *steps, uint32_t count,
                            bool whole);
-/** Whether step `to` follows step `from` directly on the critical path. */
+/** Returns whether step `to` follows step `from` directly on the critical path. */
 bool flow_view_path_goes(const struct flow_view *view, uint32_t from, uint32_t to);
-/** Whether a step is on a critical path worth marking, which has more than one step. */
+/** Returns whether a step is on a critical path worth marking, which has more than one step. */
 bool flow_view_step_critical(const struct flow_view_step *step);
 
 /* Functions that answer questions about a view: flow_view.c. */
@@ -254,7 +254,7 @@ const char *flow_view_step_state(const struct flow_view_step *step);
 bool flow_view_step_over(const struct flow_view_step *step);   /* ended or skipped */
 bool flow_view_step_failed(const struct flow_view_step *step); /* over, and failed or terminated */
 bool flow_view_step_active(const struct flow_view_step *step); /* it has a job that is not over */
-/** Whether the step is a loop or a switch, which has no job of its own. */
+/** Returns whether the step is a loop or a switch, which has no job of its own. */
 bool flow_view_step_jobless(const struct flow_view_step *step);
 
 /** Returns how long the newest attempt ran, or has run until now, in milliseconds: of a job the
@@ -273,7 +273,8 @@ void flow_view_write_ms(int64_t ms, struct buf *out);
 void flow_view_step_why(const struct flow_view_step *step, struct buf *out);
 /** Returns how many iterations the loop has by its spec; 0 for a step without a loop. */
 uint32_t flow_view_step_iterations(const struct flow_view_step *step);
-/** How many it may have as far as that is known: items of an output are counted when they are. */
+/** Returns how many it may have as far as that is known: items of an output are counted when they
+ * are. */
 uint32_t flow_view_step_iterations_known(const struct flow_view_step *step);
 /** Append how far a loop has come, "226/500"; nothing without a loop. */
 void flow_view_step_progress(const struct flow_view_step *step, struct buf *out);

@@ -26,7 +26,7 @@ struct bus {
 
 struct channel {
     uint32_t *sources;  /* sources of target k: positions from[k] to from[k + 1] */
-    uint32_t *from;     /* [boxes of the lower row + 1] */
+    uint32_t *from;     /* array of [boxes of the lower row + 1] elements */
     uint32_t *targets;  /* boxes of the lower row that have sources, grouped by bus */
     uint32_t first_box; /* number of the first box of the lower row */
     size_t n_targets, n_buses;

@@ -21,7 +21,7 @@ enum {
 struct svg {
     const struct graph_form *form;
     struct layout *layout;
-    int *top; /* [n_layers + 1] */
+    int *top; /* array of [n_layers + 1] elements */
 };
 
 static const char style[] =

@@ -20,9 +20,9 @@ struct label {
 struct picture {
     const struct graph_form *form;
     struct layout *layout;
-    struct label *labels;     /* [n_steps] */
-    int *top, *height;        /* [n_layers] */
-    struct channel *channels; /* [n_layers - 1] */
+    struct label *labels;     /* array of [n_steps] elements */
+    int *top, *height;        /* array of [n_layers] elements */
+    struct channel *channels; /* array of [n_layers - 1] elements */
     struct canvas canvas;
     uint32_t owners;
 };

@@ -42,5 +42,5 @@ enum { LAYOUT_STEPS_MAX = 2000, LAYOUT_BOXES_MAX = 20000 };
  */
 struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const int *widths,
                           int waypoint, int gap, struct error *err);
-void layout_free(struct layout *layout); /* NULL is fine */
+void layout_free(struct layout *layout); /* NULL is ignored */
 SCOPED_DEFINE_PTR(layout, struct layout *, layout_free)

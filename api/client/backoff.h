@@ -10,8 +10,8 @@
 struct backoff {
     int64_t first_ms, most_ms; /* most_ms: the longest delay, including jitter */
     int64_t calm_ms;           /* time without failure after which the delay is reset */
-    unsigned failures;         /* private */
-    int64_t last_ns;           /* private: the last failure, monotonic */
+    unsigned failures;         /* private: number of failures so far */
+    int64_t last_ns;           /* private: monotonic time of the last failure */
 };
 #define BACKOFF_USUAL                                                                              \
     (struct backoff)                                                                               \

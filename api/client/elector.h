@@ -17,7 +17,7 @@
 #include "api/client/remote.h"
 
 struct elector {
-    /* set by the owner */
+    /* The owner sets the members from here to the next comment. */
     struct remote *remote;
     const char *ns, *name;                   /* namespace and name of the Lease */
     const char *identity;                    /* name of this candidate: host_uuid */
@@ -26,9 +26,9 @@ struct elector {
     /** The leader must stop at once: another process may become leader soon. Attempts continue. */
     void (*lost)(struct elector *elector, const char *why);
     void (*released)(struct elector *elector); /* reports the end of elector_release */
-    /* private */
+    /* The members from here on are private. */
     struct remote_call call;
-    struct timer timer;    /* the next attempt */
+    struct timer timer;    /* when the next attempt is made */
     struct timer deadline; /* the leader's renew deadline */
     struct buf path, body;
     json_t *lease;       /* the Lease as the server has it; NULL: it must be read */

@@ -14,22 +14,23 @@
 /* Part of the caller's struct. Callbacks run on the loop, never inside `start`. */
 struct exchange {
     /* The request; borrowed until `done`. */
-    const char *method;                /* "GET", … */
-    const char *target;                /* path and query */
-    const char *accept, *content_type; /* NULL: JSON */
-    const void *body;                  /* NULL: none */
+    const char *method;                /* "GET", "POST", … */
+    const char *target;                /* path and query of the request */
+    const char *accept, *content_type; /* media types; NULL: JSON */
+    const void *body;                  /* body of the request; NULL: none */
     size_t body_len;
     int64_t limit_ms; /* time limit of the whole exchange; 0: none */
     bool gathered;    /* the body is used as a whole and may be compressed */
     /* The answer. */
     int status;        /* HTTP status; 0 before the response head */
-    int retry_after_s; /* 0: not given */
+    int retry_after_s; /* seconds of the header Retry-After; 0: not given */
     bool sent;         /* the server may have received part of the request */
-    void (*warning)(struct exchange *exchange, const char *text, size_t len); /* a Warning header */
+    /* Receives a header Warning of the response. */
+    void (*warning)(struct exchange *exchange, const char *text, size_t len);
     void (*data)(struct exchange *exchange, const char *bytes, size_t len);
     /** Ends the exchange. `err` is NULL when the answer is complete. */
     void (*done)(struct exchange *exchange, const struct error *err);
-    void *carrier; /* private to the transport; NULL: not in progress */
+    void *carrier; /* private to the transport; NULL: the exchange is not in progress */
 };
 
 struct transport;

@@ -12,25 +12,25 @@
 struct kubeconfig_plugin;
 
 struct kubeconfig {
-    char *server;                /* https://127.0.0.1:6480 */
-    char *server_name;           /* name in its certificate when it differs from the address;
+    char *server;      /* address of the server, such as https://127.0.0.1:6480 */
+    char *server_name; /* name in its certificate when it differs from the address;
                                   * NULL */
-    char *proxy;                 /* NULL: none */
-    bool insecure;               /* the certificate is not verified */
-    bool uncompressed;           /* responses are not compressed */
-    struct buf ca;               /* PEM */
-    char *user;                  /* name of the user entry; for messages */
-    char *token;                 /* NULL without */
-    char *token_file;            /* file with the token, read for every request because it may
+    char *proxy;       /* proxy to the server; NULL: none */
+    bool insecure;     /* the certificate is not verified */
+    bool uncompressed; /* responses are not compressed */
+    struct buf ca;     /* certificates of the authorities that may sign the server's, PEM */
+    char *user;        /* name of the user entry; for messages */
+    char *token;       /* bearer token; NULL: none */
+    char *token_file;  /* file with the token, read for every request because it may
                                   * change; NULL */
-    char *basic;                 /* "user:password"; NULL */
-    struct buf certificate, key; /* PEM; empty without */
-    char *namespace;             /* NULL: default */
-    char **headers;              /* [n_headers]: Impersonate-… headers */
+    char *basic;       /* basic credentials as "user:password"; NULL: none */
+    struct buf certificate, key; /* certificate of the client and its key, PEM; empty: none */
+    char *namespace;             /* namespace of requests that name none; NULL: "default" */
+    char **headers;              /* headers Impersonate-…, [n_headers] */
     size_t n_headers;
-    struct kubeconfig_plugin *plugin; /* credential plugin; NULL */
+    struct kubeconfig_plugin *plugin; /* plugin that provides credentials; NULL: none */
 };
-void kubeconfig_release(struct kubeconfig *config); /* erases secrets */
+void kubeconfig_release(struct kubeconfig *config); /* erases the secrets, too */
 SCOPED_DEFINE(kubeconfig, struct kubeconfig, kubeconfig_release)
 
 struct kubeconfig_options {
@@ -38,7 +38,7 @@ struct kubeconfig_options {
     const char *cluster, *user; /* override those of the context; NULL */
     const char *allowed_plugin; /* the only credential plugin that may run: an absolute path
                                  * (SEC-34); NULL: none */
-    bool insecure;              /* accept insecure-skip-tls-verify */
+    bool insecure;              /* accept a file with insecure-skip-tls-verify */
 };
 
 /** Reads a context from a file, or from several separated by ':' and merged as kubectl merges them.

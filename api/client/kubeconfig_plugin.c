@@ -23,13 +23,13 @@ enum { PLUGIN_MS = 60000, OUTPUT_BYTES_MAX = 1 << 20, STEP_BYTES = 4096 };
 
 struct kubeconfig_plugin {
     char *command, *version, *hint;
-    char **arguments; /* [n_arguments], the command first; terminated by NULL */
+    char **arguments; /* command of the plugin, [n_arguments] and NULL */
     size_t n_arguments;
-    json_t *environment; /* [{name, value}] */
+    json_t *environment; /* variables of the plugin: [{name, value}] */
     json_t *cluster;     /* cluster information for the plugin; NULL */
     bool wants_cluster;
     bool has_run;
-    int64_t expires_ms; /* 0: never */
+    int64_t expires_ms; /* when the credentials expire; 0: never */
 };
 
 static const char *text_at(const json_t *object, const char *key)

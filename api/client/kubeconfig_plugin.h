@@ -14,7 +14,7 @@
  * run (SEC-34). Owned; NULL with INVALID or FORBIDDEN. */
 struct kubeconfig_plugin *kubeconfig_plugin_new(const json_t *exec, const char *directory,
                                                 const char *allowed, struct error *err);
-void kubeconfig_plugin_free(struct kubeconfig_plugin *plugin); /* NULL is fine */
+void kubeconfig_plugin_free(struct kubeconfig_plugin *plugin); /* NULL is ignored */
 
 /** Sets the cluster information for a plugin that requests it. */
 void kubeconfig_plugin_cluster(struct kubeconfig_plugin *plugin, const json_t *cluster);

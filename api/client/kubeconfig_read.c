@@ -24,7 +24,7 @@ struct file {
 };
 
 struct reading {
-    struct file files[FILES_MAX]; /* [n] */
+    struct file files[FILES_MAX]; /* the files that were read, [n] */
     size_t n;
 };
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 
 struct mirror_entry {
-    char *key; /* namespace/name */
+    char *key; /* key of the object, namespace/name */
     struct object *object;
     unsigned round;
     UT_hash_handle hh;

@@ -14,16 +14,17 @@ enum mirror_change { MIRROR_ADDED, MIRROR_MODIFIED, MIRROR_DELETED };
 struct mirror_entry;
 
 struct mirror {
-    /* set by the owner */
+    /* The owner sets the members from here to the comment "private". */
     const struct kind *kind;
-    const char *ns;     /* NULL: all */
+    const char *ns;     /* namespace that is followed; NULL: all */
     const char *labels; /* a selector, or NULL */
     size_t event_bytes_max;
     /** `old` is NULL on ADDED; on DELETED `object` is the last state. Borrowed. */
     void (*changed)(struct mirror *mirror, enum mirror_change change, const struct object *old,
                     const struct object *object);
     void (*synced)(struct mirror *mirror); /* a list is complete; may be NULL */
-    void (*failed)(struct mirror *mirror, const struct error *err); /* may be NULL */
+    /* Called when a list or watch has failed; may be NULL. */
+    void (*failed)(struct mirror *mirror, const struct error *err);
     /* private */
     struct reflector reflector;
     struct mirror_entry *entries; /* hash table by key */

@@ -20,7 +20,7 @@ struct reflector;
 /* All but `failed` are required; objects are borrowed. Callbacks may stop the reflector; its memory
  * must stay until they have returned. */
 struct reflector_ops {
-    void (*begun)(struct reflector *reflector);                    /* a list starts */
+    void (*begun)(struct reflector *reflector);                    /* called when a list starts */
     void (*present)(struct reflector *reflector, json_t *object);  /* current state of an object */
     void (*vanished)(struct reflector *reflector, json_t *object); /* a deleted object, in its last
                                                                     * state */
@@ -33,12 +33,12 @@ struct reflector_ops {
 enum { REFLECTOR_EVENT_BYTES_MAX = 4 << 20, REFLECTOR_NOT_INSTALLED_MS = 30000 };
 
 struct reflector {
-    /* set by the owner */
+    /* The owner sets the members from here to the next comment. */
     const struct reflector_ops *ops;
     struct remote *remote;
     char *collection;       /* path, with selectors in the query; owned */
-    size_t event_bytes_max; /* 0: REFLECTOR_EVENT_BYTES_MAX */
-    /* Read-only for the owner. */
+    size_t event_bytes_max; /* largest event; 0: REFLECTOR_EVENT_BYTES_MAX */
+    /* The owner may read this member and changes none from here on. */
     bool synced; /* a list was completed */
     /* private */
     struct remote_call call;

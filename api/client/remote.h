@@ -30,9 +30,9 @@ enum { REMOTE_LIMIT_MS = 60000, REMOTE_TRIES_MAX = 10, REMOTE_RETRY_AFTER_MAX_S 
 /* Part of the caller's struct. */
 struct remote_call {
     /* The request; borrowed until `done`. */
-    const char *method;                /* NULL: GET */
-    const char *target;                /* path and query */
-    const char *accept, *content_type; /* NULL: JSON */
+    const char *method;                /* "GET", "POST", …; NULL: GET */
+    const char *target;                /* path and query of the request */
+    const char *accept, *content_type; /* media types; NULL: JSON */
     const void *body;
     size_t body_len;
     int64_t limit_ms; /* time limit of each attempt; 0: none */
@@ -46,7 +46,8 @@ struct remote_call {
     /** Called for each piece of the response's body as it arrives. NULL: the whole body is
      * collected in `text`. */
     void (*data)(struct remote_call *call, const char *bytes, size_t len);
-    void (*warning)(struct remote_call *call, const char *text, size_t len); /* may be NULL */
+    /* Receives a header Warning of the response; may be NULL. */
+    void (*warning)(struct remote_call *call, const char *text, size_t len);
     void (*done)(struct remote_call *call);
     /* private */
     struct remote *remote;

@@ -23,14 +23,14 @@ struct http_transport {
     struct loop *loop;
     struct http_multi *multi;
     struct kubeconfig config;
-    char *socket;                  /* NULL: the config's server */
-    char *shown;                   /* name of the server in messages */
+    char *socket; /* path of a unix socket; NULL: the server of the configuration */
+    char *shown;  /* name of the server in messages */
     struct curl_slist *connect_to; /* address to connect to when the certificate has another name */
     struct carrier *waiting, **w_end;
     struct carrier *cancelled; /* cancelled while libcurl was on the stack */
     struct task task;          /* starts waiting exchanges, frees cancelled ones */
     bool inside;               /* libcurl is on the stack */
-    /* runs the credential plugin */
+    /* Runs the credential plugin on the pool. */
     struct pool_work work;
     bool asking, asked, stale, closing;
     struct error why; /* error of the last plugin run */
@@ -40,11 +40,11 @@ struct http_transport {
 struct carrier {
     struct carrier *next;
     struct http_transport *http;
-    struct exchange *exchange; /* NULL: cancelled */
+    struct exchange *exchange; /* exchange of the caller; NULL: it was cancelled */
     struct http_transfer transfer;
     struct curl_slist *headers;
     size_t header_bytes;
-    bool added; /* added to libcurl */
+    bool added; /* the transfer was added to libcurl */
 };
 
 static struct http_transport *of(struct transport *transport)

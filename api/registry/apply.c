@@ -19,7 +19,7 @@
 struct applying {
     struct registry *r;
     const struct kind *kind;
-    const char *subresource; /* NULL: the object */
+    const char *subresource; /* subresource that is applied; NULL: the object itself */
     const struct registry_write *how;
     struct managed_write write;
     char now[TIME_TEXT_MAX];

@@ -35,14 +35,15 @@ struct look {
     UT_hash_handle hh;
     enum scope scope;
     bool listed;          /* the list was taken */
-    struct object **list; /* [count], owned references; those before `at` are processed */
+    struct object **list; /* dependents, [count] owned references; those before `at` are
+                           * processed */
     size_t count, cap, at;
-    char uid[]; /* key */
+    char uid[]; /* uid of the owner, the key of the table */
 };
 
 struct gc {
     struct registry *r;
-    struct look *looks; /* in order of arrival, which uthash keeps */
+    struct look *looks; /* owners to look at, in order of arrival, which uthash keeps */
     struct task task;
 };
 
@@ -290,7 +291,7 @@ static void conclude(struct gc *gc, const struct look *look, const struct object
     if (in_foreground(object)) {
         if (has_blocking(r, object))
             return;
-        if (is_orphaning(object)) /* it has both finalizers, and orphaning comes first */
+        if (is_orphaning(object)) /* of both finalizers orphaning comes first */
             look_at(gc, look->uid, LOOK_ALL);
         drop_finalizer(r, object, FINALIZER_FOREGROUND);
     } else if (is_orphaning(object)) {
@@ -336,7 +337,7 @@ static void work(struct task *task)
             break;
         left -= left > 0;
 
-        /* removed first, because conclude() may queue the same uid again */
+        /* The record is removed before, because conclude() may queue the same uid again. */
         HASH_DEL(gc->looks, look);
         conclude(gc, look, store_get_uid(gc->r->store, look->uid));
         mem_free(look->list);

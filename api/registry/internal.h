@@ -18,9 +18,9 @@ struct registry {
     struct admission admission;
     struct gc *gc;
     struct settle *settle;
-    struct event_ttl *events;  /* NULL for a read-only store */
-    struct turn_hook turn_end; /* frees `kept` */
-    struct object **kept;      /* [n_kept]: results of dry runs, borrowed until the turn ends */
+    struct event_ttl *events;  /* removes old Events; NULL for a read-only store */
+    struct turn_hook turn_end; /* frees `kept` at the end of a turn */
+    struct object **kept;      /* results of dry runs, [n_kept], borrowed until the turn ends */
     size_t n_kept, cap_kept;
 };
 
@@ -74,8 +74,9 @@ struct object *managed_fields_put(struct object *object, char *managed);
 
 /* Defined in update.c. */
 
-/** As registry_update, with a list of managed fields computed before (consumed). With NULL it is
- * computed here, or left alone when `how` names no manager. */
+/** Updates the object as registry_update does, with a list of managed fields that was computed
+ * before, and frees the list. With NULL the list is computed here, or left alone when `how` names
+ * no manager. */
 bool update_from_document(struct registry *r, json_t *doc, enum registry_subresource sub,
                           const struct registry_write *how, char *managed,
                           const struct object **out, struct error_list *errors);

@@ -14,30 +14,30 @@ struct registry;
 
 /* Limits L-11, L-20 and L-21. 0 = the default, which fits flows of a million steps (DC-05). */
 struct registry_limits {
-    size_t objects;              /* 4,000,000 */
-    size_t objects_in_namespace; /* 3,500,000 */
-    size_t kind_in_namespace;    /* 1,100,000 */
-    size_t object_bytes;         /* 128 MiB */
+    size_t objects;              /* objects of the store; default 4,000,000 */
+    size_t objects_in_namespace; /* objects of one namespace; default 3,500,000 */
+    size_t kind_in_namespace;    /* objects of one kind in a namespace; default 1,100,000 */
+    size_t object_bytes;         /* bytes of one object; default 128 MiB */
     size_t store_bytes;          /* 8 GiB, for all objects together */
 };
 
 /* Options for flows. With --jobflow-compat=upstream the first two have no effect. */
 struct registry_flow_rules {
-    bool deletion_protection; /* DC-02; default on */
-    bool reject_updates;      /* DC-02; default on */
+    bool deletion_protection; /* a flow in use cannot be deleted; default on (DC-02) */
+    bool reject_updates;      /* the spec of a flow cannot be changed; default on (DC-02) */
     int64_t steps;            /* L-17, --max-flow-steps; 0 = the default */
 };
 
 struct registry_options {
-    bool upstream_compat; /* --jobflow-compat=upstream */
-    bool virtual_runtime; /* --runtime sim */
+    bool upstream_compat; /* setting --jobflow-compat=upstream */
+    bool virtual_runtime; /* setting --runtime sim */
     struct registry_flow_rules flows;
     struct registry_limits limits;
     const struct plugin_rules *plugins; /* allowed job plugins; NULL: any */
-    bool strict_plugin_arguments;       /* --strict-plugin-arguments */
-    bool no_key_arguments;              /* SEC-29 */
-    bool no_low_ports;                  /* warn of jobs whose sshd would listen below 1024 */
-    bool cluster_objects;               /* also create the objects that clients expect of a cluster:
+    bool strict_plugin_arguments;       /* setting --strict-plugin-arguments */
+    bool no_key_arguments; /* private keys in arguments of plugins are refused (SEC-29) */
+    bool no_low_ports;     /* warn of jobs whose sshd would listen below 1024 */
+    bool cluster_objects;  /* also create the objects that clients expect of a cluster:
                            * kube-system, service accounts */
 };
 
@@ -60,7 +60,7 @@ enum registry_dry_run { REGISTRY_APPLY, REGISTRY_DRY_RUN };
 struct registry_write {
     enum registry_dry_run dry_run;
     enum schema_unknown unknown; /* unknown fields in documents from users */
-    struct error_list *warnings; /* may be NULL */
+    struct error_list *warnings; /* receives warnings of admission; may be NULL */
     const char *manager;         /* field manager; NULL: managed fields are not maintained */
     bool settles; /* create: the client may write the object again before controllers see it */
 };
@@ -128,7 +128,7 @@ struct registry_apply {
     bool force;        /* take fields that other managers own; otherwise each is a CONFLICT */
     bool *out_created; /* whether the object did not exist and was created */
 };
-/** Server-side apply by `how->manager`. */
+/** Applies a document for the manager `how->manager` (server-side apply). */
 bool registry_apply(struct registry *r, struct registry_target at,
                     const struct registry_apply *apply, const struct registry_write *how,
                     const struct object **out, struct error_list *errors);
@@ -137,7 +137,8 @@ enum registry_propagation { REGISTRY_BACKGROUND, REGISTRY_FOREGROUND, REGISTRY_O
 struct registry_delete {
     const char *uid;  /* precondition; NULL = any */
     int64_t revision; /* precondition; 0 = any */
-    int64_t grace_s;  /* -1 = the object's own; 0 also passes deletion protection (--force) */
+    int64_t grace_s;  /* grace period; -1 = the object's own; 0 also passes deletion protection
+                       * (--force) */
     enum registry_propagation propagation;
     bool internal; /* the caller is a controller or the garbage collector: no deletion protection */
     enum registry_dry_run dry_run;

@@ -32,7 +32,7 @@ struct settle {
     struct registry *registry;
     struct settle_listener *listener;
     struct settling *by_uid;
-    struct settling *first, **last; /* durable ones */
+    struct settling *first, **last; /* durable ones that still wait, in order */
     struct timer timer;
     int64_t requests_taken_ns; /* the loop has taken requests since this time */
 };

@@ -224,7 +224,7 @@ static struct object *next_version(const struct object *current, struct object *
 struct document_write {
     json_t *doc;
     const struct registry_write *how;
-    char *managed; /* owned; NULL: to be computed */
+    char *managed; /* list of managed fields, owned; NULL: to be computed */
 };
 
 static void document_write_release(struct document_write *write)

@@ -74,9 +74,9 @@ enum { API_METHOD_N = API_OTHER + 1 };
 struct api_request {
     enum api_method method;
     const char *target;          /* path and query as received, still percent-encoded */
-    const char *accept;          /* NULL: anything */
-    const char *content_type;    /* NULL: JSON */
-    const char *accept_encoding; /* NULL: identity */
+    const char *accept;          /* header Accept; NULL: anything */
+    const char *content_type;    /* media type of the body; NULL: JSON */
+    const char *accept_encoding; /* header Accept-Encoding; NULL: identity */
     const char *user_agent;      /* the first part of it is the default field manager; NULL: none */
     const void *body;
     size_t body_len;
@@ -86,8 +86,9 @@ struct api_request {
 /* Callbacks of the transport. The API calls `head` once, `data` or `blob` any number of times and
  * `end` or `abort` once; all on the loop, never inside api_handle. */
 struct api_response {
+    /** Receives the status and the headers, as "Name: value". */
     void (*head)(struct api_response *response, int status, const char *content_type,
-                 const char *const *headers /* [n] "Name: value" */, size_t n_headers);
+                 const char *const *headers, size_t n_headers);
     void (*data)(struct api_response *response, const void *bytes, size_t len);
     void (*end)(struct api_response *response);
     /** Returns the bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
@@ -123,7 +124,7 @@ void api_drained(struct api_stream *stream);
 void api_record(struct api *api, const struct request_record *record);
 /** Ends every watch and followed log after its remaining text; the server is about to stop. */
 void api_end_long_running(struct api *api);
-/** True for a watch or a followed log, which has no end of its own. */
+/** Returns true for a watch or a followed log, which has no end of its own. */
 bool api_is_long_running(const struct api_stream *stream);
 /** Returns the size in bytes of a response that is complete and waits only for the disk;
  * API_SIZE_UNKNOWN for a response that is produced piece by piece. */

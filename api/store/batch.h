@@ -23,13 +23,13 @@ struct batch_body {
 };
 
 struct batch {
-    uint64_t number; /* counts from 1 */
+    uint64_t number; /* number of the batch, counted from 1 */
 
-    struct batch_write *writes; /* [n_writes], in the order first touched */
+    struct batch_write *writes; /* rows to write, [n_writes], in the order first touched */
     size_t n_writes, cap_writes;
-    struct batch_body *bodies; /* [n_bodies], in order */
+    struct batch_body *bodies; /* bodies to write, [n_bodies], in order */
     size_t n_bodies, cap_bodies;
-    struct task **tasks; /* [n_tasks]: posted once durable */
+    struct task **tasks; /* tasks that are posted once the batch is durable, [n_tasks] */
     size_t n_tasks, cap_tasks;
 
     uint64_t changes_end;  /* change position after its last change */

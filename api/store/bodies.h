@@ -8,14 +8,14 @@
 #include "api/store/batch.h"
 
 struct body {
-    struct blob *blob; /* owned; NULL: the slot is free */
+    struct blob *blob; /* body in the slot, owned; NULL: the slot is free */
     int64_t row;
     uint32_t uses;
     bool orphaned; /* is in the list of orphans; it may be in use again */
 };
 
 struct bodies {
-    struct body *slots; /* [count]; slot 0 is never used */
+    struct body *slots; /* the slots, [count]; slot 0 is never used */
     size_t count, cap;
     uint32_t *free_slots;
     size_t n_free, cap_free;
@@ -23,7 +23,7 @@ struct bodies {
     size_t n_orphans, cap_orphans;
     size_t orphan_bytes;
     int64_t next_row;
-    size_t live;  /* slots in use */
+    size_t live;  /* number of slots in use */
     size_t bytes; /* size of all bodies held */
 };
 

@@ -14,12 +14,13 @@
 
 struct change {
     enum store_change type;
-    struct object *old;    /* owned; NULL on STORE_ADDED */
-    struct object *object; /* owned; on STORE_DELETED the last state with the deletion's revision */
+    struct object *old;    /* object before the change, owned; NULL on STORE_ADDED */
+    struct object *object; /* object after the change, owned; on STORE_DELETED the last state with
+                            * the deletion's revision */
 };
 
 struct changes {
-    struct change *ring; /* [size], a power of two */
+    struct change *ring; /* the newest changes, [size], a power of two */
     size_t size;
     uint64_t first, end;
     size_t bytes; /* size of the statuses held, which versions do not share */
@@ -27,7 +28,7 @@ struct changes {
 
 void changes_release(struct changes *changes);
 void changes_add(struct changes *changes, enum store_change type, struct object *old,
-                 struct object *object); /* consumes both */
+                 struct object *object); /* takes over both references */
 void changes_drop_first(struct changes *changes);
 
 static inline struct change *changes_at(const struct changes *changes, uint64_t position)

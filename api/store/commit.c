@@ -213,7 +213,7 @@ static void instant_over(struct task *task)
 void store_when_durable(struct store *store, struct task *task)
 {
     if (store->state == STORE_FAILED)
-        return; /* no commit follows a failed one */
+        return; /* nothing is committed after a failed commit */
     if (!nothing_gathered(store))
         batch_add_task(&store->gathering, task);
     else if (store->committing)

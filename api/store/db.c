@@ -18,7 +18,8 @@ static const char *const migrations[] = {
 #undef MIGRATION
 
 enum {
-    APPLICATION_ID = 0x6a666c77,  /* "jflw" */
+    APPLICATION_ID = 0x6a666c77,  /* the letters "jflw", by which SQLite files of jobflow are
+                                   * known */
     BUSY_MS = 2000,               /* another process may be reading the file while it is opened */
     QUICK_CHECK_PAGES = 16 << 10, /* 64 MiB: only `doctor` checks larger files */
     PATH_SHOWN = 512,

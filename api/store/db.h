@@ -27,7 +27,7 @@ enum db_outcome {
 /* A row of an object as it is on disk. Borrowed during the call. */
 struct db_row {
     int64_t row, revision, body;
-    const struct kind *kind; /* NULL: a kind this program does not know */
+    const struct kind *kind; /* kind of the row; NULL: a kind this program does not know */
     const char *ns, *name;
     const void *meta, *status; /* status NULL = absent */
     size_t meta_len, status_len;
@@ -52,7 +52,7 @@ struct db_counts {
  * INTERNAL. A file that is refused is not changed.
  */
 struct db *db_open(const char *path, enum db_mode mode, struct error *err);
-void db_close(struct db *db); /* NULL is fine */
+void db_close(struct db *db); /* NULL is ignored */
 
 /** What a database opened with DB_DAMAGED was found to lack, one finding a line; "" when nothing
  * was found so far. Borrowed. */
@@ -98,8 +98,8 @@ enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_co
                           struct error *err);
 /** Frees SQLite's caches. Called when the store is idle. */
 void db_rest(struct db *db);
-/** db_log_is_long: the write-ahead log is long enough to checkpoint while the store is idle.
- * db_log_is_full: it must be checkpointed even under load. */
+/** Returns whether the write-ahead log is long enough to checkpoint while the store is idle.
+ * db_log_is_full says that it must be checkpointed even under load. */
 bool db_log_is_long(const struct db *db);
 bool db_log_is_full(const struct db *db);
 /** Checkpoints the write-ahead log: moves its content into the file. Called after db_commit. False

@@ -56,7 +56,7 @@ struct db {
     struct buf damage;           /* the findings of a lenient connection */
     size_t n_damages;
     int kind_codes[KIND_N];            /* the number of each kind in the file */
-    const struct kind **kinds_by_code; /* [n_kinds_by_code] */
+    const struct kind **kinds_by_code; /* kinds by their code in the file, [n_kinds_by_code] */
     size_t n_kinds_by_code;
     struct db_statuses *statuses;
 };

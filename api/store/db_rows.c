@@ -82,7 +82,7 @@ static bool read_object(struct db *db, const struct db_reader *reader, sqlite3_s
 /* A range of rows, and a name prefix that their objects must have. */
 struct range {
     int64_t from, to;
-    const char *name; /* NULL: any */
+    const char *name; /* name that is looked for; NULL: any */
 };
 
 #define OF_NAME  "(?3 IS NULL OR name = ?3 OR (name >= ?3 || '-' AND name < ?3 || '.'))"

@@ -19,9 +19,9 @@
 struct db_statuses; /* the rows with a long status, and the cached texts */
 
 struct db_statuses *db_statuses_new(void);
-void db_statuses_free(struct db_statuses *statuses); /* NULL is fine */
+void db_statuses_free(struct db_statuses *statuses); /* NULL is ignored */
 
-/** True when `status` is stored apart. The object's row then has an empty blob. */
+/** Returns true when `status` is stored apart. The object's row then has an empty blob. */
 bool db_status_is_long(const struct blob *status);
 
 /** Within a transaction: writes `status` apart for `row`. NULL or a short status deletes what is

@@ -70,7 +70,7 @@ static uint64_t mask_of(const char *status, const char *name)
 
 bool holder_is_ending(pid_t pid)
 {
-    enum { EXITING = 0x4 }; /* PF_EXITING of linux/sched.h */
+    enum { EXITING = 0x4 }; /* the flag PF_EXITING of linux/sched.h */
     scoped_str path = mem_printf("/proc/%ld/status", (long)pid);
     scoped(buf) struct buf stat = {0}, status = {0};
     const char *after_name = read_stat(pid, &stat), *state, *flags;
@@ -87,7 +87,8 @@ bool holder_is_ending(pid_t pid)
            coming & (UINT64_C(1) << (SIGKILL - 1));
 }
 
-/* Does any process have the lock? A pid in the file may be one that ended and was given anew. */
+/* Returns whether any process has the lock. A pid in the file may be one that ended and was given
+ * anew. */
 static bool is_locked(const char *directory)
 {
     scoped_str path = mem_printf("%s/lock", directory);

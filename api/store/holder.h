@@ -13,10 +13,10 @@
 
 /** The pid in the lock file of a data directory; 0: it has none. The process may have ended. */
 pid_t holder_pid(const char *directory);
-/** Is that process there? */
+/** Returns whether the process that holds the data directory still exists. */
 bool holder_is_there(const char *directory);
-/** Has a process ended, or is it about to? It does not exist, is a zombie, has begun to exit, or has
- * SIGKILL pending. The kernel closes its files only after that. */
+/** Returns whether a process has ended or is about to: it does not exist, is a zombie, has begun to
+ * exit, or has SIGKILL pending. The kernel closes its files only after that. */
 bool holder_is_ending(pid_t pid);
 /** The pid of the process that has the lock and is stopped; 0: no process has it, or it runs. */
 pid_t holder_stopped(const char *directory);
@@ -25,7 +25,7 @@ pid_t holder_stopped(const char *directory);
  * Returns false. */
 bool holder_in_use(const char *directory, struct error *err);
 
-/* What the files of a stopped process were when reading them began. */
+/* State of the files of a stopped process at the time when reading them began. */
 struct holder_stamp {
     pid_t pid;
     struct {
@@ -37,5 +37,5 @@ struct holder_stamp {
 /** Notes the files of a data directory whose holder is stopped. False when it runs, or when no
  * process holds the directory. */
 bool holder_stamp_take(const char *directory, struct holder_stamp *out);
-/** Is the same process still stopped, and has nothing changed since? */
+/** Returns whether the same process is still stopped, and nothing has changed since. */
 bool holder_stamp_holds(const char *directory, const struct holder_stamp *stamp);

@@ -329,7 +329,7 @@ void index_release(struct index *index)
     *index = (struct index){0};
 }
 
-/* References taken before a walk, so that the visitor may change the index. */
+/* Takes references before a walk, so that the visitor may change the index. */
 
 struct snapshot {
     const struct object *few[64];

@@ -20,8 +20,9 @@ struct ring {
 
 struct identity {
     const char *uid;
-    struct entry *entry;    /* NULL: no such object is stored, only dependents of it */
-    struct ring dependents; /* heads owner_link.ring */
+    struct entry *entry;    /* the object of that name; NULL: no such object is stored, only
+                             * dependents of it */
+    struct ring dependents; /* head of the list owner_link.ring */
 };
 
 struct owner_link {
@@ -47,7 +48,7 @@ struct entry {
     struct ring ns_link; /* links the entries of a kind in `space` */
     struct space *space;
     size_t position;          /* position in the sorted index of the kind */
-    struct owner_link *links; /* [n_links]; &link when there is one */
+    struct owner_link *links; /* links to the owners, [n_links]; &link when there is one */
     struct owner_link link;
     uint32_t n_links;
 
@@ -58,7 +59,7 @@ struct entry {
 };
 
 struct sorted_index {
-    struct entry **items; /* [count], NULL where one was removed */
+    struct entry **items; /* entries in order, [count], NULL where one was removed */
     size_t count, cap;
     size_t n_sorted; /* items before this position are sorted */
     size_t holes;
@@ -74,7 +75,7 @@ struct index {
 
 typedef void (*index_visit_fn)(void *arg, const struct object *object);
 
-void index_release(struct index *index); /* drops every object */
+void index_release(struct index *index); /* removes every object from memory */
 
 struct entry *index_get(const struct index *index, const struct kind *kind, const char *ns,
                         const char *name);

@@ -13,7 +13,7 @@
 enum {
     REVISIONS_RESERVED = 1 << 20, /* revisions that a durable high-water mark reserves (P-03) */
     ROWS_PER_BLOCK = 8,           /* rows that objects which change together share */
-    WINDOW_DEFAULT = 10000,       /* L-28 */
+    WINDOW_DEFAULT = 10000,       /* default number of changes kept for watches (L-28) */
     WINDOW_BYTES = 64 << 20,
     RETRY_MS = 1000, /* interval of retries while the disk is full */
 };
@@ -29,7 +29,7 @@ struct store {
     struct store_options options; /* `directory` is not kept; see `dir` */
     enum store_state state;
 
-    /* accepted state */
+    /* The members from here on are the accepted state. */
     struct index index;
     struct bodies bodies;
     struct changes changes;
@@ -64,14 +64,14 @@ struct store {
     void (*failed)(void *ctx, const struct error *err);
     void *failed_ctx;
 
-    /* Watches. */
+    /* The members from here on belong to watches. */
     int64_t window_revision; /* the window has every change after it */
     struct store_watch *watches[KIND_N];
     struct store_watch *starting; /* have not received the window yet */
     struct store_watch *telling, *next_watch;
     struct task start_watches;
 
-    /* on disk; all zero for a store in memory */
+    /* The data directory; all zero for a store in memory. */
     struct store_dir dir;
     struct db *db;
     struct committer *committer;

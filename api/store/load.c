@@ -16,7 +16,7 @@
 
 struct loader {
     struct store *store;
-    /* slots of bodies, sorted by row for binary search */
+    /* A slot of a body, in a table sorted by row for binary search. */
     struct loaded_body {
         int64_t row;
         uint32_t slot;
@@ -312,7 +312,7 @@ void store_close(struct store *store)
     if (store_commit_stop(store) && store->db &&
         !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
         log_warn("store not closed in order", kv_str("error", err.message));
-    if (store->dir.reserved) /* only a running store needs the reserve */
+    if (store->dir.reserved) /* the reserve on disk is needed only by a running store */
         store_dir_give_reserve(&store->dir);
     store_free(store);
 }

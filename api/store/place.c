@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-static uid_t trusted_above; /* 0: root alone */
+static uid_t trusted_above; /* uid that may own the directory above, besides root; 0: root alone */
 
 void place_trust_above(uid_t uid)
 {

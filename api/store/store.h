@@ -67,7 +67,8 @@ void store_close(struct store *store);
 const struct object *store_get(const struct store *store, const struct kind *kind, const char *ns,
                                const char *name);
 const struct object *store_get_uid(const struct store *store, const char *uid);
-void store_each(const struct store *store, const struct kind *kind, const char *ns /* NULL = all */,
+/** Calls `visit` for each object of a kind in the namespace `ns`; NULL = all namespaces. */
+void store_each(const struct store *store, const struct kind *kind, const char *ns,
                 void (*visit)(void *arg, const struct object *object), void *arg);
 /** Visits the objects of `kind` (NULL: any) that name `owner_uid` in an owner reference. O(their
  * number). */
@@ -79,7 +80,7 @@ const struct object *store_find_owned(const struct store *store, const char *own
                                       bool (*matches)(void *arg, const struct object *object),
                                       void *arg);
 size_t store_count(const struct store *store, const struct kind *kind, const char *ns);
-int64_t store_revision(const struct store *store); /* newest accepted revision */
+int64_t store_revision(const struct store *store); /* returns the newest accepted revision */
 int64_t store_durable_revision(const struct store *store);
 
 /** Puts up to `limit` objects of a kind, in order of namespace and name, after the key `after`
@@ -99,7 +100,7 @@ enum store_change { STORE_ADDED, STORE_MODIFIED, STORE_DELETED };
 struct store_listener {
     void (*changed)(struct store_listener *listener, enum store_change change,
                     const struct object *old, const struct object *object);
-    struct store_listener *next; /* private */
+    struct store_listener *next; /* private to this module */
 };
 void store_listen(struct store *store, struct store_listener *listener);
 void store_unlisten(struct store *store, struct store_listener *listener);
@@ -107,7 +108,8 @@ void store_unlisten(struct store *store, struct store_listener *listener);
 void store_when_durable(struct store *store,
                         struct task *task); /* posts it once every write accepted so far is
                                              * committed */
-void store_forget(struct store *store, struct task *task); /* cancels store_when_durable */
+/** Cancels the task of store_when_durable. */
+void store_forget(struct store *store, struct task *task);
 void store_hurry(struct store *store); /* commits the pending batch at the end of the turn */
 /**
  * As store_hurry, for one of many clients that send their next request when they are answered.
@@ -136,7 +138,7 @@ void store_on_failure(struct store *store, void (*failed)(void *ctx, const struc
                       void *ctx);
 
 struct store_stats {
-    /* counted since the store was opened */
+    /* These numbers count from the opening of the store. */
     uint64_t commits, rows_written, changes, bytes_bound;
     uint64_t objects, bodies, body_bytes, meta_bytes, status_bytes; /* in memory at present */
     uint64_t unreadable; /* stored objects that could not be read when the store was opened */
@@ -147,7 +149,7 @@ void store_stats(const struct store *store, struct store_stats *out);
 struct store_watch;
 struct store_watch_options {
     const struct kind *kind;
-    const char *ns;         /* NULL = all; copied */
+    const char *ns;         /* namespace that is watched, copied; NULL = all */
     int64_t since_revision; /* deliver changes after this revision; -1 = after the newest durable
                              * one */
     /** Receives a change. `old` is the previous version, for selector transitions, or NULL when it

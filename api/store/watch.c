@@ -15,7 +15,7 @@ struct store_watch {
     struct store *store;
     struct store_watch *next;
     const struct kind *kind;
-    char *ns; /* owned; NULL = all */
+    char *ns; /* namespace that is watched, owned; NULL = all */
     int64_t since;
     bool is_starting;
     bool (*changed)(void *ctx, enum store_change change, const struct object *old,

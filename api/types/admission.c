@@ -25,7 +25,7 @@ enum { REMEMBERED_BYTES_MAX = 64 << 10 };
 struct write {
     const struct admission *adm; /* `warnings` in it is never NULL */
     const struct kind *kind;
-    const struct object *old; /* NULL on create */
+    const struct object *old; /* object before the update; NULL on create */
     struct error_list *errors;
     bool shows_warnings; /* the client receives the warnings */
 };
@@ -46,7 +46,7 @@ static struct blob *input_blob(const json_t *members)
     return blob_from_buf(&text);
 }
 
-/* Whether `mutate` depends on more of this draft than its body. */
+/* Returns whether `mutate` depends on more of this draft than its body. */
 static bool mutates_in_context(const struct write *write, const struct object *draft)
 {
     return write->kind->mutates_in_context && write->kind->mutates_in_context(write->adm, draft);
@@ -99,7 +99,7 @@ static struct object *with_body(struct object *draft, struct blob *body)
     return object;
 }
 
-/* Whether the schema check has already reported `field` or a parent of it. */
+/* Returns whether the schema check has already reported `field` or a parent of it. */
 static bool is_reported(const struct error_list *list, size_t from, const char *field)
 {
     for (size_t i = from; i < list->count; i++) {

@@ -20,7 +20,7 @@ struct plugin_rules {
      * on the job's name, otherwise only what does. */
     void (*check)(const struct admission *adm, const struct job_spec *spec, const char *name,
                   const char *path, struct error_list *errors);
-    /** Whether a plugin sets the command of a task's container. */
+    /** Returns whether a plugin sets the command of a task's container. */
     bool (*commands)(const struct job_spec *spec, const struct job_task *task,
                      const char *container);
     /** Reports changes that plugins forbid while a job exists. */
@@ -36,16 +36,18 @@ struct admission {
                  void (*visit)(void *arg, const struct object *object), void *arg);
     void *ctx;
     const char *scheduler_name;         /* the first configured one: "volcano" */
-    bool upstream_compat;               /* --jobflow-compat=upstream */
+    bool upstream_compat;               /* setting --jobflow-compat=upstream */
     bool virtual_runtime;               /* --runtime sim: containers need no command (DC-10) */
-    bool allow_flow_updates;            /* --jobflow-updates=allow (DC-02) */
-    const struct limits *limits;        /* NULL = limits_default */
-    const struct plugin_rules *plugins; /* NULL: every plugin is accepted unchecked */
+    bool allow_flow_updates;            /* setting --jobflow-updates=allow (DC-02) */
+    const struct limits *limits;        /* limits that apply; NULL = limits_default */
+    const struct plugin_rules *plugins; /* rules of the job plugins; NULL: every plugin is accepted
+                                         * unchecked */
     bool strict_plugin_arguments;       /* arguments that plugins would ignore are errors */
     bool no_key_arguments;              /* private keys in plugin arguments are errors */
     bool no_low_ports;                  /* pods cannot listen below 1024 */
-    struct error_list *warnings;        /* may be NULL */
-    /* NULL, or receives the members of the admitted body when they exist as a document (owned). */
+    struct error_list *warnings;        /* receives warnings; may be NULL */
+    /* Receives the members of the admitted body when they exist as a document (owned). NULL: not
+     * wanted. */
     json_t **out_body;
 };
 

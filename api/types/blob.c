@@ -17,7 +17,7 @@
 
 /* An interned blob is part of its table entry. */
 struct interned {
-    UT_hash_handle hh; /* key: the text */
+    UT_hash_handle hh; /* links the blob in the table; the key is the text */
     bool listed;       /* false once another blob of this text has replaced it */
     struct blob blob;
 };

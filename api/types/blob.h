@@ -27,27 +27,28 @@ struct facet_type {
 
 struct blob {
     atomic_uint refs;
-    uint32_t len;  /* bytes of text, without the NUL that follows */
+    uint32_t len;  /* number of bytes of text, without the NUL that follows */
     uint64_t hash; /* hash of the text, seeded per process; 0 = not computed */
     const struct kind
         *admitted_as; /* the kind as which it passed defaulting and validation; NULL = none yet */
-    const struct facet_type *facet; /* type of `decoded` */
-    void *decoded;                  /* owned; NULL = not decoded yet */
-    char *fields;                 /* owned: its fields as managedFields text; NULL = not computed */
-    int64_t store_row;            /* the store's row of an interned body; 0 = none */
+    const struct facet_type *facet; /* type of the decoded form */
+    void *decoded;                  /* decoded form, owned; NULL = not decoded yet */
+    char *fields;      /* the blob's fields as managedFields text, owned; NULL = not computed */
+    int64_t store_row; /* the store's row of an interned body; 0 = none */
     struct blob *admitted_output; /* the admitted form of the body; weak, see blob_link_output */
     struct blob *admitted_input;  /* the reverse link; holds a reference */
     bool interned;
     char text[];
 };
 
-struct blob *blob_new(const char *text, size_t len); /* owned, one reference */
-struct blob *blob_from_buf(struct buf *buf);         /* empties the buffer */
+/** Returns a new blob with one reference, owned by the caller. */
+struct blob *blob_new(const char *text, size_t len);
+struct blob *blob_from_buf(struct buf *buf); /* leaves the buffer empty */
 /** Returns the shared blob of this text: an existing one if a blob with equal bytes exists, else a
  * new one. Owned reference. Loop thread only. */
 struct blob *blob_intern(const char *text, size_t len);
-struct blob *blob_ref(const struct blob *blob); /* NULL stays NULL */
-void blob_unref(struct blob *blob); /* NULL is fine; the last one frees text and facet */
+struct blob *blob_ref(const struct blob *blob); /* NULL gives NULL */
+void blob_unref(struct blob *blob); /* NULL is ignored; the last call frees text and facet */
 SCOPED_DEFINE_PTR(blob, struct blob *, blob_unref)
 
 /** Attaches the decoded form (consumed) to a blob that has none. A blob has one facet. */

@@ -15,7 +15,7 @@ struct form {
     const struct blob *blob;
     const struct decoded_type *type;
     struct arena *arena;
-    json_t *root;         /* owned; NULL until something asks for it */
+    json_t *root;         /* parsed text, owned; NULL until something asks for it */
     const json_t *member; /* a member of root */
     void *value;
     bool ended;

@@ -18,8 +18,8 @@ struct decoded_type {
     /** With keep_document: whether this struct does borrow from the document. If it does not, the
      * document is freed. NULL: the document is always kept. */
     bool (*borrows)(const void *decoded);
-    /** Whether the form describes an object that has ended and is rarely read again. decoded_trim
-     * may free such a form. NULL = never. */
+    /** Returns whether the form describes an object that has ended and is rarely read again.
+     * decoded_trim may free such a form. NULL: never. */
     bool (*ended)(const void *decoded);
     /** Completes the struct with what the field table cannot express. `doc` is the member, NULL
      * when absent. May be NULL. */

@@ -78,7 +78,8 @@ static bool goes_by(const struct kind *kind, const char *word, size_t len)
     return false;
 }
 
-/* Whether the part after the first dot names the kind's "group", "version" or "version.group". */
+/* Returns whether the part after the first dot names the kind's "group", "version" or
+ * "version.group". */
 static bool qualifies(const struct kind *kind, const char *qualifier)
 {
     size_t version_len = strlen(kind->version);

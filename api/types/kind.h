@@ -49,12 +49,12 @@ struct admission; /* the context of validation, defined in api/types/admission.h
 
 struct kind {
     enum kind_id id;
-    const char *group; /* "" for the core group */
+    const char *group; /* API group; "" for the core group */
     const char *version;
     const char *name; /* name in manifests, such as "JobFlow" */
     const char *plural;
     const char *singular;
-    const char *const *short_names; /* NULL-terminated, or NULL */
+    const char *const *short_names; /* short names, ended by NULL; or NULL */
     bool namespaced;
     bool has_status;    /* status subresource: a write to the object leaves the status unchanged */
     bool built_in;      /* generated from built-in tables on request, never in the store */
@@ -67,8 +67,8 @@ struct kind {
     /** Mutating admission on create: changes the members of the body after schema defaulting. May
      * be NULL. */
     void (*mutate)(const struct admission *adm, json_t *body, const struct object *draft);
-    /** Whether the result of `mutate` for this draft depends on more than its body (metadata, other
-     * objects). Such a result is not reused for equal bodies. NULL: never. */
+    /** Returns whether the result of `mutate` for this draft depends on more than its body
+     * (metadata, other objects). Such a result is not reused for equal bodies. NULL: never. */
     bool (*mutates_in_context)(const struct admission *adm, const struct object *draft);
     /** Mutates the metadata on create. Returns new metadata (owned), or NULL when it stays
      * unchanged. May be NULL. */
@@ -84,8 +84,8 @@ struct kind {
                                 const struct object *object, struct error_list *errors);
     /** Run validate_in_context even after findings of `validate`, to report all errors at once. */
     bool context_always;
-    /** Whether a user may delete the object. If not, the error is FORBIDDEN and says what to do
-     * instead. May be NULL. */
+    /** Returns whether a user may delete the object. If not, the error is FORBIDDEN and says what
+     * to do instead. May be NULL. */
     bool (*validate_delete)(const struct admission *adm, const struct object *object,
                             struct error *err);
     const struct column
@@ -95,9 +95,9 @@ struct kind {
 /* A printer column, as in a CustomResourceDefinition. */
 struct column {
     const char *title;
-    const char *type; /* string, integer, date */
+    const char *type; /* type of the cells: string, integer or date */
     const char *path; /* dotted path into the object: status.state.phase */
-    int priority;     /* 0 always, 1 with -o wide */
+    int priority;     /* 0: always shown; 1: shown with -o wide */
     const char *description;
 };
 
@@ -107,14 +107,15 @@ KINDS(KIND_DECLARE)
 
 /** Returns the kind with this number, NULL if there is none. */
 const struct kind *kind_by_id(enum kind_id id);
-const struct kind *kind_by_gvk(const char *api_version, const char *kind); /* NULL if unknown */
+/** Returns NULL for an unknown kind. */
+const struct kind *kind_by_gvk(const char *api_version, const char *kind);
 /** Finds a kind by the word a user types: plural, singular, short name or kind, with or without
  * ".group", in any letter case. Returns NULL if unknown. */
 const struct kind *kind_by_word(const char *word);
 /** Finds a kind by the parts of a URL: group ("" for core), version, plural. Returns NULL if
  * unknown. */
 const struct kind *kind_by_resource(const char *group, const char *version, const char *plural);
-const char *kind_api_version(const struct kind *kind); /* "group/version" or "version" */
+const char *kind_api_version(const struct kind *kind); /* returns "group/version" or "version" */
 /** Returns true for the kinds that a Kubernetes cluster knows by a CustomResourceDefinition: those
  * of the volcano.sh groups. */
 bool kind_is_custom(const struct kind *kind);

@@ -12,11 +12,11 @@ struct selector *selector_parse(const char *text, struct error *err);
 void selector_free(struct selector *selector);
 SCOPED_DEFINE_PTR(selector, struct selector *, selector_free)
 bool selector_matches(const struct selector *selector,
-                      const struct meta *meta); /* NULL matches all */
+                      const struct meta *meta); /* a selector that is NULL matches all */
 /** Appends the selector as text that parses to an equal selector. */
 void selector_print(const struct selector *selector, struct buf *out);
 
-/* Check the format of a name or label. On failure err->message is Kubernetes' text about the rule,
+/* Checks the format of a label's name. On failure err->message is Kubernetes' text about the rule,
  * without the value. */
 bool label_key_valid(const char *key, struct error *err);
 bool label_value_valid(const char *value, struct error *err);
@@ -25,4 +25,5 @@ bool name_is_dns_subdomain(const char *name, struct error *err); /* RFC 1123, â‰
 bool name_is_dns1035_label(const char *name,
                            struct error *err); /* RFC 1035: begins with a letter */
 bool name_is_qualified(const char *name,
-                       struct error *err); /* [A-Za-z0-9] ends, -_. inside, â‰¤ 63 */
+                       struct error *err); /* at most 63 characters, [A-Za-z0-9] at both ends, -_.
+                                            * inside */

@@ -8,7 +8,7 @@
 struct log_query {
     const char *container;
     bool previous, timestamps;
-    int64_t tail_lines;  /* -1 = all */
-    int64_t since_ms;    /* wall-clock time; 0 = all */
-    int64_t limit_bytes; /* -1 = all */
+    int64_t tail_lines;  /* number of lines from the end; -1 = all */
+    int64_t since_ms;    /* only lines written since this wall-clock time; 0 = all */
+    int64_t limit_bytes; /* largest size of the answer; -1 = all */
 };

@@ -22,7 +22,7 @@ enum { OWNER_CONTROLLER = 1, OWNER_BLOCKS = 2 };
 /* The low bits of a string's code give its type; the other bits are the number or the length. */
 enum { CODE_WORD, CODE_LITERAL, CODE_EARLIER, CODE_BITS = 2, CODE_MASK = (1 << CODE_BITS) - 1 };
 enum {
-    EARLIER_MAX = 48,  /* only the first of the literals can be referred to again */
+    EARLIER_MAX = 48,  /* number of literals that can be referred to again */
     EARLIER_BYTES = 3, /* shorter literals (with their NUL) are not worth a reference */
 };
 
@@ -147,7 +147,7 @@ void meta_encode(const struct meta *meta, struct buf *out)
 struct reader {
     const char *at, *end;
     bool damaged;
-    bool plain; /* version 1 */
+    bool plain; /* the bytes have version 1 of the form */
     const char *earlier[EARLIER_MAX];
     uint32_t n_earlier;
 };

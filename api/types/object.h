@@ -43,15 +43,15 @@ struct meta {
     /* Milliseconds after created_at_ms: stored, not served. 999 where only the second is known
      * (JSON). */
     uint16_t created_part_ms;
-    const char *namespace; /* "" for cluster-scoped kinds */
+    const char *namespace; /* namespace; "" for cluster-scoped kinds */
     const char *name;
-    const char *generate_name; /* NULL or text */
-    const char *uid;           /* "" until the object is stored */
+    const char *generate_name; /* member generateName, or NULL */
+    const char *uid;           /* uid; "" until the object is stored */
     int64_t generation;
     int64_t created_at_ms;    /* whole seconds; 0 until stored */
     int64_t deleted_at_ms;    /* deletionTimestamp; 0 = not being deleted */
-    int64_t deletion_grace_s; /* -1 = absent */
-    const struct kv *labels;  /* [n_labels], in the order written */
+    int64_t deletion_grace_s; /* grace period of the deletion; -1 = absent */
+    const struct kv *labels;  /* labels in the order written, [n_labels] */
     const struct kv *annotations;
     const struct owner_ref *owners;
     const char *const *finalizers;
@@ -59,15 +59,17 @@ struct meta {
     uint32_t n_labels, n_annotations, n_owners, n_finalizers;
 };
 
-struct meta *meta_new(const struct meta *draft); /* owned deep copy in one allocation */
+struct meta *meta_new(const struct meta *draft); /* returns an owned deep copy in one allocation */
 struct meta *meta_ref(const struct meta *meta);
 void meta_unref(struct meta *meta);
-const char *meta_label(const struct meta *meta, const char *key);      /* NULL if absent */
-const char *meta_annotation(const struct meta *meta, const char *key); /* NULL if absent */
+/** Returns NULL if the label is absent. */
+const char *meta_label(const struct meta *meta, const char *key);
+/** Returns NULL if the annotation is absent. */
+const char *meta_annotation(const struct meta *meta, const char *key);
 const struct owner_ref *
 meta_controller(const struct meta *meta); /* the owner with controller: true, or NULL */
 bool meta_has_finalizer(const struct meta *meta, const char *finalizer);
-size_t meta_bytes(const struct meta *meta); /* bytes of memory, for accounting */
+size_t meta_bytes(const struct meta *meta); /* returns the bytes of memory, for accounting */
 /** Returns the creation time in milliseconds. Where only the second is known, it is the last
  * millisecond of that second, so the result is never too early. */
 static inline int64_t meta_created_ms(const struct meta *meta)
@@ -80,7 +82,7 @@ struct object {
     const struct kind *kind;
     struct meta *meta;
     struct blob *body;   /* JSON of the body, never NULL; "{}" when empty */
-    struct blob *status; /* NULL = absent */
+    struct blob *status; /* status as JSON text; NULL = absent */
     int64_t revision;    /* resourceVersion; 0 until stored */
     int64_t row;         /* the store's row id; 0 until stored; the same for all versions */
     int64_t row_sum; /* checksum of the row; of the store thread, which sets it when it writes */
@@ -93,7 +95,7 @@ struct object *object_new(const struct kind *kind, struct meta *meta, struct blo
 struct object *object_with_status(const struct object *from, struct blob *status);
 struct object *object_with_meta(const struct object *from, struct meta *meta);
 struct object *object_with_body(const struct object *from, struct blob *body);
-struct object *object_ref(const struct object *object); /* NULL stays NULL */
+struct object *object_ref(const struct object *object); /* NULL gives NULL */
 void object_unref(struct object *object);
 SCOPED_DEFINE_PTR(object, struct object *, object_unref)
 SCOPED_DEFINE_PTR(meta, struct meta *, meta_unref)
@@ -140,8 +142,8 @@ struct meta *meta_from_json(const struct kind *kind, const json_t *metadata, int
 
 /** Returns the whole object as a document (owned). */
 json_t *object_to_json(const struct object *object);
-/** Return one part as a document (owned): the members of the body in one object, or the status ({}
- * when absent). */
+/** Returns one part as a document (owned): the members of the body in one object. The function
+ * below returns the status ({} when absent). */
 json_t *object_body_json(const struct object *object);
 json_t *object_status_json(const struct object *object);
 

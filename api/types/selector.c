@@ -15,14 +15,15 @@
 #include "api/types/labels.h"
 #include "base/mem.h"
 
-enum { TEXT_MAX = 4096, REQUIREMENTS_MAX = 64 }; /* L-31 */
+/* Longest selector, and most requirements in it (L-31). */
+enum { TEXT_MAX = 4096, REQUIREMENTS_MAX = 64 };
 
 enum op { OP_EXISTS, OP_ABSENT, OP_IN, OP_NOT_IN, OP_GREATER, OP_LESS };
 
 struct requirement {
     enum op op;
     char *key;
-    char **values; /* [count] */
+    char **values; /* values of the requirement, [count] */
     size_t count, cap;
     int64_t number; /* the operand of > and < */
 };

@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether a byte is a control character, a quote, a backslash or not ASCII. */
+/* Returns whether a byte is a control character, a quote, a backslash or not ASCII. */
 static inline bool jsonchars_is_special(unsigned char c)
 {
     return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
 }
 
-/* Whether any of eight bytes is special. The subtractions find zero bytes. They can report a byte
- * wrongly only after a byte that they report rightly, so the result is exact. */
+/* Returns whether any of eight bytes is special. The subtractions find zero bytes. They can report
+ * a byte wrongly only after a byte that they report rightly, so the result is exact. */
 static inline bool jsonchars_any_special(const unsigned char *text)
 {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;

@@ -26,8 +26,8 @@ const char *jsonscan_skip(const char *value);
  * moves it forward. False after the last member.
  */
 bool jsonscan_next_member(const char **at, struct jsonscan_member *out);
-/** The same without `end`, for a caller that walks through the value itself and then sets its
- * position to the byte after it. */
+/** Finds the next member as jsonscan_next_member does, but not the end of its value, for a caller
+ * that walks through the value itself and then sets its position to the byte after it. */
 bool jsonscan_next_key(const char *at, struct jsonscan_member *out);
 bool jsonscan_key_is(const struct jsonscan_member *member, const char *key);
 /** Returns the value of a member of the object that begins at `object`. NULL if there is no such

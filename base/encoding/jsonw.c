@@ -9,8 +9,8 @@
 #include "base/encoding/jsonchars.h"
 #include "base/timefmt.h"
 
-/* What a byte asks for: 0 nothing, 'u' \u00XX, 'm' start of a multi-byte sequence or a stray byte,
- * else \ and the letter. */
+/* For each byte how it is written: 0 as it is, 'u' as \u00XX, 'm' as the start of a multi-byte
+ * sequence or a stray byte, else as \ and the letter. */
 /* clang-format off */
 static const char escape[256] = {
     [0x00 ... 0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0b] = 'u', ['\f'] = 'f', ['\r'] = 'r',

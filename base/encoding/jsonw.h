@@ -11,7 +11,7 @@
 #include "base/buf.h"
 
 struct jsonw {
-    struct buf *out; /* borrowed */
+    struct buf *out; /* buffer that the text is appended to; borrowed */
     bool comma;      /* the next value needs a comma before it */
 };
 
@@ -36,7 +36,7 @@ void jsonw_member_str(struct jsonw *w, const char *key, const char *value);
 void jsonw_member_int(struct jsonw *w, const char *key, int64_t value);
 void jsonw_member_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_member_raw(struct jsonw *w, const char *key, const char *json, size_t len);
-/* RFC 3339, whole seconds, UTC */
+/* Writes a time as RFC 3339 in whole seconds and UTC. */
 void jsonw_member_time(struct jsonw *w, const char *key, int64_t at_ms);
 void jsonw_member_str_opt(struct jsonw *w, const char *key, const char *value);
 void jsonw_member_int_opt(struct jsonw *w, const char *key, int64_t value);

@@ -14,16 +14,16 @@
 enum pb_wire { PB_VARINT = 0, PB_FIXED_64 = 1, PB_BYTES = 2, PB_FIXED_32 = 5 };
 
 struct pb_span {
-    const unsigned char *at; /* NULL when len is 0 */
+    const unsigned char *at; /* first byte; NULL when len is 0 */
     size_t len;
 };
 
-/* One field as encoded. */
+/* One field of a message, as encoded. */
 struct pb_item {
     uint64_t number;
     enum pb_wire wire;
     uint64_t value;       /* value of a PB_VARINT */
-    struct pb_span bytes; /* bytes of any other type */
+    struct pb_span bytes; /* the bytes of a field of any other type */
 };
 
 /** Reports BAD_REQUEST "the protobuf message is damaged: WHY". Returns false. */
@@ -37,6 +37,7 @@ bool pb_take_fields(struct pb_span message, struct pb_item *out, size_t n, struc
 
 void pb_put_varint(struct buf *out, unsigned field, uint64_t value);
 void pb_put_bytes(struct buf *out, unsigned field, const void *bytes, size_t len);
-void pb_put_text(struct buf *out, unsigned field, const char *text); /* NULL: nothing */
+/** A text that is NULL is not written. */
+void pb_put_text(struct buf *out, unsigned field, const char *text);
 void pb_put_double(struct buf *out, unsigned field, double value);
 void pb_put_message(struct buf *out, unsigned field, const struct buf *message);

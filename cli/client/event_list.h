@@ -13,7 +13,7 @@ struct event {
 };
 
 struct eventlist {
-    struct event *items; /* [count] */
+    struct event *items; /* array of [count] elements */
     size_t count, cap;
 };
 void eventlist_release(struct eventlist *list);

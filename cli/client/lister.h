@@ -44,9 +44,9 @@ bool list_names(struct client *client, const struct list_query *query,
 enum watch_event { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED };
 
 struct watcher {
-    struct client_call call; /* private */
-    char *target;            /* private */
-    struct documents events; /* private */
+    struct client_call call; /* private to this module */
+    char *target;            /* private to this module */
+    struct documents events; /* private to this module */
     /** Called for each event. Returns false to end the watch and client_run. */
     bool (*changed)(struct watcher *watcher, enum watch_event event, json_t *object);
     /** Called when the watch has ended: closed by the server (err->code NONE), too far behind

@@ -39,6 +39,6 @@ void log_print_whole(struct log_printer *printer, struct log_line *line, const c
                      size_t len);
 /** End the line that is printed in part. Call before anything else is printed. */
 void log_print_break(struct log_printer *printer);
-/** How many bytes at the front of an unfinished line are not needed any more, because they have
- * been printed and rewritten. The owner removes them before the next call. */
+/** Returns how many bytes at the front of an unfinished line are not needed any more, because they
+ * have been printed and rewritten. The owner removes them before the next call. */
 size_t log_print_forget(struct log_line *line, const char *text, size_t len);

@@ -49,7 +49,7 @@ struct victim {
 struct deletion {
     const struct delete_options *options;
     struct client *client;
-    struct victim *victims; /* [count] */
+    struct victim *victims; /* array of [count] elements */
     size_t count, cap;
     int code;
 };

@@ -115,7 +115,7 @@ static void name_subject(const struct logs *logs, struct buf *out)
                subject->name);
 }
 
-/* Whether the status names logs of the attempt that was asked for: they were kept once. */
+/* Returns whether the status names logs of the attempt that was asked for: they were kept once. */
 static bool were_kept(const struct logs *logs)
 {
     json_t *nodes = json_object_get(json_object_get(logs->doc, "status"), "nodes"), *node, *attempt;

@@ -10,7 +10,7 @@
 struct audit;
 
 struct audit *audit_open(const char *data_dir, struct error *err);
-void audit_close(struct audit *audit); /* NULL is fine */
+void audit_close(struct audit *audit); /* NULL is ignored */
 /** Reopens the log by its name, after a log rotation has renamed the file. */
 void audit_reopen(struct audit *audit);
 void audit_note(struct audit *audit, const struct request_record *record);

@@ -15,7 +15,7 @@ struct daemon_options {
     int64_t sim_speed;                /* 0: not given */
     const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     const char *isolation, *network, *durability;
-    const char *deletion_protection, *updates; /* DC-02 */
+    const char *deletion_protection, *updates; /* see rule DC-02 */
     const char *compat;                        /* design | upstream */
     const char *controllers;                   /* controllers that run: cli/engine/controllers.h */
     const char *log_format;
@@ -28,7 +28,7 @@ struct daemon_options {
     const char *backup_dir; /* NULL: no backups by itself */
     int64_t backup_every_ms, backup_keep;
     bool trust_editors;           /* pods are not confined, whoever wrote them (DC-27) */
-    bool allow_key_arguments;     /* SEC-29 */
+    bool allow_key_arguments;     /* see rule SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */
     bool serve_damaged;           /* serve a damaged store for reading; nothing runs */

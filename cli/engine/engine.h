@@ -17,7 +17,7 @@ struct engine_options {
     int64_t sim_speed; /* 0: a simulation has a virtual clock; N: the real one, and pods take 1/N of
                           their time */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
-    bool allow_flow_updates, no_deletion_protection; /* DC-02 */
+    bool allow_flow_updates, no_deletion_protection; /* see rule DC-02 */
     /* Refuse arguments that a plugin would ignore. */
     bool strict_plugin_arguments;
     bool gc_aborted; /* ttlSecondsAfterFinished applies to aborted jobs too */

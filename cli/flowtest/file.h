@@ -76,7 +76,7 @@ struct test_file {
         struct test_case *items;
         size_t count;
     } cases;
-    struct yaml_stream *stream; /* private */
+    struct yaml_stream *stream; /* private to this module */
     struct arena *arena;
 };
 

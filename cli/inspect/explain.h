@@ -13,7 +13,7 @@ struct explain {
     struct client *client;  /* NULL: nothing beyond the view is asked */
     int64_t now_ms;
     /* private: computed on first use */
-    uint32_t *failed_before; /* [n_steps] */
+    uint32_t *failed_before; /* array of [n_steps] elements */
     json_t *groups;
 };
 void explain_release(struct explain *explain);

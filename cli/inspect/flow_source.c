@@ -224,7 +224,7 @@ static int load_files(const struct flow_source_options *options, int n, char **f
     return EXIT_REFUSED;
 }
 
-/* Whether an operand names a stored object: "jf/x", and there is no such file. */
+/* Returns whether an operand names a stored object: "jf/x", and there is no such file. */
 static bool names_object(const char *word)
 {
     const char *slash = strchr(word, '/');
@@ -263,7 +263,7 @@ void flow_sources_release(struct flow_sources *sources)
     *sources = (struct flow_sources){0};
 }
 
-/* Whether an unfinished step has no estimate from the spec or the status. */
+/* Returns whether an unfinished step has no estimate from the spec or the status. */
 static bool lacks_estimates(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)

@@ -30,7 +30,7 @@ struct flow_source {
 };
 
 struct flow_sources {
-    struct flow_source *items; /* [count] */
+    struct flow_source *items; /* array of [count] elements */
     size_t count, cap;
     struct manifests set;  /* manifests of the files */
     struct client *client; /* NULL: nothing is stored, or nothing was asked */

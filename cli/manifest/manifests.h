@@ -24,7 +24,7 @@ struct manifest {
 struct manifests {
     struct manifest *items; /* [count] in the order read */
     size_t count, cap;
-    struct manifest_file *files; /* private */
+    struct manifest_file *files; /* private to this module */
     size_t n_files, files_cap;
 };
 

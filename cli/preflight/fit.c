@@ -187,8 +187,8 @@ static int64_t pods_of_gang(const struct job_task *task)
     return task->min_available.set ? task->min_available.value : task->replicas;
 }
 
-/* Whether it is open which pods make up the gang: tasks that wait for others join it later, and
- * priorities decide whose pods are the first. */
+/* Returns whether it is open which pods make up the gang: tasks that wait for others join it later,
+ * and priorities decide whose pods are the first. */
 static bool is_gang_open(const struct job_spec *job, int64_t pods)
 {
     bool part = job->min_available > 0 && job->min_available < pods;

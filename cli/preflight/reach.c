@@ -20,7 +20,7 @@ struct reach {
     const struct object *flow;
     const struct store *store;
     struct flow_graph *graph;
-    bool *may_skip, *never; /* [steps] */
+    bool *may_skip, *never; /* array of [steps] elements */
     bool *unchosen;         /* [steps] only listed in switch cases that can never match */
     void (*found)(void *ctx, const struct error *err);
     void *ctx;

@@ -24,7 +24,8 @@ static inline bool backend_pod_over(const struct object *pod)
 struct backend_ops {
     /** Create the namespaces that the manifests use but do not define. */
     void (*namespaces)(struct backend *backend, const struct manifests *set);
-    /** Whether the stored object could be changed to what the manifest says; writes nothing. */
+    /** Returns whether the stored object could be changed to what the manifest says; writes
+     * nothing. */
     bool (*possible)(struct backend *backend, const struct manifest *manifest,
                      struct error_list *errors);
     /** Create or replace. The object as it is in the store now, borrowed until the caller returns
@@ -34,7 +35,7 @@ struct backend_ops {
     /** Delete an object and the objects it owns. An object that is gone already is no error. */
     void (*forget)(struct backend *backend, const struct object *object);
 
-    /** How many pods of the followed flows and jobs are not over. */
+    /** Returns how many pods of the followed flows and jobs are not over. */
     size_t (*alive)(struct backend *backend, const struct flow_tracker *tracker);
     /** Ask the followed flows and jobs to end, with their grace periods. */
     void (*stop)(struct backend *backend, const struct flow_tracker *tracker);

@@ -54,7 +54,8 @@ void session_finish(struct session *session, int exit_code);
 int session_outcome(const struct session *session);
 void session_note(struct session *session, const char *text);
 
-/** Whether deleted pods are still ending; the session is checked again when they may be gone. */
+/** Returns whether deleted pods are still ending; the session is checked again when they may be
+ * gone. */
 bool session_end_waits(struct session *session);
 /** Begin to watch for the reasons to end early: signals, the timeout, a closed output, a simulation
  * that can never go on. */

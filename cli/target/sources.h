@@ -13,7 +13,7 @@ struct source {
     size_t index;                       /* of its manifest */
     struct object *object;              /* as written */
     struct error_list errors, warnings; /* about its own spec */
-    bool *reported;                     /* [errors.count] */
+    bool *reported;                     /* array of [errors.count] elements */
     bool used, warned;
     char key[]; /* namespace/name */
 };
@@ -21,7 +21,7 @@ struct source {
 /** Adds a template. `*sources` is the table, NULL at first. */
 void sources_add(struct source **sources, const struct target *target, const char *ns, size_t index,
                  const json_t *doc);
-/** NULL when the files have none of that name. */
+/** Returns NULL when the files have none of that name. */
 struct source *sources_find(struct source *sources, const char *ns, const char *name);
 void sources_free(struct source *sources);
 

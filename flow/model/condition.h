@@ -8,13 +8,13 @@
  */
 #include "flow/model/flow_model.h"
 
-/** Whether the condition holds now. */
+/** Returns whether the condition holds now. */
 bool flow_condition_holds(const struct flow_model *m, const struct flow_condition *condition);
-/** Whether `value` is in the relation to `with`: greater or less as numbers for Gt and Lt, else
- * equal. */
+/** Returns whether `value` is in the relation to `with`: greater or less as numbers for Gt and Lt,
+ * else equal. */
 bool flow_values_compare(enum value_operator op, const char *value, const char *with);
-/** Whether a term is about how its target ended. Such a condition may handle the failure of the
- * target, and it is evaluated even if all targets were skipped. */
+/** Returns whether a term is about how its target ended. Such a condition may handle the failure of
+ * the target, and it is evaluated even if all targets were skipped. */
 bool flow_term_handles(const struct flow_term *term);
 bool flow_condition_handles(const struct flow_condition *condition);
 

@@ -87,8 +87,8 @@ static void set_undecided(struct flow_model *m, uint32_t i, bool undecided)
     m->changes++;
 }
 
-/* Whether a step that may handle the failure has run. If none has, *out_undecided is the number of
- * those that have not decided. */
+/* Returns whether a step that may handle the failure has run. If none has, *out_undecided is the
+ * number of those that have not decided. */
 static bool ask_failure_handlers(const struct flow_model *m, uint32_t i, uint32_t *out_undecided)
 {
     const struct dag *dag = &m->control->failure_handlers;
@@ -211,7 +211,7 @@ static void run_switch(struct flow_model *m, uint32_t i)
     notify(m, i, MET, NOTIFIED_ALL);
 }
 
-/* Whether enough targets have ended for the condition of a step to be evaluated. */
+/* Returns whether enough targets have ended for the condition of a step to be evaluated. */
 static bool condition_is_due(const struct flow_model *m, uint32_t i)
 {
     const struct step_control *ctl = &m->control->steps[i];

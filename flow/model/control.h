@@ -55,7 +55,7 @@ struct step_control {
 };
 
 struct flow_control {
-    struct step_control *steps;  /* [count] */
+    struct step_control *steps;  /* array of [count] elements */
     uint32_t count;              /* graph->steps */
     struct dag failure_handlers; /* step → steps whose conditions may handle its failure */
     struct dag handled_targets;  /* the edges of failure_handlers, reversed */
@@ -70,7 +70,7 @@ struct flow_control {
 };
 
 void flow_control_init(struct flow_model *m);
-void flow_control_free(struct flow_control *control); /* NULL is fine */
+void flow_control_free(struct flow_control *control); /* NULL is ignored */
 /** Marks the steps to whose outputs, exit codes or task results the spec refers. */
 void flow_control_mark_wanted_results(struct flow_model *m);
 
@@ -86,7 +86,7 @@ void flow_control_new_attempt(struct flow_model *m, uint32_t step);
 void flow_control_flow_ends(struct flow_model *m);
 /** All ordinary steps are done: lets the final steps run. */
 void flow_control_run_finals(struct flow_model *m);
-/** Whether final steps have not ended. */
+/** Returns whether final steps have not ended. */
 bool flow_control_finals_open(const struct flow_model *m);
 bool flow_control_finals_failed(const struct flow_model *m);
 
@@ -104,7 +104,8 @@ void flow_loop_start(struct flow_model *m, uint32_t loop);
 void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration);
 /** Ends a loop that runs and has a failed iteration. The flow is ending. */
 void flow_loop_flow_ends(struct flow_model *m, uint32_t loop);
-/** Whether a loop whose failures are ignored ended with its flow, before all iterations had run. */
+/** Returns whether a loop whose failures are ignored ended with its flow, before all iterations had
+ * run. */
 bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop);
 /** Skips all iterations of a loop that does not run. */
 void flow_loop_skip(struct flow_model *m, uint32_t loop);

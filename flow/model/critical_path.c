@@ -149,7 +149,7 @@ static struct span span_of(const struct path *p, uint32_t i)
     return span;
 }
 
-/* How long a step counts: until the next one of the path began. */
+/* Returns how long a step counts: until the next one of the path began. */
 static int64_t counted_ms(const struct span *span, const struct span *next)
 {
     int64_t until_next_ms = next->from_ms - span->from_ms;

@@ -18,7 +18,7 @@ enum { PATH_END_MAX = 50 }; /* steps named at either end */
 struct path_source {
     /** The job of a step, borrowed, or NULL. */
     const struct object *(*job)(void *ctx, uint32_t step);
-    /** How long a loop took, in milliseconds; -1: not known. */
+    /** Returns how long a loop took, in milliseconds; -1: not known. */
     int64_t (*loop_took)(void *ctx, uint32_t step);
     void *ctx;
     int64_t flow_took_ms; /* -1: not known */

@@ -208,7 +208,8 @@ static void keep_results(struct step *step, struct job_results *results)
         step_history_set_results(step->history, results);
 }
 
-/* Whether the step is an iteration of a loop that has ended, so that no step waits for it. */
+/* Returns whether the step is an iteration of a loop that has ended, so that no step waits for
+ * it. */
 static bool loop_is_over(const struct flow_model *m, uint32_t i)
 {
     const struct step *loop =

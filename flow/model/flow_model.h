@@ -105,7 +105,7 @@ enum { FLOW_FULL_STEPS = 1000 };
 struct flow_model {
     struct flow_graph *graph; /* names point into `body` */
     struct blob *body;
-    struct step *steps; /* [graph->steps] */
+    struct step *steps; /* array of [graph->steps] elements */
     struct step_set lists[FLOW_LIST_N];
     struct ready_queue ready_queue; /* steps whose job is to be created */
     struct step_set blocked;        /* steps whose job could not be created */
@@ -154,7 +154,7 @@ static inline bool phase_failed(unsigned phase)
 {
     return phase == JOB_FAILED || phase == JOB_TERMINATED;
 }
-/** Whether a failure of the step does not fail the flow. */
+/** Returns whether a failure of the step does not fail the flow. */
 static inline bool flow_model_forgives(const struct flow_model *m, const struct step *step)
 {
     return step->handled && (step->ignored || m->handled_succeed);
@@ -190,7 +190,7 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t step, const struct ob
                             struct job_results *results, bool open, int64_t now_ms);
 
 void flow_model_set_state(struct flow_model *m, uint32_t step, enum step_state state);
-/** Whether the results of the step's job, which has come to `phase`, are needed. */
+/** Returns whether the results of the step's job, which has come to `phase`, are needed. */
 bool flow_model_wants_results(const struct flow_model *m, uint32_t step, enum job_phase phase);
 /** Another step refers to outputs of the step, which was not known so far. Returns whether it has
  * ended without its results being known; they are then to be taken from its job. */
@@ -204,21 +204,22 @@ void flow_model_mark_handled(struct flow_model *m, uint32_t step);
 void flow_model_fail_step(struct flow_model *m, uint32_t step, const char *reason,
                           const char *message);
 
-/** Whether the step failed finally, its failure is not ignored and no other step handles it. */
+/** Returns whether the step failed finally, its failure is not ignored and no other step handles
+ * it. */
 bool flow_model_step_failed(const struct flow_model *m, uint32_t step);
-/** Whether the step failed finally, and its failure fails the flow: it is not ignored, and no other
- * step handles it, or failures that are handled fail the flow. */
+/** Returns whether the step failed finally, and its failure fails the flow: it is not ignored, and
+ * no other step handles it, or failures that are handled fail the flow. */
 bool flow_model_step_fails_flow(const struct flow_model *m, uint32_t step);
 /** The step has changed: updates the steps that depend on it. */
 void flow_model_notify_dependents(struct flow_model *m, uint32_t step);
-/** Whether one met target is enough for the step (strategy: any). */
+/** Returns whether one met target is enough for the step (strategy: any). */
 bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);
 
 /* flow_model_retries.c */
 
 /** Makes a step in back-off ready for its next attempt. Its job must be gone. */
 void flow_model_end_backoff(struct flow_model *m, uint32_t step);
-/** Whether the step waits for its next attempt, because its retry policy asked for one. */
+/** Returns whether the step waits for its next attempt, because its retry policy asked for one. */
 bool flow_model_retry_pending(const struct flow_model *m, uint32_t step);
 /** The flow is ending: failures to be retried are final now, except those of final steps and of
  * blocked ones. */
@@ -253,10 +254,10 @@ uint32_t flow_model_unfinished(const struct flow_model *m);
 uint32_t flow_model_ordinary_unfinished(const struct flow_model *m);
 /** Ordinary steps that failed finally and unhandled. */
 uint32_t flow_model_failed_steps(const struct flow_model *m);
-/** Whether every ordinary step has completed, is skipped, or failed and was handled. */
+/** Returns whether every ordinary step has completed, is skipped, or failed and was handled. */
 bool flow_model_all_done(const struct flow_model *m);
 /** Started jobs that are past Pending. */
 uint32_t flow_model_jobs_past_pending(const struct flow_model *m);
-/** Whether some ordinary step is unfinished, ready, blocked or in back-off. If none is, no waiting
- * step can ever start. */
+/** Returns whether some ordinary step is unfinished, ready, blocked or in back-off. If none is, no
+ * waiting step can ever start. */
 bool flow_model_active(const struct flow_model *m);

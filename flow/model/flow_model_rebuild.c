@@ -40,7 +40,7 @@ void flow_model_clear_handled(struct flow_model *m)
         m->steps[i].handled = false;
 }
 
-/* How many targets the step waits for at first. */
+/* Returns how many targets the step waits for at first. */
 static uint32_t waits_at_first(const struct flow_model *m, uint32_t i)
 {
     uint32_t targets = (uint32_t)flow_graph_targets(m->graph, i);

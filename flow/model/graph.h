@@ -53,7 +53,7 @@ struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, cons
                                            struct error *err);
 /** The graph of targets alone, as upstream reads a flow. */
 struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err);
-void flow_graph_free(struct flow_graph *graph); /* NULL is fine */
+void flow_graph_free(struct flow_graph *graph); /* NULL is ignored */
 SCOPED_DEFINE_PTR(flow_graph, struct flow_graph *, flow_graph_free)
 
 /** The step of that name, or STEP_NONE. */
@@ -84,7 +84,7 @@ static inline uint32_t flow_graph_loop(const struct flow_graph *graph, uint32_t 
     return step - graph->vertices[step].iteration - 1;
 }
 
-/** How many iterations follow the vertex of a loop; 0 for any other vertex. */
+/** Returns how many iterations follow the vertex of a loop; 0 for any other vertex. */
 static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_loop *loop = flow_graph_step(graph, step)->loop;
@@ -95,7 +95,7 @@ static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uin
            (graph->extra ? graph->extra[graph->vertices[step].step] : 0);
 }
 
-/** Whether the vertex has no job of its own: a switch, or a loop. */
+/** Returns whether the vertex has no job of its own: a switch, or a loop. */
 static inline bool flow_graph_jobless(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_step *spec = flow_graph_step(graph, step);
@@ -104,7 +104,7 @@ static inline bool flow_graph_jobless(const struct flow_graph *graph, uint32_t s
            (spec->loop && graph->vertices && graph->vertices[step].iteration == ITERATION_NONE);
 }
 
-/** How many targets a vertex has; an iteration has none. */
+/** Returns how many targets a vertex has; an iteration has none. */
 static inline size_t flow_graph_targets(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(graph, step)->depends;

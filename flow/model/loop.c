@@ -20,21 +20,21 @@ static const struct flow_loop *loop_of(const struct flow_model *m, uint32_t loop
     return flow_graph_step(m->graph, loop)->loop;
 }
 
-/* Whether the iteration has not begun, or begins again. */
+/* Returns whether the iteration has not begun, or begins again. */
 static bool is_to_start(const struct step *iteration)
 {
     return iteration->state == STEP_WAITING || iteration->state == STEP_DORMANT;
 }
 
-/* Whether the iteration has no job and none is being created. */
+/* Returns whether the iteration has no job and none is being created. */
 static bool has_no_job(const struct step *iteration)
 {
     return is_to_start(iteration) || iteration->state == STEP_READY ||
            iteration->state == STEP_BLOCKED;
 }
 
-/* How many iterations the status shows as steps. Those of an `until`, and those beyond the items of
- * an output, appear only when they run. */
+/* Returns how many iterations the status shows as steps. Those of an `until`, and those beyond the
+ * items of an output, appear only when they run. */
 static uint32_t listed_iterations(const struct flow_model *m, uint32_t loop)
 {
     const struct flow_loop *spec = loop_of(m, loop);
@@ -68,14 +68,14 @@ static void finish(struct flow_model *m, uint32_t loop, enum job_phase phase)
     flow_control_step_ended(m, loop);
 }
 
-/* How many iterations run at most. */
+/* Returns how many iterations run at most. */
 static uint32_t count_of(const struct flow_model *m, uint32_t loop)
 {
     return loop_of(m, loop)->items_from ? listed_iterations(m, loop)
                                         : flow_graph_iterations(m->graph, loop);
 }
 
-/* Whether further iterations start after one has failed. In a flow that ends none does. */
+/* Returns whether further iterations start after one has failed. In a flow that ends none does. */
 static bool goes_on_after_failures(const struct flow_model *m, uint32_t loop)
 {
     bool over = m->retries_ended && !m->steps[loop].final;

@@ -10,7 +10,7 @@
 #include "flow/model/flow_model.h"
 
 struct loop_items {
-    char **items; /* [count] */
+    char **items; /* array of [count] elements */
     uint32_t count;
     const char *reason; /* why the loop fails; NULL = it does not */
     char *message;
@@ -18,4 +18,4 @@ struct loop_items {
 
 /** The items of a loop that has begun; NULL before. They are kept until it begins again. */
 const struct loop_items *loop_items_of(const struct flow_model *m, uint32_t loop);
-void loop_items_free(struct loop_items *items); /* NULL is fine */
+void loop_items_free(struct loop_items *items); /* NULL is ignored */

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 
-/* Whether a member waits for a probe of another member, so that it becomes ready only once that one
- * runs. */
+/* Returns whether a member waits for a probe of another member, so that it becomes ready only once
+ * that one runs. */
 static bool comes_later(const struct ready_queue *queue, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(queue->graph, step)->depends;
@@ -25,7 +25,7 @@ static bool comes_later(const struct ready_queue *queue, uint32_t step)
     return false;
 }
 
-/* How many members must be ready at once for the gang to start; not more than can be. */
+/* Returns how many members must be ready at once for the gang to start; not more than can be. */
 static uint32_t min_ready_of(const struct ready_queue *queue, const struct flow_gang *gang)
 {
     uint32_t members = (uint32_t)gang->steps.count, at_once = 0;

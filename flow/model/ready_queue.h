@@ -20,7 +20,7 @@ struct ready_queue {
     struct step_set ready;       /* ranks of ready steps */
     uint32_t *rank_of, *at_rank; /* [steps], or NULL: the rank is the position */
     uint32_t *gang_of;        /* [steps] number of the gang from 1, 0 = none; or NULL: no gangs */
-    struct ready_gang *gangs; /* [spec->gangs.count] */
+    struct ready_gang *gangs; /* array of [spec->gangs.count] elements */
     struct step_set held;     /* ready members of gangs that have not formed */
     const struct flow_graph *graph;
 };
@@ -47,10 +47,10 @@ static inline uint32_t ready_queue_count(const struct ready_queue *queue)
     return queue->ready.count;
 }
 uint32_t ready_queue_next(const struct ready_queue *queue); /* the next step, or STEP_NONE */
-/** How many jobs are created together with that of the step: the ready members of its gang, at most
- * as many as the gang needs at once; 1 without a gang. */
+/** Returns how many jobs are created together with that of the step: the ready members of its gang,
+ * at most as many as the gang needs at once; 1 without a gang. */
 uint32_t ready_queue_batch(const struct ready_queue *queue, uint32_t step);
-/** How many members of the step's gang start together; only for a step in a gang. */
+/** Returns how many members of the step's gang start together; only for a step in a gang. */
 uint32_t ready_queue_gang_min(const struct ready_queue *queue, uint32_t step);
 /** The gang of a step, or NULL. */
 const struct flow_gang *ready_queue_gang(const struct ready_queue *queue, uint32_t step);

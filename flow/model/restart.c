@@ -65,7 +65,7 @@ static void link_conditions(struct flow_model *m)
     mem_free(found.edges);
 }
 
-/* Whether the step has a job, a result or, as a switch, a choice. */
+/* Returns whether the step has a job, a result or, as a switch, a choice. */
 static bool has_begun(const struct step *step)
 {
     return step->state == STEP_STARTED || step->state == STEP_CREATING;
@@ -194,15 +194,15 @@ static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
         mem_free(take(m->control->steps[i].chosen));
 }
 
-/* Whether the step is an iteration of a loop that has ended and does not begin again. The loop
- * comes before its iterations, so its new state is known. */
+/* Returns whether the step is an iteration of a loop that has ended and does not begin again. The
+ * loop comes before its iterations, so its new state is known. */
 static bool stays_skipped(const struct flow_model *m, uint32_t i)
 {
     return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;
 }
 
-/* Whether the step is a loop that has begun, and none of its iterations runs: the flow ended before
- * the next one. */
+/* Returns whether the step is a loop that has begun, and none of its iterations runs: the flow
+ * ended before the next one. */
 static bool is_stalled_loop(const struct flow_model *m, uint32_t i)
 {
     const struct step *step = &m->steps[i];

@@ -224,7 +224,7 @@ void step_history_add_attempt(struct step_history *history, char *json)
     history->attempts[history->n_attempts++] = json;
 }
 
-/* When the attempt ended. A job that is deleted unfinished ends at its deletion. */
+/* Returns when the attempt ended. A job that is deleted unfinished ends at its deletion. */
 static int64_t attempt_end(const struct step_history *history, int64_t now_ms)
 {
     int64_t end_ms = end_of(history->job, job_status_of(history->job));

@@ -40,7 +40,7 @@ struct step_history {
 };
 
 struct step_history *step_history_new(void);
-void step_history_free(struct step_history *history); /* NULL is fine */
+void step_history_free(struct step_history *history); /* NULL is ignored */
 
 /** Sets why the step failed without a job. Both texts are copied; `message` may be NULL. */
 void step_history_set_failure(struct step_history *history, const char *reason,

@@ -12,7 +12,7 @@ struct step_probe {
     const struct flow_depends *depends; /* borrowed from the flow's spec */
     void *owner;                        /* the struct flow, for callbacks of probes */
     uint32_t step;
-    bool *met; /* [depends->targets.count] */
+    bool *met; /* array of [depends->targets.count] elements */
     uint32_t n_met;
     bool *known; /* [depends->targets.count] the tasks of its job are known */
     uint32_t n_known;
@@ -24,7 +24,7 @@ struct step_probe {
 };
 
 struct step_probe *step_probe_new(const struct flow_depends *depends);
-void step_probe_free(struct step_probe *probe); /* NULL is fine */
+void step_probe_free(struct step_probe *probe); /* NULL is ignored */
 
 /** Marks a target as met. Returns false if it was already. */
 bool step_probe_mark_met(struct step_probe *probe, size_t target);
@@ -32,7 +32,7 @@ bool step_probe_mark_met(struct step_probe *probe, size_t target);
 void step_probe_forget(struct step_probe *probe, const char *target);
 /** Takes over which targets were met, by name. */
 void step_probe_take_over(struct step_probe *probe, const struct step_probe *from);
-/** How many targets are still to be met: 0 = the step may start. */
+/** Returns how many targets are still to be met: 0 = the step may start. */
 uint32_t step_probe_open(const struct step_probe *probe);
 /** The tasks of a target's job are known: notes which entries apply to it. `job` NULL: the job is
  * gone and may have had any task. */

@@ -93,7 +93,7 @@ static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
         spec->queue = "default";
     if (spec->max_retry == 0)
         spec->max_retry = 3;
-    job_plugins_imply(spec, compiled->arena); /* O-P40 */
+    job_plugins_imply(spec, compiled->arena); /* see rule O-P40 */
     return spec;
 }
 
@@ -163,7 +163,7 @@ static bool resolve_needs(struct job_compiled_spec *compiled, uint32_t at)
     out->needs = needs;
     out->needs_any = task->depends_on.count >= 2 && task->depends_iteration &&
                      (strcasecmp(task->depends_iteration, "any") == 0 ||
-                      strcasecmp(task->depends_iteration, "IterationAny") == 0); /* O-01 */
+                      strcasecmp(task->depends_iteration, "IterationAny") == 0); /* see rule O-01 */
     compiled->has_dependencies |= out->n_needs > 0;
     return true;
 }

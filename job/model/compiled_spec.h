@@ -31,7 +31,7 @@ struct job_compiled_task {
 
 struct job_compiled_spec {
     const struct job_spec *spec;     /* the spec with defaults applied; tasks have names */
-    struct job_compiled_task *tasks; /* [spec->tasks.count] */
+    struct job_compiled_task *tasks; /* array of [spec->tasks.count] elements */
     struct job_policy_rows policies;
     uint32_t evicted_delayed; /* number of policies that name PodEvicted with a timeout (O-28) */
     int64_t replicas;         /* number of replicas of all tasks */
@@ -61,7 +61,7 @@ void job_spec_cache_free(struct job_spec_cache *cache); /* every spec must have 
 /** The compiled spec of a job's body; the caller puts it back when done. */
 struct job_compiled_spec *job_compiled_spec_get(struct job_spec_cache *cache,
                                                 const struct object *job);
-void job_compiled_spec_put(struct job_compiled_spec *compiled); /* NULL is fine */
+void job_compiled_spec_put(struct job_compiled_spec *compiled); /* NULL is ignored */
 
 /** Position of a task, or -1. O(log tasks). */
 int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const char *name);

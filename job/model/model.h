@@ -37,12 +37,12 @@ enum slot_class {
 struct job_slot {
     struct object *pod; /* the newest version seen; NULL = none */
     struct pod_facts facts;
-    int32_t
-        restarts; /* targeted ones, when each slot has its own budget (job/model/slot_annotations.h) */
-    uint8_t op;    /* enum slot_op */
-    uint8_t class; /* enum slot_class */
-    bool doomed;   /* has a pod that must go */
-    bool kept;     /* the pod succeeded and was deleted; `facts` are those of that pod */
+    int32_t restarts; /* number of targeted restarts, when each slot has its own budget
+                       * (job/model/slot_annotations.h) */
+    uint8_t op;       /* enum slot_op */
+    uint8_t class;    /* enum slot_class */
+    bool doomed;      /* has a pod that must go */
+    bool kept;        /* the pod succeeded and was deleted; `facts` are those of that pod */
 };
 
 struct job_task_model {
@@ -63,11 +63,11 @@ struct job_task_model {
 };
 
 struct job_model {
-    struct object *job;   /* newest version */
+    struct object *job;   /* the newest version known */
     struct object *group; /* newest version of the PodGroup, or NULL */
     struct job_compiled_spec *compiled;
     struct job_state state;
-    struct job_task_model *tasks; /* [compiled->spec->tasks.count] */
+    struct job_task_model *tasks; /* array of [compiled->spec->tasks.count] elements */
     int32_t totals[SLOT_CLASS_N];
     int32_t tasks_below_minimum;
     int32_t vacant; /* number of vacant slots in unlocked tasks */

@@ -31,7 +31,7 @@ static int64_t started_ms_of(const struct pod_status *status)
     return started_ms;
 }
 
-/* When the pod came to its phase; 0 when it does not say. */
+/* Returns when the pod came to its phase; 0 when it does not say. */
 static int64_t entered_ms_of(const struct object *pod)
 {
     const struct pod_status *status = pod_status_of(pod);

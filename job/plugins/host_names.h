@@ -11,8 +11,8 @@ void job_host_write(struct buf *out, const char *job_name, const struct job_task
                     int32_t index);
 void job_fqdn_write(struct buf *out, const char *job_name, const struct job_task *task,
                     int32_t index);
-/** How many different hosts the task has: its replicas, or one where the template fixes the host
- * name. */
+/** Returns how many different hosts the task has: its replicas, or one where the template fixes the
+ * host name. */
 int32_t job_host_count(const struct job_task *task);
 /** Append HOST.SUBDOMAIN of every host of the task. */
 void job_hosts_write(struct buf *out, const char *job_name, const struct job_task *task,

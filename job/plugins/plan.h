@@ -86,8 +86,11 @@ void job_pod_plan_default(struct job_pod_plan *plan, enum job_pod_scope scope, c
 /** Declare a port in each container that does not declare the number. */
 void job_pod_plan_port(struct job_pod_plan *plan, enum job_pod_scope scope, const char *container,
                        const char *name, int64_t number);
-void job_pod_plan_volume(struct job_pod_plan *plan, json_t *volume);  /* consumed */
-void job_pod_plan_mount(struct job_pod_plan *plan, json_t *mount);    /* consumed */
-void job_pod_plan_init(struct job_pod_plan *plan, json_t *container); /* consumed */
+/** Owned by the callee from now on. */
+void job_pod_plan_volume(struct job_pod_plan *plan, json_t *volume);
+/** Owned by the callee from now on. */
+void job_pod_plan_mount(struct job_pod_plan *plan, json_t *mount);
+/** Owned by the callee from now on. */
+void job_pod_plan_init(struct job_pod_plan *plan, json_t *container);
 void job_pod_plan_run(struct job_pod_plan *plan, const char *container, json_t *command);
 void job_pod_plan_annotation(struct job_pod_plan *plan, const char *key, const char *value);

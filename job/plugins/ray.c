@@ -27,7 +27,8 @@ static const struct job_arg ray_flags[] = {
     {"port",             ARG_PORT, offsetof(struct ray_args, ports[PORT_GCS])},
     {"dashboardPort",    ARG_PORT, offsetof(struct ray_args, ports[PORT_DASHBOARD])},
     {"clientPort",       ARG_PORT, offsetof(struct ray_args, ports[PORT_CLIENT])},
-    {"clientServerPort", ARG_PORT, offsetof(struct ray_args, ports[PORT_CLIENT])}, /* O-P05 */
+    /* See rule O-P05. */
+    {"clientServerPort", ARG_PORT, offsetof(struct ray_args, ports[PORT_CLIENT])},
     {0},
 };
 /* clang-format on */

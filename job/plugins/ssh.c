@@ -46,7 +46,7 @@ static struct ssh_args read_words(const struct job_spec *spec, struct str_list w
 
     job_args_read(ssh_flags, words, &args, NULL);
     if (args.port == 0)
-        args.port = job_mpi_port(spec); /* O-P25 */
+        args.port = job_mpi_port(spec); /* see rule O-P25 */
     if (args.port == 0)
         args.port = PORT_DEFAULT;
     return args;

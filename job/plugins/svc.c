@@ -232,7 +232,7 @@ static void add_variables(const struct job_plugin_job *job, const char *config_m
         const struct job_task *task = &job->spec->tasks.items[t];
 
         variable_name(&name, task, "_HOSTS");
-        if (hosts_fit(job, task, name.data)) /* O-P10 */
+        if (hosts_fit(job, task, name.data)) /* see rule O-P10 */
             job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));
         variable_name(&name, task, "_NUM");
         job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));

@@ -151,7 +151,7 @@ static inline bool kubelet_pod_gone(const struct kubelet_pod *pod)
 }
 
 /* Functions of kubelet.c: pods as their objects and the runtime's reports arrive. */
-/** NULL when there is no such pod. */
+/** Returns NULL when there is no such pod. */
 struct kubelet_pod *kubelet_find_pod(struct kubelet *kubelet, const char *uid);
 struct kubelet_pod *kubelet_pod_new(struct kubelet *kubelet, const struct meta *meta);
 bool kubelet_pod_ended(const struct kubelet_pod *pod);

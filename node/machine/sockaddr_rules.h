@@ -29,7 +29,8 @@ enum { SOCKADDR_PORTS_MAX = 64 };
 /* When this user may not bind low ports, a Service listens on its port plus LOW_PORTS_MOVE if that
  * port is below LOW_PORTS_END. */
 enum { LOW_PORTS_END = 1024, LOW_PORTS_MOVE = 65536 - LOW_PORTS_END };
-/** Whether the low ports of Services move; the answer is found once per process, by binding one. */
+/** Returns whether the low ports of Services move; the answer is found once per process, by binding
+ * one. */
 bool sockaddr_low_ports_move(void);
 
 /* The mechanism by which the addresses in socket calls are replaced. */

@@ -22,5 +22,5 @@ void hidden_dirs_find(const char *path, struct hidden_dirs *out);
 void hidden_dirs_release(struct hidden_dirs *dirs);
 SCOPED_DEFINE(hidden_dirs, struct hidden_dirs, hidden_dirs_release)
 
-/** Whether `path` is one of the directories or lies in one. */
+/** Returns whether `path` is one of the directories or lies in one. */
 bool hidden_dirs_cover(const struct hidden_dirs *dirs, const char *path);

@@ -472,7 +472,7 @@ static bool enter_root(struct build *build, struct error *err)
     return chdir("/") == 0 || error_errno(err, errno, "/");
 }
 
-/* False when the pod's spec names a working directory in a hidden one. */
+/* Returns false when the pod's spec names a working directory in a hidden one. */
 static bool check_cwd(const struct rootfs_plan *plan, struct error *err)
 {
     char path[ROOTFS_PATH_MAX];

@@ -135,7 +135,7 @@ void walk_expect_event(struct walk *walk, enum job_event event, int task, int in
     walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (version < walk->version || !rule_match(&walk->spec, event, task, exit_code, &answer))
         return;
-    /* Whether the pod is still considered depends on the state of the job. */
+    /* Returns whether the pod is still considered depends on the state of the job. */
     if (walk_at_rest(walk->phase)) {
         walk->expected.what = EXPECT_ANY;
         return;

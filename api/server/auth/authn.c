@@ -12,7 +12,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { FAILURES_A_SECOND = 10 /* SEC-07 */, BUCKETS = 256 };
+/* How many failed attempts of a peer are answered in a second (SEC-07). */
+enum { FAILURES_A_SECOND = 10, BUCKETS = 256 };
 
 /* Failures within one second of all peers that hash to the bucket. */
 struct bucket {
@@ -31,7 +32,7 @@ struct authn {
     struct stat token_stat; /* state of the file when it was last read */
     struct bearer_tokens bearers;
     struct identity *anonymous;
-    struct local_user *users; /* [n_users] */
+    struct local_user *users; /* users with a right by their uid, [n_users] */
     size_t n_users, users_cap;
     struct bucket buckets[BUCKETS];
 };

@@ -17,18 +17,18 @@
 struct authn;
 
 struct authn *authn_new(struct loop *loop, const char *token_path);
-void authn_free(struct authn *authn); /* NULL is fine */
+void authn_free(struct authn *authn); /* NULL is ignored */
 /** Reads the tokens again if the file has changed. The old ones stay after a failure. */
 bool authn_reload(struct authn *authn, struct error *err);
-/** Admits a user of this machine through the unix socket. */
-void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identity /* consumed */);
-struct identity *authn_identity_of_uid(const struct authn *authn,
-                                       unsigned uid); /* borrowed; NULL */
+/** Admits a user of this machine through the unix socket. `identity` is freed by authn_free. */
+void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identity);
+/** Returns the identity of a user of this machine, borrowed; NULL when the user has no right. */
+struct identity *authn_identity_of_uid(const struct authn *authn, unsigned uid);
 
 struct credentials {
     struct identity *socket;      /* user of the unix socket; borrowed */
     bool certificate_refused;     /* the CA did not sign the client's certificate */
-    struct identity *certificate; /* borrowed */
+    struct identity *certificate; /* identity of the client's certificate; borrowed */
     struct header_value authorization;
     const char *peer; /* failures are counted by peer */
 };

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 const struct authz_rule authz_rules[] = {
-    /* group                   resource               reads writes subres. */
+    /* Columns: group, resource, who may read, who may write, who may write subresources. */
     {"",                       "pods",                   V, E, E},
     {"",                       "services",               V, E, A},
     {"",                       "endpoints",              V, E, A},
@@ -37,7 +37,7 @@ const struct authz_rule authz_rules[] = {
     {"flow.volcano.sh",        "jobtemplates",           V, E, A},
     {"scheduling.volcano.sh",  "podgroups",              V, E, A},
     {"scheduling.volcano.sh",  "queues",                 V, A, A, .cluster = true},
-    /* a PodLog names files by the uid of a pod, which may belong to another namespace */
+    /* A PodLog names files by the uid of a pod, which may belong to another namespace. */
     {"jobflow.dev",            "podlogs",                V, A, A},
     {0},
 };
@@ -69,7 +69,7 @@ static const struct {
 } paths[] = {
     {"livez",   EVERYBODY},
     {"readyz",  EVERYBODY},
-    {"",        AUTHENTICATED}, /* the root */
+    {"",        AUTHENTICATED}, /* the page / */
     {"healthz", AUTHENTICATED},
     {"version", AUTHENTICATED},
     {"api",     AUTHENTICATED},
@@ -125,7 +125,8 @@ void authz_attributes_of(const struct request_target *target, enum api_method me
 {
     const char *const *segment = target->segments, *const *end = segment + target->n_segments;
     bool in_group = segment < end && strcmp(*segment, "apis") == 0;
-    size_t before = in_group ? 3 : 2; /* api/v1, apis/GROUP/VERSION */
+    /* Number of segments before the resource: api/v1 or apis/GROUP/VERSION. */
+    size_t before = in_group ? 3 : 2;
 
     *out = (struct authz_attributes){0};
     if (target->n_segments <= before || (!in_group && strcmp(*segment, "api") != 0)) {

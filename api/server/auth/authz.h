@@ -14,10 +14,10 @@ struct authz_attributes {
     const char *verb;             /* get, list, watch, create, … */
     const char *path;             /* first segment of a path that is not a resource; else NULL */
     const char *full_path;        /* path for messages, set together with `path` */
-    const char *group, *resource; /* plural */
-    const char *subresource;      /* NULL: the object itself */
-    const char *ns;               /* NULL: all namespaces, or a resource without namespace */
-    const char *name;             /* NULL: the collection */
+    const char *group, *resource; /* API group and plural of the kind */
+    const char *subresource;      /* subresource that is asked for; NULL: the object itself */
+    const char *ns;   /* namespace; NULL: all namespaces, or a resource without namespace */
+    const char *name; /* name of the object; NULL: the collection */
 };
 
 /** Takes a request apart. Strings are borrowed from the target. */

@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 enum {
-    BEARER_TEXT = 46, /* "jf_" and 43 characters of base64url */
+    BEARER_TEXT = 46, /* length of a token: "jf_" and 43 characters of base64url */
     BEARER_HASH = 32,
     BEARER_MAX = 10000
 };
@@ -20,15 +20,16 @@ enum {
 struct bearer_token {
     char *name;
     enum role role;
-    char **namespaces; /* [n_namespaces]; none: the role holds everywhere */
+    char **namespaces; /* namespaces in which the role holds, [n_namespaces]; none: everywhere */
     size_t n_namespaces;
     unsigned char hash[BEARER_HASH];
-    int64_t created_ms, expires_ms; /* expires_ms 0: never */
+    int64_t created_ms, expires_ms; /* times in milliseconds; expires_ms 0: the token never
+                                     * expires */
     struct identity *identity;
 };
 
 struct bearer_tokens {
-    struct bearer_token *items; /* [count] */
+    struct bearer_token *items; /* the tokens, [count] */
     size_t count, cap;
 };
 
@@ -42,16 +43,17 @@ SCOPED_DEFINE(bearer_tokens, struct bearer_tokens, bearer_tokens_release)
 struct bearer_token_request {
     const char *name;
     enum role role;
-    const char *const *namespaces; /* [n_namespaces]; none: everywhere */
+    const char *const *namespaces; /* namespaces in which the role holds, [n_namespaces]; none:
+                                    * everywhere */
     size_t n_namespaces;
-    int64_t now_ms, expires_ms; /* expires_ms 0: never */
+    int64_t now_ms, expires_ms; /* times in milliseconds; expires_ms 0: the token never expires */
 };
 
 /** Creates a token and writes its text to `text`. EXISTS when the name is taken, INVALID for a
  * malformed name, TOO_MANY. */
 bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_request *request,
                        char text[BEARER_TEXT + 1], struct error *err);
-/** False when there is no token of that name. */
+/** Removes a token. Returns false when there is no token of that name. */
 bool bearer_tokens_remove(struct bearer_tokens *tokens, const char *name);
 
 /** The token with this text, compared in constant time. NULL when it is unknown or expired. */

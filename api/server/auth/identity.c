@@ -46,7 +46,7 @@ static bool parse_group(const char *group, struct grant *out)
     return false;
 }
 
-static void add_group(struct identity *identity, char *group /* consumed */)
+static void add_group(struct identity *identity, char *group /* `group` is owned by the identity */)
 {
     struct grant grant;
 

@@ -18,23 +18,24 @@
 
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_EDITOR, ROLE_ADMIN };
 extern const char *const role_names[];    /* names by role, ended by NULL */
-enum role role_by_name(const char *name); /* ROLE_NONE if unknown */
+enum role role_by_name(const char *name); /* returns ROLE_NONE for an unknown name */
 
 struct grant {
     enum role role;
-    const char *ns; /* NULL: everywhere */
+    const char *ns; /* namespace in which the role holds; NULL: everywhere */
 };
 
 struct identity {
     unsigned refs;
     char *user;
-    char **groups; /* [n_groups] */
+    char **groups; /* names of the groups, [n_groups] */
     size_t n_groups;
-    struct grant *grants; /* [n_grants], names borrowed from the groups */
+    struct grant *grants; /* roles by namespace, [n_grants]; names are borrowed from the groups */
     size_t n_grants;
     size_t connections; /* connections that have a lasting place because of this identity */
     bool authenticated;
-    bool revoked; /* its token has been removed; connections that use it should be closed */
+    bool revoked; /* the token of the user has been removed; connections that use it should be
+                   * closed */
 };
 
 /** A user with these groups and system:authenticated. Copies. */
@@ -44,7 +45,7 @@ struct identity *identity_with_role(const char *user, enum role role, const char
                                     size_t n_namespaces);
 struct identity *identity_anonymous(void);
 struct identity *identity_ref(struct identity *identity);
-void identity_unref(struct identity *identity); /* NULL is fine */
+void identity_unref(struct identity *identity); /* NULL is ignored */
 SCOPED_DEFINE_PTR(identity, struct identity *, identity_unref)
 
 /** The greatest role in a namespace; with `ns` NULL the greatest that holds everywhere. */

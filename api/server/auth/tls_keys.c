@@ -10,7 +10,8 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 /* for clients whose clocks are behind */ };
+/* Certificates begin BACKDATE_S ago, for clients whose clocks are behind. */
+enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 };
 
 void tls_pair_release(struct tls_pair *pair)
 {

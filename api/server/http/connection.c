@@ -238,7 +238,8 @@ static void on_received(struct connection_io *io)
     }
     if (c->state != RESPONDING)
         request_consume(c);
-    if (c->state == RESPONDING && c->in.len > REQUEST_HEAD_BYTES_MAX) /* bounds pipelining */
+    /* No more is read, which bounds pipelining. */
+    if (c->state == RESPONDING && c->in.len > REQUEST_HEAD_BYTES_MAX)
         io_read_stop(io);
     if (c->state != CLOSING)
         set_deadline(c);

@@ -28,20 +28,21 @@ enum { LARGE_BODY_BYTES = 4 << 20, LARGE_BODIES_MAX = 4 };
 struct connection_env {
     struct loop *loop;
     struct api *api;
-    struct authn *authn;             /* NULL: every client may do everything */
+    struct authn *authn;             /* who may do what; NULL: every client may do everything */
     const struct host_list *hosts;   /* checked for TCP; may be NULL for unix sockets */
     size_t connections_per_identity; /* connections of one identity that keep their place when there
                                       * are too many strangers */
     size_t *large_bodies; /* number being read over all connections; may be NULL: not counted */
     void (*closed)(void *ctx, struct connection *c);
-    void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
+    /* Called for each complete request; may be NULL. */
+    void (*answered)(void *ctx, const struct request_record *record);
     void *ctx;
 };
 
 /* The other end of a connection. */
 struct connection_peer {
     enum io_socket socket;
-    struct tls_context *tls;   /* NULL: plain */
+    struct tls_context *tls;   /* TLS of the listener; NULL: plain connections */
     struct identity *identity; /* user of a unix socket; a reference, consumed; NULL */
     char *name;                /* address or user, for logs and counting; consumed */
     uint64_t number;           /* number of the connection in the order of arrival */
@@ -53,9 +54,9 @@ struct connection *connection_new(const struct connection_env *env,
                                   const struct connection_peer *peer);
 uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
-/** True when a request in progress was authenticated by a token that is now revoked. */
+/** Returns true when a request in progress was authenticated by a token that is now revoked. */
 bool connection_is_revoked(const struct connection *connection);
-/** How much right to its place the connection has. `out->group` is borrowed. */
+/** Says in `out` how much right to its place the connection has. `out->group` is borrowed. */
 void connection_place(const struct connection *connection, struct place_holder *out);
 enum io_socket connection_socket(const struct connection *connection);
 /** Sets what accepting reveals of the peer; both are consumed. */
@@ -67,4 +68,4 @@ void connection_refuse_busy(struct connection *connection);
 void connection_drain(struct connection *connection);
 /** Sends what is ready, as far as the socket takes it at once, and closes. */
 void connection_stop(struct connection *connection);
-void connection_close(struct connection *connection); /* at once */
+void connection_close(struct connection *connection); /* closes it at once */

@@ -252,7 +252,7 @@ void io_read_stop(struct connection_io *io)
 
 static void on_shutdown(uv_shutdown_t *req, int status)
 {
-    /* nothing to do: the owner's deadline closes the connection if the client does not */
+    /* There is nothing to do: the owner's deadline closes the connection if the client does not. */
 }
 
 void io_end(struct connection_io *io)

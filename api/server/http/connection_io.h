@@ -19,7 +19,7 @@ struct connection_io {
         uv_stream_t stream;
         uv_handle_t handle;
     } uv;
-    struct tls *tls;   /* NULL: plain */
+    struct tls *tls;   /* TLS of the connection; NULL: plain */
     bool has_received; /* at least one byte has been received */
     struct buf *in;    /* plain bytes that came; borrowed */
     size_t in_flight;  /* bytes handed to libuv and not yet written */
@@ -33,7 +33,7 @@ struct blob;
 /* Bytes to send, in this order: bytes of its own, the texts of blobs, more bytes of its own. */
 struct io_packet {
     struct buf bytes;
-    struct blob **blobs; /* [n_blobs] references */
+    struct blob **blobs; /* blobs that are being sent, [n_blobs] references */
     size_t n_blobs;
     struct buf after;
 };
@@ -45,10 +45,11 @@ struct io_events {
     void (*ended)(struct connection_io *io);  /* the peer sends no more */
     void (*failed)(struct connection_io *io); /* the owner must close it */
     void (*written)(struct connection_io *io);
-    void (*closed)(struct connection_io *io); /* the last call */
+    /* Called as the last call, when the connection is closed. */
+    void (*closed)(struct connection_io *io);
 };
 
-/** `context` NULL: without TLS. */
+/** Initialises the connection. `context` NULL: without TLS. */
 void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
              struct tls_context *context, struct buf *in, const struct io_events *events);
 /** Both may be called again at any time. */
@@ -59,4 +60,4 @@ void io_read_stop(struct connection_io *io);
 void io_send(struct connection_io *io, struct io_packet *packet);
 /** Tells the peer that no more bytes come from this side. */
 void io_end(struct connection_io *io);
-void io_close(struct connection_io *io); /* idempotent */
+void io_close(struct connection_io *io); /* closes the connection; may be called again */

@@ -7,11 +7,11 @@
 #include "api/server/message/request_head.h"
 
 struct host_list {
-    const char *const *hosts; /* [n_hosts] names and addresses of this server, without ports */
+    const char *const *hosts; /* names and addresses of this server without ports, [n_hosts] */
     size_t n_hosts;
-    const char *const *origins; /* [n_origins] "https://ui.example:8443" */
+    const char *const *origins; /* allowed origins such as "https://ui.example:8443", [n_origins] */
     size_t n_origins;
 };
 
-/** False with FORBIDDEN when the request must be refused. */
+/** Returns false with FORBIDDEN when the request must be refused. */
 bool host_check(const struct host_list *list, const struct request_head *head, struct error *err);

@@ -13,7 +13,7 @@
 enum {
     HEAD_MS = 10000,     /* time from the first byte of a head to its end */
     BODY_MS = 30000,     /* time from the end of the head to the end of the body */
-    IDLE_MS = 60000,     /* L-24 */
+    IDLE_MS = 60000,     /* how long a connection may rest between requests (L-24) */
     RESPONSE_MS = 60000, /* L-24: until a response begins */
     STALL_MS = 30000,    /* the client reads none of the bytes that wait for it */
     LINGER_MS = 1000,    /* time in which the client may read the response before its input is
@@ -32,7 +32,7 @@ enum response_progress { RESPONSE_NOT_BEGUN, RESPONSE_BEGUN, RESPONSE_ENDED };
 
 /* Bytes shared with other connections, in the order in which they are to be sent. */
 struct exchange_blobs {
-    struct blob **at; /* [n] references */
+    struct blob **at; /* references to the blobs, [n] */
     size_t n, cap, bytes;
 };
 
@@ -42,7 +42,7 @@ struct exchange {
     struct connection *connection;
     struct exchange *next; /* the request that came after this one */
 
-    /* the request, as far as it outlives the call of the API */
+    /* The request, as far as it outlives the call of the API. */
     struct buf target, user_agent;
     enum api_method method;
     const char *method_name;
@@ -50,11 +50,11 @@ struct exchange {
     int64_t began_ms, began_ns;
     uint64_t bytes_in;
 
-    /* the response */
+    /* The members from here on belong to the response. */
     struct api_response response;
     struct api_stream *stream;   /* produces the response; NULL: it is complete or not begun */
     struct buf head, out;        /* status line and headers; body bytes: not yet handed over */
-    struct exchange_blobs blobs; /* follow `out` */
+    struct exchange_blobs blobs; /* blobs that follow the bytes in `out` */
     struct watch_batch_entry batch_entry;
     enum response_progress progress;
     enum after_response after;
@@ -70,7 +70,7 @@ struct exchange {
 enum certificate_check {
     CERTIFICATE_UNCHECKED, /* the handshake is not over, or there is no TLS */
     CERTIFICATE_CHECKED,   /* there is none, or it is good */
-    CERTIFICATE_UNKNOWN    /* it is not of our authority */
+    CERTIFICATE_UNKNOWN    /* the certificate is not signed by our authority */
 };
 
 /* What the one timer of a connection is running for. */
@@ -93,28 +93,29 @@ struct connection {
     enum connection_awaits awaits;
     struct timer deadline;
 
-    /* the peer */
+    /* The members from here on describe the peer. */
     char *peer;
-    struct identity *socket_identity; /* unix socket; NULL */
-    struct identity *certificate;     /* TLS; NULL */
+    struct identity *socket_identity; /* identity by the peer's uid, on a unix socket; else NULL */
+    struct identity *certificate;     /* identity by the certificate, with TLS; else NULL */
     enum certificate_check certificate_check;
-    struct identity *known; /* of the first authenticated request; counts it; NULL */
+    struct identity *known; /* identity of the first authenticated request, which is counted; NULL:
+                             * none yet */
     char group[PLACE_GROUP_MAX];
     uint64_t number; /* number of the connection, in the order of arrival */
 
-    /* the request that is being read */
+    /* The members from here on belong to the request that is being read. */
     llhttp_t parser;
-    struct buf in;   /* bytes not yet consumed */
+    struct buf in;   /* bytes received and not yet consumed */
     size_t searched; /* number of bytes that are known to contain no end of a head */
     struct buf accept, accept_encoding, content_type, authorization, body;
     size_t head_len, body_max;
-    size_t parsed;              /* bytes of its head, body and framing so far */
-    int64_t began_ms, began_ns; /* when the first byte of the request came */
+    size_t parsed;              /* bytes of the request's head, body and framing so far */
+    int64_t began_ms, began_ns; /* time of the request's first byte */
     bool message_done, wants_continue, is_large, has_received;
     struct error *refusal;    /* what is wrong with the request; NULL: nothing */
-    struct exchange *reading; /* NULL until its head is complete */
+    struct exchange *reading; /* exchange of the request; NULL until its head is complete */
 
-    /* the pending exchanges, in order: read, and not yet answered */
+    /* The pending exchanges in order: read, and not yet answered. */
     struct exchange *first, **last;
     struct exchange *spare; /* kept for its buffers; NULL */
     struct task flush;
@@ -145,7 +146,7 @@ void exchange_pop(struct connection *c);
 void exchange_drop_blobs(struct exchange_blobs *blobs);
 /** Drops all exchanges without a response. */
 void exchange_drop_all(struct connection *c);
-/** Whether one more request may be taken before the pending ones have their responses. */
+/** Returns whether one more request may be taken before the pending ones have their responses. */
 bool exchange_has_room(const struct connection *c);
 /** Reports the exchange to the metrics and the logs; once. */
 void exchange_record(struct exchange *x);
@@ -168,7 +169,7 @@ void response_init_connection(struct connection *c);
 void response_init(struct exchange *x);
 /** Sends the bytes that are ready, without waiting for the end of the turn. */
 void response_flush(struct connection *c);
-/** Refuses a malformed request, then closes. */
+/** Refuses a malformed request and then closes the connection. */
 void response_refuse(struct connection *c, const struct error *err);
 /** Sends the API's refusal of a request whose body was not read to its end, then closes. */
 void response_end_early(struct connection *c);

@@ -19,7 +19,7 @@
 #include "base/metrics.h"
 
 enum {
-    CONNECTIONS_MAX = 1024, /* L-22 */
+    CONNECTIONS_MAX = 1024, /* default limit of connections (L-22) */
     CONNECTIONS_PER_PEER = 128,
     LISTEN_BACKLOG = 4096, /* the kernel's usual bound */
     ACCEPTS_A_TURN = 16,
@@ -38,7 +38,7 @@ struct listen_socket {
     } io;
     struct listener *listener;
     enum io_socket socket;
-    char *path;        /* unix */
+    char *path;        /* path of a unix socket; NULL: TCP */
     unsigned accepted; /* connections accepted in this turn */
     bool is_waiting;   /* a connection is accepted in the next turn */
     struct listen_socket *next;
@@ -51,9 +51,9 @@ struct listener {
     struct tls_context *tls; /* a reference; NULL without TCP */
     struct listen_socket *sockets;
     size_t open_sockets;
-    struct connection **connections; /* [count] */
+    struct connection **connections; /* open connections, [count] */
     size_t count, cap;
-    uint64_t arrived; /* connections so far */
+    uint64_t arrived; /* number of connections so far */
     bool is_crowded;  /* the newest connection took the place of another */
     struct timer next_turn;
     struct metric *refused;

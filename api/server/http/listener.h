@@ -11,12 +11,15 @@
 struct listener;
 
 struct listener_options {
-    struct authn *authn;           /* NULL: only this process's user and root, with every right */
-    const struct host_list *hosts; /* borrowed; needed for TCP */
-    void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
+    struct authn *authn;           /* who may do what; NULL: only this process's user and root may
+                                    * connect, with every right */
+    const struct host_list *hosts; /* names of the server, borrowed; needed for TCP */
+    /* Called for each complete request; may be NULL. */
+    void (*answered)(void *ctx, const struct request_record *record);
     void *ctx;
-    size_t connections_max;      /* 0 = 1,024; of TCP, and as many of unix sockets */
-    size_t connections_per_peer; /* 0 = 128; strangers of one peer, connections of one identity */
+    size_t connections_max; /* limit of TCP connections, and as many of unix sockets; 0 = 1,024 */
+    size_t connections_per_peer; /* limit of strangers of one peer, and of connections of one
+                                  * identity; 0 = 128 */
 };
 
 /** Borrows `api` and what the options refer to. */

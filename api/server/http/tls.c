@@ -126,7 +126,7 @@ void tls_context_unref(struct tls_context *context)
 
 struct tls {
     SSL *ssl;
-    const char *in; /* bytes of the wire not yet read; borrowed for the call */
+    const char *in; /* bytes received and not yet read; borrowed for the call */
     size_t in_len;
     struct buf *out; /* buffer to write to; borrowed for the call */
 };

@@ -20,12 +20,12 @@ struct tls_context;
 struct tls_context *tls_context_new(const char *certificate, const char *key, const char *client_ca,
                                     struct error *err);
 struct tls_context *tls_context_ref(struct tls_context *context);
-void tls_context_unref(struct tls_context *context); /* NULL is fine */
+void tls_context_unref(struct tls_context *context); /* NULL is ignored */
 
 struct tls; /* the server side of one session */
 
-struct tls *tls_new(struct tls_context *context); /* keeps a reference */
-void tls_free(struct tls *tls);                   /* NULL is fine */
+struct tls *tls_new(struct tls_context *context); /* keeps a reference to the context */
+void tls_free(struct tls *tls);                   /* NULL is ignored */
 
 enum tls_state {
     TLS_OPEN,

@@ -9,7 +9,7 @@
 #include "base/scoped.h"
 
 struct unix_path {
-    int directory; /* -1: not needed */
+    int directory; /* descriptor of the socket's directory; -1: not needed */
     char text[sizeof((struct sockaddr_un){0}).sun_path];
 };
 

@@ -104,8 +104,8 @@ static bool take_clause(struct span clause, enum accept_endpoint endpoint, struc
     return true;
 }
 
-/* Whether a clause accepts objects as protobuf; the only parameter it may have is that of
- * watches. */
+/* Returns whether a clause accepts objects as protobuf. The only parameter that it may have is that
+ * of watches. */
 static bool is_protobuf(struct span clause)
 {
     struct span type = next_part(&clause, ';'), rest = trimmed(clause.text, clause.len);

@@ -11,12 +11,13 @@ enum { GZIP_FROM_BYTES = 128 << 10 };
 /** The headers of a coded response. */
 extern const char *const gzip_headers[2];
 
-/** Whether an Accept-Encoding header (may be NULL) has an element that is exactly "gzip". */
+/** Returns whether an Accept-Encoding header (may be NULL) has an element that is exactly
+ * "gzip". */
 bool gzip_is_accepted(const char *accept_encoding);
 
 struct gzip;
 struct gzip *gzip_new(void);
-void gzip_free(struct gzip *gzip); /* NULL is fine */
+void gzip_free(struct gzip *gzip); /* NULL is ignored */
 SCOPED_DEFINE_PTR(gzip, struct gzip *, gzip_free)
 
 enum gzip_part { GZIP_MORE, GZIP_LAST };

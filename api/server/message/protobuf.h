@@ -17,7 +17,7 @@ json_t *protobuf_parse(const void *bytes, size_t len, const struct json_limits *
                        struct error *err);
 /** Appends an object or a list, which names its apiVersion and kind; false when it has no table. */
 bool protobuf_write(const json_t *object, struct buf *out);
-/** The same of JSON text that this program has written. */
+/** Converts JSON text that this program has written, as protobuf_write does. */
 bool protobuf_from_json(const char *text, size_t len, struct buf *out);
 /** Appends an event of a watch about the object in `text`: a message behind its length. */
 void protobuf_watch_event(const char *type, const char *text, size_t len, struct buf *out);

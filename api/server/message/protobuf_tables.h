@@ -6,7 +6,8 @@
 #include "api/types/kind.h"
 #include "api/types/schema/schema.h"
 
-/** Whether objects of the kind have this form: built-in kinds with a table do. */
+/** Returns whether objects of the kind can be written as protobuf: those of built-in kinds with a
+ * table can. */
 bool protobuf_has(const struct kind *kind);
 
 extern const struct schema *const protobuf_list_meta; /* the metadata of a list */

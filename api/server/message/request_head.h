@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 
-enum { REQUEST_HEAD_BYTES_MAX = 32 << 10, REQUEST_HEADERS_MAX = 100 }; /* L-03 */
+/* Largest head of a request, and most header lines (L-03). */
+enum { REQUEST_HEAD_BYTES_MAX = 32 << 10, REQUEST_HEADERS_MAX = 100 };
 
 /* The value of a header within the head, without surrounding blanks; `text` is NULL when the header
  * is absent. The first of several counts. */
@@ -26,8 +27,8 @@ struct request_head {
  * bytes are known to hold no end. */
 size_t request_head_length(const char *bytes, size_t len, size_t searched);
 
-/** Whether every line received so far ends with CR LF. Otherwise BAD_REQUEST, at once, because
- * waiting for the rest of such a head would be in vain. */
+/** Returns whether every line received so far ends with CR LF. Otherwise sets BAD_REQUEST at once,
+ * because waiting for the rest of such a head would be in vain. */
 bool request_head_check_lines(const char *bytes, size_t len, size_t searched, struct error *err);
 
 /** Sets the error for a head that exceeds REQUEST_HEAD_BYTES_MAX; false. */

@@ -11,7 +11,7 @@
 enum {
     REQUEST_SEGMENTS_MAX = 12,
     REQUEST_QUERY_PAIRS_MAX = 32,
-    REQUEST_TARGET_BYTES_MAX = 8192 /* L-04 */
+    REQUEST_TARGET_BYTES_MAX = 8192 /* longest target of a request (L-04) */
 };
 
 struct request_target {
@@ -21,7 +21,7 @@ struct request_target {
     size_t n_pairs;
 };
 
-/** Sets TARGET_TOO_LONG; false. */
+/** Sets TARGET_TOO_LONG and returns false. */
 bool request_target_too_long(struct error *err);
 
 /** Parses into memory of `arena`. TARGET_TOO_LONG; BAD_REQUEST for empty, "." and ".." segments,
@@ -31,13 +31,14 @@ bool request_target_parse(const char *text, struct arena *arena, struct request_
 
 /** The value of a query parameter, or NULL; the first of several counts. */
 const char *request_query(const struct request_target *target, const char *key);
-/** True when the parameter is present and neither 0 nor false. */
+/** Returns true when the parameter is present and neither 0 nor false. */
 bool request_query_bool(const struct request_target *target, const char *key);
 /** A whole number; `absent` when the parameter is missing or empty. BAD_REQUEST when it is not a
  * number. */
 bool request_query_int(const struct request_target *target, const char *key, int64_t absent,
                        int64_t *out, struct error *err);
-/** The same with a lower bound; INVALID, naming the parameter, below `min`. */
+/** Reads a number as request_query_int does, with a lower bound. Sets INVALID, naming the
+ * parameter, for a number below `min`. */
 bool request_query_int_min(const struct request_target *target, const char *key, int64_t absent,
                            int64_t min, int64_t *out, struct error *err);
 /** The parameter resourceVersion; 0 when it is absent. BAD_REQUEST when it is not a revision. */

@@ -32,8 +32,8 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* True for a conflict of server-side apply. The error's field is the path of a field that another
- * manager owns; errors of one manager are adjacent. */
+/* Returns true for a conflict of server-side apply. The error's field is the path of a field that
+ * another manager owns; errors of one manager are adjacent. */
 static bool is_apply_conflict(const struct error *err)
 {
     return err->code == ERR_CONFLICT && err->field[0] == '.';
@@ -297,15 +297,15 @@ static void write_head(struct jsonw *w, const char *outcome, const struct status
     jsonw_member_str(w, "status", outcome);
 }
 
-/* Whether the details name the object: not for an error of the request itself. */
+/* Returns whether the details name the object. They do not for an error of the request itself. */
 static bool has_subject(enum error_code code)
 {
     return code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED && code != ERR_NOT_ACCEPTABLE &&
            code != ERR_MEDIA_TYPE && code != ERR_TIMEOUT;
 }
 
-/* True for a delete whose precondition failed: its details name the kind. Other conflicts name the
- * resource. */
+/* Returns true for a delete whose precondition failed: its details name the kind. Other conflicts
+ * name the resource. */
 static bool names_kind(const struct error *err, const struct status_subject *about)
 {
     static const char unfulfilled[] = "Operation cannot be fulfilled on ";

@@ -6,7 +6,7 @@
 #include "api/types/kind.h"
 #include "base/buf.h"
 
-/* What a Status is about. Every member may be NULL. */
+/* The object or kind that a Status is about. Every member may be NULL. */
 struct status_subject {
     const struct kind *kind;
     const char *options; /* "PodLogOptions": the request's options were invalid, not the object */
@@ -14,10 +14,11 @@ struct status_subject {
     const char *continue_token; /* token with which an expired list can be continued */
 };
 
-/** True for an error about an unknown or duplicate field, which only strict validation reports. */
+/** Returns true for an error about an unknown or duplicate field, which only strict validation
+ * reports. */
 bool status_is_strict(const struct error *err);
-/** True for a value of a type that an object of this built-in kind cannot hold. kube-apiserver
- * finds such an error while decoding, before validation. */
+/** Returns true for a value of a type that an object of this built-in kind cannot hold.
+ * kube-apiserver finds such an error while decoding, before validation. */
 bool status_is_undecodable(const struct error *err, const struct kind *kind);
 
 /** The code of the response to a request that failed with `errors`. */

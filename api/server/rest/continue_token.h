@@ -9,7 +9,7 @@
 
 struct continue_token {
     int64_t revision;  /* revision of the list; -1: the rest is read from the present state */
-    const char *after; /* "ns/name" of the last object sent */
+    const char *after; /* key "ns/name" of the last object sent */
     int64_t given;     /* objects sent so far */
 };
 

@@ -35,7 +35,7 @@ static const struct object *origin_of(const struct api_call *call, const struct 
     return store_get(call->api->store, &kind_job_template, object_namespace(job), full + len + 1);
 }
 
-/* Whether a job made from the template now would have exactly this body. */
+/* Returns whether a job made from the template now would have exactly this body. */
 static bool yields(const struct api_call *call, const struct object *job_template,
                    const struct object *job)
 {
@@ -49,7 +49,7 @@ static bool yields(const struct api_call *call, const struct object *job_templat
     json_object_del(metadata, "name");
     json_object_set_new(metadata, "generateName", json_string("job-"));
     same = doc && registry_create(call->api->registry, doc, &how, &draft, &errors) &&
-           draft->body == job->body; /* bodies are interned */
+           draft->body == job->body; /* equal bodies are one interned blob */
     error_list_release(&errors);
     return same;
 }

@@ -10,15 +10,17 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
 
-enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 /* L-31 */ };
+/* Longest selector, and most requirements in it (L-31). */
+enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 };
 
 /* Returns the value of a field, borrowed from the object; NULL counts as empty. */
 typedef const char *(*field_fn)(const struct object *object);
 
 struct filter_field {
-    const struct kind *kind; /* NULL: every kind */
+    const struct kind *kind; /* kind that has the field; NULL: every kind */
     const char *path;
-    field_fn read;  /* NULL: the member of the body at `path` */
+    field_fn read;  /* function that reads the field; NULL: the field is the member of the body at
+                     * `path` */
     const char *at; /* path of the member in the body when it differs from `path`; else NULL */
 };
 

@@ -9,8 +9,8 @@
 struct filter_term;
 
 struct filter {
-    struct selector *labels;         /* NULL = all */
-    const struct filter_term *terms; /* [n_terms] field requirements, ANDed */
+    struct selector *labels;         /* label selector; NULL = all objects */
+    const struct filter_term *terms; /* requirements on fields, [n_terms], all of which must hold */
     size_t n_terms;
 };
 

@@ -7,8 +7,8 @@
 #include "api/types/object.h"
 
 struct group_alias {
-    const char *group, *version; /* NULL ends the table */
-    const struct kind *kind;     /* the stored kind */
+    const char *group, *version; /* group and version of the alias; NULL ends the table */
+    const struct kind *kind;     /* the kind as stored */
     const struct group_alias_member {
         const char *stored, *shown;
     } * members; /* names that differ, ended by a zero row */

@@ -37,7 +37,7 @@ struct api {
     struct watch_batcher *batcher;
     struct store_watch *pods; /* open while logs are followed, to see containers end */
     size_t followers;         /* streams that follow a log */
-    struct openapi *openapi;  /* NULL until the first request for it */
+    struct openapi *openapi;  /* OpenAPI documents; NULL until the first request for them */
     struct store *crds;       /* CustomResourceDefinitions; NULL until the first request for them */
     struct traffic traffic;
     /* The watches, and the data that their clients have not read, as last looked at (L-27). */
@@ -52,7 +52,8 @@ struct stream_ops {
     void (*run)(struct api_stream *stream);     /* produces the next piece; may end the stream */
     void (*release)(struct api_stream *stream); /* frees the struct around the stream */
     void (*finish)(struct api_stream *stream);  /* the API stops: sends the rest; may be NULL */
-    size_t (*size)(const struct api_stream *stream); /* api_response_size; NULL: unknown */
+    /* Size of the response so far, for api_response_size; NULL: unknown. */
+    size_t (*size)(const struct api_stream *stream);
     bool long_running;
 };
 
@@ -80,7 +81,7 @@ struct api_call {
     struct store *store; /* holds the objects of the route's kind */
     struct media media;
     const char *name;           /* name of the object, from the path or the body; NULL */
-    enum traffic_class traffic; /* NONE until the request is admitted */
+    enum traffic_class traffic; /* class of the request; NONE until the request is admitted */
     struct traffic_user *user;
 };
 
@@ -103,11 +104,11 @@ void stream_abort(struct api_stream *stream);
 
 struct reply {
     int status;
-    const char *content_type;    /* NULL: JSON */
-    struct buf body;             /* consumed */
+    const char *content_type;    /* media type of the response; NULL: JSON */
+    struct buf body;             /* `body` is freed when it has been sent */
     struct error_list *warnings; /* sent as headers; may be NULL; borrowed */
     const char *headers[4];      /* further headers, "Name: value"; borrowed */
-    enum error_code code;        /* decides about Retry-After */
+    enum error_code code;        /* the code decides about a header Retry-After */
 };
 struct api_stream *reply_send(const struct api_call *call, struct reply *reply,
                               enum stream_start when);
@@ -197,4 +198,4 @@ struct api_stream *page_backup(const struct api_call *call);
 struct api_stream *page_discovery(const struct api_call *call);
 /** api/server/schema/openapi.c: /openapi/v2, /openapi/v3 and the paths below it. */
 struct api_stream *page_openapi(const struct api_call *call);
-void openapi_free(struct openapi *openapi); /* NULL is fine */
+void openapi_free(struct openapi *openapi); /* NULL is ignored */

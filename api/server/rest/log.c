@@ -69,7 +69,7 @@ static const struct container_status *status_of(const struct object *pod, const 
     return NULL;
 }
 
-/* True when nothing more will be written to this log. */
+/* Returns true when nothing more will be written to this log. */
 static bool is_complete(const struct log_stream *log, const struct object *pod)
 {
     const struct pod_status *status = pod_status_of(pod);

@@ -16,7 +16,7 @@ struct reply_stream {
     int status;
     char *content_type;
     struct buf body;
-    char *headers[HEADERS_MAX]; /* [n_headers] */
+    char *headers[HEADERS_MAX]; /* headers of the response, [n_headers] */
     size_t n_headers;
 };
 

@@ -10,8 +10,8 @@
 struct api_group {
     const char *name, *version;
 };
-/** In order of preference, ended by a zero row. The core group comes first, then the volcano.sh
- * groups, so that `kubectl get jobs` means batch.volcano.sh. */
+/** The API groups in order of preference, ended by a zero row. The core group comes first, then the
+ * volcano.sh groups, so that `kubectl get jobs` means batch.volcano.sh. */
 extern const struct api_group api_groups[];
 
 enum route_subresource {
@@ -37,7 +37,7 @@ struct subresource {
     const char *group, *version, *body_kind; /* type of the body; NULL: that of the parent */
     const char *verbs;                       /* verbs separated by blanks; NULL: not listed */
 };
-/** Ended by a zero row. */
+/** The subresources of all kinds, ended by a zero row. */
 extern const struct subresource subresources[];
 
 /* A POST whose response is its body with the status filled in. */
@@ -49,5 +49,5 @@ extern const struct review reviews[]; /* ended by a zero row */
 
 /** Verbs of the kind's own collection and objects, with blanks between them. */
 const char *resource_verbs(const struct kind *kind);
-/** Whether `kubectl get all` includes the kind. */
+/** Returns whether `kubectl get all` includes the kind. */
 bool resource_in_all(const struct kind *kind);

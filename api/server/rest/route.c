@@ -10,7 +10,8 @@ static bool set_not_found(struct error *err)
     return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
 }
 
-/* As kube-apiserver responds: for a custom kind the object is reported as not found. */
+/* Reports a subresource that does not exist. As in kube-apiserver, for a custom kind the object is
+ * reported as not found. */
 static bool set_subresource_not_found(const struct route *route, struct error *err)
 {
     if (!kind_is_custom(route->kind))
@@ -29,7 +30,7 @@ static bool find_subresource(const struct kind *kind, const char *word, enum rou
     return false;
 }
 
-/* Whether WORD in "namespaces/NS/WORD" is a subresource of the namespace. */
+/* Returns whether WORD in "namespaces/NS/WORD" is a subresource of the namespace. */
 static bool is_of_namespace(const char *word)
 {
     enum route_subresource sub;
@@ -61,7 +62,8 @@ static bool find(const struct request_target *target, struct route *out, struct 
     }
     segment++;
     version = *segment++;
-    /* namespaces/NS/PLURAL…; namespaces and namespaces/NS themselves are the Namespace kind */
+    /* The path is namespaces/NS/PLURAL…; namespaces and namespaces/NS themselves are the Namespace
+     * kind. */
     if (end - segment >= 3 && strcmp(segment[0], "namespaces") == 0 &&
         !is_of_namespace(segment[2])) {
         out->ns = segment[1];

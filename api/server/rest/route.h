@@ -12,8 +12,8 @@
 struct route {
     const struct kind *kind;
     const struct group_alias *alias; /* the path uses an alias of the kind's group; NULL */
-    const char *ns;                  /* "" for cluster-scoped; NULL = all namespaces */
-    const char *name;                /* NULL = the collection */
+    const char *ns;   /* namespace; "" for a cluster-scoped kind; NULL = all namespaces */
+    const char *name; /* name of the object; NULL = the collection */
     enum route_subresource sub;
 };
 

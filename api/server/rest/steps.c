@@ -35,7 +35,7 @@ struct steps {
     const struct api_call *call;
     const struct object *flow;
     const struct jobflow_spec *spec;
-    json_t *status, *nodes; /* nodes: {name: entry} */
+    json_t *status, *nodes; /* status of the flow; entries of its nodes by name */
     struct results results[RESULTS_N];
     struct jsonw w;
     bool as_table;
@@ -241,7 +241,8 @@ static bool describe_step(const struct steps *s, const struct position *at, stru
     return true;
 }
 
-/* What became of the step: a step that waits in a flow that is over never runs. */
+/* Returns the phase that is shown for the step. A step that waits in a flow that is over never
+ * runs. */
 static const char *shown_phase(const struct steps *s, const struct entry *entry)
 {
     return jobflow_step_state(entry->phase, jobflow_phase_of(s->flow));
@@ -325,7 +326,7 @@ static void write_cell_age(struct jsonw *w, int64_t at_ms, int64_t until_ms)
     jsonw_str(w, text);
 }
 
-/* How long the newest job ran; before it is over, how long ago it was made. */
+/* Writes how long the newest job ran or, before it is over, how long ago it was made. */
 static void write_cell_duration(struct jsonw *w, const struct steps *s, const struct entry *entry)
 {
     char text[TIME_TEXT_MAX];

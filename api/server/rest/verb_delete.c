@@ -180,7 +180,7 @@ struct api_stream *verb_evict(const struct api_call *call)
 
 struct selection {
     const struct filter *filter;
-    struct object **items; /* [count] references */
+    struct object **items; /* objects to delete, [count] references */
     size_t count, cap;
 };
 

@@ -31,9 +31,9 @@ struct api_stream *verb_get(const struct api_call *call)
 
 struct list_query {
     struct filter filter;
-    int64_t limit;     /* 0 = all */
+    int64_t limit;     /* size of a page; 0 = all */
     int64_t revision;  /* revision of the list, or of its first page */
-    const char *after; /* "ns/name", or NULL */
+    const char *after; /* key "ns/name" behind which the page begins, or NULL */
     int64_t given;     /* number of objects in earlier pages */
     bool expired;      /* the token is valid, but the store has lost changes since its revision */
 };
@@ -89,7 +89,7 @@ static bool ignore_change(void *ctx, enum store_change change, const struct obje
     return false;
 }
 
-/* Whether a watch could start from `revision`. */
+/* Returns whether a watch could start from `revision`. */
 static bool is_known(const struct api_call *call, int64_t revision)
 {
     const struct store_watch_options options = {
@@ -155,14 +155,14 @@ static struct api_stream *reply_expired(const struct api_call *call, const struc
 struct list_stream {
     struct api_stream stream;
     struct render render;
-    struct object **items; /* [count] references */
+    struct object **items; /* objects of the list, [count] references */
     size_t count, cap, next;
     bool more; /* an object beyond the limit matches, too */
     struct table_head head;
     struct buf continue_token;
     bool begun;
     bool may_gzip;     /* the client accepts it */
-    struct gzip *gzip; /* NULL: not coded */
+    struct gzip *gzip; /* gzip coder of the response; NULL: not coded */
 };
 
 static void collect(struct list_stream *list, const struct api_call *call,

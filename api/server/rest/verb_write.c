@@ -64,7 +64,7 @@ static bool check_location(struct api_call *call, json_t *metadata, struct error
                          "the name of the object (%s) does not match the name on the URL (%s)",
                          name, route->name);
     if (name)
-        call->name = arena_strdup(call->arena, name); /* outlives the document */
+        call->name = arena_strdup(call->arena, name); /* it must outlive the document */
     return true;
 }
 
@@ -241,13 +241,13 @@ static enum registry_subresource subresource(const struct api_call *call)
     return call->route.sub == ROUTE_STATUS ? REGISTRY_STATUS : REGISTRY_MAIN;
 }
 
-/* Whether an update must give a resourceVersion. Ref: spec/kube-api.md 4, column PUT. */
+/* Returns whether an update must give a resourceVersion. Ref: spec/kube-api.md 4, column PUT. */
 static bool needs_revision(const struct kind *kind)
 {
     return kind_is_custom(kind) || kind == &kind_lease;
 }
 
-/* Whether an update of a missing object creates it. Ref: spec/kube-api.md 4, column PUT. */
+/* Returns whether an update of a missing object creates it. Ref: spec/kube-api.md 4, column PUT. */
 static bool creates_missing(const struct route *route)
 {
     return route->sub == ROUTE_MAIN && (route->kind == &kind_lease || route->kind == &kind_event);

@@ -21,7 +21,7 @@
 #include "base/mem.h"
 
 enum {
-    BACKLOG_MAX = 4 << 20, /* L-27 */
+    BACKLOG_MAX = 4 << 20, /* a watch with more unsent bytes is ended (L-27) */
     BOOKMARK_MS = 60000,
     TIMEOUT_MIN_S = 1800, /* a watch without timeoutSeconds lasts 30 to 60 minutes, at random */
     TIMEOUT_SPREAD_S = 1800,
@@ -50,11 +50,12 @@ struct watch {
     struct arena *arena; /* owns the filter's strings */
     struct filter filter;
     struct render render;
-    char *ns; /* NULL = all */
+    char *ns; /* namespace that is watched; NULL = all */
     struct store *store;
     struct store_watch *source;
     struct timer deadline, bookmark;
-    struct object **snapshot; /* [n_snapshot] references; those before `next` are sent */
+    struct object **snapshot; /* the objects at the start, [n_snapshot] references; those before
+                               * `next` are sent */
     size_t n_snapshot, cap, next;
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
     bool columns_sent, bookmarks, ends_initial;
@@ -435,7 +436,7 @@ static void on_deadline(struct timer *timer)
         return;
     if (watch->bookmarks)
         send_bookmark(watch);
-    stream_end(&watch->stream); /* closes the source */
+    stream_end(&watch->stream); /* closes the source, too */
 }
 
 static void on_bookmark(struct timer *timer)

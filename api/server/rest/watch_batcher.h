@@ -18,11 +18,11 @@ struct watch_batcher;
 /* A sender that waits for a round; a member of its own struct. */
 struct watch_batch_entry {
     void (*send)(struct watch_batch_entry *entry);
-    LIST_ENTRY(watch_batch_entry) waits; /* private; le_prev NULL: it does not wait */
+    LIST_ENTRY(watch_batch_entry) waits; /* private; le_prev NULL: the entry does not wait */
 };
 
 struct watch_batcher *watch_batcher_new(struct loop *loop);
-/* must have no waiting entry; NULL is fine */
+/* Frees the batcher, which must have no waiting entry. NULL is ignored. */
 void watch_batcher_free(struct watch_batcher *batcher);
 /** Calls `send` once, in the next round; does nothing while the entry waits already. */
 void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *entry);

@@ -12,7 +12,7 @@ struct watch_event_cache {
     struct object *object; /* a reference, so that no other object gets the key's address */
     struct {
         struct watch_event_key key;
-        struct blob *event; /* a reference */
+        struct blob *event; /* reference to the event as it is sent */
     } entries[FORMS_MAX];
     size_t n;
 };

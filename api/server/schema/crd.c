@@ -26,7 +26,8 @@ static void make_members_structural(json_t *members)
     }
 }
 
-/* Whether every entry of the list must have the merge key; only then may the schema name it. */
+/* Returns whether every entry of the list must have the merge key. Only then may the schema name
+ * it. */
 static bool has_key(const json_t *schema)
 {
     const char *key =

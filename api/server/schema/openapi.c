@@ -19,13 +19,13 @@
 enum { HASH_TEXT = 17, GROUPS_MAX = 16, YEAR_S = 365 * 24 * 3600 };
 
 struct document {
-    char *path; /* "apis/GROUP/VERSION", "api/v1" */
+    char *path; /* path of the group: "apis/GROUP/VERSION" or "api/v1" */
     struct buf text;
     char hash[HASH_TEXT];
 };
 
 struct openapi {
-    struct document groups[GROUPS_MAX]; /* [n_groups] */
+    struct document groups[GROUPS_MAX]; /* documents of the groups, [n_groups] */
     size_t n_groups;
     struct buf root, v2, v2_protobuf;
 };
@@ -100,7 +100,8 @@ static struct api_stream *send_text(const struct api_call *call, const struct bu
     return reply_send(call, reply, STREAM_NOW);
 }
 
-/* kubectl before 1.29 accepts only protobuf and cannot parse a content type with an '@'. */
+/* Sends the v2 document. kubectl before 1.29 accepts only protobuf and cannot parse a content type
+ * with an '@'. */
 static struct api_stream *send_v2(const struct api_call *call)
 {
     const struct openapi *openapi = documents_of(call->api);

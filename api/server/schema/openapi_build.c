@@ -23,7 +23,8 @@ static json_t *gvk_of(const struct kind *kind)
                      kind->name);
 }
 
-/* "sh.volcano.flow.v1alpha1.", "io.k8s.api.core.v1."; owned */
+/* Returns the prefix of a kind's definitions, such as "sh.volcano.flow.v1alpha1." or
+ * "io.k8s.api.core.v1."; owned. */
 static char *prefix_of(const struct kind *kind)
 {
     scoped(buf) struct buf text = {0};

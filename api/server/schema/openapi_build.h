@@ -11,7 +11,7 @@
 json_t *openapi_schemas(void);
 /** The v3 document of one group and version; `schemas` from openapi_schemas. */
 json_t *openapi_v3(const struct api_group *group, json_t *schemas);
-/** The v2 document. */
+/** Builds the OpenAPI v2 document from the schemas. */
 json_t *openapi_v2(json_t *schemas);
 /** A v2 document as the protobuf message Document of gnostic's OpenAPIv2. */
 void openapi_v2_protobuf(const json_t *document, struct buf *out);

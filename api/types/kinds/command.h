@@ -11,11 +11,11 @@
 #define ANNOTATION_COMMAND_PARTITION "volcano.sh/partition-id"
 
 struct command {
-    const char *action; /* AbortJob, CloseQueue, … */
+    const char *action; /* action that is asked for: AbortJob, CloseQueue, … */
     struct {
         const char *api_version, *kind, *name, *uid;
     } target;
-    const char *reason, *message; /* NULL = absent */
+    const char *reason, *message; /* members of the Command; NULL = absent */
 };
 
 /** The decoded command, borrowed from the object's blob. */

@@ -301,7 +301,8 @@ static void check_selector(json_t *spec, struct error_list *errors)
 
     json_object_foreach(json_object_get(spec, "selector"), key, value)
     {
-        const char *text = json_is_string(value) ? json_string_value(value) : ""; /* null is "" */
+        /* Null counts as "". */
+        const char *text = json_is_string(value) ? json_string_value(value) : "";
         bool key_valid = label_key_valid(key, NULL);
         struct error err = {0};
 

@@ -10,7 +10,7 @@
 
 enum operation { UNION, INTERSECTION, DIFFERENCE };
 
-/* Whether the path that leads to `node` (NULL: no such path) is in the set. */
+/* Returns whether the path that leads to `node` (NULL: no such path) is in the set. */
 static bool is_member(const json_t *node)
 {
     return node && (json_object_size(node) == 0 || json_object_get(node, "."));

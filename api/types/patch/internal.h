@@ -22,8 +22,8 @@ void fieldset_add_step(const char *element, struct buf *path);
  * counts as a whole. */
 json_t *fieldset_index(const struct field *field, const json_t *list);
 
-/** Whether the member is the object's metadata: every object has it, so no manager owns it as such.
- */
+/** Returns whether the member is the object's metadata: every object has it, so no manager owns it
+ * as such. */
 static inline bool fieldset_is_frame(const struct schema_at *at, const char *key)
 {
     return at->root && strcmp(key, "metadata") == 0;

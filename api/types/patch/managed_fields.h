@@ -17,7 +17,7 @@ enum managed_operation { MANAGED_UPDATE, MANAGED_APPLY };
 struct managed_write {
     struct schema_at at; /* the root of the documents */
     const char *manager, *api_version;
-    const char *subresource; /* NULL: the object itself */
+    const char *subresource; /* subresource of the write; NULL: the object itself */
     enum managed_operation operation;
     const char *now; /* the time to set when the entry's fields change */
 };
@@ -43,7 +43,7 @@ struct managed_apply {
     json_t *out_doc;             /* `live` after the apply; owned */
     json_t *out_entries;         /* the list after the apply; owned */
 };
-void managed_apply_release(struct managed_apply *apply); /* frees the results */
+void managed_apply_release(struct managed_apply *apply); /* frees the members of the struct */
 SCOPED_DEFINE(managed_apply, struct managed_apply, managed_apply_release)
 
 /**

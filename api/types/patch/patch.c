@@ -19,8 +19,8 @@ enum {
 static const size_t work_max = 5000000; /* takes about 0.1 s */
 
 struct patching {
-    json_t *root;  /* owned */
-    size_t copied; /* bytes copied so far */
+    json_t *root;  /* document that is changed; owned */
+    size_t copied; /* number of bytes copied so far */
     size_t work;   /* values walked so far */
     size_t index;  /* index of the current operation */
     const char *op, *path;
@@ -60,7 +60,7 @@ static bool walk(struct patching *p, const json_t *value, size_t depth)
 /* A JSON pointer (RFC 6901), split into its parts. */
 
 struct pointer {
-    char *text; /* owned; the parts point into it */
+    char *text; /* copy of the pointer, owned; the parts point into it */
     char *parts[POINTER_MAX];
     size_t count;
 };

@@ -209,7 +209,7 @@ static json_t *interleaved(struct merging *m, const json_t *before, const json_t
 struct ordering {
     const json_t *list, *order;
     const char *merge_key;
-    bool *taken; /* [entries of the list] whether the entry was matched */
+    bool *taken; /* for each entry of the list whether it was matched */
 };
 
 /* Returns the value that identifies an entry: its key or, without merge_key, the entry itself. NULL

@@ -217,8 +217,8 @@ static void check_required(struct schema_check *c, const struct schema_level *le
     }
 }
 
-/* Whether the value is a reference such as $(params.n). A patch may have one in place of a number
- * or a formatted string; the value it stands for is checked when it is known. */
+/* Returns whether the value is a reference such as $(params.n). A patch may have one in place of a
+ * number or a formatted string; the value it stands for is checked when it is known. */
 static bool stands_for_another(const struct field *field, const json_t *value)
 {
     const char *text = json_string_value(value);

@@ -193,7 +193,7 @@ typedef bool (*decode_fn)(struct decode *d, const struct field *field, const jso
 static const struct {
     decode_fn decode;
     unsigned types;       /* the JSON types that it takes; 0: it checks the value itself */
-    const char *expected; /* their names */
+    const char *expected; /* names of the expected types */
     uint8_t absent;       /* number of bytes that are -1 when the member is absent */
 } decoders[FIELD_TYPE_N] = {
     [FIELD_STR]          = {decode_text,     OF(STRING), "string"},
@@ -235,8 +235,8 @@ static const json_t *member_at(const json_t *doc, const char *name)
     return json_is_null(doc) ? NULL : doc;
 }
 
-/* Whether the field is a required string. Callers do not expect NULL for it, but an object that did
- * not pass admission may lack it (P-11), so it then decodes as "". */
+/* Returns whether the field is a required string. Callers do not expect NULL for it, but an object
+ * that did not pass admission may lack it (P-11), so it then decodes as "". */
 static bool is_required_text(const struct field *field)
 {
     return field->required && field->type == FIELD_STR && !field->as_json &&

@@ -7,7 +7,7 @@
 struct schema_definitions;
 
 struct schema_definitions *schema_definitions_new(void);
-void schema_definitions_free(struct schema_definitions *definitions); /* NULL is fine */
+void schema_definitions_free(struct schema_definitions *definitions); /* NULL is ignored */
 
 /** Sets the prefix for the names of definitions added from now on: "io.k8s.api.core.v1.". A
  * definition that exists keeps its name. */

@@ -10,10 +10,11 @@
 #include "base/error.h"
 
 struct field_path {
-    const struct field_path *up; /* NULL: `name` is the path given by the caller */
+    const struct field_path *up; /* path of the parent; NULL: `name` is the path given by the
+                                  * caller */
     const char *name;            /* member; NULL for a list entry */
     size_t index;
-    bool map_key; /* written [key] */
+    bool map_key; /* the name is a key of a map, which is written [key] */
 };
 
 /** Returns the position as text: "spec.flows[0].name"; owned, never NULL. */

@@ -121,7 +121,8 @@ static bool next_ref(const char *text, struct flow_ref *out, const char **out_be
     return false;
 }
 
-/* Whether the text begins like a flow reference but is not a valid one. It is left unchanged. */
+/* Returns whether the text begins like a flow reference but is not a valid one. Such a text is left
+ * unchanged. */
 static bool is_doubtful(struct piece inner)
 {
     static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow.",

@@ -19,9 +19,9 @@ enum flow_ref_kind {
     FLOW_REF_ITEM,
     FLOW_REF_INDEX,
     FLOW_REF_ATTEMPT,    /* attempt: number of the step's attempt, from 1 */
-    FLOW_REF_PARAMETER,  /* params.NAME, parameters.NAME */
-    FLOW_REF_OUTPUT,     /* steps.NAME.outputs.KEY, nodes.NAME.outputs.KEY */
-    FLOW_REF_FLOW_NAME,  /* flow.name */
+    FLOW_REF_PARAMETER,  /* $(params.NAME), $(parameters.NAME) */
+    FLOW_REF_OUTPUT,     /* $(steps.NAME.outputs.KEY), $(nodes.NAME.outputs.KEY) */
+    FLOW_REF_FLOW_NAME,  /* $(flow.name) */
     FLOW_REF_FLOW_PHASE, /* flow.phase: the result of the flow, for its final steps */
     FLOW_REF_DOUBTFUL,   /* a text that begins like a reference but is none: steps.NAME.KEY */
 };
@@ -77,6 +77,7 @@ const char *flow_ref_hint(const char *text);
 /** Appends a reference as it is written: $(params.NAME). */
 void flow_ref_write(const struct flow_ref *ref, struct buf *out);
 
-/** Tell whether a text contains a flow reference, and whether it consists of exactly one. */
+/** Returns whether a text contains a flow reference. The function below returns whether it consists
+ * of exactly one. */
 bool flow_ref_in(const char *text);
 bool flow_ref_is_all(const char *text);

@@ -16,7 +16,7 @@ struct sections {
 };
 
 /* clang-format off */
-/* NULL: the name of the field's table. */
+/* The name of each type in the text; NULL: the name of the field's table. */
 static const char *const types[FIELD_TYPE_N] = {
     [FIELD_STR]        = "string",
     [FIELD_ENUM]       = "string",

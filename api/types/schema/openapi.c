@@ -16,7 +16,7 @@ enum { DEPTH_MAX = 40 };
 
 /* The current depth, and where the definitions of named tables are collected. */
 struct making {
-    struct schema_definitions *definitions; /* NULL: no references */
+    struct schema_definitions *definitions; /* definitions to refer to; NULL: no references */
     unsigned depth;
 };
 
@@ -211,9 +211,9 @@ struct definition {
 };
 
 struct schema_definitions {
-    json_t *schemas; /* schemas by name */
+    json_t *schemas; /* documents of the schemas by name */
     char *prefix;
-    struct definition *items; /* [count] */
+    struct definition *items; /* the definitions, [count] */
     size_t count, cap;
 };
 

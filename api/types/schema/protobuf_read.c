@@ -86,7 +86,7 @@ static json_t *read_int_or_text(struct reader *r, struct pb_span bytes)
                                : json_integer((int32_t)parts[1].value);
 }
 
-/* {1 text} */
+/* Reads a message with a quantity: {1 text}. */
 static json_t *read_quantity(struct reader *r, struct pb_span bytes)
 {
     struct pb_item text;
@@ -111,7 +111,7 @@ static size_t values_in(const json_t *value)
     return count;
 }
 
-/* {1 JSON text} */
+/* Reads a message with a JSON value: {1 JSON text}. */
 static json_t *read_json(struct reader *r, struct pb_span bytes)
 {
     struct pb_item raw;

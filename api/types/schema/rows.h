@@ -25,7 +25,7 @@ static inline struct schema_level schema_level(const struct schema *schema, bool
 /* What a level contains for a member name: its row, the level below it, or neither. */
 struct schema_member {
     const struct field *field;
-    bool nested; /* `level` is valid */
+    bool nested; /* `level` is valid: the name leads to a level below */
     struct schema_level level;
 };
 struct schema_member schema_member(const struct schema_level *level, const char *key,

@@ -49,18 +49,18 @@ enum field_type {
     FIELD_ENUM,     /* an enum: the position of the text in `one_of`, from `first_value`; 0 when
                      * absent or not listed. A 0 that is listed is thus the default */
     FIELD_I32,      /* int32_t; 0 when absent */
-    FIELD_OPT_I32,  /* struct opt_i32 */
-    FIELD_I64,      /* int64_t */
-    FIELD_OPT_I64,  /* struct opt_i64 */
-    FIELD_BOOL,     /* bool */
+    FIELD_OPT_I32,  /* the member is a struct opt_i32 */
+    FIELD_I64,      /* the member is an int64_t */
+    FIELD_OPT_I64,  /* the member is a struct opt_i64 */
+    FIELD_BOOL,     /* the member is a bool */
     FIELD_OPT_BOOL, /* int8_t: -1 absent, 0, 1 */
     FIELD_QUANTITY, /* const char *, checked against the quantity grammar; numbers are taken too */
     FIELD_DURATION, /* int64_t nanoseconds; -1 when absent; Go syntax */
     FIELD_TIME,     /* int64_t milliseconds; 0 when absent; RFC 3339 */
     FIELD_INT_OR_STR,   /* const char *; a number is converted to text */
     FIELD_BASE64,       /* const char *, still encoded */
-    FIELD_STR_LIST,     /* struct str_list */
-    FIELD_STR_MAP,      /* struct str_map */
+    FIELD_STR_LIST,     /* the member is a struct str_list */
+    FIELD_STR_MAP,      /* the member is a struct str_map */
     FIELD_QUANTITY_MAP, /* struct str_map; resource lists */
     FIELD_STR_LIST_MAP, /* struct { struct str_list_pair *items; size_t count; } (plugins) */
     FIELD_OBJECT,       /* pointer to a struct of `.of`, NULL when absent */
@@ -106,7 +106,7 @@ struct field {
     bool bounded; /* min and max are set */
     int64_t min, max;
     uint32_t min_length, max_length; /* strings: bytes; lists: entries. 0 = no bound */
-    const char *const *one_of;       /* NULL-terminated list of the texts allowed */
+    const char *const *one_of;       /* the texts allowed, ended by NULL; NULL: any */
     uint8_t first_value;             /* FIELD_ENUM: number of the first text, 0 or 1 */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
@@ -135,7 +135,7 @@ struct schema {
     const char *name; /* JobSpec; for documentation and OpenAPI */
     const struct field *fields;
     size_t size;           /* sizeof the decoded struct; 0 when it is never decoded */
-    bool preserve_unknown; /* free-form object */
+    bool preserve_unknown; /* the value is a free-form object */
     bool partial; /* a patch: here and everywhere below no defaults, no required members, no
                    * min_length of lists, and the members $patch and $retainKeys are kept */
     const char *doc;
@@ -151,7 +151,7 @@ struct schema_options {
     bool defaults;  /* write schema defaults into the document */
     bool drop_null; /* remove null members of non-nullable fields (kube-apiserver does) */
     struct error_list *pruned; /* UNKNOWN_PRUNE: what was removed is named here; may be NULL */
-    /* Set when a value does not fit its member of the struct (type, size). May be NULL. */
+    /* Set when a value does not fit its member of the struct, by type or size. May be NULL. */
     bool *unreadable;
 };
 

@@ -25,7 +25,7 @@ const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
 /* The position of a value in the tree: a chain through its objects and lists up to the root. */
 struct position {
     const struct position *up;
-    const char *name; /* [len], a member; NULL: a list entry */
+    const char *name; /* name of the member, [len]; NULL: an entry of a list */
     size_t len, index;
 };
 

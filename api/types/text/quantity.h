@@ -13,8 +13,8 @@ typedef __int128 quantity_nano;
 bool quantity_parse(const char *text, quantity_nano *out, struct error *err);
 /** Returns a negative number, 0 or a positive number, as strcmp does. */
 int quantity_compare(quantity_nano a, quantity_nano b);
-int64_t quantity_milli(quantity_nano value); /* rounded up; saturates */
-int64_t quantity_whole(quantity_nano value); /* rounded up; saturates */
+int64_t quantity_milli(quantity_nano value); /* rounds up; saturates at the limits */
+int64_t quantity_whole(quantity_nano value); /* rounds up; saturates at the limits */
 enum quantity_format { QUANTITY_DECIMAL, QUANTITY_BINARY };
 enum { QUANTITY_TEXT_MAX = 48 };
 /** Writes the canonical text of a value in the given format, as Kubernetes does. */

@@ -360,7 +360,7 @@ static size_t byte_offset(struct yaml_reader *r, size_t index)
     return r->seen_byte;
 }
 
-/* Whether the document is empty: no text, or only a comment between two separators. */
+/* Returns whether the document is empty: no text, or only a comment between two separators. */
 static bool is_empty_document(const yaml_event_t *event)
 {
     return event->type == YAML_SCALAR_EVENT && !event->data.scalar.length &&
@@ -398,7 +398,7 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     return true;
 }
 
-/* Whether `c` is the last byte of a line break that libyaml knows: \n, \r, NEL, LS, PS. */
+/* Returns whether `c` is the last byte of a line break that libyaml knows: \n, \r, NEL, LS, PS. */
 static bool ends_line(char c)
 {
     return c && strchr("\n\r\x85\xA8\xA9", c);

@@ -25,7 +25,7 @@ struct yaml_limits {
     size_t max_expanded;
 };
 extern const struct yaml_limits yaml_limits_default; /* limits of files: up to 10^6 documents */
-/* limits of a request body: 3 MiB, one document */
+/* The limits of a request body: 3 MiB, one document. */
 extern const struct yaml_limits yaml_limits_body;
 extern const struct yaml_limits yaml_limits_flow; /* limits of a JobFlow of 10^6 steps (DC-05) */
 
@@ -39,7 +39,8 @@ void yaml_stream_free(struct yaml_stream *stream); /* yaml_free belongs to libya
 SCOPED_DEFINE_PTR(yaml, struct yaml_stream *, yaml_stream_free)
 
 size_t yaml_count(const struct yaml_stream *stream);
-json_t *yaml_document(struct yaml_stream *stream, size_t index); /* borrowed; may be changed */
+/** Borrowed; the caller may change it. */
+json_t *yaml_document(struct yaml_stream *stream, size_t index);
 
 /**
  * Reads one document after the other, for streams too long to hold all documents in memory. `text`
@@ -56,7 +57,7 @@ void yaml_reader_report_duplicates(struct yaml_reader *reader, struct error_list
  * does; the reader then gives no more documents. */
 bool yaml_reader_next(struct yaml_reader *reader, json_t **out, struct error *err);
 size_t yaml_reader_line(const struct yaml_reader *reader); /* line of the document, from 1 */
-/* position of the first byte in the text */
+/* Returns the position of the document's first byte in the text. */
 size_t yaml_reader_offset(const struct yaml_reader *reader);
 
 /** Returns the line, from 1, of a JSON path ("spec.flows[2].name") in a document. If the member is

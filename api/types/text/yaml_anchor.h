@@ -8,7 +8,7 @@
 struct yaml_anchor {
     char *name;
     json_t *value; /* a reference; NULL while its node is being built */
-    size_t height; /* levels of containers */
+    size_t height; /* number of nested containers in the value */
     size_t weight;
 };
 
@@ -27,5 +27,5 @@ void yaml_anchor_close(struct yaml_anchors *anchors, size_t index, json_t *value
 const struct yaml_anchor *yaml_anchor_find(const struct yaml_anchors *anchors, const char *name);
 /** Returns a copy of the value (owned). Scalars are shared, because they never change. */
 json_t *yaml_anchor_copy(const struct yaml_anchor *anchor);
-void yaml_anchors_clear(struct yaml_anchors *anchors); /* keeps the memory */
+void yaml_anchors_clear(struct yaml_anchors *anchors); /* empties the table and keeps its memory */
 void yaml_anchors_release(struct yaml_anchors *anchors);

@@ -9,7 +9,7 @@
 #include "api/types/text/json_text.h"
 #include "base/error.h"
 
-struct yaml_event_s; /* libyaml's yaml_event_t */
+struct yaml_event_s; /* the yaml_event_t of libyaml */
 
 /** Sets BAD_REQUEST with the position of the event, "line L, column C: …", and returns false. */
 bool yaml_fail(const struct yaml_event_s *event, struct error *err, const char *format, ...)

@@ -82,7 +82,7 @@ static bool is_key_char(char c)
            c == '-' || c == '.';
 }
 
-/* Whether the line looks like " - name:value". */
+/* Returns whether the line looks like " - name:value". */
 static bool lacks_space_after_colon(const struct yaml_problem *p, size_t line)
 {
     size_t len = 0, i = 0, first;

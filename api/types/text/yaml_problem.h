@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 struct yaml_problem {
-    const char *text; /* the whole stream */
+    const char *text; /* text of the whole stream */
     size_t len;
     const char *problem, *context;       /* libyaml's messages; may be NULL */
     size_t line, column;                 /* position where libyaml stopped, from 1 */

@@ -56,7 +56,7 @@ static bool find_word(const char *text, size_t len, struct yaml_scalar *out)
     return false;
 }
 
-/* Matches [-+]?(.d+|d+(.d*)?)([eE][-+]?d+)? */
+/* Returns whether the text matches [-+]?(.d+|d+(.d*)?)([eE][-+]?d+)? */
 static bool is_float(const char *text)
 {
     text += *text == '-' || *text == '+';

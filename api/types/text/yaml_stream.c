@@ -252,7 +252,8 @@ static size_t step(const struct lines *lines, size_t at, const char **path)
 
 size_t yaml_line(const struct yaml_stream *stream, size_t index, const char *path)
 {
-    struct yaml_stream *cache = (struct yaml_stream *)stream; /* only the cache changes */
+    /* Not const, because the cache changes. */
+    struct yaml_stream *cache = (struct yaml_stream *)stream;
     size_t at = 0;
 
     if (index >= stream->count)

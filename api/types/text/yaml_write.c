@@ -36,8 +36,8 @@ static size_t decode_char(const unsigned char *text, size_t len, uint32_t *out)
     return 1;
 }
 
-/* Whether the character may stand unescaped in YAML text. Line separators may not, because a reader
- * would fold them. */
+/* Returns whether the character may stand unescaped in YAML text. Line separators may not, because
+ * a reader would fold them. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c <= 0x7E) || (c >= 0xA0 && c <= 0xD7FF && c != 0x2028 && c != 0x2029) ||
@@ -82,14 +82,14 @@ static struct traits traits_of(const char *text, size_t len)
     return t;
 }
 
-/* Whether the text is a special key of YAML 1.1, "<<" (merge) or "=" (default). YAML 1.2 does not
- * know them, but the text is quoted for readers that do. */
+/* Returns whether the text is a special key of YAML 1.1, "<<" (merge) or "=" (default). YAML 1.2
+ * does not know them, but the text is quoted for readers that do. */
 static bool is_key_word(const char *text)
 {
     return strcmp(text, "<<") == 0 || strcmp(text, "=") == 0;
 }
 
-/* Whether YAML 1.1 readers would take the text for a date or time: 2026-01-02[T…]. */
+/* Returns whether YAML 1.1 readers would take the text for a date or time: 2026-01-02[T…]. */
 static bool is_time(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -214,7 +214,7 @@ static void write_inline(const json_t *value, size_t indent, struct buf *out)
 {
     if (json_is_string(value))
         write_text(json_string_value(value), json_string_length(value), indent, false, out);
-    else /* null, a boolean, a number, {} or [], as in JSON */
+    else /* null, a boolean, a number, {} and [] are written as in JSON */
         json_text(value, out);
 }
 

@@ -137,7 +137,7 @@ static void podgroup_reason(struct jsonw *w, struct cell_row *row)
 }
 
 static const struct {
-    const struct kind *kind; /* NULL: every kind */
+    const struct kind *kind; /* kind of the rows; NULL: every kind */
     const char *path;
     cell_fn write;
 } by_path[] = {
@@ -184,7 +184,7 @@ void cell_none(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, "<none>");
 }
 
-/* 80/TCP,53:30053/UDP */
+/* Writes the ports of a Service, as 80/TCP,53:30053/UDP. */
 static void service_ports(struct jsonw *w, struct cell_row *row)
 {
     const json_t *spec = json_object_get(cell_body(row), "spec");
@@ -319,7 +319,7 @@ static void priority_default(struct jsonw *w, struct cell_row *row)
     jsonw_bool(w, json_is_true(json_object_get(cell_body(row), "globalDefault")));
 }
 
-/* kube-apiserver shows a time here, not an age. */
+/* Writes the time at which the CRD was created: kube-apiserver shows a time here, not an age. */
 static void crd_created(struct jsonw *w, struct cell_row *row)
 {
     char text[TIME_TEXT_MAX];

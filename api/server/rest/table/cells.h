@@ -9,7 +9,7 @@
 struct cell_row {
     const struct object *object;
     int64_t now_ms;
-    json_t *body, *status; /* owned; NULL until needed */
+    json_t *body, *status; /* documents of the object, owned; NULL until needed */
 };
 void cell_row_release(struct cell_row *row);
 SCOPED_DEFINE(cell_row, struct cell_row, cell_row_release)
@@ -22,7 +22,7 @@ struct cell_column {
     const char *title;
     const char *type;      /* string, integer, boolean, date */
     int priority;          /* 1: only with -o wide */
-    cell_fn write;         /* NULL: the cell is the text at `path` */
+    cell_fn write;         /* writes the cell; NULL: the cell is the text at `path` */
     const char *path;      /* dotted path in the object */
     const char *otherwise; /* what is shown instead of an absent or empty text */
 };
@@ -38,8 +38,8 @@ cell_fn cell_of_path(const struct kind *kind, const char *path);
 
 void cell_name(struct jsonw *w, struct cell_row *row);
 void cell_age(struct jsonw *w, struct cell_row *row);
-void cell_none(struct jsonw *w, struct cell_row *row); /* "<none>" */
+void cell_none(struct jsonw *w, struct cell_row *row); /* writes "<none>" */
 /** Writes the time since `at_ms`: "12s"; "<unknown>" for 0. */
 void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms);
-/* shows `otherwise` instead of NULL and "" */
+/* Writes a text; shows `otherwise` instead of NULL and "". */
 void cell_write_or(struct jsonw *w, const char *text, const char *otherwise);

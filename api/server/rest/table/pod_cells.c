@@ -23,7 +23,7 @@ static void pod_ready(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text);
 }
 
-/* True for a sidecar: an init container that is restarted beside the main containers. */
+/* Returns true for a sidecar: an init container that is restarted beside the main containers. */
 static bool is_sidecar(const struct object *pod, const struct container_status *container)
 {
     const struct pod_spec *spec = pod_spec_of(pod);

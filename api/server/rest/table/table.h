@@ -5,7 +5,7 @@
  */
 #include "api/types/object.h"
 
-/* includeObject: what a row carries beside its cells. */
+/* What a row carries beside its cells, as the parameter includeObject says. */
 enum table_object { TABLE_OBJECT_METADATA, TABLE_OBJECT_FULL, TABLE_OBJECT_NONE };
 
 /* Whether a Table defines its columns. Only the first Table of a watch does; the others have
@@ -22,8 +22,8 @@ struct table {
 struct table_head {
     int64_t revision;
     enum table_columns columns;
-    const char *continue_token; /* NULL and "": the list is complete */
-    int64_t remaining;          /* 0: unknown */
+    const char *continue_token; /* token for the next page; NULL and "": the list is complete */
+    int64_t remaining;          /* number of objects behind the page; 0: unknown */
 };
 
 /** A table consists of its beginning, its rows with commas between them, and its end. */
@@ -31,5 +31,5 @@ void table_begin(const struct table *table, const struct table_head *head, struc
 void table_row(const struct table *table, const struct object *object, struct buf *out);
 void table_end(struct buf *out);
 
-/** Appends {"kind":"PartialObjectMetadata",…}: the metadata alone. */
+/** Appends the metadata of an object alone: {"kind":"PartialObjectMetadata",…}. */
 void table_write_partial(const struct table *table, const struct object *object, struct buf *out);

@@ -19,7 +19,7 @@ static bool is_blank(const json_t *object, const char *member)
     return !text || !*text;
 }
 
-/* M5 */
+/* Sets the default of dnsPolicy (rule M5). */
 static void default_dns(json_t *task)
 {
     json_t *spec = json_object_get(json_object_get(task, "template"), "spec");
@@ -89,6 +89,7 @@ void job_mutate(const struct admission *adm, json_t *body, const struct object *
     json_array_foreach(json_object_get(spec, "tasks"), i, task) minimum += default_task(task, i);
     if (!number(spec, "minAvailable"))
         json_object_set_new(spec, "minAvailable", json_integer(minimum));
-    if (adm->plugins && json_object_size(json_object_get(spec, "plugins")) > 0) /* M9, M10 */
+    /* Rules M9 and M10: plugins imply others. */
+    if (adm->plugins && json_object_size(json_object_get(spec, "plugins")) > 0)
         adm->plugins->imply(json_object_get(spec, "plugins"));
 }

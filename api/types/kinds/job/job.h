@@ -61,15 +61,15 @@ const char *job_phase_text(enum job_phase phase);
 const char *job_event_text(enum job_event event);
 const char *job_action_text(enum job_action action);
 
-/** These return false for unknown texts and then leave `out` unset. "" and NULL are JOB_NONE;
- * JobUnknown is a synonym of the event Unknown. */
+/** Parses the name of a phase. It and the functions below return false for unknown texts and then
+ * leave `out` unset. "" and NULL are JOB_NONE; JobUnknown is a synonym of the event Unknown. */
 bool job_phase_parse(const char *text, enum job_phase *out);
 bool job_event_parse(const char *text, enum job_event *out);
 bool job_action_parse(const char *text, enum job_action *out);
 
-/** Whether the phase is Completed, Failed or Terminated. */
+/** Returns whether the phase is Completed, Failed or Terminated. */
 bool job_phase_finished(enum job_phase phase);
-/** Whether the action restarts a part of a job, and so needs a task, pod or partition. */
+/** Returns whether the action restarts a part of a job, and so needs a task, pod or partition. */
 bool job_action_targeted(enum job_action action);
 
 struct job_policy {
@@ -77,7 +77,7 @@ struct job_policy {
     const char *event;
     struct str_list events;
     struct opt_i32 exit_code;
-    int64_t timeout_ns; /* -1 = absent */
+    int64_t timeout_ns; /* timeout of the policy; -1 = absent */
 };
 struct job_policy_list {
     struct job_policy *items;
@@ -86,8 +86,8 @@ struct job_policy_list {
 
 struct job_volume {
     const char *mount_path;
-    const char *claim_name; /* NULL = absent */
-    json_t *claim;          /* PersistentVolumeClaimSpec or NULL */
+    const char *claim_name; /* name of the claim; NULL = absent */
+    json_t *claim;          /* a PersistentVolumeClaimSpec, or NULL */
 };
 
 struct job_partition {
@@ -101,8 +101,8 @@ struct job_task {
     int32_t max_retry;
     const char *topology_policy;
     struct job_policy_list policies;
-    struct str_list depends_on;      /* task names */
-    const char *depends_iteration;   /* "any", "all" or NULL */
+    struct str_list depends_on;      /* names of the tasks that this one depends on */
+    const char *depends_iteration;   /* how many of them are needed: "any", "all" or NULL */
     struct job_partition *partition; /* partitions of the task; NULL: none */
     json_t *template;                /* PodTemplateSpec, borrowed from the spec's document */
 };
@@ -115,7 +115,7 @@ struct job_spec {
     int32_t max_retry;
     struct opt_i32 min_success;
     struct opt_i32 ttl_s;
-    int64_t running_estimate_ns; /* -1 = absent */
+    int64_t running_estimate_ns; /* estimated running time; -1 = absent */
     struct {
         struct job_volume *items;
         size_t count;
@@ -133,7 +133,7 @@ struct job_spec {
 };
 
 struct job_task_count {
-    const char *key; /* task name */
+    const char *key; /* name of the task */
     int32_t by_phase[POD_PHASE_N];
 };
 struct job_condition {
@@ -143,12 +143,12 @@ struct job_condition {
 
 struct job_status {
     enum job_phase phase;
-    const char *reason, *message; /* NULL = absent */
-    int64_t transition_ms;        /* state.lastTransitionTime */
+    const char *reason, *message; /* reason and message of the condition; NULL = absent */
+    int64_t transition_ms;        /* member state.lastTransitionTime */
     int32_t min_available;
     int32_t pending, running, succeeded, failed, terminating, unknown;
     int32_t version, retry_count;
-    int64_t running_duration_ns; /* -1 = absent */
+    int64_t running_duration_ns; /* how long the job ran; -1 = absent */
     struct {
         struct job_task_count *items;
         size_t count;
@@ -157,13 +157,13 @@ struct job_status {
         struct job_condition *items;
         size_t count;
     } conditions;              /* phases with their times, oldest first */
-    struct str_map controlled; /* controlledResources */
+    struct str_map controlled; /* member controlledResources */
 };
 
 /** Field table of a Job's spec, which JobTemplates share. */
 extern const struct schema job_spec_schema;
-/** The same rows for a patch: no defaults, no required members, no minimum lengths; the members
- * $patch and $retainKeys are kept. */
+/** The rows of a Job's spec for a patch: no defaults, no required members, no minimum lengths; the
+ * members $patch and $retainKeys are kept. */
 extern const struct schema job_patch_schema;
 extern const struct schema job_status_schema;
 /** Field table of {"phase": {"Running": 1}}, decoded into int32_t[POD_PHASE_N]. */

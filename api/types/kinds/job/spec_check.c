@@ -30,7 +30,7 @@ static const char *task_name(const struct job_task *task)
     return task->name ? task->name : "";
 }
 
-/* V10 */
+/* Checks the partitions of a task (rule V10). */
 static void check_partitions(struct check *c, const struct job_task *task, const char *path)
 {
     const struct job_partition *p = task->partition;
@@ -83,7 +83,7 @@ static void check_whole_cpus(struct check *c, const struct job_task *task, const
                     task->topology_policy, task_name(task));
 }
 
-/* V9 */
+/* Checks the NUMA policy of a task (rule V9). */
 static void check_numa(struct check *c, const struct job_task *task, const char *path)
 {
     scoped(arena) struct arena *arena = NULL;
@@ -132,7 +132,7 @@ static void check_template(struct check *c, const struct job_task *task, const c
     pod_check_template(c->adm, task->template, c->adm->plugins ? &commands : NULL, path, c->errors);
 }
 
-/* V4-V11 of one task. */
+/* Checks one task (rules V4 to V11). */
 static void check_task(struct check *c, size_t i, const json_t *doc)
 {
     const struct job_task *task = &c->spec->tasks.items[i];
@@ -176,7 +176,7 @@ static int64_t total_replicas(const struct job_spec *spec)
     return total;
 }
 
-/* V13, L-18, L-19 */
+/* Checks the sums over all tasks (rules V13, L-18, L-19). */
 static void check_totals(struct check *c)
 {
     int64_t replicas = total_replicas(c->spec), most = limits_of(c->adm)->job_replicas;
@@ -309,7 +309,7 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
         check_task(&check, i, json_array_get(json_object_get(doc, "tasks"), i));
     check_totals(&check);
     check_order(&check);
-    if (adm->plugins) /* V2, V15 */
+    if (adm->plugins) /* rules V2 and V15 */
         adm->plugins->check(adm, spec, NULL, path, errors);
     check_volumes(&check);
     buf_printf(&part, "%s.policies", path);

@@ -44,7 +44,7 @@ static const char *first_event(uint32_t events)
     return "";
 }
 
-/* Whether the predicate holds for every task that the policies apply to. */
+/* Returns whether the predicate holds for every task that the policies apply to. */
 static bool all_tasks(const struct warnings *w, bool (*is)(const struct job_task *task))
 {
     if (w->task)

@@ -43,7 +43,7 @@ static void warn_repeated(const struct admission *adm, const struct str_list *ta
                     "%s is named more than once", targets->items[t]);
 }
 
-enum { RETRY_VALUE_MAX = 253 }; /* bytes; the status keeps the value */
+enum { RETRY_VALUE_MAX = 253 }; /* longest value in bytes, because the status keeps it */
 
 static void check_annotations(const struct object *flow, struct error_list *errors)
 {
@@ -113,8 +113,8 @@ struct name_check {
     const struct object *flow;
     const struct jobflow_spec *spec;
     struct error_list *errors;
-    struct buf job;          /* "<flow>-<step>" of the step at hand */
-    size_t prefix_len;       /* length of "<flow>-" */
+    struct buf job;          /* name "<flow>-<step>" of the step at hand */
+    size_t prefix_len;       /* length of the beginning "<flow>-" */
     struct name_index names; /* names of the steps; filled when the first probe needs it */
 };
 
@@ -127,7 +127,7 @@ static bool check_job_name(struct name_check *c, size_t i)
     c->job.len = c->prefix_len;
     buf_str(&c->job, step);
     if (loop && flow_loop_iterations(loop))
-        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest number */
+        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest */
     if (c->job.len > LABEL_BYTES_MAX)
         FINDING(c->errors, ("spec.flows[%zu].name", i),
                 "Invalid value: \"%.64s\": the job would be named %s, which has %zu characters: at "
@@ -143,7 +143,7 @@ static bool check_job_name(struct name_check *c, size_t i)
     return false;
 }
 
-/* L-14: pods are named <job>-<task>-<index>. */
+/* Checks that the names of pods, <job>-<task>-<index>, are not too long (L-14). */
 static void check_pod_names(struct name_check *c, size_t i, const struct job_spec *job)
 {
     for (size_t t = 0; t < job->tasks.count; t++) {
@@ -246,7 +246,7 @@ static void check_inline_names(struct name_check *c, size_t i)
     }
 }
 
-/* Whether the template of any target has the task. A missing template may have it. */
+/* Returns whether the template of any target has the task. A missing template may have it. */
 static bool some_target_has(struct name_check *c, const struct flow_depends *depends,
                             const struct name_index *names, const char *task)
 {

@@ -144,8 +144,8 @@ void jobflow_check_ancestor(struct control_check *c, const char *target, size_t 
 struct ancestor_pass {
     struct control_check *c;
     struct dag dag;
-    uint32_t *order, *rank; /* [steps] step by rank, rank by step */
-    uint64_t *before;       /* [steps, by rank] bits of the wanted steps that come before */
+    uint32_t *order, *rank; /* the step of each rank, and the rank of each step, [steps] */
+    uint64_t *before;       /* for each rank the wanted steps that come before, as bits, [steps] */
     uint64_t visits;        /* steps and edges that may still be visited */
 };
 

@@ -42,7 +42,7 @@ static void check_member(struct control_check *c, size_t g, size_t m, uint32_t *
  * visited once for all of them. */
 struct gang_search {
     struct ancestor_search search;
-    const uint32_t *gang_of; /* [steps] position + 1 of the step's gang; 0 = none */
+    const uint32_t *gang_of; /* for each step 1 + the position of its gang, [steps]; 0 = none */
     size_t gang, member;     /* the member whose ancestors are searched */
     uint32_t from;           /* step of the edge */
 };

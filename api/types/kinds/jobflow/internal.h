@@ -16,7 +16,7 @@ extern const struct schema flow_condition_schema, flow_switch_schema, flow_loop_
 /* The question whether step `wanted` comes before `step`, which a short search left open. */
 struct deferred_ancestor {
     uint32_t step, wanted;
-    char *path; /* owned: path of the field that names the wanted step */
+    char *path; /* path of the field that names the wanted step; owned */
 };
 
 /* The state of one check of a flow. Steps are named by their position in spec.flows. */
@@ -31,7 +31,7 @@ struct control_check {
     uint32_t *stack;     /* [steps] steps that the running search has still to expand */
     uint32_t mark;
     uint64_t visits;                    /* edges that searches may still follow */
-    struct deferred_ancestor *deferred; /* [n_deferred] questions put off by ancestor.c */
+    struct deferred_ancestor *deferred; /* questions put off by ancestor.c, [n_deferred] */
     size_t n_deferred, deferred_cap;
 };
 

@@ -13,13 +13,13 @@ struct probe_header {
     const char *name, *value;
 };
 struct probe_http {
-    const char *task; /* NULL = every task of every target */
+    const char *task; /* task whose pods are probed; NULL = every task of every target */
     const char *path;
     int32_t port;
-    const char *header_name, *header_value; /* NULL = no header */
-    const char *scheme;                     /* NULL = HTTP */
-    int32_t timeout_s, period_s;            /* 0 = default */
-    const struct probe_header *headers;     /* [n_headers] further headers, for container probes */
+    const char *header_name, *header_value; /* header of the request; NULL = none */
+    const char *scheme;                     /* scheme of the URL; NULL = HTTP */
+    int32_t timeout_s, period_s;            /* times of the probe; 0 = default */
+    const struct probe_header *headers;     /* further headers, for container probes, [n_headers] */
     size_t n_headers;
 };
 struct probe_tcp {
@@ -61,7 +61,7 @@ struct flow_probe_entry {
     size_t index;      /* position in the list of its kind */
     const char *field; /* the field of the manifest that holds the list */
     const void *spec;  /* struct probe_http, probe_tcp or probe_task_status */
-    const char *task;  /* NULL = every task of every target */
+    const char *task;  /* task whose pods are probed; NULL = every task of every target */
 };
 /** The number of entries of all kinds. */
 size_t flow_probe_count(const struct flow_probe *probe);
@@ -105,18 +105,18 @@ enum value_operator {
 struct flow_depends {
     struct str_list targets;
     enum flow_strategy strategy;
-    struct flow_probe *probe; /* NULL = none */
+    struct flow_probe *probe; /* probe of the targets; NULL = none */
 };
 
 /* The exit code of a task, as conditions (13.3) and retries (13.4) compare it. */
 struct exit_code_rule {
-    const char *task; /* NULL = the first */
+    const char *task; /* task that the term is about; NULL = the first */
     enum code_operator op;
     json_t *values; /* list of integers, borrowed from the document */
 };
 struct term_task_status {
     const char *task, *phase;
-    struct opt_i32 min_count; /* absent = 1 */
+    struct opt_i32 min_count; /* how many pods must match; absent = 1 */
 };
 /* A comparison of an output or a parameter. */
 struct term_value {
@@ -135,7 +135,7 @@ struct flow_term {
     struct exit_code_rule *exit_code;
     struct term_value *output, *parameter;
 };
-/* if, switch.cases[].if and for.until (13.3). */
+/* A condition of `if`, switch.cases[].if or for.until (13.3). */
 struct flow_condition {
     enum flow_strategy strategy;
     struct {
@@ -158,24 +158,24 @@ struct flow_switch {
 };
 
 struct flow_range {
-    int64_t start, end;  /* end exclusive */
-    struct opt_i64 step; /* absent = 1 */
+    int64_t start, end;  /* first value, and the end, which is excluded */
+    struct opt_i64 step; /* difference between two values; absent = 1 */
 };
 /* The items are the output `key` of the earlier step `target`. */
 struct flow_items_from {
     const char *target, *key;
 };
-/* for (13.5). Exactly one of items, items_from, range and until is set. */
+/* The member `for` of a step (13.5). Exactly one of items, items_from, range and until is set. */
 struct flow_loop {
     struct str_list items;
     struct flow_items_from *items_from;
     struct flow_range *range;
     struct flow_condition *until;
-    int32_t parallelism;    /* 0 = all at once */
+    int32_t parallelism;    /* how many iterations run at once; 0 = all */
     int32_t max_iterations; /* largest number of iterations, with until and items_from */
 };
 enum { LOOP_ITERATIONS_MAX = 10000 };
-/** Whether the number of iterations is known only while the flow runs. */
+/** Returns whether the number of iterations is known only while the flow runs. */
 static inline bool flow_loop_is_open(const struct flow_loop *loop)
 {
     return loop->until || loop->items_from;
@@ -184,12 +184,13 @@ static inline bool flow_loop_is_open(const struct flow_loop *loop)
  * larger number. */
 uint32_t flow_loop_iterations(const struct flow_loop *loop);
 
-/* retry (13.4). */
+/* The member `retry` of a step (13.4). */
 struct flow_retry {
-    struct opt_i32 max_retry; /* absent = the flow's */
+    struct opt_i32 max_retry; /* number of retries; absent = the flow's */
     struct str_list phases;   /* empty = Failed and Terminated */
     struct exit_code_rule *exit_codes;
-    struct opt_i32 backoff_s, factor, max_backoff_s; /* absent = 10, 2, 300 */
+    struct opt_i32 backoff_s, factor, max_backoff_s; /* first delay, its factor and the longest
+                                                      * delay; absent = 10, 2, 300 */
 };
 
 struct flow_step {
@@ -201,12 +202,12 @@ struct flow_step {
     json_t *job_template;             /* jobTemplate: metadata and spec, or NULL */
     struct flow_depends *depends;     /* NULL = root */
     json_t *patch_job_spec;           /* patch.jobSpec, or NULL; merged first */
-    json_t *patch_spec;               /* patch.spec, or NULL */
+    json_t *patch_spec;               /* member patch.spec, or NULL */
     struct flow_condition *condition; /* if; NULL = none */
     struct flow_switch *choice;       /* switch; NULL = none: the step has no job of its own */
     struct flow_loop *loop;           /* the field `for`: a job for each iteration; NULL = no
                                        * loop */
-    struct flow_retry *retry;         /* NULL = the flow's maxRetry, with the defaults */
+    struct flow_retry *retry; /* retry policy; NULL = the flow's maxRetry, with the defaults */
     enum step_failure_policy failure_policy;
     enum step_when when;
 };
@@ -221,7 +222,8 @@ static inline bool flow_step_is_switch(const struct flow_step *step)
 {
     return step->choice != NULL;
 }
-/** Whether the step runs at the end of the flow, in success and failure (`when: always`). */
+/** Returns whether the step runs at the end of the flow, in success and failure (`when:
+ * always`). */
 static inline bool flow_step_is_final(const struct flow_step *step)
 {
     return step->when != WHEN_TARGETS_MET;
@@ -236,7 +238,8 @@ struct flow_gang {
 /* Scheduling settings that all jobs of the flow share (13.7). */
 struct flow_scheduling {
     const char *queue, *priority_class, *scheduler_name;
-    json_t *network_topology, *plugins; /* borrowed from the document, or NULL */
+    json_t *network_topology, *plugins; /* members of the spec, borrowed from the document, or
+                                         * NULL */
     int32_t max_running;                /* unfinished jobs; 0 = no limit */
     enum flow_order order;
 };
@@ -257,8 +260,8 @@ struct jobflow_spec {
     enum template_policy template_policy;
     int32_t max_retry; /* default of every step */
     bool suspend;
-    struct opt_i64 deadline_s; /* activeDeadlineSeconds */
-    struct opt_i32 ttl_s;      /* ttlSecondsAfterFinished */
+    struct opt_i64 deadline_s; /* member activeDeadlineSeconds */
+    struct opt_i32 ttl_s;      /* member ttlSecondsAfterFinished */
     struct flow_scheduling *scheduling;
     struct {
         struct flow_gang *items;
@@ -268,7 +271,8 @@ struct jobflow_spec {
         struct flow_parameter *items;
         size_t count;
     } parameters;
-    const struct flow_parameter **parameters_by_name; /* [parameters.count] */
+    const struct flow_parameter **parameters_by_name; /* the parameters ordered by name,
+                                                       * [parameters.count] */
 };
 
 /** The parameter `name`, or NULL. O(log parameters), because patches may refer to parameters often.
@@ -310,14 +314,15 @@ extern const struct schema jobflow_status_schema;
 
 const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
 
-/** status.state.phase of a flow object; FLOW_NONE without status. Decoded once per status blob. */
+/** Returns status.state.phase of a flow; FLOW_NONE without a status. It is decoded once per status
+ * blob. */
 enum flow_phase jobflow_phase_of(const struct object *flow);
 
 /* The decoded part of a status. Only the flow controller reads the rest, when it restores a flow.
  * Absent texts are NULL. */
 struct jobflow_summary {
     enum flow_phase phase;
-    const char *retry; /* observedRetry */
+    const char *retry; /* member observedRetry */
     const char *reason, *message;
     int64_t completed, steps; /* numbers from stepCounts; a loop counts as one step */
     bool jobs_unfinished;     /* some jobs of the flow have not ended */
@@ -336,15 +341,15 @@ bool failure_policy_parse(const char *text, enum failure_policy *out);
  * else stop. */
 enum failure_policy jobflow_failure_policy(const struct object *flow);
 
-/** Whether a manual retry of this failed flow has been requested and not been started: its
+/** Returns whether a manual retry of this failed flow has been requested and not been started: its
  * ANNOTATION_FLOW_RETRY differs from status.observedRetry. */
 bool jobflow_wants_retry(const struct object *flow);
 
-/** Whether ANNOTATION_FLOW_ABORT requests that the flow ends. */
+/** Returns whether ANNOTATION_FLOW_ABORT requests that the flow ends. */
 bool jobflow_aborted(const struct object *flow);
 
 #define ANNOTATION_ALLOW_UPDATES                                                                   \
-    "flow.volcano.sh/allow-updates" /* "true" or "false": wins over the server's option */
+    "flow.volcano.sh/allow-updates" /* "true" or "false"; it goes before the server's option */
 
 #define ANNOTATION_FAILURE_POLICY                                                                  \
     "flow.volcano.sh/failure-policy" /* stop, abort or continue: wins over the spec */
@@ -357,7 +362,7 @@ bool jobflow_aborted(const struct object *flow);
 #define ANNOTATION_FLOW_STEP      "volcano.sh/jobFlowNode"
 #define ANNOTATION_FLOW_ATTEMPT   "volcano.sh/jobFlowAttempt"
 #define ANNOTATION_FLOW_ITERATION "volcano.sh/jobFlowIteration"
-#define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* <namespace>.<flow>.<gang> */
+#define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* value: <namespace>.<flow>.<gang> */
 #define ANNOTATION_FLOW_GANG_LEAST                                                                 \
     "volcano.sh/jobFlowGangMinAvailable" /* minAvailable of the gang, when it is not all jobs */
 /* The specHash of the job's step. Set on jobs of large flows, whose status does not list every

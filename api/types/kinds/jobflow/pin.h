@@ -10,7 +10,7 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
-/* on a copy: the name of the original */
+/* This annotation of a copy has the name of the original template. */
 #define ANNOTATION_PINNED_TEMPLATE "volcano.sh/pinnedTemplate"
 #define ANNOTATION_PINNED_REVISION                                                                 \
     "volcano.sh/pinnedResourceVersion" /* on a copy: the version of the original */
@@ -20,7 +20,7 @@ enum {
     PINNED_TEMPLATES_MAX = 1000 /* templates of one flow */
 };
 
-/** Whether the flow pins its templates. */
+/** Returns whether the flow pins its templates. */
 bool jobflow_pins(const struct object *flow);
 
 /** Writes the name of the copy that a flow keeps of a template: the beginning of the template's
@@ -37,5 +37,5 @@ const struct object *jobflow_template(const struct object *flow, const char *nam
 
 /** The name of the original when `template` is a pinned copy, else NULL. Borrowed. */
 const char *jobflow_pin_origin(const struct object *template);
-/** Whether `template` is a pinned copy of the flow with this uid. */
+/** Returns whether `template` is a pinned copy of the flow with this uid. */
 bool jobflow_pin_is_of(const struct object *template, const char *flow_uid);

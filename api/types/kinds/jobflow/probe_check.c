@@ -10,7 +10,7 @@
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/compiler.h"
 
-/* Whether the text is a token of RFC 9110. */
+/* Returns whether the text is a token of RFC 9110. */
 static bool is_token(const char *text)
 {
     size_t len = strspn(
@@ -19,7 +19,7 @@ static bool is_token(const char *text)
     return *text && !text[len];
 }
 
-/* Whether the header would change the framing of the request or carry credentials. */
+/* Returns whether the header would change the framing of the request or carry credentials. */
 static bool is_forbidden(const char *name)
 {
     static const char *const forbidden[] = {"Content-Length", "Transfer-Encoding", "Connection",

@@ -136,7 +136,7 @@ bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets)
 
 enum { SUGGEST_MAX = 2000 }; /* names that are compared with a mistyped one */
 
-/* Whether a suggestion is worth its cost: a full list drops further findings. */
+/* Returns whether a suggestion is worth its cost: a full list drops further findings. */
 static bool worth_it(size_t names, const struct error_list *errors)
 {
     return names <= SUGGEST_MAX && errors->count < ERROR_LIST_MAX;

@@ -28,7 +28,7 @@ size_t jobflow_count_targets(const struct jobflow_spec *spec);
  * NAME_NONE for a target that names no step. [jobflow_count_targets], owned, never NULL. */
 uint32_t *jobflow_resolve_targets(const struct jobflow_spec *spec, const struct name_index *names);
 
-/** Whether all names differ, every step is listed after its targets, no step is a switch, and
- * there are at most `max_targets` targets. The graph of such a flow is valid. Looks at every
+/** Returns whether all names differ, every step is listed after its targets, no step is a switch,
+ * and there are at most `max_targets` targets. The graph of such a flow is valid. It looks at every
  * step once. */
 bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets);

@@ -90,7 +90,8 @@ static void check_steps(struct update_check *c, const json_t *before, const json
     }
 }
 
-/* Of a flow that has ended, only the rules that delete it and its jobs may change. */
+/* Checks an update of a flow that has ended: only the rules that delete the flow and its jobs may
+ * change. */
 static void check_finished(struct update_check *c, const json_t *before, const json_t *after)
 {
     for (const struct field *field = jobflow_spec_schema.fields; field->name; field++) {
@@ -105,7 +106,7 @@ static void check_finished(struct update_check *c, const json_t *before, const j
     }
 }
 
-/* spec.suspend may change at any time. */
+/* Returns whether two specs are equal except for suspend, which may change at any time. */
 static bool equal_except_suspend(const json_t *before, const json_t *after)
 {
     for (const struct field *field = jobflow_spec_schema.fields; field->name; field++)

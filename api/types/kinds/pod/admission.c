@@ -134,8 +134,8 @@ static json_t *fixed_part(const json_t *spec, bool has_node)
     return out;
 }
 
-/* Whether the update only adds nodeName as the first member of the spec. The scheduler binds
- * every pod this way, so that nothing else needs to be compared. */
+/* Returns whether the update only adds nodeName as the first member of the spec. The scheduler
+ * binds every pod this way, so nothing else needs to be compared. */
 static bool only_binds(const struct blob *before, const struct blob *after)
 {
     static const char head[] = "{\"spec\":{", bound[] = "{\"spec\":{\"nodeName\":\"";
@@ -154,7 +154,7 @@ static const char *gate_name(const json_t *gates, size_t i)
     return json_string_value(json_object_get(json_array_get(gates, i), "name"));
 }
 
-/* Whether one of the first `n` gates has the name. */
+/* Returns whether one of the first `n` gates has the name. */
 static bool has_gate(const json_t *gates, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)

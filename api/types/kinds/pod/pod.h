@@ -11,7 +11,7 @@ enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOW
 
 struct env_var {
     const char *name;
-    const char *value;  /* NULL = "" unless value_from */
+    const char *value;  /* value of the variable; NULL = "" unless value_from is set */
     json_t *value_from; /* fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef; or NULL */
 };
 struct volume_mount {
@@ -21,8 +21,8 @@ struct volume_mount {
 };
 struct container_port {
     int32_t port;
-    const char *protocol; /* NULL = TCP */
-    const char *name;     /* NULL = none */
+    const char *protocol; /* protocol of the port; NULL = TCP */
+    const char *name;     /* name of the port; NULL = none */
 };
 struct pod_container {
     const char *name, *image, *working_dir;
@@ -60,11 +60,11 @@ struct pod_spec {
         struct pod_volume *items;
         size_t count;
     } volumes;
-    const char *restart_policy; /* NULL = Always */
+    const char *restart_policy; /* restartPolicy; NULL = Always */
     const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class, *dns_policy;
     bool host_network;
     int8_t service_links;   /* enableServiceLinks: 0 = no, 1 = yes, -1 = absent */
-    struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
+    struct opt_i64 grace_s; /* member terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
     struct str_map overhead;         /* added to the requests of the containers */
     struct str_map requests, limits; /* of the pod as a whole; they win over those of containers */
@@ -105,7 +105,7 @@ struct pod_status {
         struct container_status *items;
         size_t count;
     } init_containers, containers;
-    bool scheduled, initialized, ready; /* conditions */
+    bool scheduled, initialized, ready; /* conditions of the pod that are true */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
     bool gated;                         /* the pod is unschedulable because of schedulingGates */
     const char *limits_note;            /* message of ResourceLimits=False, or NULL */
@@ -127,7 +127,7 @@ const struct pod_spec *pod_spec_of(const struct object *pod);
 const struct pod_status *pod_status_of(const struct object *pod);
 /** The phase alone. A status that this program wrote is not decoded for it. */
 enum pod_phase pod_status_phase(const struct object *pod);
-/** Whether the phase is Succeeded or Failed. */
+/** Returns whether the phase is Succeeded or Failed. */
 static inline bool pod_phase_ended(enum pod_phase phase)
 {
     return phase == POD_SUCCEEDED || phase == POD_FAILED;

@@ -21,9 +21,9 @@ struct pod_log {
     const char *pod, *uid; /* the pod's; the uid names the log files */
     const char *node, *phase, *reason;
     const char *job, *job_uid;
-    const char *flow, *step; /* NULL: the job was not made by a flow */
+    const char *flow, *step; /* flow and step of the job; NULL: the job was not made by a flow */
     int32_t attempt;         /* attempt of the step, from 1; 0 without a flow */
-    const char *task;        /* NULL: not known */
+    const char *task;        /* task of the pod; NULL: not known */
     int32_t index;           /* index of the pod in its task */
     int64_t start_ms, end_ms;
     bool complete; /* the pod is gone, so nothing is written to the log any more */
@@ -31,7 +31,7 @@ struct pod_log {
     struct {
         struct pod_log_container *items;
         size_t count;
-    } containers; /* init containers first */
+    } containers; /* containers of the pod, init containers first */
 };
 
 /** The decoded status, borrowed while the object exists. */

@@ -23,7 +23,7 @@ struct check {
     struct error_list *errors;
     const char *path; /* path of the pod spec */
     const struct pod_spec *spec;
-    const struct pod_commands *commands; /* may be NULL */
+    const struct pod_commands *commands; /* says which containers need no command; may be NULL */
     struct name_index volumes;
     struct name_index containers;
 };

@@ -5,7 +5,8 @@
  */
 #include <stdbool.h>
 
-/** Whether a path stays below its starting point: it is relative and no component is "..". */
+/** Returns whether a path stays below its starting point: it is relative and no component is
+ * "..". */
 bool path_descends(const char *path);
 
 /** Describes the problem of a mount path; NULL when it is valid. The text is static. */

@@ -6,5 +6,5 @@
 
 /** The priority of the class; higher values go first. */
 int32_t priority_class_value_of(const struct object *priority_class);
-/** Whether pods of the class may evict others: preemptionPolicy is not Never. */
+/** Returns whether pods of the class may evict others: preemptionPolicy is not Never. */
 bool priority_class_preempts(const struct object *priority_class);

@@ -9,17 +9,17 @@
 struct queue_spec {
     int32_t weight, priority;
     struct str_map capability, deserved, guarantee;
-    int8_t reclaimable; /* -1 = absent */
+    int8_t reclaimable; /* member reclaimable: 0, 1 or, if absent, -1 */
     const char *parent, *dequeue_strategy;
     struct {
         const char **items; /* names of clusters */
         size_t count;
-    } clusters; /* extendClusters */
+    } clusters; /* member extendClusters */
 };
 
 /** The decoded spec, borrowed from the object's blob. */
 const struct queue_spec *queue_spec_of(const struct object *queue);
-/** status.state: Open, Closed, Closing or Unknown; "" without status. Borrowed. */
+/** Returns status.state: Open, Closed, Closing or Unknown; "" without a status. Borrowed. */
 const char *queue_state_of(const struct object *queue);
-/** status.allocated; an empty map without status. Borrowed. */
+/** Returns status.allocated; an empty map without a status. Borrowed. */
 const struct str_map *queue_allocated_of(const struct object *queue);

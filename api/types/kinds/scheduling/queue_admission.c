@@ -32,7 +32,7 @@ void queue_mutate(const struct admission *adm, json_t *body, const struct object
     }
     if (!json_object_get(spec, "reclaimable"))
         json_object_set_new(spec, "reclaimable", json_true());
-    if (!json_object_get(spec, "weight")) /* also for a body without a spec */
+    if (!json_object_get(spec, "weight")) /* a body without a spec gets the default, too */
         json_object_set_new(spec, "weight", json_integer(1));
 }
 

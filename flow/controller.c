@@ -146,7 +146,7 @@ static void job_removed(struct flow *flow, uint32_t step, const struct object *j
     struct job_results *results = NULL;
 
     if (!m->compact && !job_phase_finished(job_status_of(job)->phase))
-        /* the pods of the job still exist */
+        /* The results are gathered now, while the pods of the job still exist. */
         results = job_results_gather(flow->controller->cluster, job);
     if (!flow_model_job_removed(m, step, job, results, flow_may_create(flow), flow_now_ms(flow)))
         return;

@@ -8,13 +8,13 @@
 struct flow_controller;
 struct flow_options {
     bool upstream_compat;
-    /* How long changes are collected before a status is written; 0 = 100. Flows of more than a
-     * hundred steps collect up to ten times as long. */
+    /* How long changes are collected before a status is written, in milliseconds; 0 = 100. Flows of
+     * more than a hundred steps collect up to ten times as long. */
     int64_t status_window_ms;
     /* "IP:PORT" that probes never connect to (SEC-13): those of the API server itself.
      * NULL-terminated, borrowed; or NULL. */
     const char *const *refused_addresses;
-    /* How probes reach pods (probes/address.h); borrowed; or NULL. */
+    /* Makes the sockets by which probes reach pods (probes/address.h); borrowed; or NULL. */
     const struct probe_sockets *sockets;
     /* Address at which probes reach pods that have none of their own; NULL: such pods are not
      * probed. */

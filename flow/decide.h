@@ -22,7 +22,7 @@ enum flow_fact {
     FACT_CONTINUES         = 1 << 6,  /* failurePolicy is continue, and some step is still active */
     FACT_RETRY             = 1 << 7,  /* Failed, and a requested manual retry may begin */
     FACT_ABORTED           = 1 << 8,  /* the abort annotation is set */
-    FACT_DEADLINE          = 1 << 9,  /* activeDeadlineSeconds have passed */
+    FACT_DEADLINE          = 1 << 9,  /* the time of activeDeadlineSeconds has passed */
     FACT_RUNNING_UNWRITTEN = 1 << 10, /* a job has run, and Running was never stored */
     FACT_FINALS_OPEN       = 1 << 11, /* final steps have still to run or to end */
     FACT_FINALS_FAILED     = 1 << 12, /* a final step failed */

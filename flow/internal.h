@@ -27,10 +27,11 @@
 #include "template/instantiate.h"
 
 #define FLOW_COMPONENT        "vc-controller-manager"
-#define REASON_DEADLINE       "DeadlineExceeded" /* a state.reason */
+#define REASON_DEADLINE       "DeadlineExceeded" /* a text of state.reason */
 #define REASON_MISSING_OUTPUT "MissingOutput" /* reason of a step that refers to such an output */
 
-/* What a status write covers, and when the next one is due: status_writer.c. */
+/* State of the status writes: what a write covers, and when the next one is due
+ * (status_writer.c). */
 struct status_writer {
     struct cluster_call call;
     struct timer window;
@@ -47,7 +48,7 @@ struct status_writer {
                                              * ended */
 };
 
-/* What a failed flow makes of its jobs. */
+/* What a failed flow does to its jobs. */
 enum job_command {
     JOB_COMMAND_NONE,
     JOB_COMMAND_TERMINATE, /* failurePolicy: abort, or the deadline has passed */
@@ -56,12 +57,13 @@ enum job_command {
 
 struct job_commands {
     enum job_command now;
-    uint32_t build; /* of the model whose `to_command` it is about; 0 = it is to be filled anew */
+    uint32_t build; /* the build of the model whose `to_command` it is about; 0 = it is to be filled
+                     * anew */
     struct timer again;
     unsigned failures;
 };
 
-/* jobRetainPolicy: retain_policy.c. */
+/* State of jobRetainPolicy (retain_policy.c). */
 struct job_retention {
     bool done; /* the policy has been carried out */
     unsigned in_flight, failures;
@@ -70,7 +72,7 @@ struct job_retention {
 
 struct flow {
     struct flow_controller *controller;
-    struct object *object; /* the newest version known */
+    struct object *object; /* the newest version of the JobFlow */
     enum flow_opening opening;
     struct flow_model model; /* the model of an open flow */
     struct flow_state state;
@@ -84,9 +86,9 @@ struct flow {
     struct job_retention retention;
     uint32_t build;        /* counts builds of the model: step indexes differ from build to build */
     unsigned calls;        /* calls in flight, including those of the writer */
-    struct timer deadline; /* activeDeadlineSeconds */
+    struct timer deadline; /* timer of activeDeadlineSeconds */
     int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
-    struct timer ttl;      /* ttlSecondsAfterFinished */
+    struct timer ttl;      /* timer of ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
     bool backoffs_held; /* back-offs wait until the status with their results is stored */
     char *warned;       /* the last cause that a Warning was written for */
@@ -115,7 +117,7 @@ struct flow_controller {
 
 /* controller.c */
 
-/** Has flow_sync called in this turn. */
+/** Makes the controller call flow_sync for the flow in this turn. */
 void flow_make_runnable(struct flow *flow);
 /** Counts a cluster call; flow_call_ended must follow when it is answered. */
 void flow_call_begun(struct flow *flow);
@@ -206,14 +208,15 @@ void flow_backoff_update_all(struct flow *flow);
 
 /** Starts or stops the timer of the deadline, as the flow's state demands. */
 void flow_update_deadline(struct flow *flow);
-/** The same for the time to live. */
+/** Sets the timer for the time to live, as flow_update_deadline does for the deadline. */
 void flow_update_ttl(struct flow *flow);
 /** Returns whether the deadline is why the flow fails or failed. */
 bool flow_deadline_hit(const struct flow *flow);
 /** Appends "the flow's deadline (3 s) passed". */
 void flow_write_deadline(const struct flow *flow, struct buf *out);
 void flow_stop_time_limits(struct flow *flow);
-/** When the first job was created: to the millisecond if this process saw it, else as stored. */
+/** Returns when the first job was created: to the millisecond if this process saw it, else as
+ * stored. */
 int64_t flow_began_ms(const struct flow *flow);
 
 /* status_writer.c */
@@ -240,7 +243,7 @@ void flow_stop_job_commands(struct flow *flow);
 
 /** Returns whether a retry of this failed flow is requested. */
 bool flow_retry_wanted(const struct flow *flow);
-/** Returns whether it is requested and no job is left that stands in its way. */
+/** Returns whether a retry is requested and no job is left that stands in its way. */
 bool flow_retry_may_begin(const struct flow *flow);
 void flow_retry_begin(struct flow *flow);
 /** Ends a request for the retry of a flow that has not failed: it has no effect, now or later. */

@@ -11,8 +11,8 @@
 
 struct loop_time {
     UT_hash_handle hh;
-    int64_t began_ms; /* -1: not known */
-    int64_t took_ms;  /* -1: it is not over, or that is not known */
+    int64_t began_ms; /* time at which the loop began; -1: not known */
+    int64_t took_ms;  /* how long the loop took; -1: it is not over, or that is not known */
     char name[];
 };
 

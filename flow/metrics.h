@@ -16,8 +16,8 @@ struct flow_metrics {
     struct metric_family *succeeded, *failed; /* metrics by namespace */
     struct metric *phases[FLOW_PHASE_N], *steps[FLOW_LIST_N];
     struct metric *start, *sync, *retries;
-    struct metric *probes[PROBE_KIND_N][2]; /* by kind: attempts that failed, attempts that
-                                             * passed */
+    struct metric *probes[PROBE_KIND_N][2]; /* numbers by kind of probe: attempts that failed,
+                                             * attempts that passed */
 };
 
 void flow_metrics_init(struct flow_metrics *metrics, struct flow_controller *controller);

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * What kept logs tell of attempts that the stored status does not know to the end.
+ * Adds to the status what kept logs tell of attempts that the stored status does not know to the
+ * end.
  *
  * An interrupt deletes unfinished jobs after the controllers have stopped, and a crash may come
  * before the status was written. The kept logs then say which attempts there were, when they ended,

@@ -17,8 +17,9 @@ enum flow_opening {
 /* One write of the status is in flight at a time. */
 enum status_write {
     STATUS_STORED,     /* nothing is to be written */
-    STATUS_WAITING,    /* it will be written when the window or a pause after a failure is over */
-    STATUS_DUE,        /* it will be written at once */
+    STATUS_WAITING,    /* the status will be written when the window or a pause after a failure is
+                        * over */
+    STATUS_DUE,        /* the status will be written at once */
     STATUS_SENT,       /* a write is in flight */
     STATUS_SENT_AGAIN, /* a write is in flight, and WAITING follows */
     STATUS_SENT_DUE,   /* a write is in flight, and DUE follows */
@@ -28,7 +29,7 @@ enum status_write {
 bool flow_opening_follows(enum flow_opening from, enum flow_opening to);
 bool status_write_follows(enum status_write from, enum status_write to);
 
-/** Set a state; the edge must be legal. */
+/** Sets a state. An edge that is not legal ends the process. */
 void flow_opening_set(enum flow_opening *opening, enum flow_opening to);
 void status_write_set(enum status_write *write, enum status_write to);
 
@@ -36,7 +37,7 @@ static inline bool status_write_in_flight(enum status_write write)
 {
     return write >= STATUS_SENT;
 }
-/** Is there a change that the write in flight does not cover? */
+/** Returns whether there is a change that the write in flight does not cover. */
 static inline bool status_write_wanted(enum status_write write)
 {
     return write != STATUS_STORED && write != STATUS_SENT;

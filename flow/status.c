@@ -244,7 +244,7 @@ static void write_jobs(struct document *doc, uint32_t step, struct buf *name)
     jsonw_close_list(&doc->w);
 }
 
-/* How long a loop that is over took. */
+/* Writes how long a loop that is over took. */
 static void write_loop_duration(struct document *doc, uint32_t step)
 {
     const struct step *s = &doc->m->steps[step];
@@ -426,8 +426,8 @@ static void choose_shown(struct document *doc)
     }
     step_set_each(&m->retried, step)
     {
-        if (m->steps[step].state != STEP_STARTED) /* no other member has the attempts of these
-                                                   * steps */
+        /* Only this member has the attempts of started steps. */
+        if (m->steps[step].state != STEP_STARTED)
             step_set_add(&doc->shown, step);
     }
     for (uint32_t i = 0; m->control && i < m->graph->steps; i++)

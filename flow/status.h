@@ -26,7 +26,7 @@ struct flow_state {
                              * NONE */
     char *reason, *message; /* reason and message of the phase; NULL = none */
     char *retry;            /* value of ANNOTATION_FLOW_RETRY that was acted on; NULL = none */
-    int64_t since_ms;       /* when the phase began */
+    int64_t since_ms;       /* time at which the phase began */
     int64_t start_ms;       /* first job created; 0 = none yet */
     int64_t completion_ms;  /* terminal phase reached; 0 = not yet */
     int64_t duration_ms;    /* time from the first job to the end, finer than the stored times;
@@ -40,7 +40,8 @@ struct removed_entries {
 };
 
 struct flow_status_view {
-    const struct flow_model *model; /* NULL: the graph is unusable, so only the state is shown */
+    const struct flow_model *model; /* model of the flow; NULL: the graph is unusable, so only the
+                                     * state is shown */
     const struct flow_state *state;
     const struct removed_entries *removed;
     const char *critical_path; /* JSON of criticalPath; or NULL */

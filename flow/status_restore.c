@@ -210,10 +210,10 @@ static void restore_phase(struct step *step, const char *text)
     if (job_phase_parse(text, &phase) && job_phase_finished(phase))
         restore_result(step, phase);
     if (step->jobless && phase == JOB_RUNNING)
-        step->ran = true; /* a loop */
+        step->ran = true; /* the step is a loop that has run */
 }
 
-/* How the last attempt ended, if it is to be retried. */
+/* Returns how the last attempt ended, if it is to be retried. */
 static enum job_phase phase_of_attempt(const json_t *node)
 {
     const json_t *attempts = json_object_get(node, "attempts");

@@ -121,7 +121,8 @@ static void on_ttl(struct timer *timer)
                    object_namespace(flow->object), object_name(flow->object), &how);
 }
 
-/* When the flow finished; of a closed flow, whose state is not restored, from its stored status. */
+/* Returns when the flow finished; of a closed flow, whose state is not restored, from its stored
+ * status. */
 static int64_t completion_of(const struct flow *flow)
 {
     scoped(json) json_t *status = NULL;

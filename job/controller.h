@@ -7,7 +7,7 @@
 
 struct job_controller;
 struct job_options {
-    const char *scheduler_name; /* "volcano" */
+    const char *scheduler_name; /* schedulerName of the pods: "volcano" */
     int max_requeue;            /* permanent errors before TerminateJob: 15; negative = never */
     bool whole_gang;  /* whether the PodGroup of a job with dependsOn covers all tasks from the
                        * start, as upstream does. By default it covers those started so far, so that

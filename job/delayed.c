@@ -15,7 +15,7 @@
  * stored with the counters a moment later, so that arming one does not cost a write of all. */
 enum { URGENT_MAX = 64 };
 
-/* How far an action reaches. */
+/* The part of a job that an action affects. */
 enum level { LEVEL_JOB, LEVEL_TASK, LEVEL_PARTITION, LEVEL_POD };
 
 static enum level level_of(enum job_action action)
@@ -80,7 +80,7 @@ static struct job_delayed_key key_of(const struct job_request *request,
 {
     struct job_delayed_key key;
 
-    memset(&key, 0, sizeof key); /* hashed as bytes */
+    memset(&key, 0, sizeof key); /* the padding is cleared, because the key is hashed as bytes */
     key.task = request->has_pod ? request->at.task : UINT32_MAX;
     key.index = request->has_pod ? request->at.index : 0;
     key.source = source;
@@ -101,7 +101,7 @@ static bool same_pod(const struct object *a, const struct object *b)
     return a && b ? strcmp(object_uid(a), object_uid(b)) == 0 : a == b;
 }
 
-/* Is `due` a postponed action of the same policy for the same slot? */
+/* Returns whether `due` is a postponed action of the same policy for the same slot. */
 static bool is_replaced(const struct job_request *due, const void *arg)
 {
     const struct job_delayed *entry = arg;
@@ -203,7 +203,7 @@ void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation 
             .action = policy->action,
             .partition = of_pod ? job_model_partition(&run->model, at) : -1,
             .cause_ms = note->cause_ms,
-            /* the evicted pod itself is gone */
+            /* The evicted pod itself is gone. */
             .pod = of_pod && note->event != EVENT_POD_EVICTED ? object_ref(slot->pod) : NULL,
         },
         policy->timeout_ms);

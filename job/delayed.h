@@ -23,11 +23,11 @@ struct job_request;
 struct job_delayed_key {
     uint32_t task; /* UINT32_MAX: an event of the job as a whole */
     int32_t index;
-    uint32_t source; /* enum job_policy_source */
+    uint32_t source; /* an enum job_policy_source */
     uint32_t position;
 };
 
-/* An armed action. */
+/* An armed action: one that happens when its timer fires. */
 struct job_delayed {
     struct job_delayed_key key;
     struct timer timer;
@@ -41,8 +41,8 @@ struct job_delayed {
     UT_hash_handle hh;
 };
 
-/* How far the armed actions differ from those in the stored status. Ordered: the greater value
- * holds until the next write. */
+/* The difference between the armed actions and those in the stored status. Ordered: the greater
+ * value holds until the next write. */
 enum job_delays {
     DELAYS_STORED,
     DELAYS_CHANGED, /* written with the counters */
@@ -67,7 +67,7 @@ void job_delayed_cancel_all(struct job_run *run);
 
 /** Must an action that is due wait, because the job restarts some of its pods? */
 bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired);
-/** Does the cause of an action that is due still hold (O-24)? */
+/** Returns whether the cause of an action that is due still holds (O-24). */
 bool job_delayed_still_valid(const struct job_run *run, const struct job_request *expired);
 
 /* job/delayed_annotations.c: armed actions in status.controlledResources */
@@ -85,5 +85,6 @@ bool job_delayed_is_annotated(enum job_event event, const struct object *pod, in
 bool job_delayed_annotations_write(struct job_run *run);
 /** Arm the stored actions in a new record. */
 void job_delayed_annotations_load(struct job_run *run);
-/** Arm one of them; nothing happens when the job or its policies do not fit (job/delayed.c). */
+/** Arms one of the stored actions. Nothing happens when the job or its policies do not fit
+ * (job/delayed.c). */
 void job_delayed_rearm(struct job_run *run, const struct job_delayed_annotation *annotation);

@@ -41,7 +41,8 @@ static bool has_target(const struct job_request *request, enum job_action action
     }
 }
 
-/* Mark the pod of a slot. True when the pod is a target of the kill, not one that leaves anyway. */
+/* Marks the pod of a slot. Returns true when the pod is a target of the kill, not one that leaves
+ * anyway. */
 static bool mark_slot(struct job_run *run, struct slot_id at)
 {
     const struct job_slot *slot = job_model_slot(&run->model, at);
@@ -118,7 +119,7 @@ static void decide_target(struct job_run *run, struct job_request *request)
     job_change_phase(run, rule.to, reason_of(request, request->action), message.data, request);
 }
 
-/* Marking is over. */
+/* Handles a targeted kill whose pods are all marked. */
 static void finish_target(struct job_run *run, struct job_request *request)
 {
     if (request->marking == MARKING_NO_POD)
@@ -139,7 +140,7 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
         run->target.request = request;
     } else if (request->marking != MARKING_NONE) {
         finish_target(run, request);
-    } else { /* see rule O-50 */
+    } else { /* rule O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s has no pod to restart; nothing is done", job_action_text(action));
         job_request_finish(run, request);
@@ -236,7 +237,7 @@ static void resume_counted(struct cluster_call *call, const struct object *job,
         return;
     }
     run->deciding = NULL;
-    job_request_repeat(run, request); /* it is decided when the annotations are stored */
+    job_request_repeat(run, request); /* the action is decided when the annotations are stored */
     if (!err) {
         job_run_job(run, job);
         job_run_sync(run);
@@ -258,7 +259,7 @@ static void execute_action(struct job_run *run, struct job_request *request, enu
 {
     struct job_rule rule = job_rule_of(run->model.state.phase, action);
 
-    if (job_action_targeted(action) && !has_target(request, action)) { /* see rule O-21 */
+    if (job_action_targeted(action) && !has_target(request, action)) { /* rule O-21 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s needs a %s, and %s names none; nothing is done", job_action_text(action),
                       action == ACT_RESTART_TASK  ? "task"

@@ -128,8 +128,8 @@ static void report_foreign(struct job_run *run, const struct job_plan_object *wa
     work_add_backoff(&run->work);
 }
 
-/* Returns true when the object exists, belongs to the job and is as planned. Otherwise a write was
- * begun or the conflict reported. */
+/* Ensures that an object is as planned. Returns true when it exists, belongs to the job and is as
+ * planned; otherwise a write was begun or the conflict reported. */
 static bool ensure_object(struct job_run *run, const struct job_plan_object *wanted)
 {
     const struct object *is = cluster_get(run->ctl->cluster, wanted->kind,

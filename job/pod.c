@@ -19,7 +19,8 @@ enum { CORE_PAIRS_MAX = 20, STACK_PAIRS = 64 };
 struct pairs {
     struct kv *items;
     uint32_t count;
-    uint32_t from_template; /* only these may repeat a key that the core sets */
+    uint32_t from_template; /* number of plan entries from the template; only these may repeat a key
+                             * that the core sets */
 };
 
 static void set_pair(struct pairs *pairs, const char *key, const char *value)
@@ -49,8 +50,8 @@ static struct pairs pairs_from(struct kv *room, const struct kv *items, uint32_t
 struct pod_words {
     const char *job, *ns, *task, *queue;
     char index[16], version[16], retries[16], partition[16];
-    char *group;    /* owned */
-    char *template; /* owned */
+    char *group;    /* name of the PodGroup; owned */
+    char *template; /* key of the template; owned */
 };
 
 static bool is_forwarded(const struct object *job)

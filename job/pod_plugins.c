@@ -119,7 +119,8 @@ static void set_absent(json_t *object, const char *key, const char *value)
 
 void job_pod_plan_apply(const struct job_pod_plan *plan, json_t *spec)
 {
-    scoped(json) json_t *init = json_deep_copy(plan->init); /* their lists grow in the pod */
+    /* A copy, because its lists grow in the pod. */
+    scoped(json) json_t *init = json_deep_copy(plan->init);
 
     append_new_ones(spec, "initContainers", init, "name");
     extend_all(json_object_get(spec, "initContainers"), SCOPE_ALL, plan);

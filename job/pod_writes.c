@@ -93,7 +93,7 @@ static void succeeded(struct job_run *run)
     work_forget(&run->work);
 }
 
-/* Free the record of a write. True when the job still exists. */
+/* Frees the record of a write. Returns true when the job still exists. */
 static bool finish(struct cluster_call *call, struct job_run **out_run, struct slot_id *out_at)
 {
     struct pod_op *op = container_of(call, struct pod_op, call);
@@ -215,7 +215,7 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     if (!err)
         take_pod(run, at, pod);
     else if (!done && err->code != ERR_NOT_FOUND)
-        /* it is not removed unmarked: its end would look like an eviction */
+        /* The pod is not removed unmarked: its end would look like an eviction. */
         job_write_failed(run, "FailedDelete", "mark pod", err);
     if (mark_purpose != MARK_UNTRACKED) {
         run->target.marks--;

@@ -19,12 +19,12 @@ struct job_podgroup_options {
 struct blob *job_podgroup_body(struct job_model *model, const struct job_podgroup_options *options);
 /** A PodGroup for the job, owned; consumes `body`. */
 struct object *job_podgroup_build(const struct job_model *model, struct blob *body);
-/** Does `group` differ from `wanted` in a member that follows the job? Extra task minimums, queue
- * and topology do not count (15.1). */
+/** Returns whether `group` differs from `wanted` in a member that follows the job. Extra task
+ * minimums, queue and topology do not count (15.1). */
 bool job_podgroup_differs(const struct object *group, const struct blob *wanted);
 
 /** May pods be created? True when the PodGroup exists, is not being deleted, is of this kill epoch,
  * and is past the phases "" and Pending. */
 bool job_podgroup_admitted(const struct job_model *model);
-/** Is the PodGroup of an earlier kill epoch, so that it must be replaced? */
+/** Returns whether the PodGroup is one of an earlier kill epoch, so that it must be replaced. */
 bool job_podgroup_outdated(const struct job_model *model);

@@ -132,7 +132,7 @@ bool job_podgroup_ensure(struct job_run *run)
     job_podgroup_recheck(&run->podgroup);
     if (!model->group) {
         cluster_create(run->ctl->cluster, begin_write(run, GROUP_CREATING),
-                       job_podgroup_build(model, wanted)); /* consumes `wanted` */
+                       job_podgroup_build(model, wanted)); /* frees `wanted` */
         return false;
     }
     if (job_podgroup_differs(model->group, wanted)) {

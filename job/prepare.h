@@ -12,8 +12,8 @@ struct cluster_call *job_prepare_write(struct job_run *run, const char *reason);
 struct object *job_owned_object(const struct job_run *run, const struct kind *kind,
                                 const char *name, struct blob *body);
 
-bool job_claims_ensure(struct job_run *run);         /* job/claims.c */
-bool job_plugin_objects_ensure(struct job_run *run); /* job/plugin_objects.c */
+bool job_claims_ensure(struct job_run *run);         /* defined in job/claims.c */
+bool job_plugin_objects_ensure(struct job_run *run); /* defined in job/plugin_objects.c */
 void job_plugin_objects_remove(struct job_run *run);
-bool job_podgroup_ensure(struct job_run *run); /* job/podgroup_sync.c */
+bool job_podgroup_ensure(struct job_run *run); /* defined in job/podgroup_sync.c */
 void job_podgroup_remove(struct job_run *run);

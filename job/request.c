@@ -41,7 +41,7 @@ void job_request_finish(struct job_run *run, struct job_request *request)
 
         if (!object_deleting(run->model.job) &&
             (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
-            job_store_status(run, request); /* its answer calls this function again */
+            job_store_status(run, request); /* the answer calls this function again */
             return;
         }
         job_command_done(run, request->command);

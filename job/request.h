@@ -30,12 +30,12 @@ struct job_request {
     bool has_task, has_pod;
     enum job_action action;
     struct slot_id at; /* valid as far as has_task and has_pod say */
-    int32_t partition; /* -1 = none */
+    int32_t partition; /* partition that the action is about; -1 = none */
     int32_t exit_code;
     int32_t version;
-    int64_t cause_ms;          /* when the cause arose */
+    int64_t cause_ms;          /* time at which the cause arose */
     uint32_t source, position; /* the policy that asked for an expired action (job/delayed.h) */
-    struct object *pod;        /* reference, or NULL */
+    struct object *pod;        /* pod that is the cause, a reference; or NULL */
     struct object *command;    /* reference to the Command that asks, or NULL */
 };
 

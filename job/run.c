@@ -162,8 +162,8 @@ void job_run_job(struct job_run *run, const struct object *job)
     job_run_wake(run);
 }
 
-/* When the gang became unschedulable, from its conditions. Stored times have whole seconds; the end
- * of that second is returned, so that no delayed action comes early. */
+/* Returns when the gang became unschedulable, from its conditions. Stored times have whole seconds;
+ * the end of that second is returned, so that no delayed action comes early. */
 static int64_t group_since_ms(const struct job_run *run)
 {
     const struct podgroup_status *status = podgroup_status_of(run->model.group);
@@ -196,7 +196,7 @@ void job_run_group(struct job_run *run, const struct object *group)
     job_run_sync(run);
 }
 
-/* Take over a pod that exists when the record is made. */
+/* Takes over a pod that exists when the record of its job is made. */
 static void load_pod(void *arg, const struct object *pod)
 {
     struct job_run *run = arg;

@@ -42,7 +42,7 @@ struct job_controller {
     struct loop *loop;
     struct job_options options;
     struct job_spec_cache *cache;
-    struct job_run *runs; /* hash by uid */
+    struct job_run *runs; /* hash table of the records by uid */
     struct job_waiters waiters;
     LIST_HEAD(, job_run) stale; /* jobs whose stored status lags behind the model */
     struct timer flush;         /* writes the statuses of that list */
@@ -57,7 +57,7 @@ struct job_controller {
     bool stopping;
 };
 
-/* What the record's own code is doing on the stack. */
+/* What the record's own code is doing at present. */
 enum job_activity {
     JOB_IDLE,
     JOB_LOADING, /* the record is being made: what it finds happened earlier */
@@ -68,7 +68,7 @@ struct job_run {
     struct job_controller *ctl;
     struct job_model model;
     struct work work;
-    struct job_request *first, *last; /* the queue */
+    struct job_request *first, *last; /* queue of requests */
     struct job_request *postponed;    /* delayed actions that came due while the job restarts */
     struct job_request *deciding;     /* the request whose decision is being stored; it is executed
                                        * again on failure */
@@ -84,24 +84,24 @@ struct job_run {
     bool counts_changed; /* counters differ from the stored status */
     bool prepared;       /* claims and plugin objects are as the spec asks */
     bool warned_arguments;
-    struct job_pod_times times; /* of changes that the next verdict follows from */
+    struct job_pod_times times; /* times of pods from which the next verdict follows */
     unsigned ops;               /* writes of pods, claims and plugin objects in flight */
     unsigned prep_ops;          /* number of these writes that preparation waits for */
-    unsigned permanent;         /* consecutive failures that only a change of the job can mend */
+    unsigned permanent; /* number of consecutive failures that only a change of the job can mend */
     struct {
         struct job_request *request; /* a targeted kill whose pods are being marked; NULL when only
                                       * pods that leave anyway are marked */
-        unsigned marks;              /* marks in flight */
-        unsigned marked;             /* succeeded */
+        unsigned marks;              /* number of marks in flight */
+        unsigned marked;             /* number of marks that succeeded */
         unsigned failed;             /* marks that failed and will be tried again (O-51) */
     } target;
     struct cluster_call store_call, group_call;
-    struct job_delayed *delayed; /* hash */
+    struct job_delayed *delayed; /* hash table of delayed actions */
     unsigned delays_annotated;   /* number of delayed actions that the status stores */
     struct job_waiter waiter;
     struct {
         char reason[JOB_REASON_MAX];
-        char *message;     /* owned, or NULL */
+        char *message;     /* message of the state, owned, or NULL */
     } decided;             /* why the phase was entered; shown again when the job stops waiting */
     uint64_t group_warned; /* hash of the PodGroup condition that was reported last */
     LIST_ENTRY(job_run) stale; /* links the jobs in ctl->stale; le_prev NULL = not in it */
@@ -111,7 +111,8 @@ struct job_run {
 
 /* job/run.c: records of jobs */
 
-struct job_run *job_run_find(struct job_controller *ctl, const char *uid); /* NULL = no record */
+/** Returns NULL when there is no record. */
+struct job_run *job_run_find(struct job_controller *ctl, const char *uid);
 /** The record of a stored job. A new one is filled from the cached pods and PodGroup of the job. */
 struct job_run *job_run_get(struct job_controller *ctl, const struct object *job);
 /** The job was deleted, or the controller stops. The record is freed once no write is in flight. */
@@ -129,7 +130,7 @@ void job_run_wake(struct job_run *run);
 void job_run_job(struct job_run *run, const struct object *job);
 /** Take over the PodGroup as it is now; NULL = it does not exist. */
 void job_run_group(struct job_run *run, const struct object *group);
-/** Is the job the controller of this object? */
+/** Returns whether the job is the controller of this object. */
 bool job_run_owns(const struct job_run *run, const struct object *object);
 /** A pod of the job was added, changed or (pod NULL) removed. */
 void job_run_pod(struct job_run *run, struct slot_id at, const struct object *pod,
@@ -168,19 +169,19 @@ void job_change_phase(struct job_run *run, enum job_phase to, const char *reason
 void job_store_status(struct job_run *run, struct job_request *request);
 /** Store the status within a short window: counters, reason or controlledResources changed. */
 void job_status_mark_stale(struct job_run *run);
-/** Take the job off the list that the above puts it on. */
+/** Takes the job off the list that job_status_mark_stale puts it on. */
 void job_status_unmark_stale(struct job_run *run);
 /** Timer: store every status of the list that differs from what is stored. */
 void job_status_flush(struct timer *timer);
 /** Show in reason and message what the job waits for. */
 void job_status_waits(struct job_run *run, const char *reason, const char *message);
-/** Show again why the phase was entered: the job waits no longer. */
+/** Shows again why the phase was entered, because the job waits no longer. */
 void job_status_waits_no_longer(struct job_run *run);
 
 /* job/pod_writes.c: writes of pods */
 
 void job_pod_create(struct job_run *run, struct slot_id at);
-/* Which count a mark's answer goes to. */
+/* The counter that a mark's answer goes to. */
 enum mark_purpose {
     MARK_UNTRACKED,     /* a mark that no kill waits for */
     MARK_TARGET,        /* the targeted kill under way; the pod is one of its targets */
@@ -195,12 +196,12 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
 
 /* job/prepare.c: what must exist before the first pod */
 
-/** Returns true when queue, claims, plugin objects and PodGroup are in order. Otherwise what is
- * missing was begun, or the job waits for it. */
+/** Makes what pods need. Returns true when queue, claims, plugin objects and PodGroup are in order.
+ * Otherwise what is missing was begun, or the job waits for it. */
 bool job_prepare(struct job_run *run);
 
 enum job_prepare_scope { UNDO_PODGROUP, UNDO_PODGROUP_AND_PLUGIN_OBJECTS };
 /** Remove what preparation made. */
 void job_prepare_undo(struct job_run *run, enum job_prepare_scope scope);
-/** Does the status record objects of plugins that are still to be removed? */
+/** Returns whether the status records objects of plugins that are still to be removed. */
 bool job_plugin_objects_recorded(const struct job_run *run);

@@ -311,7 +311,8 @@ static bool is_waiting_reason(const char *reason)
 
 void job_status_waits(struct job_run *run, const char *reason, const char *message)
 {
-    if (!job_phase_active(run->model.state.phase)) /* it ends: the reason stays why it ends */
+    /* When the job ends, the reason stays the one of its end. */
+    if (!job_phase_active(run->model.state.phase))
         return;
     if (!is_waiting_reason(run->model.state.reason))
         keep_decision(run);

@@ -173,7 +173,7 @@ static bool sync_active(struct job_run *run)
     struct job_model *model = &run->model;
     int begun = 0;
 
-    if (model->compiled->invalid) { /* 9.2 step 0 */
+    if (model->compiled->invalid) { /* the job can never run (9.2 step 0) */
         job_run_event(run, EVENT_WARNING, model->compiled->invalid_reason, "%s",
                       model->compiled->invalid);
         job_change_phase(run, JOB_FAILED, model->compiled->invalid_reason, model->compiled->invalid,
@@ -200,8 +200,8 @@ static bool sync_active(struct job_run *run)
     return begun == BATCH;
 }
 
-/* When every pod has ended, PodsReleasing is replaced by the reason that decided. True when it
- * was. */
+/* Replaces PodsReleasing, when every pod has ended, by the reason that decided. Returns true when
+ * it did. */
 static bool released(struct job_run *run)
 {
     struct job_state *state = &run->model.state;

@@ -17,7 +17,7 @@ enum { RETRY_FIRST_MS = 20, RETRY_MS = 10000 };
 struct job_ttl_entry {
     struct job_ttl *ttl;
     struct timer timer;
-    struct object *job;  /* names and uid */
+    struct object *job;  /* the Job, for its names and uid */
     int64_t finished_ms; /* the end and the time to live that the timer was started for */
     int32_t ttl_s;
     int32_t retry_ms;

@@ -14,7 +14,7 @@ struct job_ttl_entry;
 struct job_ttl {
     struct cluster *cluster;
     bool aborted;                  /* deletes aborted jobs, too */
-    struct job_ttl_entry *entries; /* hash by uid */
+    struct job_ttl_entry *entries; /* hash table of the jobs by uid */
 };
 
 /** A job was added or changed: start its timer, or stop it when the job is not to be deleted. */

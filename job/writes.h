@@ -32,11 +32,11 @@ enum job_podgroup_state {
 bool job_write_edge(enum job_write from, enum job_write to);
 bool job_podgroup_edge(enum job_podgroup_state from, enum job_podgroup_state to);
 
-/** Move to `to`. The edge must be legal: an illegal one is a bug and ends the process. */
+/** Sets the state of a write. An edge that is not legal ends the process. */
 void job_write_set(enum job_write *write, enum job_write to);
 void job_podgroup_set(enum job_podgroup_state *group, enum job_podgroup_state to);
 
-/** Is a write of the PodGroup in flight? */
+/** Returns whether a write of the PodGroup is in flight. */
 static inline bool job_podgroup_writing(enum job_podgroup_state group)
 {
     return group == GROUP_CREATING || group == GROUP_UPDATING || group == GROUP_REMOVING;

@@ -10,9 +10,10 @@
 
 static bool v4_forbidden(uint32_t host_order)
 {
-    return host_order == 0 || host_order == UINT32_MAX /* this host, broadcast */
-           || (host_order & 0xffff0000) == 0xa9fe0000  /* 169.254/16: link-local, metadata */
-           || (host_order & 0xf0000000) == 0xe0000000; /* 224/4: multicast */
+    return host_order == 0 || host_order == UINT32_MAX /* "this host" and broadcast addresses */
+           ||
+           (host_order & 0xffff0000) == 0xa9fe0000 /* 169.254/16: link-local, metadata services */
+           || (host_order & 0xf0000000) == 0xe0000000; /* 224/4: multicast addresses */
 }
 
 static bool v6_forbidden(const struct in6_addr *a)

@@ -27,9 +27,9 @@ struct probe_address {
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
     } sock;
-    char text[INET6_ADDRSTRLEN + 8]; /* as a URL writes it: 10.0.0.7:80 or [fd00::7]:80 */
-    const struct probe_sockets
-        *sockets; /* borrowed for the attempt; NULL: an ordinary socket is used */
+    char text[INET6_ADDRSTRLEN + 8]; /* address as a URL writes it: 10.0.0.7:80 or [fd00::7]:80 */
+    const struct probe_sockets *sockets; /* makes the socket, borrowed for the attempt; NULL: an
+                                          * ordinary socket is used */
 };
 
 /** Resolves the address of a probe. `refused` is a NULL-terminated list of "IP:PORT" (or

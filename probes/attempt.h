@@ -12,8 +12,8 @@
 #include "probes/address.h"
 
 enum {
-    PROBE_TIMEOUT_S = 1,      /* seconds, when the entry names none */
-    PROBE_TIMEOUT_MAX_S = 30, /* seconds (L-33) */
+    PROBE_TIMEOUT_S = 1,      /* time limit in seconds, when the entry names none */
+    PROBE_TIMEOUT_MAX_S = 30, /* longest time limit in seconds (L-33) */
     PROBE_BODY_MAX = 10 * 1024,
     PROBE_HEADERS_MAX = 16 * 1024,
     PROBE_PATH_MAX = 2 * 1024,
@@ -28,7 +28,8 @@ struct probe_attempt {
 
 struct probe_http_client;
 struct probe_http_client *probe_http_client_new(struct loop *loop);
-void probe_http_client_free(struct probe_http_client *client); /* no attempt may be in flight */
+/** Frees the client; no attempt may be in flight. */
+void probe_http_client_free(struct probe_http_client *client);
 
 /** Begin a GET. False when the entry cannot be requested at all (bad header, bad path): the attempt
  * has failed, and `done` does not run. */

@@ -15,13 +15,13 @@ struct probe_entry {
     enum probe_kind kind;
     uint32_t index;   /* within the list of its kind */
     const void *spec; /* the decoded entry: struct probe_http, probe_tcp or probe_task_status */
-    const char *task; /* NULL = every task */
+    const char *task; /* task whose pods are probed; NULL = every task */
     int32_t port;
-    int32_t period_s;       /* 0 = default */
+    int32_t period_s;       /* pause between two attempts; 0 = default */
     unsigned phases;        /* bit per pod phase: pods in these pass without an attempt */
     bool one_pod_suffices;  /* one pod is enough, whatever the task's minimum */
     bool met_by_completion; /* every job that completes has fulfilled the entry before */
-    bool awaits_failure;    /* it waits for the failure of a pod of the task */
+    bool awaits_failure;    /* the entry waits for the failure of a pod of the task */
 };
 
 /* What attempts need. The first attempt that needs the HTTP client makes it. */
@@ -31,11 +31,11 @@ struct probe_io {
 };
 
 struct probe_kind_row {
-    const char *name; /* name in metrics */
+    const char *name; /* name of the kind in metrics */
     /** Fills in what the kind's entry says. Kind, index, spec and task are already set; the other
      * members are zero. */
     void (*read)(const void *spec, struct probe_entry *out);
-    /** Begin an attempt, as probe_http_start does. NULL: pods pass by their phase. */
+    /** Begins an attempt, as probe_http_start does. NULL: pods pass by their phase. */
     bool (*start)(struct probe_io *io, struct probe_attempt *attempt, const void *spec,
                   const struct probe_address *address);
     void (*cancel)(struct probe_attempt *attempt);

@@ -131,7 +131,7 @@ void probe_target_job_changed(struct probe_target *target, const struct object *
         cluster_each_owned(target->probes->cluster, &kind_pod, object_uid(job), visit_pod, target);
         evaluate(target);
     }
-    object_unref(before); /* only now, because the requirements borrowed from it */
+    object_unref(before); /* freed only now, because the requirements have borrowed from it */
 }
 
 enum probe_verdict probe_target_verdict(const struct probe_target *target)

@@ -27,7 +27,8 @@ struct probe_limits {
     unsigned at_once;   /* largest number of attempts in flight together; 0 = 256 */
     unsigned per_group; /* largest number of them in one group; 0 = 8 */
     const char *const
-        *refused; /* "IP:PORT" to which no probe connects; NULL-terminated, borrowed; NULL = none */
+        *refused; /* addresses "IP:PORT" to which no probe connects, ended by NULL and borrowed;
+                   * NULL = none */
     const struct probe_sockets *sockets; /* opens sockets in the networks of pods; borrowed; NULL =
                                           * ordinary sockets */
     const char *host_address; /* address of running pods that have none of their own; borrowed; NULL
@@ -48,7 +49,7 @@ struct probe_group {
 };
 
 enum probe_verdict {
-    PROBE_NOT_APPLICABLE, /* no entry applies to this target; its completion decides */
+    PROBE_NOT_APPLICABLE, /* no entry applies to this target, so its completion decides */
     PROBE_OPEN,
     PROBE_PASSED
 };

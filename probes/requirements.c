@@ -1,5 +1,5 @@
 /*
- * From the entries of a probe to the requirements on the tasks of one job.
+ * Turns the entries of a probe into the requirements on the tasks of one job.
  */
 #include "probes/requirements.h"
 

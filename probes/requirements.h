@@ -12,7 +12,7 @@
 
 struct probe_requirement {
     struct probe_entry entry;
-    const char *task;  /* borrowed from the job */
+    const char *task;  /* name of the task, borrowed from the job */
     int32_t threshold; /* number of pods that must pass */
     int32_t passing;   /* number of pods that pass now */
 };
@@ -28,7 +28,7 @@ void probe_requirements_of(const struct flow_probe *probe, const struct job_spec
 void probe_requirements_release(struct probe_requirements *requirements);
 /** Returns true when there are requirements and all are met. */
 bool probe_requirements_met(const struct probe_requirements *requirements);
-/** Returns whether a completed target counts as met although a probe has not passed. True when each
+/** Returns whether a completed target counts as met although a probe has not passed: each
  * requirement is met now, or was met at some time by every job that completes. */
 bool probe_requirements_met_by_completion(const struct probe_requirements *requirements);
 

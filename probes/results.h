@@ -39,7 +39,8 @@ struct result_log {
 };
 
 struct job_results {
-    struct result_pod *pods; /* sorted by index, then in the order of the job's tasks */
+    struct result_pod *pods; /* pods of the job, sorted by index, then in the order of the job's
+                              * tasks */
     size_t n_pods;
     struct result_log *kept; /* the newest of each name that no existing pod has */
     size_t n_kept;
@@ -58,7 +59,7 @@ const char *job_results_output(const struct job_results *results, const char *ke
 /** Adds an output, unless the key has a value already or RESULT_OUTPUT_BYTES would be exceeded. */
 void job_results_add_output(struct job_results *results, const char *key, size_t key_len,
                             const char *value, size_t value_len, size_t index);
-/* adds a copy of `pod` */
+/* Adds a copy of `pod` to the results. */
 void job_results_add_pod(struct job_results *results, const struct result_pod *pod);
 
 /** The exit code of pod 0 of a task; with `task` NULL of the first task. False when it is
@@ -72,7 +73,7 @@ int32_t job_results_count(const struct job_results *results, const char *task,
 
 /* The next two functions write members of an entry in a status. Empty members are left out. */
 
-/** Writes outputs: {"key": "value"}. */
+/** Writes the outputs as a JSON object: {"key": "value"}. */
 void job_results_write_outputs(const struct job_results *results, struct jsonw *w);
 /** Writes exitCodes: {"task": [code, …]} and logs: {"pod": "uid"}, where the uid names the log. */
 void job_results_write_pods(const struct job_results *results, struct jsonw *w);

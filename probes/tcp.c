@@ -8,7 +8,8 @@
 #include "probes/attempt.h"
 
 struct tcp_operation {
-    struct probe_attempt *attempt; /* NULL once `done` was called or the attempt was cancelled */
+    struct probe_attempt *attempt; /* attempt of the caller; NULL once `done` was called or the
+                                    * attempt was cancelled */
     struct loop *loop;
     uv_tcp_t socket;
     uv_timer_t limit;

@@ -27,7 +27,7 @@ struct record {
     bool dirty;   /* the list has changed since it was last written */
     char *namespace, *name;
     UT_hash_handle hh;
-    char key[]; /* <namespace>.<name>, as in the jobs' annotations */
+    char key[]; /* key <namespace>.<name>, as in the jobs' annotations */
 };
 
 struct template_controller {

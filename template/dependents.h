@@ -11,7 +11,7 @@
 enum { TEMPLATE_DEPENDENTS_SHOWN = 20000 };
 
 struct meta_list {
-    struct meta **items; /* references */
+    struct meta **items; /* references to the jobs */
     size_t count, cap;
 };
 

@@ -20,7 +20,7 @@ void template_cache_free(struct template_cache *cache); /* NULL is ignored */
  * the patch is for this job alone and is not cached. */
 struct template_patch {
     const json_t *job_spec; /* patch.jobSpec, merged first; or NULL */
-    const json_t *spec;     /* patch.spec; or NULL */
+    const json_t *spec;     /* member patch.spec; or NULL */
     struct blob *owner;
     uint32_t step;
     const struct flow_scheduling *scheduling; /* spec.scheduling of the flow, merged before both; or

@@ -15,7 +15,7 @@
 
 enum {
     KEPT_CHARACTERS = 52,
-    NAME_MAX_BYTES = 63 + 1 + 253, /* longest "<namespace>.<name>" */
+    NAME_MAX_BYTES = 63 + 1 + 253, /* length of the longest "<namespace>.<name>" */
 };
 
 /* The template of a job as "<namespace>.<name>", in full and as a label value. */

@@ -17,10 +17,10 @@ struct template_job {
     const struct object *flow;
     const struct object *template;
     const char *step;
-    const char *name; /* <flow>-<step> */
+    const char *name; /* name of the job, <flow>-<step> */
     const char *namespace;
-    unsigned attempt;       /* from 1 */
-    const char *gang;       /* NULL = none */
+    unsigned attempt;       /* number of the attempt, from 1 */
+    const char *gang;       /* name of the gang; NULL = none */
     const char *gang_least; /* how many jobs of the gang start together; NULL = all */
     const char *iteration;  /* number of the loop's iteration; NULL = no loop */
     const char *spec_hash;  /* hash of the step's definition, for flows whose status does not have

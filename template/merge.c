@@ -120,7 +120,7 @@ static json_t *unconst(const json_t *value)
     return (json_t *)(uintptr_t)value; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* Is a value free of nulls and directives, so that it can be shared? */
+/* Returns whether a value is free of nulls and directives, so that it can be shared. */
 /* NOLINTNEXTLINE(misc-no-recursion): the reader of documents bounds their depth */
 static bool is_clean(const json_t *value)
 {
@@ -219,7 +219,7 @@ static bool agree(const json_t *a, const json_t *b, const struct merge_key *key)
     return a_text && b_text && strcmp(a_text, b_text) == 0;
 }
 
-/* Does an element have only the first key, and does the row let that key decide alone? */
+/* Returns whether an element has only the first key, and the row lets that key decide alone. */
 static bool only_first_key(const struct merge_row *row, const json_t *element)
 {
     return row->first_key_is_enough && json_object_get(element, row->keys[0].member) &&
@@ -323,7 +323,8 @@ static json_t *merge_list(const struct merge_row *row, const json_t *from, const
                           const char *path, struct error *err)
 {
     size_t had = json_array_size(from), count = json_array_size(patch);
-    json_t **kept = mem_array(had + 1, sizeof(json_t *)); /* owned elements; NULL = deleted */
+    /* Array of owned elements; NULL = deleted. */
+    json_t **kept = mem_array(had + 1, sizeof(json_t *));
     scoped(json) json_t *added = json_array();
     bool ok = true;
     json_t *out = NULL;

@@ -55,7 +55,7 @@ void canvas_text(struct canvas *canvas, int row, int column, const char *text, e
         struct canvas_cell *cell = cell_at(canvas, row, column);
         int width;
 
-        if (n == 0 || n > 8) { /* not a valid character in this locale */
+        if (n == 0 || n > 8) { /* the bytes are no character in this locale */
             wide = L'?';
             n = 1;
             state = (mbstate_t){0};

@@ -14,7 +14,7 @@
 enum canvas_direction { CANVAS_UP = 1, CANVAS_DOWN = 2, CANVAS_LEFT = 4, CANVAS_RIGHT = 8 };
 
 struct canvas_cell {
-    uint32_t glyph; /* 0 = none */
+    uint32_t glyph; /* character in the cell; 0 = none */
     uint32_t owner;
     uint8_t directions;
     uint8_t color;
@@ -23,7 +23,7 @@ struct canvas_cell {
 
 struct canvas {
     int rows, columns;
-    struct canvas_cell *cells; /* array of [rows * columns] elements */
+    struct canvas_cell *cells; /* the cells, [rows * columns] */
 };
 
 void canvas_init(struct canvas *canvas, int rows, int columns);

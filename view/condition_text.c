@@ -16,9 +16,9 @@ enum { TERMS_MAX = 4, VALUE_MAX = 60 };
 /* What a term compares. */
 struct comparison {
     struct buf subject;
-    struct buf value; /* meaningless unless `found` */
+    struct buf value; /* value of the target; meaningless unless `found` */
     bool found;
-    const char *operator_text; /* as in the document */
+    const char *operator_text; /* operator as it stands in the document */
     const json_t *with;        /* list of texts or integers */
 };
 
@@ -40,7 +40,7 @@ static const struct sign {
     {"Lt", VALUE_LT, false, "<", "<"},
     {"Exists", VALUE_EXISTS, false, "exists", "exists"},
     {"DoesNotExist", VALUE_EXISTS, true, "does not exist", "does not exist"},
-    {">=", VALUE_GT, false, ">=", ">="}, /* of counts */
+    {">=", VALUE_GT, false, ">=", ">="}, /* operator of counts */
 };
 
 static const struct sign *sign_of(const struct comparison *comparison)

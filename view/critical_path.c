@@ -170,7 +170,7 @@ struct reach {
 
 struct expecting {
     struct flow_view *view;
-    struct reach *reach; /* array of [n_steps] elements */
+    struct reach *reach; /* what is known of each step, [n_steps] */
     uint32_t last;       /* the step that ends last of all that are not final; UINT32_MAX: none */
     int64_t now_ms;
 };
@@ -296,7 +296,7 @@ static void find_path(struct expecting *e)
 {
     struct flow_view *view = e->view;
     uint32_t count = 0;
-    int64_t next_ms = INT64_MAX; /* when the step behind it begins */
+    int64_t next_ms = INT64_MAX; /* time at which the step behind it begins */
 
     view->path = mem_array((size_t)view->n_steps + 1, sizeof *view->path);
     view->path_known = true;

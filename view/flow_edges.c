@@ -1,6 +1,6 @@
 /*
- * What steps wait for: targets are looked up by name, steps are put in topological order, and each
- * gets its layer.
+ * Reads what steps wait for: targets are looked up by name, steps are put in topological order, and
+ * each gets its layer.
  *
  * The targets of all steps are looked up together (name_index_get_parts), which for 100,000 steps
  * hides most trips to memory.
@@ -18,7 +18,7 @@ struct edges {
     struct flow_view *view;
     struct dag_edge *items;
     size_t count, cap;
-    uint32_t *seen; /* [n_steps] target → the step it was last a target of, plus 1 */
+    uint32_t *seen; /* for each target 1 + the step that it was last a target of */
 };
 
 static void add_edge(struct edges *edges, uint32_t from, uint32_t to)
@@ -32,8 +32,8 @@ static void add_edge(struct edges *edges, uint32_t from, uint32_t to)
 
 /* All targets as they are written, step after step. */
 struct written {
-    struct name_part *items; /* [count] names */
-    uint32_t *steps;         /* [count] the step that lists each */
+    struct name_part *items; /* names of targets, [count] */
+    uint32_t *steps;         /* for each name the step that lists it, [count] */
     size_t count, cap, cap_steps;
 };
 

@@ -243,7 +243,7 @@ static void take_results(struct flow_view *view, const json_t *stored)
     take_bits(view, sets, vertices);
     uncount_named(view, sets, vertices);
     for (uint32_t i = 0; i < view->n_steps; i++)
-        view->steps[i].iterations_listed = 0; /* only unusual ones have an entry */
+        view->steps[i].iterations_listed = 0; /* only unusual iterations have an entry */
     release_sets(sets);
     mem_free(vertices);
 }
@@ -312,8 +312,8 @@ static void complete_by_bits(struct flow_view *view, const json_t *stored)
     release_sets(sets);
 }
 
-/* What the status tells of a step that the tracker has seen. How long a loop took is taken from
- * there, too: the tracker cannot tell it of one that began before it did. */
+/* Takes over what the status tells of a step that the tracker has seen. How long a loop took is
+ * taken from there, too: the tracker cannot tell it of one that began before it did. */
 static void complete_step(struct flow_view_step *step, const json_t *node)
 {
     step->node = node;

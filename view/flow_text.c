@@ -88,7 +88,7 @@ static const char *scan_depends(const struct scan *scan, struct found *step, con
             step->targets = range_of(scan, member.value, 0).at;
         else if (jsonscan_key_is(&member, "strategy"))
             step->any = is_word(scan, string_at(scan, member.value), "any");
-    at += *at == '{'; /* an empty object */
+    at += *at == '{'; /* the list may be an empty object */
     return *at ? at + 1 : at;
 }
 

@@ -38,7 +38,7 @@ struct flow_tracker {
     bool finished;
 };
 
-/* Whether a change causes an event. The state at the start causes none. */
+/* Says whether a change causes an event. The state at the start causes none. */
 enum telling { SILENT, TELL };
 
 static void step_link(struct flow_tracker *tracker, struct flow_view_step *step)
@@ -204,7 +204,7 @@ static void flow_set_phase(struct flow_tracker *tracker, struct flow_view *flow,
         tracker->n_over--;
     }
     if (flow_view_is_over(flow) && flow->n_in[VIEW_WAITING])
-        complete(flow); /* some were skipped */
+        complete(flow); /* called because some steps were skipped */
     if (telling == TELL)
         tracker->events.flow(tracker->events.ctx, flow, before);
     check_finished(tracker);
@@ -333,7 +333,7 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
     if (change != STORE_DELETED) {
         take_job(tracker, step, job, TELL);
     } else if (strcmp(step->job_uid, object_uid(job)) != 0) {
-        return true; /* it has another job by now */
+        return true; /* the step has another job by now */
     } else if (!flow_view_step_over(step)) {
         set_told(step, NULL);
         come_to(tracker, step, VIEW_STOPPED, TELL);

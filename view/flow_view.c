@@ -12,7 +12,7 @@
 
 /* How a state counts: for the numbers of steps, and for steps that wait. */
 enum standing {
-    STANDING_IDLE,   /* no job, or one that is suspended */
+    STANDING_IDLE,   /* the step has no job, or one that is suspended */
     STANDING_ACTIVE, /* a job that is not over */
     STANDING_DONE,
     STANDING_FAILED,

@@ -47,9 +47,9 @@
 enum view_state { JOB_PHASES(VIEW_ENUM) VIEW_STATES(VIEW_ENUM) VIEW_STATE_N };
 #undef VIEW_ENUM
 
-/* Where the expected duration of a step comes from. */
+/* The source of a step's expected duration. */
 enum estimate_source {
-    ESTIMATE_NONE, /* not known */
+    ESTIMATE_NONE, /* the duration is not known */
     ESTIMATE_SPEC, /* runningEstimate of the template or patch */
     ESTIMATE_PAST, /* completed attempts and jobs of the same template */
 };
@@ -69,24 +69,25 @@ struct flow_view_step {
     bool inlined;      /* contains its template (run or jobTemplate) */
     bool final;        /* has `when: always`, or is behind such a step */
     bool estimate;     /* the patch may have a runningEstimate */
-    bool resumed;      /* its newest job had ended before the tracker started */
-    uint8_t estimated; /* enum estimate_source */
+    bool resumed;      /* the newest job had ended before the tracker started */
+    uint8_t estimated; /* an enum estimate_source */
     int32_t attempts;  /* number of jobs made for it; of a loop, for all its iterations */
     int32_t restarts;  /* restarts of the newest job */
     int32_t pods_ready,
         pods;           /* pods of the newest job that run or succeeded, and all of them; 0 in a
                          * stored flow */
-    int64_t created_ms; /* when the newest job was made; 0 = not yet */
-    int64_t started_ms; /* when its pods ran for the first time; 0 = not yet or not known */
-    int64_t ended_ms;   /* when the newest job ended; 0 = not yet or not known */
+    int64_t created_ms; /* time at which the newest job was made; 0 = not yet */
+    int64_t started_ms; /* time at which its pods ran for the first time; 0 = not yet or not
+                         * known */
+    int64_t ended_ms;   /* time at which the newest job ended; 0 = not yet or not known */
     int64_t ran_ms;     /* how long the newest job was Running, or the loop took; -1 = not known */
-    uint32_t iterations_over;     /* of a loop: those whose job is over */
+    uint32_t iterations_over;     /* loop: number of iterations whose job is over */
     uint32_t iterations_active;   /* those with a job that is not over */
     uint32_t iterations_listed;   /* those that the status lists; 0: none, or it does not tell */
     const char *reason, *message; /* reason and message in the status, borrowed; NULL */
     char *told;         /* why it failed, restarts or waits, as text for people; set by the tracker;
                          * NULL */
-    const json_t *node; /* its entry in status.nodes, borrowed; NULL */
+    const json_t *node; /* entry of the step in status.nodes, borrowed; NULL: none */
 
     /* Set by flow_view_link. */
     uint32_t layer; /* length of the longest way from a step without targets; final steps come
@@ -94,8 +95,8 @@ struct flow_view_step {
     /* Set by flow_view_estimate and flow_view_expect. */
     int64_t estimate_ms;                        /* expected duration; meaningful unless
                                                  * ESTIMATE_NONE */
-    int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 for a flow without status;
-                                                 * -1 = not known, or never */
+    int64_t expected_start_ms, expected_end_ms; /* expected times by the wall clock, or from 0 for a
+                                                 * flow without status; -1 = not known, or never */
     uint32_t path_place; /* position on the critical path, from 1; 0: not on it */
 
     /* Set by the tracker. */
@@ -106,7 +107,7 @@ struct flow_view_step {
     TAILQ_ENTRY(flow_view_step) active; /* list of steps with an active job */
     char job_uid[37];                   /* uid of the newest job */
 
-    /* Private to flow_view_step_spec. */
+    /* These members are private to flow_view_step_spec. */
     const char *text, *targets; /* where its entry and its list of targets begin */
     size_t text_len;
     json_t *spec;
@@ -116,14 +117,14 @@ struct flow_view {
     const char *name, *ns, *uid;
     bool bare_job;                /* a Job without a flow, shown as a flow of one step */
     enum flow_phase phase;        /* FLOW_NONE: the flow has no status */
-    int64_t began_ms, ended_ms;   /* 0 = not yet */
+    int64_t began_ms, ended_ms;   /* times of the flow; 0 = not yet */
     int64_t took_ms;              /* how long a flow took that is over; -1 = not known */
     const char *reason, *message; /* reason and message of status.state; NULL */
-    struct flow_view_step *steps; /* [n_steps] in the order of the spec */
+    struct flow_view_step *steps; /* the steps in the order of the spec, [n_steps] */
     uint32_t n_steps;
-    json_t *doc;    /* owned reference to the JobFlow; without its steps when made from text;
-                     * NULL */
-    json_t *status; /* owned reference to the status that was read last; NULL */
+    json_t *doc;    /* reference to the JobFlow, owned; without its steps when made from text; NULL:
+                     * none */
+    json_t *status; /* reference to the status that was read last, owned; NULL: none */
 
     /* Set by flow_view_link. */
     uint32_t n_layers;
@@ -131,8 +132,8 @@ struct flow_view {
     struct dag targets; /* step → targets, in the order written */
     uint32_t *order;    /* topological order of the steps; NULL: not linked */
 
-    /* The critical path. */
-    uint32_t *path; /* [path_listed] steps */
+    /* The members of the critical path. */
+    uint32_t *path; /* steps of the path, [path_listed] */
     uint32_t path_listed;
     uint32_t path_len; /* number of its steps; when more than path_listed, the middle is left out */
     bool path_cut;     /* the steps before its first one are not known */
@@ -142,11 +143,11 @@ struct flow_view {
     /* Set by the tracker. */
     bool resumed;                /* the flow had begun before the tracker started */
     bool has_jobless;            /* a step of the flow is a loop or a switch */
-    const struct object *object; /* owned reference to the newest version of the flow */
+    const struct object *object; /* reference to the newest version of the flow, owned */
     struct flow_view *next;
 
-    /* Private. */
-    uint32_t n_in[VIEW_STATE_N]; /* steps by state */
+    /* The members from here on are private. */
+    uint32_t n_in[VIEW_STATE_N]; /* number of steps in each state */
     struct name_index names;
     const struct object *source; /* reference to the version of the flow whose text the steps point
                                   * into */
@@ -229,7 +230,7 @@ void flow_view_remark(const struct flow_view *view, struct buf *out);
 struct flow_view_counts {
     uint32_t steps, completed, failed, skipped;
     uint32_t active;  /* steps with an unfinished job */
-    uint32_t waiting; /* all other steps */
+    uint32_t waiting; /* number of all other steps */
 };
 struct flow_view_counts flow_view_count(const struct flow_view *view);
 /** Returns how many steps are in a state. */
@@ -239,7 +240,7 @@ void flow_view_write_counts(const struct flow_view *view, struct buf *out);
 
 /** Returns the position of a step by name; UINT32_MAX: unknown. O(1). */
 uint32_t flow_view_find(const struct flow_view *view, const char *name);
-/* of an iteration, the position of its loop */
+/* Returns the position of a step in the spec; of an iteration, the position of its loop. */
 uint32_t flow_view_position(const struct flow_view_step *step);
 /** Returns the step's entry of spec.flows, borrowed. */
 const json_t *flow_view_step_spec(const struct flow_view_step *step);
@@ -251,9 +252,11 @@ enum view_state view_state_parse(const char *text);
 /** Returns the state of a step as text for people: the stored text, or "Not run" for a waiting step
  * that its flow will never start. NULL when the flow has no status. */
 const char *flow_view_step_state(const struct flow_view_step *step);
-bool flow_view_step_over(const struct flow_view_step *step);   /* ended or skipped */
+/** Returns whether the step has ended or is skipped. */
+bool flow_view_step_over(const struct flow_view_step *step);
 bool flow_view_step_failed(const struct flow_view_step *step); /* over, and failed or terminated */
-bool flow_view_step_active(const struct flow_view_step *step); /* it has a job that is not over */
+/** Returns whether the step has a job that is not over. */
+bool flow_view_step_active(const struct flow_view_step *step);
 /** Returns whether the step is a loop or a switch, which has no job of its own. */
 bool flow_view_step_jobless(const struct flow_view_step *step);
 
@@ -273,8 +276,8 @@ void flow_view_write_ms(int64_t ms, struct buf *out);
 void flow_view_step_why(const struct flow_view_step *step, struct buf *out);
 /** Returns how many iterations the loop has by its spec; 0 for a step without a loop. */
 uint32_t flow_view_step_iterations(const struct flow_view_step *step);
-/** Returns how many it may have as far as that is known: items of an output are counted when they
- * are. */
+/** Returns how many iterations a step may have as far as that is known: items of an output are
+ * counted when they are. */
 uint32_t flow_view_step_iterations_known(const struct flow_view_step *step);
 /** Append how far a loop has come, "226/500"; nothing without a loop. */
 void flow_view_step_progress(const struct flow_view_step *step, struct buf *out);

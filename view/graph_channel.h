@@ -19,20 +19,20 @@
 struct bus {
     uint32_t *sources, *targets; /* numbers of boxes, in the channel's arrays */
     size_t n_sources, n_targets;
-    int left, right; /* columns */
+    int left, right; /* columns at the ends */
     int track;       /* row in the channel; -1: straight down */
     uint32_t owner;  /* owner of its lines on the canvas */
 };
 
 struct channel {
-    uint32_t *sources;  /* sources of target k: positions from[k] to from[k + 1] */
-    uint32_t *from;     /* array of [boxes of the lower row + 1] elements */
+    uint32_t *sources; /* sources of target k: positions from[k] to from[k + 1] */
+    uint32_t *from; /* for each box of the lower row its first line, [boxes of the lower row + 1] */
     uint32_t *targets;  /* boxes of the lower row that have sources, grouped by bus */
     uint32_t first_box; /* number of the first box of the lower row */
     size_t n_targets, n_buses;
     struct bus *buses;
-    int *in_ports, *bus_of_column; /* [boxes of the lower row] columns; [columns] bus + 1 with a
-                                    * port above */
+    int *in_ports, *bus_of_column; /* columns of the ports of the lower boxes; for each column 1 +
+                                    * the bus with a port above */
     int tracks;
 };
 

@@ -21,7 +21,7 @@ enum {
 struct svg {
     const struct graph_form *form;
     struct layout *layout;
-    int *top; /* array of [n_layers + 1] elements */
+    int *top; /* top of each layer, [n_layers + 1] */
 };
 
 static const char style[] =

@@ -20,9 +20,9 @@ struct label {
 struct picture {
     const struct graph_form *form;
     struct layout *layout;
-    struct label *labels;     /* array of [n_steps] elements */
-    int *top, *height;        /* array of [n_layers] elements */
-    struct channel *channels; /* array of [n_layers - 1] elements */
+    struct label *labels;     /* labels of the steps, [n_steps] */
+    int *top, *height;        /* top and height of each layer, [n_layers] */
+    struct channel *channels; /* channels between the layers, [n_layers - 1] */
     struct canvas canvas;
     uint32_t owners;
 };

@@ -115,7 +115,7 @@ static void make_boxes(struct drawing *d, const int *widths, int waypoint)
                                                .layer = positions[i].layer,
                                                .width = width | 1};
         layout->first[positions[i].layer + 1] = (uint32_t)i + 1;
-        /* because no layer is empty */
+        /* This holds because no layer is empty. */
         assert(i == 0 || positions[i].layer <= positions[i - 1].layer + 1);
         d->box_of[positions[i].vertex] = (uint32_t)i;
     }

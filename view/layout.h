@@ -23,13 +23,13 @@ struct layout_line {         /* a line between two neighbouring rows */
 };
 
 struct layout {
-    struct layout_box *boxes; /* [n_boxes] by layer, from left to right */
+    struct layout_box *boxes; /* the boxes by layer, from left to right, [n_boxes] */
     size_t n_boxes;
     uint32_t n_layers;
-    uint32_t *first; /* [n_layers + 1] first box of each layer */
+    uint32_t *first; /* first box of each layer, [n_layers + 1] */
     struct layout_line *lines;
     size_t n_lines;
-    uint32_t *first_line; /* [n_layers + 1] first line below each layer */
+    uint32_t *first_line; /* first line below each layer, [n_layers + 1] */
     int columns;          /* width of the whole drawing */
 };
 

@@ -9,7 +9,7 @@
 /* How the pods of a failed job ended. Starts with zeros. */
 struct reason_pods {
     struct buf first; /* why the first failed pod failed */
-    char name[256];   /* of that pod */
+    char name[256];   /* name of the first failed pod */
     unsigned n_pods, n_failed;
 };
 void reason_pods_add(struct reason_pods *pods, const struct object *pod);
@@ -21,8 +21,8 @@ void reason_pods_release(struct reason_pods *pods);
 /** Take the pods of a job in the store. */
 void reason_pods_of(const struct store *store, const char *job_uid, struct reason_pods *pods);
 
-/** Returns whether a message of a job's state says no more than how many pods succeeded and failed;
- * also of NULL. */
+/** Returns whether a message of a job's state says no more than how many pods succeeded and failed.
+ * NULL says no more, either. */
 bool reason_only_counts(const char *message);
 /** Append why a job has failed, from the reason and message of its state (NULL: none): the message,
  * or, if that only counts pods, how they ended. */

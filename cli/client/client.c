@@ -150,7 +150,8 @@ static struct client *open_server(const struct client_place *place, struct error
     client = client_kube_open(usual ? usual : kubeconfig, &options, place->server,
                               place->token_file, err);
     if (!client && err && err->code == ERR_FORBIDDEN)
-        err->code = ERR_INVALID; /* only data directories are FORBIDDEN: client_open_failed */
+        err->code = ERR_INVALID; /* FORBIDDEN is only for data directories, see
+                                  * client_open_failed */
     return client;
 }
 

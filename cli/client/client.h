@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "api/types/text/json_text.h" /* scoped(json) */
+#include "api/types/text/json_text.h" /* for scoped(json) */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
@@ -33,10 +33,11 @@ enum client_access {
 /* What a command connects to: a data directory or a server. */
 struct client_place {
     const char *data_dir;
-    const char *kubeconfig;               /* NULL: $KUBECONFIG where it applies */
-    const char *server;                   /* URL; NULL: the kubeconfig's server */
+    const char *kubeconfig; /* path of the kubeconfig; NULL: $KUBECONFIG where it applies */
+    const char *server;     /* URL; NULL: the kubeconfig's server */
     const char *context, *cluster, *user; /* names in the kubeconfig; NULL: the current ones */
-    const char *token_file;               /* NULL: the user's credentials from the kubeconfig */
+    const char *token_file;               /* file with a token; NULL: the user's credentials from
+                                           * the kubeconfig */
     /* The only exec plugin that may be started for credentials. */
     const char *exec_plugin;
     bool insecure; /* do not verify the server's certificate */
@@ -100,9 +101,9 @@ const char *client_namespace(const struct client *client, const char *given);
 
 struct client_call {
     /* The request; its strings are borrowed until the answer is complete. */
-    const char *method;                /* NULL = GET */
-    const char *target;                /* path and query */
-    const char *accept, *content_type; /* NULL = JSON */
+    const char *method;                /* method of the request; NULL = GET */
+    const char *target;                /* path and query of the request */
+    const char *accept, *content_type; /* media types; NULL = JSON */
     const void *body;
     size_t body_len;
     /* The answer. */
@@ -111,7 +112,7 @@ struct client_call {
     struct error err;
     /* Receives the body in pieces; NULL: the body is gathered in `text`. */
     void (*data)(struct client_call *call, const char *bytes, size_t len);
-    void (*done)(struct client_call *call); /* may be NULL */
+    void (*done)(struct client_call *call); /* called when the call has ended; may be NULL */
     /* private */
     struct client *client;
     LIST_ENTRY(client_call) in_flight; /* le_prev NULL: it is not */

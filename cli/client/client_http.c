@@ -158,7 +158,7 @@ static void on_limit(struct timer *timer)
 static enum client_ran run_until(struct http *http, const struct limit *limit, bool without_calls)
 {
     for (;;) {
-        /* Run every callback, even after one of them has called client_stop. */
+        /* Runs every callback, even after one of them has called client_stop. */
         while (http->ended) {
             struct pending *pending = http->ended;
 

@@ -29,7 +29,7 @@
 
 /* An engine over the whole store or over a part of it. */
 struct side {
-    struct engine *engine; /* NULL: not opened yet */
+    struct engine *engine; /* engine of the data directory; NULL: not opened yet */
     struct api *api;
 };
 

@@ -5,7 +5,7 @@
 #include "cli/client/client.h"
 
 struct event {
-    char *object; /* KIND/NAME: "jobflow/x" */
+    char *object; /* object of the event as KIND/NAME: "jobflow/x" */
     char *ns, *type, *reason, *from, *message;
     int64_t first_ms, last_ms, count;
     int64_t revision; /* event times are whole seconds; the revision orders events of one second */
@@ -13,7 +13,7 @@ struct event {
 };
 
 struct eventlist {
-    struct event *items; /* array of [count] elements */
+    struct event *items; /* the events, [count] */
     size_t count, cap;
 };
 void eventlist_release(struct eventlist *list);
@@ -29,5 +29,5 @@ void event_release(struct event *event);
 
 /** Returns the age column: "12s", or "12s (x3 over 2m)" for a repeated event. Owned. */
 char *event_age(const struct event *event, int64_t now_ms);
-/** Returns the field selector for the events about one object. Owned. */
-char *event_selector(const char *kind_name, const char *name, const char *uid /* NULL = any */);
+/** Returns the field selector for the events about one object. `uid` NULL = any. Owned. */
+char *event_selector(const char *kind_name, const char *name, const char *uid);

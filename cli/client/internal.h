@@ -11,14 +11,14 @@ struct client_ops {
     void (*start)(struct client *client, struct client_call *call);
     void (*cancel)(struct client_call *call);
     enum client_ran (*run)(struct client *client, int64_t timeout_ms);
-    /* NULL for a transport that has `remote`. */
+    /* Runs calls for at most that time. NULL for a transport that has `remote`. */
     void (*pass)(struct client *client, int64_t timeout_ms);
-    /* NULL for a transport without a remote server. */
+    /* Returns the remote server. NULL for a transport without one. */
     struct remote *(*remote)(struct client *client);
     void (*close)(struct client *client); /* frees the transport's struct */
 };
 
-/* Whether a process holds a data directory that is opened in this process. */
+/* Says whether a process holds a data directory that is opened in this process. */
 enum client_holder { HOLDER_NONE, HOLDER_STOPPED };
 
 /* The common part of a client, embedded first in each transport's struct. */
@@ -26,8 +26,9 @@ struct client {
     const struct client_ops *ops;
     char *data_dir;                 /* data directory, or the server's address */
     char *namespace;                /* namespace of its kubeconfig; NULL */
-    enum client_holder holder;      /* of a data directory that is opened in this process */
-    LIST_HEAD(, client_call) calls; /* calls in flight */
+    enum client_holder holder;      /* process that holds a data directory that is opened in this
+                                     * process */
+    LIST_HEAD(, client_call) calls; /* list of the calls in flight */
     bool stopped;
 };
 

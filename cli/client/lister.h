@@ -8,10 +8,12 @@
 
 struct list_query {
     const struct kind *kind;
-    const char *ns;   /* NULL = all namespaces */
-    const char *name; /* NULL = all; otherwise the list has one object or none */
+    const char *ns;   /* namespace of the objects; NULL = all namespaces */
+    const char *name; /* name of the object; NULL = all; otherwise the list has one object or
+                       * none */
     const char *labels, *fields;
-    /* NULL = JSON, pages are Lists; or the media type of a Table, pages are Tables. */
+    /* Media type of the answers. NULL = JSON, pages are Lists; or that of a Table, pages are
+     * Tables. */
     const char *accept;
     const char *include_object; /* how much of each object a Table has: "Object" or "None"; NULL:
                                  * Metadata */

@@ -21,5 +21,5 @@ bool log_jobs_read(json_t *flow, const char *step, struct log_jobs *out, struct 
 void log_jobs_release(struct log_jobs *jobs);
 SCOPED_DEFINE(log_jobs, struct log_jobs, log_jobs_release)
 
-/** Returns whether the job is one of these; its rank. */
+/** Returns whether the job is one of these, and its rank. */
 bool log_jobs_find(const struct log_jobs *jobs, const char *job, int64_t *out_rank);

@@ -12,7 +12,7 @@ static void print_label(const struct log_printer *printer, const struct log_line
             line->reset ? line->reset : "");
 }
 
-/* Where the text begins that follows the last carriage return before `end`. */
+/* Returns the position of the text that follows the last carriage return before `end`. */
 static size_t piece_start(const char *text, size_t end)
 {
     while (end > 0 && text[end - 1] != '\r')
@@ -20,8 +20,8 @@ static size_t piece_start(const char *text, size_t end)
     return end;
 }
 
-/* From where a line is printed: what is new of it, or, when it was interrupted, the text that is
- * seen of it, unless that is about to be rewritten. */
+/* Returns the position from which a line is printed: what is new of it, or, when it was
+ * interrupted, the text that is seen of it, unless that is about to be rewritten. */
 static size_t print_start(const struct log_printer *printer, const struct log_line *line,
                           const char *text, size_t len)
 {

@@ -15,13 +15,13 @@
 
 /* The line that a source is writing. `label` is set by its owner, the rest starts with zeros. */
 struct log_line {
-    const char *label;         /* printed in brackets */
+    const char *label;         /* label of the source, printed in brackets */
     const char *color, *reset; /* colour codes around the brackets; NULL: none */
-    size_t shown;              /* bytes of the line that have been printed */
+    size_t shown;              /* number of bytes of the line that have been printed */
     bool grows;                /* the line has been rewritten */
     bool begun;                /* a part of the line has been printed */
     bool returned;             /* the cursor stands before the brackets */
-    int64_t opened_ns;         /* when the line last began or grew */
+    int64_t opened_ns;         /* time at which the line last began or grew */
 };
 
 struct log_printer {

@@ -156,7 +156,8 @@ static int by_number(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Which of two pods of one name is newer: the one that exists, else the one that started later. */
+/* Compares two pods of one name by age: the one that exists is newer, else the one that started
+ * later. */
 static int by_age(const struct log_source *a, const struct log_source *b)
 {
     int order = (a->kept == NULL) - (b->kept == NULL);
@@ -199,7 +200,7 @@ struct chosen {
 };
 
 struct choice {
-    const struct log_source **items; /* [count] candidates */
+    const struct log_source **items; /* candidates, [count] */
     size_t count;
     struct chosen *chosen;
     size_t n_chosen, cap_chosen;
@@ -273,7 +274,8 @@ static void choose_by_name(struct choice *choice, bool previous)
     }
 }
 
-/* In order of time; pods of one second by rank and name. Containers of a pod stay in order. */
+/* Compares two logs by time; pods of one second by rank and name. Containers of a pod stay in
+ * order. */
 static int by_time(const void *a, const void *b)
 {
     const struct chosen *x = a, *y = b;

@@ -24,9 +24,9 @@ struct log_source {
     char *ns, *pod, *uid;
     char *kept; /* name of the PodLog; NULL: the pod exists */
     char *job, *job_uid;
-    int64_t attempt; /* 0: not known */
+    int64_t attempt; /* attempt of the step; 0: not known */
     int64_t start_ms, revision, rank;
-    struct log_container *containers; /* [n_containers] those that run or have run */
+    struct log_container *containers; /* containers that run or have run, [n_containers] */
     size_t n_containers;
 };
 

@@ -15,9 +15,9 @@ struct log_request {
     const char *labels;          /* label selector of the pods; NULL: any */
     const struct log_jobs *jobs; /* show only pods of these jobs; NULL: any */
     const char *pod;             /* show only pods of this name; NULL: any */
-    const char *container;       /* NULL: every one */
+    const char *container;       /* container whose logs are shown; NULL: every one */
     bool first_container;        /* show only the first container that is no init container */
-    int64_t attempt;             /* 0: the newest that has run */
+    int64_t attempt;             /* attempt whose logs are shown; 0: the newest that has run */
     bool previous;
     const struct kind *until; /* following ends with this object; NULL: when its logs end */
     const char *until_name;

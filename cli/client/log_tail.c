@@ -14,17 +14,18 @@
 #include "cli/client/resource.h"
 #include "cli/command/command.h"
 
-/* One container's log. */
+/* The log of one container that is followed. */
 struct stream {
     struct client_call call;
     struct logtail *tail;
-    char *key; /* UID/CONTAINER/RESTART */
+    char *key; /* key of the log: UID/CONTAINER/RESTART */
     char *target, *label;
-    char *kept_target; /* of the log that is kept when the pod is gone; NULL: it is the target */
+    char *kept_target; /* path of the log that is kept when the pod is gone; NULL: it is the
+                        * target */
     struct log_line line;
-    struct buf partial;  /* an unfinished line */
+    struct buf partial;  /* text of an unfinished line */
     struct stream *next; /* queue of waiting streams */
-    size_t taken, skip;  /* bytes received; bytes to skip when the log is read again */
+    size_t taken, skip;  /* bytes received, and bytes to skip when the log is read again */
     bool is_cut;
     UT_hash_handle hh;
 };

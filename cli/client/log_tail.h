@@ -10,9 +10,9 @@
 struct logtail_options {
     bool follow, timestamps;
     int64_t tail;        /* lines; -1 = all */
-    int64_t since_s;     /* 0 = all */
+    int64_t since_s;     /* only lines of the last seconds; 0 = all */
     int64_t limit_bytes; /* per container; 0 = no limit */
-    bool prefix;         /* [POD/CONTAINER] before each line */
+    bool prefix;         /* each line begins with [POD/CONTAINER] */
     size_t at_once;      /* logs read concurrently; 1 prints them one after another */
 };
 

@@ -15,7 +15,7 @@ enum object_form { OBJECT_YAML, OBJECT_JSON, OBJECT_NAME, OBJECT_JSONPATH };
 struct objectprint {
     FILE *out;
     enum object_form form;
-    const char *jsonpath; /* the expression */
+    const char *jsonpath; /* the expression of -o jsonpath */
     bool as_list;         /* print as items of a List, not as separate documents */
     size_t printed;
     json_t *items; /* private: items of the List that a JSONPath is applied to */

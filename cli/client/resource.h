@@ -6,11 +6,12 @@
 
 struct resource {
     const struct kind *kind;
-    const char *name; /* NULL = every object of the kind; borrowed from the command line */
+    const char *name; /* name of the object, borrowed from the command line; NULL = every object of
+                       * the kind */
 };
 
 struct resources {
-    struct resource *items; /* [count]; resources of one kind are adjacent */
+    struct resource *items; /* the resources, [count]; those of one kind are adjacent */
     size_t count, cap;
     bool many_kinds; /* names are printed with their kind */
 };

@@ -17,7 +17,7 @@ static bool refuse(const char *text, struct error *err)
                      text);
 }
 
-/* Splits NAME[=VALUE]. */
+/* Splits a condition NAME[=VALUE]. */
 static bool split(const char *text, struct condition *out)
 {
     const char *equals = strchr(text, '=');
@@ -27,7 +27,7 @@ static bool split(const char *text, struct condition *out)
     return *out->name != '\0';
 }
 
-/* Splits {PATH}[=VALUE]. */
+/* Splits a condition {PATH}[=VALUE]. */
 static bool split_path(const char *text, struct condition *out)
 {
     const char *end = *text == '{' ? strchr(text, '}') : text + strcspn(text, "=");
@@ -94,7 +94,7 @@ const char *condition_phase(const json_t *object)
     return phase ? phase : "";
 }
 
-/* Final phases, per kind. */
+/* The final phases of each kind. */
 static const struct {
     const char *kind, *phase;
     bool well;

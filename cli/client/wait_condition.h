@@ -8,17 +8,17 @@
 #include "base/error.h"
 
 enum condition_kind {
-    CONDITION_END, /* no --for: the flow, job or pod has ended, successfully or not */
+    CONDITION_END, /* without --for: the flow, job or pod has ended, successfully or not */
     CONDITION_DELETE,
-    CONDITION_STATUS, /* condition=NAME[=VALUE] */
-    CONDITION_PHASE,  /* phase=NAME */
-    CONDITION_PATH,   /* jsonpath={…}[=VALUE] */
+    CONDITION_STATUS, /* --for condition=NAME[=VALUE] */
+    CONDITION_PHASE,  /* --for phase=NAME */
+    CONDITION_PATH,   /* --for jsonpath={…}[=VALUE] */
 };
 
 struct condition {
     enum condition_kind kind;
     char *name;  /* condition, phase or path; owned */
-    char *value; /* owned; NULL = any */
+    char *value; /* value that is waited for, owned; NULL = any */
 };
 
 enum condition_verdict {

@@ -31,7 +31,7 @@ struct backup {
     struct client_call call;
     int fd;
     uint64_t bytes;
-    struct error err; /* error while writing */
+    struct error err; /* error while writing the file */
 };
 
 static void on_data(struct client_call *call, const char *bytes, size_t len)

@@ -51,7 +51,7 @@ static const struct convert_options defaults = {.place = CLIENT_PLACE_USUAL, .ou
 
 struct conversion {
     const struct convert_options *options;
-    json_t *patch; /* owned, or NULL */
+    json_t *patch; /* patch of the step, owned, or NULL */
     json_t *made;  /* converted objects; owned list */
 };
 

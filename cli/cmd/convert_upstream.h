@@ -8,7 +8,7 @@
 
 struct convert_upstream_options {
     const char *target;    /* volcano-1.13; NULL = the default */
-    const char *namespace; /* of objects that name none; NULL = default */
+    const char *namespace; /* namespace of objects that name none; NULL = default */
     struct flag_list parameters;
 };
 

@@ -49,7 +49,7 @@ struct victim {
 struct deletion {
     const struct delete_options *options;
     struct client *client;
-    struct victim *victims; /* array of [count] elements */
+    struct victim *victims; /* objects to be deleted, [count] */
     size_t count, cap;
     int code;
 };

@@ -55,7 +55,7 @@ enum verdict { WELL, WARNING, WRONG };
 
 struct finding {
     const struct doctor_options *options;
-    struct buf text; /* the state */
+    struct buf text; /* state that is shown */
     struct buf hint; /* what to do about it; may be empty */
 };
 

@@ -177,7 +177,7 @@ static void print_steps(struct answer *answer, bool all)
     for (uint32_t i = 0; full && i < n; i++)
         steps[i] = i;
     if (view->n_steps > FULL_STEPS)
-        answer->about.client = NULL; /* no API requests per step for so many steps */
+        answer->about.client = NULL; /* a large flow gets no requests for each step */
     print_table(answer, steps, n);
     mem_free(steps);
     if (n < view->n_steps)
@@ -211,7 +211,7 @@ static void print_line(const char *key, const char *text)
 
 struct chain {
     struct answer *answer;
-    bool *printed; /* [n_steps] already printed */
+    bool *printed; /* for each step whether it was printed, [n_steps] */
     int lines;
 };
 

@@ -367,7 +367,7 @@ static int get_run(struct get *get)
 static void print_bytes(struct client_call *call, const char *bytes, size_t len)
 {
     fwrite(bytes, 1, len, stdout);
-    fflush(stdout); /* in a watch, each event appears at once */
+    fflush(stdout); /* in a watch, each event is printed at once */
 }
 
 static int get_raw(const struct get_options *options, int n_operands)

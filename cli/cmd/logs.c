@@ -136,7 +136,7 @@ static bool were_kept(const struct logs *logs)
     return false;
 }
 
-/* What there is instead, or why there is nothing, as far as the status says. */
+/* Appends which logs there are instead, or why there are none, as far as the status says. */
 static void add_reason(const struct logs *logs, const struct log_found *found, struct buf *out)
 {
     const json_t *state = json_object_get(json_object_get(logs->doc, "status"), "state");

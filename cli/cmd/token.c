@@ -41,7 +41,7 @@ struct request {
     const char *data_dir;
     int n_names;
     char **names;
-    char text[BEARER_TEXT + 1]; /* the created token */
+    char text[BEARER_TEXT + 1]; /* text of the created token */
 };
 
 static int failed(const struct error *err)

@@ -114,7 +114,8 @@ struct options {
     bool all_namespaces;
 };
 
-/* vcctl exits with 0 when an object is refused, and so does --jobflow-compat=upstream. */
+/* Returns the exit code. vcctl exits with 0 when an object is refused, and so does
+ * --jobflow-compat=upstream. */
 static int exit_code(const struct options *options, int code)
 {
     if (code != EXIT_REFUSED)

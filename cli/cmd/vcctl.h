@@ -27,7 +27,7 @@ struct vcctl_verb {
     const struct flag *flags;
     int (*run)(const void *options, int n_operands, char **operands);
 };
-/** create, list, get, delete, describe; ends with {0}. */
+/** The verbs create, list, get, delete and describe; a zero row ends the table. */
 extern const struct vcctl_verb vcctl_verbs[];
 
 /* The options of the commands behind the verbs; `vcctl` is NULL unless they run as an alias. */

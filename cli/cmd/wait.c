@@ -46,8 +46,8 @@ static const struct wait_options defaults = {.place = CLIENT_PLACE_USUAL, .timeo
 struct wait {
     const struct wait_options *options;
     struct condition condition;
-    int64_t began_ns, ends_ns; /* monotonic; INT64_MAX = no deadline */
-    struct client *client;     /* NULL: must be opened (again) */
+    int64_t began_ns, ends_ns; /* monotonic times; ends_ns INT64_MAX = no deadline */
+    struct client *client;     /* open client; NULL: it must be opened (again) */
     struct watcher watcher;
     const struct resource *resource; /* the resource being waited for */
     enum condition_verdict verdict;
@@ -230,7 +230,7 @@ static int wait_for(struct wait *wait, const struct resource *resource)
 struct selected {
     struct resources *resources;
     const struct kind *kind;
-    char **names; /* [count] owned */
+    char **names; /* names of the objects, [count]; owned */
     size_t count, cap;
 };
 

@@ -26,8 +26,8 @@ enum exit_code {
 
 enum flag_type {
     FLAG_END = 0,
-    FLAG_BOOL,     /* bool */
-    FLAG_STR,      /* const char * */
+    FLAG_BOOL,     /* the member is a bool */
+    FLAG_STR,      /* the member is a const char * */
     FLAG_INT,      /* int64_t, within min and max */
     FLAG_DURATION, /* int64_t milliseconds; "90s", "1h30m", bare numbers are seconds */
     FLAG_CHOICE,   /* const char *, one of `choices` */
@@ -41,12 +41,12 @@ struct flag_list {
 
 struct flag {
     enum flag_type type;
-    const char *name; /* name without dashes */
-    char letter;      /* 0 = none */
+    const char *name; /* name of the flag without dashes */
+    char letter;      /* letter of the short form; 0 = none */
     const char *placeholder;
     const char *help;                                   /* one sentence, lower case, no full stop */
     size_t offset;                                      /* into the command's options struct */
-    const char *const *choices;                         /* NULL-terminated */
+    const char *const *choices;                         /* texts that are allowed, ended by NULL */
     int64_t min, max;                                   /* FLAG_INT; both 0 = non-negative */
     bool (*check)(const char *text, struct error *err); /* further check of the text; NULL: none */
     bool live; /* a running command accepts a new value from its settings file */
@@ -54,23 +54,23 @@ struct flag {
 
 struct command {
     const char *name;
-    const char *operands;     /* "FILE…" */
-    const char *summary;      /* one line */
-    const char *details;      /* paragraphs, or NULL */
+    const char *operands;     /* operands in the help, such as "FILE…" */
+    const char *summary;      /* summary in one line */
+    const char *details;      /* paragraphs of the help, or NULL */
     const char *examples;     /* lines of "command   # what it does", or NULL */
     const struct flag *flags; /* ends with {0}; global flags are added */
     size_t options_size;
     const void *defaults;           /* initial value of the options struct, or NULL for zeroes */
     int min_operands, max_operands; /* max -1 = any number */
-    /* For completion: "file", "resource", "step" (a flow, then one of its steps), "command",
-     * "shell", or NULL. */
+    /* The kind of operands for completion: "file", "resource", "step" (a flow, then one of its
+     * steps), "command", "shell", or NULL. */
     const char *operand_kind;
     int (*run)(const void *options, int n_operands, char **operands);
 };
 
 /* Every command, in the order of `help`; ends with NULL. */
 extern const struct command *const commands[];
-const struct command *command_find(const char *name); /* NULL if unknown */
+const struct command *command_find(const char *name); /* returns NULL for an unknown name */
 /** The command that an unknown word probably means, as it is typed; NULL: none. It has the letters
  * of the word nearly, or does what other programs call by that word. */
 const char *command_suggested(const char *name);
@@ -97,4 +97,4 @@ void cli_error(const struct error *err);
 void cli_errorf(const char *format, ...) PRINTF_LIKE(1, 2);
 void cli_warnf(const char *format, ...) PRINTF_LIKE(1, 2);
 
-extern const char cli_program[]; /* "jobflow" */
+extern const char cli_program[]; /* name of the program, "jobflow" */

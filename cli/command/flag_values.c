@@ -28,7 +28,8 @@ static bool parse_int(const char *text, int64_t *out)
 
 static bool store_bool(const struct flag *flag, const char *text, void *member, struct error *err)
 {
-    *(bool *)member = !text || strcmp(text, "false") != 0; /* --flag, --flag=true, --flag=false */
+    /* The forms are --flag, --flag=true and --flag=false. */
+    *(bool *)member = !text || strcmp(text, "false") != 0;
     if (!text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         return true;
     return error_set(err, ERR_INVALID, "", "\"%s\" is neither true nor false", text);

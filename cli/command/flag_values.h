@@ -4,7 +4,8 @@
  */
 #include "cli/command/command.h"
 
-const struct flag *flag_named(const struct flag *flags, const char *name); /* NULL if unknown */
+/** Returns NULL for an unknown name. */
+const struct flag *flag_named(const struct flag *flags, const char *name);
 /** Sets a flag of its command's options; a list flag gets another item. `text` is borrowed for the
  * life of the options; NULL for a FLAG_BOOL without a value. Returns false with INVALID, which
  * says which values are valid. */

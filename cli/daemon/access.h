@@ -26,7 +26,8 @@ bool access_check_dir(const char *data_dir, struct error *err);
  * them, owned, or NULL with `err` set. */
 struct tls_context *access_tls(const char *data_dir, const char *const *hosts, size_t n_hosts,
                                int64_t now_ms, struct error *err);
-/** How many days before its end a certificate is renewed, and its lifetime in days. */
+/** The number of days before its end at which a certificate is renewed, and its lifetime in
+ * days. */
 enum { ACCESS_RENEW_DAYS = 120, ACCESS_CERTIFICATE_DAYS = 365 };
 
 /** Writes the administrator's kubeconfig for `server`; a token in it that is still valid is kept.

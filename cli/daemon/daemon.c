@@ -91,7 +91,7 @@ static int64_t sim_speed(const struct daemon_options *options)
     return options->sim_speed ? options->sim_speed : 1;
 }
 
-/* Owned; NULL when the environment names no place for state. */
+/* Returns the data directory (owned), or NULL when the environment names no place for state. */
 static char *directory_of(const struct daemon_options *options)
 {
     scoped_str usual = access_default_dir();

@@ -15,20 +15,20 @@ struct daemon_options {
     int64_t sim_speed;                /* 0: not given */
     const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     const char *isolation, *network, *durability;
-    const char *deletion_protection, *updates; /* see rule DC-02 */
-    const char *compat;                        /* design | upstream */
+    const char *deletion_protection, *updates; /* settings of flows (DC-02) */
+    const char *compat;                        /* design or upstream */
     const char *controllers;                   /* controllers that run: cli/engine/controllers.h */
     const char *log_format;
     const char *config;                   /* settings file, already read */
-    int64_t max_connections, max_watches; /* 0: the defaults */
-    int64_t max_flow_steps;               /* 0: the default */
+    int64_t max_connections, max_watches; /* limits of connections and watches; 0: the defaults */
+    int64_t max_flow_steps;               /* largest number of steps of a flow; 0: the default */
     int64_t max_pods;
-    const char *node_resources; /* NULL = all resources of the machine */
+    const char *node_resources; /* resources that pods may use; NULL = all of the machine */
     int64_t restart_backoff_ms;
     const char *backup_dir; /* NULL: no backups by itself */
     int64_t backup_every_ms, backup_keep;
     bool trust_editors;           /* pods are not confined, whoever wrote them (DC-27) */
-    bool allow_key_arguments;     /* see rule SEC-29 */
+    bool allow_key_arguments;     /* private keys in arguments of plugins are accepted (SEC-29) */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */
     bool serve_damaged;           /* serve a damaged store for reading; nothing runs */

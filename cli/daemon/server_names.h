@@ -9,7 +9,7 @@
 enum { SERVER_NAMES_MAX = 160 };
 
 struct server_names {
-    const char *texts[SERVER_NAMES_MAX]; /* owned */
+    const char *texts[SERVER_NAMES_MAX]; /* the names, owned */
     struct host_list list;               /* the list of those texts */
 };
 

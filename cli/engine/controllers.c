@@ -13,7 +13,7 @@
 #define CONTROLLER_TEXT(name, text) text,
 static const char *const names[] = {CONTROLLERS(CONTROLLER_TEXT)};
 #undef CONTROLLER_TEXT
-/* These always run: the list may name them but cannot switch them off. */
+/* The controllers that always run: the list may name them but cannot switch them off. */
 static const char *const built_in[] = {"gc", "queue", "podgroup", "pg"};
 
 enum { ALWAYS = CONTROLLER_N, UNKNOWN };

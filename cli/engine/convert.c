@@ -167,7 +167,7 @@ static void set_member(json_t *metadata, const char *map, const char *key, const
     json_object_set_new(members, key, json_string(value));
 }
 
-/* Consumes `spec`; NULL gives NULL. */
+/* Returns the document of a Job with this spec, which is freed; NULL gives NULL. */
 static json_t *job_document(const json_t *template, const char *name, const char *ns, json_t *spec)
 {
     const char *its_ns = doc_text(template, "metadata.namespace");

@@ -18,6 +18,6 @@ json_t *convert_to_template(const json_t *job, const char *name);
  */
 json_t *convert_to_job(const json_t *template, const char *name, const char *ns,
                        const json_t *patch, struct error *err);
-/** As convert_to_job for a stored template, without the name. */
+/** Converts a stored template as convert_to_job does, without the name. */
 json_t *convert_stored_to_job(const struct object *template, const json_t *patch,
                               struct error *err);

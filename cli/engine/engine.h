@@ -11,22 +11,22 @@
 struct engine;
 
 struct engine_options {
-    const char *data_dir; /* NULL = in memory only (validation, tests) */
+    const char *data_dir; /* data directory; NULL = in memory only (validation, tests) */
     enum store_sync sync;
-    bool sim;          /* nothing is executed */
-    int64_t sim_speed; /* 0: a simulation has a virtual clock; N: the real one, and pods take 1/N of
-                          their time */
-    bool compat_upstream;                            /* --jobflow-compat=upstream */
-    bool allow_flow_updates, no_deletion_protection; /* see rule DC-02 */
+    bool sim;          /* a simulation: nothing is executed */
+    int64_t sim_speed; /* 0: a simulation has a virtual clock; N: it has the real one, and pods take
+                        * 1/N of their time */
+    bool compat_upstream;                            /* setting --jobflow-compat=upstream */
+    bool allow_flow_updates, no_deletion_protection; /* settings of flows (DC-02) */
     /* Refuse arguments that a plugin would ignore. */
     bool strict_plugin_arguments;
     bool gc_aborted; /* ttlSecondsAfterFinished applies to aborted jobs too */
-    /* Create what clients expect: kube-system, default service accounts. */
+    /* Create the objects that clients expect: kube-system, default service accounts. */
     bool cluster_objects;
     bool no_key_arguments;      /* refuse private keys in arguments (SEC-29) */
     bool no_low_ports;          /* warn of jobs whose sshd would listen below 1024 */
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
-    int max_pods;               /* 0 = one per CPU */
+    int max_pods;               /* how many pods may run at once; 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = all resources of the machine */
     bool own_keyrings;     /* plain pods do not share the session keyring of whoever starts them */
     const char *isolation; /* level of every pod; NULL = the level each pod needs */

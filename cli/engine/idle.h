@@ -11,9 +11,9 @@ struct idle_timer {
     bool asked; /* a request was answered since the timer was started */
 };
 
-/** Borrows `loop` until the stop. */
+/** Starts the timer. It borrows `loop` until the stop. */
 void idle_timer_start(struct idle_timer *rest, struct loop *loop);
 void idle_timer_stop(struct idle_timer *rest); /* a zeroed struct is fine */
 
-/** Call for each answered request. */
+/** Notes that something was done. Call it for each answered request. */
 void idle_timer_note(struct idle_timer *rest);

@@ -29,7 +29,8 @@ static bool is_shim(const char *pid)
     return n > 0 && strcmp(name, "jobflow-shim") == 0;
 }
 
-/* Matches "DIR/node/shims/…/log (deleted)". */
+/* Returns whether a process has "DIR/node/shims/…/log (deleted)" open, so that its data directory
+ * was deleted. */
 static bool data_dir_deleted(const char *pid, const char *data_dir)
 {
     static const char deleted[] = " (deleted)";

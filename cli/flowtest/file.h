@@ -7,9 +7,9 @@
 #include "base/scoped.h"
 
 struct test_outcome {
-    int64_t duration_ns; /* -1 = 0s */
+    int64_t duration_ns; /* how long the container runs; -1 = 0s */
     int32_t exit_code;
-    const char *message; /* NULL: none */
+    const char *message; /* termination message; NULL: none */
     struct str_map outputs;
 };
 
@@ -39,8 +39,8 @@ struct test_mock {
 struct test_step_body {
     const char *phase, *reason;
     struct opt_i32 attempts;
-    int64_t start_ns, duration_ns; /* -1 = not compared */
-    json_t *job;                   /* NULL: not compared */
+    int64_t start_ns, duration_ns; /* expected times; -1 = not compared */
+    json_t *job;                   /* expected members of the job; NULL: not compared */
 };
 
 struct test_step {
@@ -50,8 +50,8 @@ struct test_step {
 
 struct test_case {
     const char *name;
-    int64_t timeout_ns; /* -1: the default */
-    int32_t max_pods;   /* 0: the default */
+    int64_t timeout_ns; /* time limit of the test; -1: the default */
+    int32_t max_pods;   /* how many pods may run at once; 0: the default */
     struct str_map parameters;
     struct {
         struct test_mock *items;
@@ -69,9 +69,10 @@ struct test_case {
 };
 
 struct test_file {
-    const char *path; /* borrowed */
+    const char *path; /* path of the file; borrowed */
     struct str_list manifests;
-    const char *flow, *namespace; /* NULL: the only flow; NULL: "default" */
+    const char *flow, *namespace; /* the tested flow, NULL: the only flow; its namespace, NULL:
+                                   * "default" */
     struct {
         struct test_case *items;
         size_t count;

@@ -37,7 +37,7 @@ struct running {
     struct turn_hook turn;
     uint64_t news, seen_news;
     uint32_t quiet_turns;
-    bool *began; /* [n_steps of the watched flow] the step has started */
+    bool *began; /* for each step of the watched flow whether it has started */
 };
 
 static const struct test_mock *mock_of(const struct running *run, const struct object *job)

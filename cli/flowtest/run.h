@@ -24,10 +24,10 @@ struct flowtest_run_step {
 struct flowtest_run {
     enum flowtest_run_end end;
     struct flow_view *view;                    /* view of the flow's final state; owned */
-    struct flowtest_run_step *steps;           /* array of [view->n_steps] elements */
+    struct flowtest_run_step *steps;           /* results of the steps, [view->n_steps] */
     struct flowtest_run_iteration *iterations; /* started iterations of loops, hash by name */
-    json_t *order;   /* [name] of steps and iterations in the order of their starts; owned */
-    int64_t took_ms; /* virtual time */
+    json_t *order;   /* names of steps and iterations in the order of their starts, [name]; owned */
+    int64_t took_ms; /* how long the flow took in virtual time */
     json_t *jobs;    /* {name: Job} newest jobs of the steps whose jobs the test compares; owned */
 };
 

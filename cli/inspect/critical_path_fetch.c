@@ -17,7 +17,7 @@ struct path_fetch {
     struct flow_view *view;
     struct client *client;
     uint32_t requests;
-    uint32_t *steps; /* [count] backwards */
+    uint32_t *steps; /* steps of the path backwards, [count] */
     uint32_t count;
 };
 
@@ -88,8 +88,8 @@ static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *know
     return best;
 }
 
-/* When very many steps run, the status names only some; the start of another is read from its job.
- * */
+/* Fetches the start of a step from its job. When very many steps run, the status names only
+ * some. */
 static void fetch_start(struct path_fetch *fetch, struct flow_view_step *step)
 {
     scoped_str name = mem_printf("%s-%s", fetch->view->name, step->name);

@@ -79,7 +79,7 @@ char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms)
     return mem_strdup(text);
 }
 
-/* kubectl's own annotation, which kubectl describe leaves out too. */
+/* An annotation of kubectl itself, which kubectl describe leaves out too. */
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 /* Prints pairs as "a=b", one a line. */
@@ -103,7 +103,7 @@ static void describe_pairs(const char *key, json_t *pairs)
         puts("<none>");
 }
 
-/* "creationTimestamp" → "Creation Timestamp" */
+/* Prints the name of a member as words: "creationTimestamp" becomes "Creation Timestamp". */
 static void print_words(const char *name)
 {
     for (size_t i = 0; name[i]; i++) {
@@ -291,7 +291,8 @@ static void describe_other(const struct describer *d)
         if (strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0 ||
             strcmp(name, "metadata") == 0)
             continue;
-        if (strcmp(name, "data") == 0 && d->kind == &kind_secret) { /* sizes, not secrets */
+        /* Of a Secret only the sizes are printed. */
+        if (strcmp(name, "data") == 0 && d->kind == &kind_secret) {
             printf("Data:  %zu members\n", json_object_size(member));
             continue;
         }

@@ -30,7 +30,7 @@ void describe_queue(const struct describer *d);
 /** Print the delayed actions of a job that are pending, and when they are due. */
 void describe_due(const struct describer *d);
 
-/* Helpers of the parts. */
+/* The functions from here on are helpers of the parts. */
 
 /** Print "Key:       text"; nothing for NULL and "". */
 void describe_line(const char *key, const char *text);

@@ -33,7 +33,7 @@ static const json_t *task_of(const struct describer *d, const char *name)
     return NULL;
 }
 
-/* Consumes `cause`. */
+/* Adds a delayed action, and frees `cause`. */
 static void add(struct due *due, const json_t *policy, int64_t since_ms, char *cause)
 {
     const char *action = doc_text(policy, "action"), *timeout = doc_text(policy, "timeout");
@@ -67,7 +67,7 @@ static char *cause_of(const struct describer *d, const char *event, const char *
     return mem_printf("%s of pod %s-%s-%s", event, d->name, task, pods);
 }
 
-/* EVENT/task[1]/TASK/FROM-TO@MS or EVENT/job[0]@MS */
+/* Adds the action that a note stands for: EVENT/task[1]/TASK/FROM-TO@MS or EVENT/job[0]@MS. */
 static void add_noted(struct due *due, const char *note)
 {
     char event[32], source[8], task[64] = "", pods[32] = "";

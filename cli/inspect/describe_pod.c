@@ -22,7 +22,7 @@ static const json_t *status_of(const json_t *pod, const char *list, const char *
     return NULL;
 }
 
-/* command and args as one line; owned. */
+/* Returns command and args as one line; owned. */
 static char *command_line(const json_t *container)
 {
     static const char *const lists[] = {"command", "args"};

@@ -219,8 +219,8 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
         buf_str(out, ", or until its probes pass");
 }
 
-/* For each step, the failed step before it that keeps it from running; of several the last in
- * topological order; UINT32_MAX when there is none. Computed once for all steps. */
+/* Returns for each step the failed step before it that keeps it from running, of several the last
+ * in topological order; UINT32_MAX when there is none. It is computed once for all steps. */
 static const uint32_t *failures_before(struct explain *explain)
 {
     const struct flow_view *view = explain->view;
@@ -422,7 +422,8 @@ static void explain_completed(struct explain *explain, uint32_t i, struct buf *o
         buf_printf(out, ", in attempt %d", (int)step->attempts);
 }
 
-/* As a run tells it. Without pods the exit codes of the newest attempt are known from the status. */
+/* Explains a failed step as a run does. Without pods the exit codes of the newest attempt are known
+ * from the status. */
 static void explain_failed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view_step *step = &explain->view->steps[i];

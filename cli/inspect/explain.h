@@ -10,10 +10,10 @@
 
 struct explain {
     struct flow_view *view; /* linked when that is needed */
-    struct client *client;  /* NULL: nothing beyond the view is asked */
+    struct client *client;  /* client that reads more; NULL: only the view is used */
     int64_t now_ms;
-    /* private: computed on first use */
-    uint32_t *failed_before; /* array of [n_steps] elements */
+    /* The members from here on are private and computed on first use. */
+    uint32_t *failed_before; /* for each step the failed step before it, [n_steps] */
     json_t *groups;
 };
 void explain_release(struct explain *explain);

@@ -62,7 +62,7 @@ static void write_names(const struct path_writer *w, enum part part, const uint3
         buf_printf(w->out, "%s(%u more)", w->arrow, n - to);
 }
 
-/* When the part began and ended; of a part that is not over, when it is expected to end. */
+/* Writes when the part began and ended; of a part that is not over, when it is expected to end. */
 static void write_time(const struct path_writer *w, enum part part, const uint32_t *path,
                        uint32_t n)
 {

@@ -20,20 +20,21 @@ struct flow_source_options {
 };
 
 struct flow_source {
-    json_t *flow;          /* owned document of a flow in a file, with the stored status; or NULL */
+    json_t *flow;          /* document of a flow in a file, with the stored status, owned; NULL: the
+                            * flow is stored */
     struct buf text;       /* text of a stored flow, until its view is made */
-    json_t *templates;     /* owned: {name: JobTemplate} of its namespace */
+    json_t *templates;     /* templates of the namespace, {name: JobTemplate}; owned */
     struct client *client; /* client that reads the flow's jobs; NULL: they cannot be read */
     bool past, brief;      /* copied from the options */
-    const struct manifest *manifest; /* NULL: from the store */
+    const struct manifest *manifest; /* manifest of the flow; NULL: it comes from the store */
     const char *ns;
 };
 
 struct flow_sources {
-    struct flow_source *items; /* array of [count] elements */
+    struct flow_source *items; /* the sources, [count] */
     size_t count, cap;
     struct manifests set;  /* manifests of the files */
-    struct client *client; /* NULL: nothing is stored, or nothing was asked */
+    struct client *client; /* client of the store; NULL: nothing is stored, or nothing was asked */
 };
 
 /** Load the flows that the operands name; several files make one set. Problems are printed. Returns

@@ -25,7 +25,7 @@ static const size_t file_max_bytes = (size_t)512 << 20;
 struct manifest_file {
     char *name;
     struct yaml_stream *stream;
-    char **paths; /* [n_paths] of the directory's entries */
+    char **paths; /* paths of the directory's entries, [n_paths] */
     size_t n_paths, cap;
 };
 

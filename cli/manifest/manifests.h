@@ -13,16 +13,16 @@ struct loop;
 
 struct manifest {
     const char *file;           /* path as given by the user */
-    struct yaml_stream *stream; /* borrowed from the set */
+    struct yaml_stream *stream; /* document of the manifest; borrowed from the set */
     size_t document;            /* index in the stream */
-    const char *path;           /* "" or "items[3]": the object's path inside a List */
+    const char *path;           /* path of the object inside a List, such as "items[3]"; "" */
     json_t *doc;                /* the object; borrowed from the stream */
     const struct kind *kind;
     bool unchanged; /* the run's store already holds an equal object (set by preflight) */
 };
 
 struct manifests {
-    struct manifest *items; /* [count] in the order read */
+    struct manifest *items; /* the manifests in the order read, [count] */
     size_t count, cap;
     struct manifest_file *files; /* private to this module */
     size_t n_files, files_cap;
@@ -39,7 +39,7 @@ SCOPED_DEFINE(manifests, struct manifests, manifests_release)
 
 /* Copies of the documents as they were written: checks set defaults and namespaces in the set. */
 struct manifest_docs {
-    json_t **items; /* [count], as the set's; owned */
+    json_t **items; /* documents in the order of the set, [count]; owned */
     size_t count;
 };
 void manifest_docs_copy(const struct manifests *set, struct manifest_docs *out);

@@ -24,7 +24,7 @@ enum { QUEUE_DEPTH_MAX = 16 }; /* a chain of queues that is longer is a cycle */
 struct fit {
     struct machine machine;
     struct machine_resources resources; /* owns the names of the machine's extras */
-    struct node_set nodes;              /* the machine */
+    struct node_set nodes;              /* nodes of the machine */
     json_t *node;                       /* the daemon's Node, which owns the names; or NULL */
 };
 

@@ -11,7 +11,7 @@
 #include "cli/client/client.h"
 #include "node/machine/amount.h"
 
-struct fit; /* a machine */
+struct fit; /* the machine that jobs must fit */
 
 struct fit_options {
     int max_pods;               /* value of -j; 0: any number */

@@ -11,7 +11,7 @@ struct gangfit {
     const struct jobflow_spec *spec;
     /* [steps] resources that each step's job needs at once; 0: unknown. */
     const struct amount *needs;
-    const struct fit *fit; /* the machine */
+    const struct fit *fit; /* the machine that the gang must fit */
 };
 
 /** Reports each gang of an admitted flow that can never start, with its field, figures and a

@@ -25,7 +25,8 @@ struct preflight_run {
     const struct preflight_options *options;
     struct preflight_result *result;
     struct engine *scratch;
-    struct preflight_warning *warnings; /* [n_warnings]; printed only when there is no error */
+    struct preflight_warning *warnings; /* the warnings, [n_warnings]; printed only when there is no
+                                         * error */
     size_t n_warnings, warnings_cap;
     struct preflight_origin *origins; /* origins by uid */
 };
@@ -56,8 +57,8 @@ void preflight_findings_release(struct preflight_run *run);
 void preflight_forget_version(json_t *doc);
 /** Copies objects that the files may refer to from options->live into the scratch store. */
 void preflight_load_live(struct preflight_run *run);
-/** As preflight_load_live, from options->known. An object defined in the files takes precedence.
- */
+/** Loads the objects of options->known as preflight_load_live does. An object defined in the files
+ * takes precedence. */
 void preflight_load_known(struct preflight_run *run);
 /** Adds the templates that the stored flow of this name has pinned (jobflow/pin.h), owned by the
  * uid that `flow` has in the scratch store. */

@@ -13,7 +13,7 @@
 struct copies {
     struct preflight_run *run;
     const struct object *flow;
-    const struct object **items; /* array of [count] elements */
+    const struct object **items; /* the objects, [count] */
     size_t count, cap;
 };
 

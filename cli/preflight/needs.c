@@ -92,7 +92,8 @@ static bool names_template(const json_t *flow, const char *ns, const char *name)
     return false;
 }
 
-/* Does a flow of the files make jobs of the template? Bare jobs are started as they are. */
+/* Returns whether a flow of the files makes jobs of the template. Bare jobs are started as they
+ * are. */
 static bool is_started(const struct manifests *set, const struct manifest *manifest)
 {
     const char *ns = doc_text(manifest->doc, "metadata.namespace");

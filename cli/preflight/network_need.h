@@ -1,7 +1,8 @@
 #pragma once
 /*
- * Whether jobs of the files need a network of their own: because their sshd listens on a port below
- * 1024, where this user may listen only in such a network, or because they are nodes of Ray.
+ * Finds out whether jobs of the files need a network of their own: because their sshd listens on a
+ * port below 1024, where this user may listen only in such a network, or because they are nodes of
+ * Ray.
  */
 #include "cli/manifest/manifests.h"
 
@@ -11,7 +12,7 @@ enum network_need {
     NETWORK_OWN,
 };
 
-/** What the files need. `*out` is the manifest that has the plugin, and `why` (with its field) says
- * what the plugin does. O(size of the files) when a job has one of these plugins. */
+/** Returns the need of the files. `*out` is the manifest that has the plugin, and `why` (with its
+ * field) says what the plugin does. O(size of the files) when a job has one of these plugins. */
 enum network_need preflight_network_need(const struct manifests *set, const struct manifest **out,
                                          struct error *why);

@@ -223,7 +223,7 @@ static void collect_gang(void *ctx, const struct object *flow, const struct erro
         problems, json_pack("{s:s, s:s}", "path", problem->field, "message", problem->message));
 }
 
-/* Orders steps by stage. */
+/* Compares two steps by their stage. */
 static int compare_stage(const void *a, const void *b)
 {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;

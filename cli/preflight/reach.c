@@ -20,8 +20,8 @@ struct reach {
     const struct object *flow;
     const struct store *store;
     struct flow_graph *graph;
-    bool *may_skip, *never; /* array of [steps] elements */
-    bool *unchosen;         /* [steps] only listed in switch cases that can never match */
+    bool *may_skip, *never; /* for each step whether it may be skipped, and whether it never runs */
+    bool *unchosen; /* for each step whether only switch cases that can never match list it */
     void (*found)(void *ctx, const struct error *err);
     void *ctx;
 };

@@ -28,7 +28,7 @@ struct steps_run {
     const struct object *flow;
     struct template_cache *bodies;
     struct seen_template *seen;
-    struct amount *needs; /* NULL: not requested */
+    struct amount *needs; /* for each step what its job needs; NULL: not requested */
 };
 
 bool preflight_never_ends(const struct job_spec *job, struct error *err)

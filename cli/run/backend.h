@@ -28,8 +28,8 @@ struct backend_ops {
      * nothing. */
     bool (*possible)(struct backend *backend, const struct manifest *manifest,
                      struct error_list *errors);
-    /** Create or replace. The object as it is in the store now, borrowed until the caller returns
-     * to the loop; NULL with every finding in `errors`. */
+    /** Creates or replaces an object. Returns it as it is in the store now, borrowed until the
+     * caller returns to the loop; NULL with every finding in `errors`. */
     const struct object *(*apply)(struct backend *backend, const struct manifest *manifest,
                                   struct error_list *errors);
     /** Delete an object and the objects it owns. An object that is gone already is no error. */

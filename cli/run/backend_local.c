@@ -56,7 +56,7 @@ static void forget(struct backend *backend, const struct object *object)
 }
 
 struct object_list {
-    const struct object **items; /* array of [count] references */
+    const struct object **items; /* objects to delete, [count] references */
     size_t count, cap;
 };
 

@@ -38,7 +38,7 @@ struct mirrored {
 struct change {
     int64_t revision;
     enum mirror_change change;
-    struct object *object; /* a reference */
+    struct object *object; /* reference to the changed object */
 };
 
 struct remote_run {
@@ -47,7 +47,7 @@ struct remote_run {
     struct runtime logs;
     struct mirrored mirrors[MIRRORED_N];
     struct timer pump;
-    struct change *changes; /* array of [n_changes] elements */
+    struct change *changes; /* changes not handled yet, [n_changes] */
     size_t n_changes, changes_cap;
     int64_t complete; /* every watch has delivered changes up to this revision */
     void (*lost)(void *ctx, const struct error *err);
@@ -320,7 +320,7 @@ static void forget(struct backend *backend, const struct object *object)
 struct selection {
     const struct flow_tracker *tracker;
     struct store *store;
-    const struct object **items; /* array of [count] references */
+    const struct object **items; /* objects to delete, [count] references */
     size_t count, cap;
 };
 

@@ -18,7 +18,8 @@ struct session {
     const struct session_options *options;
     struct manifests *set;
     struct backend *backend;
-    struct engine *engine; /* NULL: the run happens in the daemon behind `client` */
+    struct engine *engine; /* engine of this process; NULL: the run happens in the daemon behind
+                            * `client` */
     struct client *client;
     struct serving *serving;
     struct flow_tracker *tracker;
@@ -39,8 +40,8 @@ struct session {
     int disk_full_checks;    /* aborted: consecutive checks that found the disk full */
     bool plain_isolation_noted;
     bool store_existed; /* the data directory held a store before the run */
-    const char *ended;  /* "interrupted", "timed out"; NULL: by itself */
-    int exit_code;      /* -1 while running */
+    const char *ended;  /* "interrupted" or "timed out"; NULL: the run came to its own end */
+    int exit_code;      /* exit code of the command; -1 while running */
 };
 
 static inline bool session_simulated(const struct session_options *options)

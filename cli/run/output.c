@@ -24,7 +24,7 @@ static void quiet_flow(void *state, const struct flow_view *flow, enum flow_phas
 {
 }
 
-/* Logs come only with --logs. */
+/* Prints nothing: logs come only with --logs. */
 static void quiet_log(void *state, struct log_line *line, const char *text, size_t len)
 {
     log_print_whole(state, line, text, len);

@@ -46,6 +46,7 @@ void output_step_name(const struct output_context *context, const struct flow_vi
                       struct buf *out);
 
 #define OUTPUT_STALLED "stuck" /* how a simulation ends in which nothing can happen any more */
-/* summary.c: print the final table, the critical path, and where to see more about a failure.
- * `ended`: "interrupted", "timed out" or OUTPUT_STALLED, NULL when the run came to its own end. */
+/* Function of summary.c: prints the final table, the critical path, and where to see more about a
+ * failure. `ended`: "interrupted", "timed out" or OUTPUT_STALLED, NULL when the run came to its own
+ * end. */
 void summary_print(const struct output_context *context, const char *ended, FILE *out);

@@ -154,7 +154,7 @@ static const struct flow_view_step *next_loop(const struct flow_view *flow, uint
     return NULL;
 }
 
-/* What the loops at work have done, in steps: half of a loop is half a step. */
+/* Returns how much of the running loops is done, in steps: half of a loop is half a step. */
 static double loops_done(const struct flow_view *flow)
 {
     double done = 0;
@@ -168,7 +168,7 @@ static double loops_done(const struct flow_view *flow)
     return done;
 }
 
-/* How far the loops at work have come: ", search 226/500". */
+/* Draws how far the running loops have come: ", search 226/500". */
 static void draw_loops(const struct flow_view *flow, struct row *row)
 {
     enum { SHOWN = 2 };
@@ -429,7 +429,7 @@ static void live_log(void *state, struct log_line *line, const char *text, size_
     maybe_draw(live);
 }
 
-/* Drawn with the next frame. */
+/* Takes a growing line, which is drawn with the next frame. */
 static void live_log_growing(void *state, struct log_line *line, const char *text, size_t len)
 {
     struct live *live = state;

@@ -13,7 +13,7 @@
 
 enum { CHECK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
 
-/* Seconds since the run began. */
+/* Returns the seconds since the run began. */
 static double elapsed(const struct output_context *context)
 {
     return (double)(loop_wall_ms(context->loop) - context->began_ms) / 1000.0;

@@ -16,13 +16,13 @@ enum { POLL_MS = 100, PIECE_MAX = 64 << 10 };
 
 /* One container whose output is being followed. */
 struct stream {
-    char *key; /* uid/container */
+    char *key; /* key of the log: uid/container */
     const char *container;
     char uid[37];
     char *label;
     int64_t offset;
     struct log_line line;
-    struct buf partial; /* an unfinished line */
+    struct buf partial; /* text of an unfinished line */
     UT_hash_handle hh;
 };
 

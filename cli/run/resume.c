@@ -279,7 +279,7 @@ static bool take_up_one(const struct resume_request *request, const struct manif
 /* Unfinished flows and jobs of the store that no manifest names. */
 struct left_over {
     const struct resume_request *request;
-    const struct object **items; /* array of [count] references */
+    const struct object **items; /* objects of earlier runs, [count] references */
     size_t count, cap;
 };
 

@@ -9,8 +9,8 @@
 #include "cli/manifest/manifests.h"
 
 struct session_options {
-    struct flag_list parameters; /* NAME=VALUE */
-    const char *data_dir;        /* NULL = nothing is kept (simulation only) */
+    struct flag_list parameters; /* parameters of the flow as NAME=VALUE */
+    const char *data_dir;        /* data directory; NULL = nothing is kept (simulation only) */
     const char *namespace;
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */
@@ -18,11 +18,11 @@ struct session_options {
     const char *scratch_limit;
     const char *network;
     bool hosts_as_addresses;
-    const char *durability;                  /* strict | relaxed */
-    const char *node_resources;              /* NULL = those of the machine */
-    int64_t max_flow_steps;                  /* 0 = the default */
-    int64_t max_pods;                        /* 0 = one per CPU */
-    int64_t timeout_ms;                      /* 0 = none */
+    const char *durability;     /* strict or relaxed */
+    const char *node_resources; /* resources that pods may use; NULL = those of the machine */
+    int64_t max_flow_steps;     /* largest number of steps of a flow; 0 = the default */
+    int64_t max_pods;           /* how many pods may run at once; 0 = one per CPU */
+    int64_t timeout_ms;         /* time limit of the run; 0 = none */
     const char *keep_logs, *keep_logs_total; /* sizes; NULL: the defaults */
     int64_t restart_backoff_ms;
     bool wait_for_resources; /* start jobs that can never run on this machine, too */
@@ -30,7 +30,7 @@ struct session_options {
     bool fresh;         /* forget an unfinished run of the same flows */
     bool keep_going;    /* failurePolicy: continue for all flows */
     bool retry_failed;  /* failed flows start again where they failed, succeeded ones are kept */
-    const char *compat; /* design | upstream */
+    const char *compat; /* design or upstream */
 };
 
 /** Lets a signal end the program with EXIT_INTERRUPTED, until the run watches for signals itself:

@@ -15,7 +15,7 @@
 enum {
     ABORT_POLL_MS = 50,
     LEAVING_NOTE = 20,     /* checks before a note says what the run waits for */
-    DISK_FULL_CHECKS = 20, /* consecutive ones, until the run gives up on a full disk */
+    DISK_FULL_CHECKS = 20, /* consecutive checks until the run gives up on a full disk */
     STUCK_TURNS = 100000,  /* number of turns of a simulation without any change */
 };
 
@@ -43,7 +43,7 @@ static void abort_check(struct timer *timer)
         session_finish(session, session->exit_code);
         return;
     }
-    /* a daemon needs a moment to act on the request */
+    /* A daemon needs a moment to act on the request. */
     if (!session->storing && count_alive(session) == 0 &&
         (!session->backend->shared || flow_tracker_finished(session->tracker))) {
         session->storing = true;
@@ -90,7 +90,7 @@ bool session_end_waits(struct session *session)
         return false;
     store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
     if (pods == 0 && session->leaving_checks && !session->pods_gone) {
-        session->pods_gone = true; /* their jobs react in this turn */
+        session->pods_gone = true; /* the jobs of the pods react in this turn */
         store_when_durable(session->backend->store, &session->durable);
         return true;
     }

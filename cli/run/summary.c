@@ -21,8 +21,8 @@ struct summary {
     int columns; /* width of the column of names */
 };
 
-/* When the step started, from the beginning of this run. A time that was stored has whole seconds,
- * so that a step of this run may seem to have started up to a second before it. */
+/* Writes when the step started, from the beginning of this run. A time that was stored has whole
+ * seconds, so a step of this run may seem to have started up to a second before it. */
 static void write_start(const struct summary *summary, const struct flow_view_step *step,
                         struct buf *out)
 {
@@ -82,7 +82,7 @@ static bool is_wanted(const struct flow_view_step *step)
            flow_view_step_critical(step);
 }
 
-/* As wide as the longest name; the last iteration of a loop has its longest. */
+/* Returns the width of the longest name; the last iteration of a loop has its longest. */
 static int name_columns(const struct flow_view *flow)
 {
     int columns = 4;
@@ -135,7 +135,7 @@ static const char *verdict_word(const struct summary *summary)
     return flow->bare_job ? flow_view_step_state(&flow->steps[0]) : flow_phase_text(flow->phase);
 }
 
-/* What a flow took; of one that an earlier run began, what this run took of it, too. */
+/* Writes how long a flow took; of one that an earlier run began, how long this run took, too. */
 static void write_took(const struct summary *summary, struct buf *out)
 {
     const struct flow_view *flow = summary->flow;
@@ -153,7 +153,7 @@ static void write_took(const struct summary *summary, struct buf *out)
         buf_str(out, " of it in this run");
 }
 
-/* How the flow ended, or that it did not. */
+/* Prints how the flow ended, or that it did not. */
 static void print_verdict(const struct summary *summary)
 {
     const struct output_context *context = summary->context;
@@ -207,7 +207,7 @@ static const struct flow_view_step *first_failed(const struct flow_view *flow)
     return NULL;
 }
 
-/* Where to see more about the first failure. */
+/* Prints where to see more about the first failure. */
 static void print_hints(const struct summary *summary)
 {
     const struct flow_view *flow = summary->flow;

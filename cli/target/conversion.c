@@ -23,7 +23,7 @@
 /* A template that is written for a step, by namespace/name. */
 struct written {
     UT_hash_handle hh;
-    json_t *doc; /* borrowed from the list */
+    json_t *doc; /* document as written, borrowed from the list */
     char key[];
 };
 
@@ -33,7 +33,7 @@ struct conversion {
     struct template_cache *bodies;
     struct source *sources;
     struct written *written;
-    json_t *templates, *flows; /* documents, owned */
+    json_t *templates, *flows; /* documents that are written out, owned */
 };
 
 static const char *namespace_of(const struct conversion *c, const json_t *doc)
@@ -46,7 +46,7 @@ static const char *namespace_of(const struct conversion *c, const json_t *doc)
 /* The flow at work, and what is looked at. */
 struct flow_pass {
     struct conversion *c;
-    size_t index; /* of the flow's manifest */
+    size_t index; /* index of the flow's manifest */
     const json_t *doc;
     const char *ns;
     struct object *object;

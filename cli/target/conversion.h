@@ -9,9 +9,9 @@
 
 struct conversion_request {
     const struct manifests *set;
-    json_t *const *docs; /* [set->count] the documents as written; not changed */
+    json_t *const *docs; /* the documents as written, [set->count]; not changed */
     const struct target *target;
-    const char *namespace;   /* of objects that name none */
+    const char *namespace;   /* namespace of objects that name none */
     bool warn_of_conversion; /* warn of flows that Volcano takes only when they are converted */
 };
 

@@ -16,5 +16,5 @@ json_t *documents_template(const json_t *source, const json_t *flow, const char 
 json_t *documents_flow(const json_t *flow, const struct jobflow_spec *spec);
 /** A Job or JobTemplate as Volcano writes it. Owned. */
 json_t *documents_job(const json_t *doc);
-/** Any other object. Owned. */
+/** Returns any other object as it is written out. Owned. */
 json_t *documents_other(const json_t *doc);

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What is found about files: printed as it is found, up to a number, and counted.
+ * Findings about files: printed as they are found, up to a number, and counted.
  */
 #include "cli/manifest/manifests.h"
 

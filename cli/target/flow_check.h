@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What Volcano's JobFlow has no means for, each by name with a way out; and what the flows of a
- * cluster have otherwise than here. Ref: spec/everyday.md 3.4; spec/cluster.md 7.
+ * Finds what Volcano's JobFlow has no means for, each by name with a way out, and what the flows of
+ * a cluster have otherwise than here. Ref: spec/everyday.md 3.4; spec/cluster.md 7.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "cli/target/target.h"
@@ -14,7 +14,8 @@ void target_check_flow(const struct target *target, const json_t *flow,
 /** Adds an error when the flow's spec leaves no room for its status in an object of the cluster. */
 void target_check_size(const struct target *target, const json_t *flow, struct error_list *errors);
 
-/** Can the loop be written as steps: are its items known, and may all run at once? */
+/** Returns whether the loop can be written as steps: its items are known, and all may run at
+ * once. */
 bool target_loop_unrolls(const struct flow_loop *loop);
 
 /** The first member of a flow's document that Volcano does not know, although what it means can be

@@ -261,7 +261,7 @@ static void check_pods(const struct job_check *check, const json_t *spec)
     }
 }
 
-/* What kube-scheduler and a cluster without Volcano do not look at. */
+/* Checks what kube-scheduler and a cluster without Volcano do not look at. */
 static void check_without_volcano(const struct job_check *check, const json_t *spec)
 {
     const char *scheduler = doc_text(spec, "schedulerName"), *queue = doc_text(spec, "queue");

@@ -10,18 +10,18 @@
 
 struct source {
     UT_hash_handle hh;
-    size_t index;                       /* of its manifest */
-    struct object *object;              /* as written */
+    size_t index;                       /* index of the template's manifest */
+    struct object *object;              /* the template as written */
     struct error_list errors, warnings; /* about its own spec */
-    bool *reported;                     /* array of [errors.count] elements */
+    bool *reported;                     /* for each error whether it was reported, [errors.count] */
     bool used, warned;
-    char key[]; /* namespace/name */
+    char key[]; /* key of the template: namespace/name */
 };
 
 /** Adds a template. `*sources` is the table, NULL at first. */
 void sources_add(struct source **sources, const struct target *target, const char *ns, size_t index,
                  const json_t *doc);
-/** Returns NULL when the files have none of that name. */
+/** Returns the template, or NULL when the files have none of that name. */
 struct source *sources_find(struct source *sources, const char *ns, const char *name);
 void sources_free(struct source *sources);
 

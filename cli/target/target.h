@@ -28,7 +28,7 @@ extern const char *const target_volcano_choices[];
 /** The target of one of these texts; NULL for any other. */
 const struct target *target_find(const char *text);
 
-/** Do Volcano's controllers run the jobs there? */
+/** Returns whether Volcano's controllers run the jobs there. */
 static inline bool target_has_volcano_jobs(const struct target *target)
 {
     return !target->cluster || target->mode == CLUSTER_FLOWS;

@@ -10,7 +10,7 @@ enum volcano_word {
     VOLCANO_EVENT,
     VOLCANO_ACTION,
     VOLCANO_PLUGIN,
-    VOLCANO_ARGUMENT, /* PLUGIN.ARGUMENT */
+    VOLCANO_ARGUMENT, /* argument of a plugin: PLUGIN.ARGUMENT */
 };
 
 enum { VOLCANO_NEVER = 1000 };
@@ -19,5 +19,5 @@ enum { VOLCANO_NEVER = 1000 };
  * VOLCANO_NEVER when none does. */
 int volcano_since(enum volcano_word kind, const char *word);
 
-/** Is what is below the member looked at apart, or not at all? */
+/** Returns whether the members below this one are looked at apart, or not at all. */
 bool volcano_is_opaque(const char *member);

@@ -110,7 +110,7 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
         else
             *out_leave = true;
         return true;
-    case FLOW_REF_DOUBTFUL: /* never replaced */
+    case FLOW_REF_DOUBTFUL: /* a doubtful reference is never replaced */
         *out_leave = true;
         return true;
     }

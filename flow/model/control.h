@@ -33,37 +33,34 @@ enum step_gate {
 /* Which dependents know how a step ended. */
 enum notified {
     NOTIFIED_NONE,
-    NOTIFIED_CONDITIONS, /* only steps with an `if`, which may handle the failure, were notified */
+    NOTIFIED_CONDITIONS, /* the failure was told only to steps with an `if`, which may handle it */
     NOTIFIED_ALL
 };
 
 struct step_control {
     uint32_t met, lost, skipped; /* number of targets by their result */
     uint32_t undecided;          /* steps that may handle its failure and have not decided */
-    uint32_t next, active;       /* of a loop: next iteration to start, and number of those that
-                                  * run */
-    uint32_t done, failed;       /* of a loop: number of iterations that completed, and that
-                                  * failed */
-    uint8_t gate;                /* enum step_gate */
-    uint8_t notified;            /* enum notified */
+    uint32_t next, active;       /* loop: next iteration to start, and number of those that run */
+    uint32_t done, failed;       /* loop: number of iterations that completed, and that failed */
+    uint8_t gate;                /* an enum step_gate */
+    uint8_t notified;            /* an enum notified */
     bool decided;                /* the condition has been evaluated */
     bool affected;               /* affected by a step that a manual retry begins again:
                                   * restart.c */
-    char *chosen;                /* of a switch: name of the case taken, "" = default; NULL = none
-                                  * yet */
+    char *chosen;                /* switch: name of the case taken, "" = default; NULL = none yet */
     struct loop_items *items;    /* items of a loop over an output, once the loop has begun */
 };
 
 struct flow_control {
-    struct step_control *steps;  /* array of [count] elements */
-    uint32_t count;              /* graph->steps */
+    struct step_control *steps;  /* control of each step, [count] */
+    uint32_t count;              /* number of steps, graph->steps */
     struct dag failure_handlers; /* step → steps whose conditions may handle its failure */
     struct dag handled_targets;  /* the edges of failure_handlers, reversed */
     struct dag conditions; /* step → steps whose conditions are about it; once a manual retry
                             * is requested */
     struct step_set to_evaluate;
     struct step_set unannounced; /* skipped, and no event written yet */
-    uint32_t finals;             /* final steps */
+    uint32_t finals;             /* number of final steps */
     bool ended;                  /* ordinary steps are done: final steps may run */
     bool live;                   /* false while the model is being recounted */
     bool draining;               /* to_evaluate is being worked off */
@@ -90,7 +87,8 @@ void flow_control_run_finals(struct flow_model *m);
 bool flow_control_finals_open(const struct flow_model *m);
 bool flow_control_finals_failed(const struct flow_model *m);
 
-/* For flow_model_rebuild.c: one step before the recount, the recount itself, a changed spec. */
+/* Function for flow_model_rebuild.c: resets one step before the recount. The functions below do the
+ * recount itself and take over a changed spec. */
 void flow_control_reset(struct flow_model *m, uint32_t step);
 void flow_control_recount(struct flow_model *m);
 void flow_control_take_over(struct flow_model *m, struct flow_model *old);

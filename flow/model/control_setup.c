@@ -12,7 +12,7 @@
 
 /* Edges from a step to the steps that may handle its failure. */
 struct term_edges {
-    struct dag_edge *edges; /* NULL: only counted */
+    struct dag_edge *edges; /* edges to fill; NULL: they are only counted */
     size_t count;
 };
 

@@ -15,9 +15,9 @@
 struct path {
     const struct flow_model *m;
     const struct path_source *source;
-    int64_t *ended;   /* [steps] revision at which a step ended; 0: not ended */
-    uint32_t *before; /* [steps] the target that let it start, or STEP_NONE */
-    uint32_t *steps;  /* [count] the chain, last step first */
+    int64_t *ended;   /* revision at which each step ended, [steps]; 0: not ended */
+    uint32_t *before; /* for each step the target that let it start, or STEP_NONE */
+    uint32_t *steps;  /* the path, last step first, [count] */
     uint32_t count;
 };
 

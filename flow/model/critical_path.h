@@ -14,14 +14,14 @@
 
 enum { PATH_END_MAX = 50 }; /* steps named at either end */
 
-/* Where the times of steps come from. */
+/* Says where the times of steps come from. */
 struct path_source {
     /** The job of a step, borrowed, or NULL. */
     const struct object *(*job)(void *ctx, uint32_t step);
     /** Returns how long a loop took, in milliseconds; -1: not known. */
     int64_t (*loop_took)(void *ctx, uint32_t step);
     void *ctx;
-    int64_t flow_took_ms; /* -1: not known */
+    int64_t flow_took_ms; /* how long the flow took; -1: not known */
 };
 
 /** The JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has run.

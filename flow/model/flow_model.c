@@ -165,7 +165,8 @@ void flow_model_notify_dependents(struct flow_model *m, uint32_t i)
 
 static uint64_t job_key(const struct object *job)
 {
-    return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1; /* not 0, which means no job */
+    /* 0 means that there is no job. */
+    return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1;
 }
 
 static void set_attempt(struct flow_model *m, uint32_t i, unsigned attempt)

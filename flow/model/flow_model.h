@@ -35,7 +35,7 @@ enum step_state {
     STEP_BLOCKED,
     STEP_STARTED, /* has a job, or had one; a switch or a loop has begun */
     STEP_BACKOFF, /* the job has failed, and another attempt follows */
-    STEP_SKIPPED, /* does not run */
+    STEP_SKIPPED, /* the step does not run */
     STEP_DORMANT, /* an iteration of an open-ended loop that may never be needed */
 };
 
@@ -74,12 +74,12 @@ struct step {
     struct step_backoff *backoff; /* delay before the next attempt; or NULL */
     uint32_t waiting;             /* targets still to be met before it may start */
     union {
-        uint32_t ready_tick;    /* when the step became ready, until it has started */
+        uint32_t ready_tick;    /* tick at which the step became ready, until it has started */
         uint32_t result_change; /* afterwards: value of `changes` at which its result was known */
     };
     uint16_t attempt;             /* jobs created for it so far */
     uint16_t retries;             /* number of attempts that the retry policy asked for */
-    uint8_t state;                /* enum step_state */
+    uint8_t state;                /* an enum step_state */
     uint8_t phase;                /* enum job_phase: of its job, or the result of a removed job */
     uint8_t failed_as;            /* enum job_phase: result of the attempt that is to be retried */
     bool completion_notified : 1; /* dependents were notified of the completion */
@@ -105,7 +105,7 @@ enum { FLOW_FULL_STEPS = 1000 };
 struct flow_model {
     struct flow_graph *graph; /* names point into `body` */
     struct blob *body;
-    struct step *steps; /* array of [graph->steps] elements */
+    struct step *steps; /* the steps, [graph->steps] */
     struct step_set lists[FLOW_LIST_N];
     struct ready_queue ready_queue; /* steps whose job is to be created */
     struct step_set blocked;        /* steps whose job could not be created */
@@ -123,16 +123,17 @@ struct flow_model {
     uint32_t failed_jobs; /* jobs that a manual retry removes: of failures, of final steps, and of
                            * steps that it judges again */
     uint32_t handled_failures; /* failures of ordinary steps that other steps handle */
-    uint32_t probed;           /* steps with probes */
+    uint32_t probed;           /* number of steps with probes */
     uint32_t changes;          /* grows with every change of a step */
     uint32_t tick;             /* the loop's clock at the last event */
     uint32_t name_len;
     char *name;                   /* name of the flow */
     uint64_t *spec_hashes;        /* hashes of the entries of the spec; NULL until needed */
-    struct flow_control *control; /* NULL: steps depend on completed targets only */
+    struct flow_control *control; /* control of steps; NULL: steps depend on completed targets
+                                   * only */
     bool retrying;                /* the spec lets some step have another attempt */
-    bool continues;               /* failurePolicy: continue */
-    bool handled_succeed;         /* handledFailures: succeed */
+    bool continues;               /* the flow has failurePolicy: continue */
+    bool handled_succeed;         /* the flow has handledFailures: succeed */
     bool retry_prepared;          /* flow_model_prepare_retry has been called */
     bool retries_ended;           /* the flow is ending: only final steps are retried */
     bool has_references;          /* a patch may contain references `$(…)` */
@@ -173,7 +174,7 @@ void flow_model_release(struct flow_model *m); /* zeroed is fine; blocks must be
 
 /** The step that a job of this flow belongs to; STEP_NONE if its name is not `<flow>-<step>`. */
 uint32_t flow_model_step_of_job(const struct flow_model *m, const struct object *job);
-/** The same by the job's name. */
+/** Returns the step as flow_model_step_of_job does, by the job's name. */
 uint32_t flow_model_step_of_job_name(const struct flow_model *m, const char *job_name);
 /** Appends the name of the step's job. */
 void flow_model_job_name(const struct flow_model *m, uint32_t step, struct buf *out);
@@ -239,7 +240,7 @@ void flow_model_recount(struct flow_model *m);
 /** A manual retry of the failed flow is requested: finds the steps that it judges again. Until it
  * begins their jobs count as failed_jobs, as do those of failed steps. O(steps + edges) once. */
 void flow_model_prepare_retry(struct flow_model *m);
-/** The same for a step that may have failed after that, or an iteration of it. Returns whether more
+/** Prepares a step that may have failed after that, or an iteration of it. Returns whether more
  * steps are judged again. */
 bool flow_model_prepare_failed(struct flow_model *m, uint32_t step);
 /** Manual retry: steps that failed, that are judged again or that never ran wait as at the start of

@@ -76,7 +76,7 @@ static bool list_edges(const struct flow_graph *graph, const uint32_t *from, str
 
 struct choices {
     const struct flow_graph *graph;
-    struct dag_edge *edges; /* NULL: only counted */
+    struct dag_edge *edges; /* edges to fill; NULL: they are only counted */
     size_t count;
 };
 

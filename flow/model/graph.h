@@ -20,15 +20,17 @@
 #include "flow/model/step_set.h"
 
 struct flow_graph {
-    const struct jobflow_spec *spec; /* borrowed: its strings must outlive the graph */
-    uint32_t steps;                  /* vertices */
+    const struct jobflow_spec *spec; /* spec of the flow, borrowed: its strings must outlive the
+                                      * graph */
+    uint32_t steps;                  /* number of vertices */
     struct dag dag;
     struct dag choices; /* switch → steps it lists; no vertices when there is no switch */
     struct dag all;     /* edges of both graphs; empty when there is no switch */
     struct name_index names;
-    struct flow_vertex *vertices; /* [steps], or NULL: vertex i is step i of the spec */
-    struct arena *texts;          /* names of iterations */
-    uint32_t *extra; /* [spec->steps.count] iterations beyond those of the spec; or NULL */
+    struct flow_vertex *vertices; /* the vertices, [steps]; NULL: vertex i is step i of the spec */
+    struct arena *texts;          /* memory of the names of iterations */
+    uint32_t *extra; /* for each step of the spec the iterations beyond those of the spec; or
+                      * NULL */
     bool bare;       /* targets only, without spec/jobflow.md 13 */
 };
 

@@ -209,11 +209,11 @@ void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
     advance(m, loop);
 }
 
-/* What became of the iterations of a loop that has failed. */
+/* The iterations of a loop that has failed, by what became of them. */
 struct iteration_counts {
     uint32_t ran, failed, never_ran; /* iterations that ran (some may still run), failed, never
                                       * ran */
-    uint32_t first_failed;           /* STEP_NONE: none failed */
+    uint32_t first_failed;           /* the first iteration that failed; STEP_NONE: none failed */
 };
 
 static struct iteration_counts count_iterations(const struct flow_model *m, uint32_t loop)

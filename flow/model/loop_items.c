@@ -55,7 +55,8 @@ static size_t take_list(struct loop_items *items, const json_t *list, uint32_t m
     return i;
 }
 
-/* The same for words between commas, without the spaces around them. */
+/* Takes words between commas, without the spaces around them, as the function above takes the
+ * elements of a list. */
 static size_t take_words(struct loop_items *items, const char *text, uint32_t most)
 {
     size_t found = 0;

@@ -10,7 +10,7 @@
 #include "flow/model/flow_model.h"
 
 struct loop_items {
-    char **items; /* array of [count] elements */
+    char **items; /* the items as texts, [count] */
     uint32_t count;
     const char *reason; /* why the loop fails; NULL = it does not */
     char *message;

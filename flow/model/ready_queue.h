@@ -18,9 +18,10 @@ struct ready_gang {
 
 struct ready_queue {
     struct step_set ready;       /* ranks of ready steps */
-    uint32_t *rank_of, *at_rank; /* [steps], or NULL: the rank is the position */
-    uint32_t *gang_of;        /* [steps] number of the gang from 1, 0 = none; or NULL: no gangs */
-    struct ready_gang *gangs; /* array of [spec->gangs.count] elements */
+    uint32_t *rank_of, *at_rank; /* rank of each step, and step at each rank, [steps]; NULL: the
+                                  * rank is the position */
+    uint32_t *gang_of; /* for each step the number of its gang from 1, 0 = none; NULL: no gangs */
+    struct ready_gang *gangs; /* the gangs, [spec->gangs.count] */
     struct step_set held;     /* ready members of gangs that have not formed */
     const struct flow_graph *graph;
 };
@@ -35,7 +36,7 @@ void ready_queue_clear(struct ready_queue *queue);
 void ready_queue_rank(struct ready_queue *queue, const double *weights);
 
 void ready_queue_put(struct ready_queue *queue, uint32_t step);
-/* no-op if the step is not in the queue */
+/* Removes a step. Does nothing if the step is not in the queue. */
 void ready_queue_remove(struct ready_queue *queue, uint32_t step);
 /** The step is skipped; its gang forms without it. */
 void ready_queue_skip(struct ready_queue *queue, uint32_t step);

@@ -20,7 +20,7 @@
 
 /* Edges from steps to the steps whose conditions are about them. */
 struct condition_edges {
-    struct dag_edge *edges; /* NULL: only counted */
+    struct dag_edge *edges; /* edges to fill; NULL: they are only counted */
     size_t count;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Whether a step whose job has ended is tried again, and when: pure functions. Ref: spec/jobflow.md
- * 13.4.
+ * Decides whether a step whose job has ended is tried again, and when: pure functions. Ref:
+ * spec/jobflow.md 13.4.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "probes/results.h"

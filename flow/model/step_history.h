@@ -13,7 +13,7 @@
 struct step_span {
     enum job_phase phase;
     int64_t start_ms;
-    int64_t end_ms; /* 0 = open */
+    int64_t end_ms; /* end of the span; 0 = open */
 };
 
 enum {
@@ -29,14 +29,14 @@ struct step_history {
     char **attempts; /* past attempts as JSON objects */
     size_t n_attempts;
     char *kept_status;           /* entry of jobStatusList of a removed job */
-    char *kept_condition;        /* entry of conditions */
-    char *kept_attempt;          /* entry of nodes[].attempts */
+    char *kept_condition;        /* the job's entry of conditions, as text */
+    char *kept_attempt;          /* the job's entry of nodes[].attempts, as text */
     char *reason, *message;      /* reason and message of a step that failed without a job */
     struct job_results *results; /* results of the last job, once it is finished; or NULL */
     uint64_t spec_hash;          /* hash of the spec entry that the job was made from; 0 = not
                                   * known */
-    int64_t next_retry_ms;       /* when the next attempt starts; 0 = not between two attempts */
-    int32_t restarts;            /* restarts of jobs of earlier attempts */
+    int64_t next_retry_ms; /* time at which the next attempt starts; 0 = not between two attempts */
+    int32_t restarts;      /* restarts of jobs of earlier attempts */
 };
 
 struct step_history *step_history_new(void);

@@ -9,17 +9,17 @@
 #include "probes/probe.h"
 
 struct step_probe {
-    const struct flow_depends *depends; /* borrowed from the flow's spec */
+    const struct flow_depends *depends; /* targets and probe, borrowed from the flow's spec */
     void *owner;                        /* the struct flow, for callbacks of probes */
     uint32_t step;
-    bool *met; /* array of [depends->targets.count] elements */
+    bool *met; /* for each target whether it was met, [depends->targets.count] */
     uint32_t n_met;
-    bool *known; /* [depends->targets.count] the tasks of its job are known */
+    bool *known; /* for each target whether the tasks of its job are known */
     uint32_t n_known;
-    bool *placed; /* [entries] the entry applies to some target */
+    bool *placed; /* for each entry whether it applies to some target, [entries] */
     uint32_t n_placed, entries;
     bool warned;                   /* a Warning says that an entry applies to none */
-    struct probe_target **targets; /* [depends->targets.count] running probe; or NULL */
+    struct probe_target **targets; /* for each target the running probe; or NULL */
     uint64_t *jobs;                /* hash of the job uid that each running probe is for */
 };
 
@@ -39,5 +39,5 @@ uint32_t step_probe_open(const struct step_probe *probe);
 void step_probe_learn_tasks(struct step_probe *probe, size_t target, const struct job_spec *job);
 /** An entry that applies to no target; SIZE_MAX = none, or some target's tasks are not known. */
 size_t step_probe_unmatched_entry(const struct step_probe *probe);
-/** Stops the running probes. */
+/** Stops the probes that run. */
 void step_probe_stop(struct step_probe *probe);

@@ -18,11 +18,11 @@ struct step_set {
     uint64_t *words; /* all levels, level 0 first */
     uint32_t first[STEP_SET_LEVELS];
     uint32_t levels;
-    uint32_t size;  /* steps */
-    uint32_t count; /* members */
+    uint32_t size;  /* number of steps that may be members */
+    uint32_t count; /* number of members */
 };
 
-void step_set_init(struct step_set *set, uint32_t size); /* empty */
+void step_set_init(struct step_set *set, uint32_t size); /* makes an empty set */
 void step_set_release(struct step_set *set);             /* a zeroed set is fine */
 
 /* Both return whether the set changed. */

@@ -30,7 +30,7 @@ struct cached {
 
 struct job_spec_cache {
     struct cached *all;
-    struct job_compiled_spec *newest, *oldest; /* unused ones */
+    struct job_compiled_spec *newest, *oldest; /* the compiled specs that are not used now */
     unsigned unused;
 };
 
@@ -93,7 +93,7 @@ static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
         spec->queue = "default";
     if (spec->max_retry == 0)
         spec->max_retry = 3;
-    job_plugins_imply(spec, compiled->arena); /* see rule O-P40 */
+    job_plugins_imply(spec, compiled->arena); /* rule O-P40: plugins imply others */
     return spec;
 }
 
@@ -163,7 +163,7 @@ static bool resolve_needs(struct job_compiled_spec *compiled, uint32_t at)
     out->needs = needs;
     out->needs_any = task->depends_on.count >= 2 && task->depends_iteration &&
                      (strcasecmp(task->depends_iteration, "any") == 0 ||
-                      strcasecmp(task->depends_iteration, "IterationAny") == 0); /* see rule O-01 */
+                      strcasecmp(task->depends_iteration, "IterationAny") == 0); /* rule O-01 */
     compiled->has_dependencies |= out->n_needs > 0;
     return true;
 }

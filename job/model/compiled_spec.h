@@ -31,7 +31,7 @@ struct job_compiled_task {
 
 struct job_compiled_spec {
     const struct job_spec *spec;     /* the spec with defaults applied; tasks have names */
-    struct job_compiled_task *tasks; /* array of [spec->tasks.count] elements */
+    struct job_compiled_task *tasks; /* the tasks, [spec->tasks.count] */
     struct job_policy_rows policies;
     uint32_t evicted_delayed; /* number of policies that name PodEvicted with a timeout (O-28) */
     int64_t replicas;         /* number of replicas of all tasks */
@@ -46,7 +46,7 @@ struct job_compiled_spec {
         *group_body; /* body of the PodGroup, made by job/podgroup.c; NULL when it depends on more
                       * than the job's body */
 
-    struct blob *body; /* private from here */
+    struct blob *body; /* the members from here on are private */
     struct arena *arena;
     const uint32_t *by_name; /* task positions in name order */
     unsigned users;

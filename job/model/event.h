@@ -14,15 +14,15 @@
 struct pod_facts {
     int32_t restarts;  /* restarts of all its containers */
     int32_t exit_code; /* exit code of the first container that failed; 0 = none */
-    int32_t version;   /* annotation job-version */
-    uint8_t phase;     /* enum pod_phase */
+    int32_t version;   /* value of the annotation job-version */
+    uint8_t phase;     /* an enum pod_phase */
     bool marked;       /* carries the out-of-sync annotation */
     bool deleting;
     bool ready; /* Succeeded, or Running with every container ready */
 };
 
-/** Read a pod. False when it is not a pod of a job: the annotation job-name, job-version or task is
- * missing or damaged. */
+/** Reads a pod. Returns false when it is not a pod of a job: the annotation job-name, job-version
+ * or task is missing or damaged. */
 bool job_pod_facts(const struct object *pod, struct pod_facts *out);
 
 /** The time of an event from the pod's own status, in ms since the epoch (O-26), so that the

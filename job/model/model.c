@@ -20,7 +20,7 @@ static const struct job_task *spec_of(const struct job_model *model, uint32_t ta
     return &model->compiled->spec->tasks.items[task];
 }
 
-/* Is an unmarked pod doomed by the phase, or because its kill epoch is over? */
+/* Returns whether an unmarked pod is doomed by the phase, or because its kill epoch is over. */
 static bool is_past_its_epoch(const struct job_model *model, const struct pod_facts *pod)
 {
     const struct job_state *state = &model->state;
@@ -368,7 +368,7 @@ bool job_model_locate(const struct job_model *model, const struct object *pod, s
     return true;
 }
 
-/* Does the success of a deleted pod stay (O-61)? */
+/* Returns whether the success of a deleted pod stays (O-61). */
 static bool keeps_success(const struct job_model *model, const struct job_slot *slot,
                           const struct object *pod)
 {

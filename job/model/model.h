@@ -22,7 +22,7 @@
 
 enum slot_op { SLOT_IDLE, SLOT_CREATING, SLOT_MARKING, SLOT_REMOVING };
 
-/* Which counter a slot is in. The middle ones are the pod phases, shifted by one. */
+/* The counter that a slot is in. The middle ones are the pod phases, shifted by one. */
 enum slot_class {
     SLOT_EMPTY,
     SLOT_PENDING,
@@ -39,14 +39,14 @@ struct job_slot {
     struct pod_facts facts;
     int32_t restarts; /* number of targeted restarts, when each slot has its own budget
                        * (job/model/slot_annotations.h) */
-    uint8_t op;       /* enum slot_op */
-    uint8_t class;    /* enum slot_class */
+    uint8_t op;       /* an enum slot_op */
+    uint8_t class;    /* an enum slot_class */
     bool doomed;      /* has a pod that must go */
     bool kept;        /* the pod succeeded and was deleted; `facts` are those of that pod */
 };
 
 struct job_task_model {
-    struct job_slot *slots; /* [n_slots]; more than replicas while a scale-down lasts */
+    struct job_slot *slots; /* the slots, [n_slots]; more than replicas while a scale-down lasts */
     int32_t n_slots;
     int32_t replicas;
     int32_t by_class[SLOT_CLASS_N];
@@ -63,24 +63,25 @@ struct job_task_model {
 };
 
 struct job_model {
-    struct object *job;   /* the newest version known */
+    struct object *job;   /* the newest version of the Job */
     struct object *group; /* newest version of the PodGroup, or NULL */
     struct job_compiled_spec *compiled;
     struct job_state state;
-    struct job_task_model *tasks; /* array of [compiled->spec->tasks.count] elements */
+    struct job_task_model *tasks; /* the tasks, [compiled->spec->tasks.count] */
     int32_t totals[SLOT_CLASS_N];
     int32_t tasks_below_minimum;
     int32_t vacant; /* number of vacant slots in unlocked tasks */
     int32_t absent; /* kept successes of all tasks whose pod is deleted */
     int32_t to_remove;
     int32_t counted_version;    /* the version for which doomed pods were last determined */
-    int32_t resumes;            /* part of state.retry_count */
+    int32_t resumes;            /* number of resumes, which are part of state.retry_count */
     bool resumed;               /* the current epoch began with a resume */
     bool own_network;           /* pods have a network of their own, not the host's loopback */
     bool local_pods;            /* pods run on this machine (job/controller.h) */
     int32_t targeted;           /* part of state.retry_count that slots answer for */
     int32_t most_slot_restarts; /* most restarts of any slot */
-    bool keeps_succeeded, slot_budget; /* job/model/slot_annotations.h */
+    bool keeps_succeeded, slot_budget; /* facts about slots that are kept
+                                        * (job/model/slot_annotations.h) */
     bool annotations_changed, annotations_written;
     bool gang_changed; /* a task was unlocked since the PodGroup was last compared */
 };
@@ -108,7 +109,7 @@ void job_model_new_epoch(struct job_model *model);
  * index. */
 bool job_model_locate(const struct job_model *model, const struct object *pod, struct slot_id *out);
 struct job_slot *job_model_slot(const struct job_model *model,
-                                struct slot_id at); /* NULL if never used */
+                                struct slot_id at); /* returns NULL if the slot was never used */
 /** The partition a slot is in; -1 in a task without partitions. */
 int32_t job_model_partition(const struct job_model *model, struct slot_id at);
 
@@ -126,5 +127,5 @@ bool job_model_next_vacant(struct job_model *model, uint32_t task, struct slot_i
 bool job_model_next_removal(struct job_model *model, uint32_t task, struct slot_id *out);
 
 struct job_counts job_model_counts(const struct job_model *model);
-/** Has the task as many ready pods as tasks that depend on it wait for (13)? */
+/** Returns whether the task has as many ready pods as tasks that depend on it wait for (13). */
 bool job_model_task_ready(const struct job_model *model, uint32_t task);

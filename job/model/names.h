@@ -36,9 +36,9 @@
 /** A decimal int32 with nothing around it, as Go's strconv reads it. */
 bool job_parse_int(const char *text, int32_t *out);
 
-/** `<job>-<task>-<index>`, owned. */
+/** Returns the name `<job>-<task>-<index>`, owned. */
 char *job_pod_name(const char *job, const char *task, int32_t index);
-/** `<job>-<uid>`, owned. */
+/** Returns the name `<job>-<uid>`, owned. */
 char *job_podgroup_name(const struct object *job);
 /** The claim made for the volume at `position`: `<job>-pvc-` and 12 characters from uid and
  * position; owned. */

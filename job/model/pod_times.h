@@ -13,9 +13,9 @@ struct job_pod_times {
     int64_t started_ms; /* newest start of a container */
 };
 
-/** When the last container of a pod ended, in milliseconds; 0: none has. A stored time has whole
- * seconds; the end of that second is returned, because nothing that counts from the end of a pod
- * may come early. */
+/** Returns when the last container of a pod ended, in milliseconds; 0: none has. A stored time has
+ * whole seconds; the end of that second is returned, because nothing that counts from the end of a
+ * pod may come early. */
 int64_t job_pod_ended_ms(const struct pod_status *status);
 
 /** The phase of a pod changed, or the pod is new; NULL: it is gone. */

@@ -31,15 +31,15 @@ struct job_policy_input {
     enum job_action action;
     bool other_job; /* the event belongs to an earlier job of the same name */
     int32_t version;
-    int32_t exit_code; /* 0 = none */
+    int32_t exit_code; /* exit code of the pod; 0 = none */
 };
 
-/* Which list has the policy that decided. */
+/* The list that has the policy that decided. */
 enum job_policy_source { POLICY_NONE, POLICY_OF_TASK, POLICY_OF_JOB };
 
 struct job_policy_result {
     enum job_action action;
-    int64_t delay_ms; /* 0 = now */
+    int64_t delay_ms; /* delay of the action; 0 = now */
     enum job_policy_source source;
     size_t position;
 };
@@ -53,5 +53,5 @@ struct job_policy_result job_policy_match(const struct job_policy_input *what,
                                           int32_t status_version, struct job_policy_rows task,
                                           struct job_policy_rows job);
 
-/** Does this row name `event`? Exit codes are not looked at. */
+/** Returns whether this row names `event`. Exit codes are not looked at. */
 bool job_policy_names(const struct job_policy_row *row, enum job_event event);

@@ -7,7 +7,7 @@
 #include "api/types/text/quantity.h"
 
 struct usage_item {
-    char *name; /* owned */
+    char *name; /* name of the resource; owned */
     quantity_nano value;
     bool binary; /* written with a binary suffix (Mi), and printed with one */
 };
@@ -24,8 +24,9 @@ SCOPED_DEFINE(usage, struct usage, usage_release)
 /** Usage of one pod of the template: pods, count/pods, and each resource as NAME, requests.NAME and
  * (native ones) limits.NAME. */
 void usage_of_template(const json_t *template, struct usage *out);
-/** sum += what × times */
+/** Adds `what`, taken `times` times, to `sum`. */
 void usage_add(struct usage *sum, const struct usage *what, int64_t times);
-quantity_nano usage_get(const struct usage *usage, const char *name); /* 0 when not mentioned */
+/** Returns 0 for a resource that is not mentioned. */
+quantity_nano usage_get(const struct usage *usage, const char *name);
 /** The list as text quantities, in name order; memory of the arena. */
 struct str_map usage_map(const struct usage *usage, struct arena *arena);

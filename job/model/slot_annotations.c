@@ -32,7 +32,7 @@ void job_slot_annotations_mark_changed(struct job_model *model)
 }
 
 struct range {
-    int32_t from, to; /* inclusive */
+    int32_t from, to; /* first and last slot, both included */
     int32_t number;   /* 1 when the text gives none */
 };
 

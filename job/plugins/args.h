@@ -16,10 +16,10 @@
 
 enum job_arg_type {
     ARG_STR,   /* const char *, borrowed from the words */
-    ARG_BOOL,  /* bool */
-    ARG_INT,   /* int64_t */
-    ARG_PORT,  /* int64_t in 1–65535 */
-    ARG_COUNT, /* int64_t, not negative */
+    ARG_BOOL,  /* the member is a bool */
+    ARG_INT,   /* the member is an int64_t */
+    ARG_PORT,  /* the member is an int64_t in 1–65535 */
+    ARG_COUNT, /* the member is an int64_t that is not negative */
 };
 
 struct job_arg {

@@ -18,12 +18,12 @@ typedef bool (*job_complete_fn)(const char *body, size_t len, struct buf *out, s
 
 struct job_plan_object {
     const struct kind *kind;
-    char *name;               /* owned by the plan */
-    struct blob *body;        /* owned by the plan */
-    job_adapt_fn adapt;       /* NULL: an existing object stays as it is */
-    job_complete_fn complete; /* NULL: `body` is complete */
+    char *name;               /* name of the object; owned by the plan */
+    struct blob *body;        /* body of the object; owned by the plan */
+    job_adapt_fn adapt;       /* changes an existing object; NULL: it stays as it is */
+    job_complete_fn complete; /* completes the body; NULL: `body` is complete */
     bool shared;              /* an object of that name and another owner serves as well */
-    char *record;             /* owned: name of a record of its own; NULL = none */
+    char *record;             /* name of a record of its own, owned; NULL = none */
     const char *plugin;       /* name of the plugin; filled in by job/plugin_objects.c */
 };
 
@@ -42,7 +42,7 @@ void job_object_plan_release(struct job_object_plan *plan);
 
 enum job_pod_scope {
     SCOPE_ALL,  /* containers and init containers, also those that plugins add (O-P14) */
-    SCOPE_MAIN, /* containers */
+    SCOPE_MAIN, /* the main containers */
 };
 
 struct job_pod_env {
@@ -52,8 +52,8 @@ struct job_pod_env {
 };
 
 struct job_pod_port {
-    const char *container; /* NULL: every one in scope */
-    const char *name;      /* static text */
+    const char *container; /* name of the container; NULL: every one in scope */
+    const char *name;      /* name of the port; static text */
     int32_t number;
     enum job_pod_scope scope;
 };
@@ -65,12 +65,12 @@ struct job_pod_plan {
     struct job_pod_port *ports;
     size_t n_ports, cap_ports;
     json_t *init;              /* list of containers behind the author's init containers */
-    json_t *volumes;           /* list of volumes */
+    json_t *volumes;           /* JSON list of volumes */
     json_t *mounts;            /* list of volume mounts, for every container */
     const char *run_container; /* whose command is replaced, and its arguments dropped */
-    json_t *run;               /* the command */
+    json_t *run;               /* command for the containers */
     json_t *annotations;       /* annotations of the pod */
-    char *hostname;            /* owned; used where the template has none */
+    char *hostname;            /* host name, owned; used where the template has none */
     char *subdomain;
 };
 
@@ -86,11 +86,11 @@ void job_pod_plan_default(struct job_pod_plan *plan, enum job_pod_scope scope, c
 /** Declare a port in each container that does not declare the number. */
 void job_pod_plan_port(struct job_pod_plan *plan, enum job_pod_scope scope, const char *container,
                        const char *name, int64_t number);
-/** Owned by the callee from now on. */
+/** `volume` is freed with the plan */
 void job_pod_plan_volume(struct job_pod_plan *plan, json_t *volume);
-/** Owned by the callee from now on. */
+/** `mount` is freed with the plan */
 void job_pod_plan_mount(struct job_pod_plan *plan, json_t *mount);
-/** Owned by the callee from now on. */
+/** `container` is freed with the plan */
 void job_pod_plan_init(struct job_pod_plan *plan, json_t *container);
 void job_pod_plan_run(struct job_pod_plan *plan, const char *container, json_t *command);
 void job_pod_plan_annotation(struct job_pod_plan *plan, const char *key, const char *value);

@@ -69,19 +69,20 @@ enum { JOB_PLUGIN_IMPLIES_MAX = 2 };
 struct job_plugin {
     const char *name;
     const char *implies[JOB_PLUGIN_IMPLIES_MAX + 1]; /* added, without arguments, where missing */
-    const struct job_arg *flags;                     /* NULL: any arguments, all ignored */
-    size_t flags_size;                               /* size of the struct that the flags are read
+    const struct job_arg *flags; /* flags of the plugin; NULL: any arguments, all ignored */
+    size_t flags_size;           /* size of the struct that the flags are read
                                                       * into */
     bool unrecorded; /* leaves a record in the job's status only when it has made objects */
-    /** Do the objects of the plugin depend on the addresses of pods? NULL: no. */
+    /** Returns whether the objects of the plugin depend on the addresses of pods. NULL: they do
+     * not. */
     bool (*uses_pod_addresses)(const struct job_plugin_job *job);
     /** The objects the job needs. May be NULL. */
     void (*objects)(const struct job_plugin_job *job, struct job_object_plan *plan);
     /** Additions for the pod of (task, index). May be NULL. */
     void (*pod)(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                 struct job_pod_plan *plan);
-    /** Does the plugin set the command of this container, so that the author may leave it out? NULL:
-     * never. */
+    /** Returns whether the plugin sets the command of this container, so that the author may leave
+     * it out. NULL: it never does. */
     bool (*commands)(const struct job_plugin_job *job, const struct job_task *task,
                      const char *container);
     /** Find errors and warnings in the spec alone. May be NULL. */

@@ -27,7 +27,7 @@ static const struct job_arg ray_flags[] = {
     {"port",             ARG_PORT, offsetof(struct ray_args, ports[PORT_GCS])},
     {"dashboardPort",    ARG_PORT, offsetof(struct ray_args, ports[PORT_DASHBOARD])},
     {"clientPort",       ARG_PORT, offsetof(struct ray_args, ports[PORT_CLIENT])},
-    /* See rule O-P05. */
+    /* another name of clientPort (O-P05) */
     {"clientServerPort", ARG_PORT, offsetof(struct ray_args, ports[PORT_CLIENT])},
     {0},
 };

@@ -26,7 +26,7 @@ enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 
 struct ssh_args {
     const char *path, *private_key, *public_key, *type;
-    int64_t port; /* 0: not given */
+    int64_t port; /* port of sshd; 0: not given */
 };
 
 /* clang-format off */
@@ -46,7 +46,7 @@ static struct ssh_args read_words(const struct job_spec *spec, struct str_list w
 
     job_args_read(ssh_flags, words, &args, NULL);
     if (args.port == 0)
-        args.port = job_mpi_port(spec); /* see rule O-P25 */
+        args.port = job_mpi_port(spec); /* the port that mpi gives (O-P25) */
     if (args.port == 0)
         args.port = PORT_DEFAULT;
     return args;
@@ -78,7 +78,7 @@ static void write_config(struct buf *out, const struct job_plugin_job *job, int6
             buf_char(out, '\n');
         }
     }
-    if (port != PORT_DEFAULT) /* also serves replicas that are added later (O-P22) */
+    if (port != PORT_DEFAULT) /* the line also serves replicas that are added later (O-P22) */
         buf_printf(out, "Host *.%s\n  Port %lld\n", job->name, (long long)port);
 }
 
@@ -239,7 +239,7 @@ static void ssh_pod(const struct job_plugin_job *job, const struct job_task *tas
     const struct ssh_args args = read_args(job);
     scoped_str name = mem_printf("%s-ssh", job->name);
     /* ssh refuses a key that users other than the owner can read. When the user of the container is
-     * unknown the key must be readable by all (O-P23). */
+     * unknown, the key must be readable by all (O-P23). */
     int mode = strcmp(args.path, HOME_PATH) == 0 || job->local || user_is_known(task) ? MODE_OWNER
                                                                                       : MODE_ALL;
 

@@ -238,13 +238,13 @@ static void write_openssh(const unsigned char *seed, const unsigned char *public
     put_u32(&private_part, check);
     put_ed25519_public(&private_part, public_key);
     put_string(&private_part, pair.bytes.data, pair.bytes.len);
-    put_string(&private_part, "", 0); /* comment */
+    put_string(&private_part, "", 0); /* the comment of the key */
     for (unsigned char pad = 1; private_part.bytes.len % BLOCK; pad++)
         secret_add(&private_part, &pad, 1);
 
     secret_add(&whole, openssh_magic, sizeof openssh_magic);
-    put_string(&whole, "none", 4); /* cipher */
-    put_string(&whole, "none", 4); /* derivation */
+    put_string(&whole, "none", 4); /* name of the cipher */
+    put_string(&whole, "none", 4); /* name of the key derivation */
     put_string(&whole, "", 0);
     put_u32(&whole, 1);
     put_string(&whole, blob.bytes.data, blob.bytes.len);

@@ -11,6 +11,6 @@ enum { SSHD_LOW_PORTS_END = 1024 };
  * plugin. 0: the job has neither plugin, or a higher port. */
 int64_t job_sshd_low_port(const struct job_spec *spec, const char **out_plugin);
 
-/** Does a text of the document (a spec, or a part of one) speak of sshd, as the command that starts
- * it does? A ConfigMap may hold the script. */
+/** Returns whether a text of the document (a spec, or a part of one) speaks of sshd, as the command
+ * that starts it does. A ConfigMap may hold the script. */
 bool job_mentions_sshd(const json_t *doc);

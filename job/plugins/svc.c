@@ -151,7 +151,8 @@ static struct blob *policy_body(const struct job_plugin_job *job)
     return blob_intern(body.data, body.len);
 }
 
-/* In an existing Service only the member that an argument decides is updated. */
+/* Returns the changed body of a Service. In an existing Service only the member that an argument
+ * decides is updated. */
 static struct blob *adapt_service(const struct object *is, const struct blob *wanted)
 {
     scoped(json) json_t *body = object_body_json(is);
@@ -232,7 +233,8 @@ static void add_variables(const struct job_plugin_job *job, const char *config_m
         const struct job_task *task = &job->spec->tasks.items[t];
 
         variable_name(&name, task, "_HOSTS");
-        if (hosts_fit(job, task, name.data)) /* see rule O-P10 */
+        /* Too many hosts do not fit into the variable (O-P10). */
+        if (hosts_fit(job, task, name.data))
             job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));
         variable_name(&name, task, "_NUM");
         job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));

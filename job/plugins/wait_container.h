@@ -9,7 +9,7 @@
 
 struct job_wait_container {
     const char *name, *image;
-    const char *hosts; /* separated by blanks */
+    const char *hosts; /* names of the hosts, separated by blanks */
     int64_t port, timeout_s;
 };
 

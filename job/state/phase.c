@@ -11,8 +11,8 @@
 
 #define TO(phase) (1u << JOB_##phase)
 
-/* Ref: spec/job.md 8.5. A job that cannot be run at all (9.2 step 0) fails from any active
- * phase. */
+/* The legal edges. A job that cannot be run at all (9.2 step 0) fails from any active phase. Ref:
+ * spec/job.md 8.5. */
 /* clang-format off */
 static const unsigned edges[JOB_PHASE_N] = {
     [JOB_NONE]        = TO(PENDING),

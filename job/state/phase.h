@@ -26,10 +26,10 @@ enum { JOB_REASON_MAX = 48 };
 struct job_state {
     enum job_phase phase;
     char reason[JOB_REASON_MAX];
-    char *message; /* owned, or NULL */
+    char *message; /* message of the state, owned, or NULL */
     int64_t transition_ms;
     int32_t min_available; /* spec.minAvailable as of the last admitted sync */
-    int32_t version;       /* kill epoch */
+    int32_t version;       /* number of the kill epoch */
     int32_t retry_count;
     int64_t running_ns; /* time spent in Running; -1 = never ran */
     struct job_condition conditions[JOB_PHASE_N];
@@ -47,11 +47,12 @@ void job_state_release(struct job_state *state);
 struct job_transition {
     const char *reason;  /* CamelCase: the deciding event or rule */
     const char *message; /* one line for users */
-    int64_t at_ms;       /* when it happened */
-    int64_t since_ms;    /* when the phase before was entered, if better known than stored; or 0 */
+    int64_t at_ms;       /* time at which it happened */
+    int64_t since_ms;    /* time at which the phase before was entered, if better known than stored;
+                          * or 0 */
 };
 
-/** Is the edge in the table? Staying is not an edge. */
+/** Returns whether the edge is in the table. Staying is not an edge. */
 bool job_phase_edge(enum job_phase from, enum job_phase to);
 
 /** Move to `to`. The edge must be legal: an illegal one is a bug and ends the process. */
@@ -74,7 +75,8 @@ static inline bool job_phase_at_rest(enum job_phase phase)
 }
 
 /** An entry of controlledResources: get, set, remove. */
-const char *job_state_resource(const struct job_state *state, const char *key); /* NULL if absent */
+/** Returns NULL if absent. */
+const char *job_state_resource(const struct job_state *state, const char *key);
 bool job_state_control(struct job_state *state, const char *key,
-                       const char *value);                     /* true: changed */
+                       const char *value); /* returns true if the value has changed */
 bool job_state_drop(struct job_state *state, const char *key); /* true: it was there */

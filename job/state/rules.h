@@ -19,7 +19,7 @@ struct job_rule {
     enum job_verb verb;
     enum job_phase to; /* JOB_NONE: no change by the rule itself */
     bool version;      /* a new kill epoch */
-    bool retry;        /* counts against maxRetry */
+    bool retry;        /* the action counts against maxRetry */
     bool resume;       /* the retry is no failure (O-34), and succeeded pods stay (O-35) */
 };
 

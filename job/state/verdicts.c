@@ -67,7 +67,7 @@ static struct job_verdict drain(const struct job_counts *c)
 struct job_verdict job_verdict_sync(const struct job_counts *c)
 {
     static struct job_verdict (*const verdicts[JOB_PHASE_N])(const struct job_counts *) = {
-        [JOB_NONE] = keep, /* becomes Pending first */
+        [JOB_NONE] = keep, /* a job without a phase becomes Pending first */
         [JOB_PENDING] = pending, [JOB_RUNNING] = running,   [JOB_RESTARTING] = restarting,
         [JOB_ABORTING] = drain,  [JOB_ABORTED] = keep,      [JOB_COMPLETING] = drain,
         [JOB_COMPLETED] = keep,  [JOB_TERMINATING] = drain, [JOB_TERMINATED] = keep,

@@ -10,7 +10,7 @@ struct job_counts {
     int32_t pending, running, succeeded, failed, terminating, unknown;
     int64_t replicas;             /* number of replicas of all tasks */
     int64_t task_minimums;        /* sum over tasks of minAvailable, or replicas where absent */
-    int32_t min_available;        /* spec */
+    int32_t min_available;        /* minAvailable of the spec */
     int32_t status_min_available; /* status: as of the last admitted sync */
     struct opt_i32 min_success;
     int32_t max_retry;
@@ -31,7 +31,7 @@ static inline int64_t job_counts_alive(const struct job_counts *c)
 {
     return (int64_t)c->pending + c->running + c->terminating + c->unknown;
 }
-/** Are the retries of the job (resumes do not count) or of a slot used up? */
+/** Returns whether the retries of the job (resumes do not count) or of a slot are used up. */
 static inline bool job_counts_retries_used_up(const struct job_counts *c)
 {
     int32_t failures = c->retry_count - c->resumes - c->targeted;

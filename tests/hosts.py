@@ -15,7 +15,7 @@ NOT_OURS = {".git", "build", "__pycache__"}
 URL = re.compile(rb"\b(?:https?|ftp)://([A-Za-z0-9][A-Za-z0-9.-]*)")
 SOURCE_LINE = re.compile(rb"^\s*deb(?:-src)?\s+\S*://|^URIs:\s*\S", re.MULTILINE)
 
-DOCUMENTS = {"www.apache.org", "www.w3.org", "doi.org"}  # names of a licence, of XML namespaces and of a paper
+DOCUMENTS = {"www.apache.org", "www.w3.org", "json-schema.org", "doi.org"}  # names of a licence, of XML namespaces, of a JSON Schema, of a paper
 ENDS_OF_EXAMPLES = (".example", ".test", ".invalid", ".localhost", ".svc", ".local")
 
 

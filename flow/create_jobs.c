@@ -149,7 +149,7 @@ static void want_output(void *arg, const struct flow_ref *ref)
     name = mem_printf("%.*s", (int)ref->name_len, ref->name);
     step = flow_graph_find(m->graph, name);
     if (step == STEP_NONE || m->steps[step].results_wanted)
-        return; /* its iterations are wanted with it */
+        return; /* the iterations of a loop are wanted with the loop */
     for (uint32_t i = step; i <= step + flow_graph_iterations(m->graph, step); i++) {
         const struct object *job =
             flow_model_wants_outputs(m, i) && !m->steps[i].jobless ? flow_job_of(flow, i) : NULL;

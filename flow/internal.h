@@ -43,8 +43,8 @@ struct status_writer {
     int64_t written_revision; /* revision of the flow with the status that was written last */
     enum flow_phase written_phase, sent_phase;
     uint32_t written_changes, sent_changes; /* value of model.changes that each covers */
-    uint32_t rendered_changes;              /* the same of the status rendered last */
-    bool rendered_while_running;            /* the status rendered last shows jobs that have not
+    uint32_t rendered_changes;   /* value of model.changes that the status rendered last covers */
+    bool rendered_while_running; /* the status rendered last shows jobs that have not
                                              * ended */
 };
 

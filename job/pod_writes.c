@@ -88,7 +88,7 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
 static void succeeded(struct job_run *run)
 {
     if (job_run_holding(run))
-        return; /* others of this round failed */
+        return; /* other writes of this round failed */
     run->permanent = 0;
     work_forget(&run->work);
 }

@@ -8,7 +8,7 @@ static void enter_ring(struct probe_queue *queue, struct probe_group *group)
 {
     if (group->in_ring || TAILQ_EMPTY(&group->polls) || group->in_flight >= queue->per_group)
         return;
-    if (TAILQ_EMPTY(&queue->ring)) /* it may be new, all zeroes */
+    if (TAILQ_EMPTY(&queue->ring)) /* the queue may be new, all zeroes */
         TAILQ_INIT(&queue->ring);
     TAILQ_INSERT_TAIL(&queue->ring, group, ring);
     group->in_ring = true;

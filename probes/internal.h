@@ -33,7 +33,8 @@ struct probe_target {
     struct probe_group *group;
     const struct flow_probe *spec;
     struct object *job;
-    struct probe_requirements requirements; /* its members borrow from `spec` and `job` */
+    struct probe_requirements requirements; /* the requirements, whose members borrow from `spec`
+                                             * and `job` */
     struct probe_pod *pods;                 /* hash by uid */
     struct watched_job *watched;            /* NULL: no entry applies, nothing is watched */
     LIST_ENTRY(probe_target) of_job;

@@ -104,7 +104,7 @@ static void merge_changes(struct template_dependents *list)
         else
             push(&merged, job);
     }
-    list->ordered.count = list->added.count = 0; /* `merged` has their references */
+    list->ordered.count = list->added.count = 0; /* `merged` has the references now */
     release(&list->ordered);
     release(&list->added);
     release(&list->removed);

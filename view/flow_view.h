@@ -82,8 +82,9 @@ struct flow_view_step {
     int64_t ended_ms;   /* time at which the newest job ended; 0 = not yet or not known */
     int64_t ran_ms;     /* how long the newest job was Running, or the loop took; -1 = not known */
     uint32_t iterations_over;     /* loop: number of iterations whose job is over */
-    uint32_t iterations_active;   /* those with a job that is not over */
-    uint32_t iterations_listed;   /* those that the status lists; 0: none, or it does not tell */
+    uint32_t iterations_active;   /* loop: number of iterations with a job that is not over */
+    uint32_t iterations_listed;   /* loop: number of iterations that the status lists; 0: none, or
+                                   * it does not tell */
     const char *reason, *message; /* reason and message in the status, borrowed; NULL */
     char *told;         /* why it failed, restarts or waits, as text for people; set by the tracker;
                          * NULL */

@@ -31,7 +31,7 @@ struct db_row {
     const char *ns, *name;
     const void *meta, *status; /* status NULL = absent */
     size_t meta_len, status_len;
-    int64_t sum;        /* its checksum */
+    int64_t sum;        /* checksum of the row */
     const char *damage; /* why the row cannot be used; NULL: no damage is known here */
 };
 
@@ -42,7 +42,7 @@ struct db_reader {
 };
 
 struct db_counts {
-    uint64_t rows, bytes; /* written; bound to statements */
+    uint64_t rows, bytes; /* number of rows written; number of bytes bound to statements */
 };
 
 /**

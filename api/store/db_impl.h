@@ -48,8 +48,8 @@ struct db {
     int log_pages; /* pages in the write-ahead log */
     int log_kept;  /* pages when the last checkpoint failed because the disk was full */
     struct mark *mark;
-    struct mark_content marked;  /* as found when the mark was opened … */
-    enum mark_found mark_found;  /* … if it was readable */
+    struct mark_content marked;  /* content of the mark as found when it was opened */
+    enum mark_found mark_found;  /* says whether the mark was readable when it was opened */
     struct db_state state, next; /* as committed; as the open transaction will leave it */
     bool checked;                /* the content of every row was parsed, or written here */
     struct db_state seen;        /* counted while loading: total and numbers of rows */

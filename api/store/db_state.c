@@ -21,7 +21,7 @@
 enum {
     FINDINGS_MAX = 1000, /* of a lenient connection */
     PATH_MAX_BYTES = 4096,
-    STATE_COLUMNS = 12, /* and the checksum */
+    STATE_COLUMNS = 12, /* number of columns without the checksum */
 };
 
 /* Returns the path of the newest backup that was made by itself, from a note beside the store. NULL

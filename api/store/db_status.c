@@ -28,8 +28,8 @@ struct parts {
     size_t len;
     size_t first_bytes, delta_bytes; /* bytes on disk: of the first part, of the others */
     int count;                       /* parts that are on disk, or were when it was last known */
-    int64_t sum, n_rows; /* on disk: sum of the checksums of the parts, and number of parts … */
-    int64_t old_sum, old_n; /* … before the open transaction */
+    int64_t sum, n_rows;    /* on disk: sum of the checksums of the parts, and number of parts */
+    int64_t old_sum, old_n; /* sum and number before the open transaction */
     bool touched, gone;     /* changed by, or deleted by, the open transaction */
     TAILQ_ENTRY(parts) age; /* links the cached texts by age */
 };

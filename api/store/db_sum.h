@@ -36,5 +36,5 @@ int64_t sum_minus(int64_t total, int64_t sum);
 /** Writes the checksum of every row, and a fresh total, as if all rows were whole. The caller has
  * begun a transaction. False with the error in `sqlite`. */
 bool db_sign(sqlite3 *sqlite);
-/** The same for the row of the table `state` alone, after one of its columns was changed. */
+/** Signs the row of the table `state` alone, after one of its columns was changed. */
 bool db_sign_state(sqlite3 *sqlite);

@@ -54,8 +54,8 @@ struct entry {
 
     uint32_t body;      /* slot of its body (bodies.h) */
     uint8_t neighbours; /* rows of this block given to dependents */
-    uint64_t batch;     /* number of the batch it was last written in … */
-    size_t batch_write; /* … and the index of the write in that batch */
+    uint64_t batch;     /* number of the batch in which the object was last written */
+    size_t batch_write; /* index of the write in that batch */
 };
 
 struct sorted_index {

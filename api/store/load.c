@@ -20,7 +20,7 @@ struct loader {
     struct loaded_body {
         int64_t row;
         uint32_t slot;
-        bool broken; /* it is not the JSON of an object */
+        bool broken; /* the row is not the JSON of an object */
     } * bodies;
     size_t n_bodies, cap_bodies;
     struct entry *block; /* the last entry that started a block of rows */

@@ -36,7 +36,8 @@ struct blob {
     char *fields;      /* the blob's fields as managedFields text, owned; NULL = not computed */
     int64_t store_row; /* the store's row of an interned body; 0 = none */
     struct blob *admitted_output; /* the admitted form of the body; weak, see blob_link_output */
-    struct blob *admitted_input;  /* the reverse link; holds a reference */
+    struct blob
+        *admitted_input; /* the body before admission, as a reference; see blob_link_output */
     bool interned;
     char text[];
 };

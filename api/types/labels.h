@@ -20,8 +20,8 @@ void selector_print(const struct selector *selector, struct buf *out);
  * without the value. */
 bool label_key_valid(const char *key, struct error *err);
 bool label_value_valid(const char *value, struct error *err);
-bool name_is_dns_label(const char *name, struct error *err);     /* RFC 1123, ≤ 63 */
-bool name_is_dns_subdomain(const char *name, struct error *err); /* RFC 1123, ≤ 253 */
+bool name_is_dns_label(const char *name, struct error *err);     /* at most 63 bytes, RFC 1123 */
+bool name_is_dns_subdomain(const char *name, struct error *err); /* at most 253, RFC 1123 */
 bool name_is_dns1035_label(const char *name,
                            struct error *err); /* RFC 1035: begins with a letter */
 bool name_is_qualified(const char *name,

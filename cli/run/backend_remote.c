@@ -197,7 +197,7 @@ static bool open_mirrors(struct remote_run *remote, const char *ns, struct error
         *err = remote->why;
         return false;
     }
-    remote->complete = INT64_MAX; /* a list is consistent */
+    remote->complete = INT64_MAX; /* a list shows all changes so far */
     apply_changes(remote);
     timer_start(remote->base.loop, &remote->pump, PUMP_MS);
     return true;

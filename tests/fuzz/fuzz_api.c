@@ -117,7 +117,7 @@ struct run {
     bool used;      /* something has changed, or time has passed */
     enum sender sender;
     struct identity *identities[SENDER_N];
-    char uid[CLOCK_UUID_LEN + 1]; /* that "@UID@" stands for */
+    char uid[CLOCK_UUID_LEN + 1]; /* the uid that "@UID@" stands for */
 };
 
 /* A run whose server nothing has changed, for the next input; or NULL. */
@@ -558,7 +558,7 @@ static void send_request(struct run *run, const struct word *word, const char *t
     api_send(&run->fixture, &capture, word->method, target, .body = sent,
              .content_type = word->content_type, .user_agent = "fuzz/1",
              .identity = run->identities[run->sender]);
-    if (!capture.status && waits) /* it waits for a revision that does not exist yet */
+    if (!capture.status && waits) /* the request waits for a revision that does not exist yet */
         pass_time(run, PATIENCE_MS);
     assert(capture.status);
     after = read_everything(run);

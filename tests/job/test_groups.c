@@ -144,7 +144,7 @@ static void a_resumed_gang_waits_for_no_task_that_waits(void **unused)
 
     job_fixture_apply(fixture, job);
     job_fixture_pods(fixture, POD_RUNNING);
-    job_fixture_pods(fixture, POD_RUNNING); /* those of b, too */
+    job_fixture_pods(fixture, POD_RUNNING); /* the pods of task b run, too */
     job_fixture_pod(fixture, "j-a-1", POD_SUCCEEDED);
     job_fixture_pod(fixture, "j-b-0", POD_SUCCEEDED);
     job_fixture_pod_failed(fixture, "j-a-0", 1);
@@ -162,7 +162,7 @@ static void a_resumed_gang_waits_for_no_task_that_waits(void **unused)
     job_fixture_free(fixture);
 }
 
-/* The same without a new version: only some pods are replaced. covers: see O-57 */
+/* The PodGroup has no new version: only some pods are replaced. covers: see O-57 */
 static void a_gang_waits_for_no_pod_that_cannot_be_created(void **unused)
 {
     static const char task[] =
@@ -180,7 +180,7 @@ static void a_gang_waits_for_no_pod_that_cannot_be_created(void **unused)
     job_fixture_apply(fixture, job);
     group = mem_printf("j-%s", object_uid(job_fixture_get(fixture, &kind_job, "j")));
     job_fixture_pods(fixture, POD_RUNNING);
-    job_fixture_pods(fixture, POD_RUNNING); /* those of b, too */
+    job_fixture_pods(fixture, POD_RUNNING); /* the pods of task b run, too */
     check_has("all", job_fixture_get(fixture, &kind_pod_group, group)->body->text,
               "\"minMember\":4");
     job_fixture_pod_failed(fixture, "j-a-0", 1);

@@ -278,7 +278,7 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
     flow->count++;
     flow->steps[at] = (struct gen_step){.listed_by = GEN_NOWHERE};
     roll_step(dice, flow, at);
-    flow->steps[at].output_of = GEN_NOWHERE; /* its targets may end without outputs */
+    flow->steps[at].output_of = GEN_NOWHERE; /* the targets of the step may end without outputs */
     flow->steps[at].other &= flow->template_output == GEN_NOWHERE;
     return true;
 }

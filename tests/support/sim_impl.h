@@ -63,11 +63,11 @@ struct sim {
     uint64_t hash;
 
     struct clock *clock; /* outlives the process */
-    int64_t began_ns;    /* its monotonic time at the beginning */
+    int64_t began_ns;    /* monotonic time of the machine at the beginning */
     struct engine *engine;
     struct loop *loop; /* NULL: no process runs */
     bool dead;         /* the process is killed; what is left of it has no effect any more */
-    bool opened;       /* its store is open */
+    bool opened;       /* the store of the machine is open */
     int cut_at_start;  /* the disk operation at which the next start is killed; 0 = none */
     bool power;        /* the next end is a failure of the power */
     int turns_left;    /* the process is killed at the end of this turn; 0 = it is not */

@@ -24,12 +24,12 @@ struct sim_pod {
     int code;
     char message[64];
     bool stopped, released;
-    bool over;    /* its program ended by itself, with `code` */
+    bool over;    /* the program of the pod ended by itself, with `code` */
     bool lost;    /* nothing was left of it at some time before it was released */
     bool cut;     /* not even a record of it is left: the power failed */
     bool ignores; /* ends by SIGKILL only */
     struct timer timer;
-    bool told; /* its end was reported in this life */
+    bool told; /* the end of the pod was reported in this life */
 };
 
 struct sim_runtime {

@@ -4,7 +4,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
-MAPPINGS = 40  # the whole program has about two hundred
+MAPPINGS = 40  # bound for the supervisor; the whole program has about two hundred
 
 
 def the_supervisor_maps_little_and_needs_no_file_of_its_own():

@@ -289,7 +289,7 @@ void connection_refuse_busy(struct connection *c)
     struct error err = {0};
 
     error_set(&err, ERR_UNAVAILABLE, "", "too many connections; try again later");
-    if (c->io.tls) /* there is no session to say it in */
+    if (c->io.tls) /* without a TLS session the refusal cannot be sent */
         connection_close(c);
     else
         response_refuse(c, &err);

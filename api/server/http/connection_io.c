@@ -71,7 +71,7 @@ static void on_written(uv_write_t *req, int status)
 
 /* The parts of a packet in order, as libuv takes them. */
 struct parts {
-    uv_buf_t few[20], *at; /* `at` is `few` or allocated */
+    uv_buf_t few[20], *at; /* `at` has the parts: in `few`, or allocated */
     unsigned n;
     size_t len;
 };

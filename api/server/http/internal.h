@@ -69,7 +69,7 @@ struct exchange {
 /* What is known about the certificate of a connection. */
 enum certificate_check {
     CERTIFICATE_UNCHECKED, /* the handshake is not over, or there is no TLS */
-    CERTIFICATE_CHECKED,   /* there is none, or it is good */
+    CERTIFICATE_CHECKED,   /* the client has no certificate, or a good one */
     CERTIFICATE_UNKNOWN    /* the certificate is not signed by our authority */
 };
 

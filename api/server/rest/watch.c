@@ -60,9 +60,9 @@ struct watch {
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
     bool columns_sent, bookmarks, ends_initial;
     bool expired;            /* its time is over: it ends behind the snapshot */
-    bool aborts;             /* its unread data is dropped: the connection is closed */
+    bool aborts;             /* the connection is closed, and unread data is dropped */
     struct error *end_error; /* sent as an ERROR event at the end; NULL */
-    size_t unread;           /* its part of api.unread_bytes */
+    size_t unread;           /* the watch's part of api.unread_bytes */
     LIST_ENTRY(watch) all;   /* in api.watches until it has ended */
 };
 

@@ -41,7 +41,7 @@ struct flow_ref {
  * ones. */
 void flow_refs_each(const json_t *doc, void (*visit)(void *arg, const struct flow_ref *ref),
                     void *arg);
-/** The same for one text. */
+/** Visits the references of one text, as flow_refs_each does for a document. */
 void flow_ref_each(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
                    void *arg);
 

@@ -29,7 +29,7 @@ struct lines {
     size_t document; /* document of the table; SIZE_MAX = no table yet */
     struct node *nodes;
     size_t count, cap;
-    struct buf keys; /* NUL-terminated, from offset 1 */
+    struct buf keys; /* the keys of mappings, each ended by a NUL; offset 0 is unused */
 };
 
 struct yaml_stream {

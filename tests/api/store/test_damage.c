@@ -281,7 +281,8 @@ static void no_damage_is_served_in_silence(void **state)
 
 static int set_up(void **state)
 {
-    log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR, LOG_TEXT); /* it is intended */
+    /* The damage is intended, so messages about it are not shown. */
+    log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR, LOG_TEXT);
     return 0;
 }
 

@@ -55,7 +55,7 @@ static void a_stopped_holder_is_known(void **state)
     check_has("says so", err.message, "which is stopped: 'fg' in its terminal or 'kill -CONT ");
     kill(pid, SIGCONT);
     assert_int_equal(waitpid(pid, &status, WCONTINUED), pid);
-    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid); /* it has stopped again */
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid); /* the process has stopped again */
     check_int("stopped again", holder_stopped(path), pid);
     end(pid);
     check_int("gone", holder_stopped(path), 0);

@@ -216,7 +216,7 @@ static void records_of_another_boot_lose_pods_and_kill_nothing(void **state)
     const struct pod_status *status;
     struct pods_fixture *fixture;
 
-    if (victim == 0) { /* this process has the same mark, but was started after the boot */
+    if (victim == 0) { /* this process has the same mark, but belongs to the present boot */
         execle("/bin/sleep", "sleep", "300", NULL,
                (char *[]){(char[]){"JOBFLOW_POD_UID=runs"}, NULL});
         _exit(1);

@@ -12,7 +12,8 @@ enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOW
 struct env_var {
     const char *name;
     const char *value;  /* value of the variable; NULL = "" unless value_from is set */
-    json_t *value_from; /* fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef; or NULL */
+    json_t *value_from; /* source of the value: fieldRef, resourceFieldRef, configMapKeyRef or
+                         * secretKeyRef; NULL = none */
 };
 struct volume_mount {
     const char *name, *mount_path, *sub_path;

@@ -103,6 +103,8 @@ static void stored(struct flow *flow, const struct object *result)
         announce_end(flow);
 }
 
+static void on_window(struct timer *timer);
+
 /* The write changed nothing in memory, so a later one renders the model as it is then. */
 static void not_stored(struct flow *flow, const struct error *err)
 {
@@ -118,6 +120,7 @@ static void not_stored(struct flow *flow, const struct error *err)
     if (w->state == STATUS_DUE)
         status_write_set(&w->state, STATUS_WAITING);
     status_write_want(&w->state);
+    w->window.fire = on_window; /* the first write of this process may have been sent at once */
     timer_start(flow->controller->loop, &w->window,
                 flow_retry_delay_ms(w->failures++, RETRY_FIRST_MS));
 }

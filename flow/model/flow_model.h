@@ -222,6 +222,12 @@ bool flow_model_waits_for_any(const struct flow_model *m, uint32_t step);
 void flow_model_end_backoff(struct flow_model *m, uint32_t step);
 /** Returns whether the step waits for its next attempt, because its retry policy asked for one. */
 bool flow_model_retry_pending(const struct flow_model *m, uint32_t step);
+/** Returns as what an attempt ends that came to `phase` and is not retried after all: a job that was
+ * aborted has been Terminated. */
+static inline enum job_phase flow_attempt_end(enum job_phase phase)
+{
+    return phase == JOB_ABORTED ? JOB_TERMINATED : phase;
+}
 /** The flow is ending: failures to be retried are final now, except those of final steps and of
  * blocked ones. */
 void flow_model_end_retries(struct flow_model *m);

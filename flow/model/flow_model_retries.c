@@ -35,7 +35,7 @@ static void end_retry(struct flow_model *m, uint32_t i)
         (enum job_phase)(step->state == STEP_BACKOFF ? step->phase : step->failed_as);
 
     step->retry = false;
-    flow_model_move_step(m, i, STEP_STARTED, phase == JOB_ABORTED ? JOB_TERMINATED : phase);
+    flow_model_move_step(m, i, STEP_STARTED, flow_attempt_end(phase));
     flow_model_notify_dependents(m, i);
 }
 

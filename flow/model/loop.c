@@ -56,7 +56,8 @@ static void skip_rest(struct flow_model *m, uint32_t loop)
         if (has_no_job(iteration) && (k < listed || iteration->attempt))
             flow_model_move_step(m, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
         else if (iteration->state == STEP_BACKOFF)
-            flow_model_move_step(m, loop + 1 + k, STEP_STARTED, (enum job_phase)iteration->phase);
+            flow_model_move_step(m, loop + 1 + k, STEP_STARTED,
+                                 flow_attempt_end((enum job_phase)iteration->phase));
     }
     m->control->steps[loop].next = count;
 }

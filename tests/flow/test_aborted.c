@@ -63,6 +63,24 @@ static void the_end_of_a_flow_ends_aborted_attempts(void **state)
     }
 }
 
+/* covers: see jobflow.md 13.4: the end of a loop ends the retries of its iterations */
+static void the_end_of_a_loop_ends_aborted_attempts(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+        flow_fixture_spec(fixture, "f", "a z",
+                          "flows: [{name: a, for: {items: [eu, us]}, retry: {maxRetry: 1, "
+                          "backoffSeconds: 60, phases: [Aborted]}}, {name: z, when: always}]");
+        abort_job(fixture, "f-a-0");
+        flow_fixture_end(fixture, "f-a-1", 1, NULL);
+        maybe_restart(fixture, run);
+        flow_fixture_advance(fixture, 1000);
+        check_str("it has ended", flow_fixture_at(fixture, "f", "terminatedJobs"), "[\"f-a-0\"]");
+        check_str("the end", flow_fixture_created(fixture), "f-a-0 f-a-1 f-z");
+    }
+}
+
 /* covers: see jobflow.md 13.12 ending: the job may still be resumed, before and after a restart */
 static void final_steps_wait_for_a_job_aborted_in_an_ending_flow(void **state)
 {
@@ -251,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_resumed_in_its_back_off_is_the_same_attempt),
         cmocka_unit_test(the_end_of_a_flow_ends_aborted_attempts),
+        cmocka_unit_test(the_end_of_a_loop_ends_aborted_attempts),
         cmocka_unit_test(final_steps_wait_for_a_job_aborted_in_an_ending_flow),
         cmocka_unit_test(a_step_added_to_an_ending_flow_may_handle_its_failure),
         cmocka_unit_test(what_an_aborted_job_leaves_behind_are_no_results),

@@ -112,7 +112,8 @@ static void make_durable(struct sim *sim, struct sim_change *change)
 static void drop_pending(struct sim *sim, size_t n)
 {
     sim->n_pending -= n;
-    memmove(sim->pending, sim->pending + n, sim->n_pending * sizeof *sim->pending);
+    if (sim->n_pending)
+        memmove(sim->pending, sim->pending + n, sim->n_pending * sizeof *sim->pending);
 }
 
 static void commit_ended(struct sim *sim, int64_t revision)

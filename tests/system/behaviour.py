@@ -279,7 +279,7 @@ PATCHED = row(
              "spec": {"terminationGracePeriodSeconds": 0, "initContainers": None, "containers": [
                  {"name": "c", "env": [{"name": "A", "value": "x"}, {"name": "B", "$patch": "delete"}, {"name": "Z", "value": ""}],
                   "ports": [{"containerPort": 80, "protocol": "TCP", "name": "web"}], "resources": {"requests": {"cpu": "500m"}}},
-                 {"name": "extra", "command": ["true"]}]}}},
+                 {"name": "extra", "$patch": "add", "command": ["true"]}]}}},
                    {"name": "more", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [
                        {"name": "c", "command": ["true"]}]}}}]}}),
                 step("plain", template="t")])],

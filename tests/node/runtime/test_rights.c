@@ -88,13 +88,14 @@ static void files_that_only_root_may_read_or_change_stay_so(void **state)
 {
     struct test_pod pod = {
         "secrets", BOXED,
-        .main = {{.argv = {"/bin/sh", "-c",
-                           "cat /etc/shadow 2>/dev/null && echo read; "
-                           "(echo x > /etc/jf-x) && echo private; "
-                           "(echo x > /usr/jf-x) 2>/dev/null || echo refused; "
-                           "echo y > ~/y && cat ~/y; echo 1 2>/dev/null > /proc/sys/kernel/panic || "
-                           "echo kernel refused"},
-                  .env = {{"HOME", "/root"}}}}};
+        .main = {
+            {.argv = {"/bin/sh", "-c",
+                      "cat /etc/shadow 2>/dev/null && echo read; "
+                      "(echo x > /etc/jf-x) && echo private; "
+                      "(echo x > /usr/jf-x) 2>/dev/null || echo refused; "
+                      "echo y > ~/y && cat ~/y; echo 1 2>/dev/null > /proc/sys/kernel/panic || "
+                      "echo kernel refused"},
+             .env = {{"HOME", "/root"}}}}};
     scoped_str log = NULL;
 
     if (!is("full"))

@@ -22,7 +22,8 @@ def a_simulation_that_cannot_go_on_says_what_waits_for_what():
              "spec": {"capability": {"cpu": "3"}}}
     large = sim("a", replicas=2, queue="small")
     large["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
-    done = simulate(flow("f", [step("a"), step("b", ["a"]), step("c", ["b"])]), large, sim("b"), sim("c"), queue, code=1)
+    done = simulate(flow("f", [step("a"), step("b", ["a"]), step("c", ["b"])]), large, sim("b"), sim("c"), queue, code=1,
+                    flags=("--wait-for-resources",))
     for part in ('error: jobflow "f" can never go on', "  a is Pending: ", "queue small allows 3", "  2 more steps wait behind it"):
         check_in("stderr", part, done.stderr)
     check_in("stdout", "f stuck after", done.stdout)
@@ -43,7 +44,7 @@ def a_job_that_cannot_go_on_is_told_of():
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "closed"},
              "spec": {"capability": {"cpu": "1"}}}
     job["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
-    check_in("stderr", 'error: job "j" can never go on: it is Pending: ', simulate(job, queue, code=1).stderr)
+    check_in("stderr", 'error: job "j" can never go on: it is Pending: ', simulate(job, queue, code=1, flags=("--wait-for-resources",)).stderr)
 
 
 def a_timeout_comes_before_the_end_of_hope():

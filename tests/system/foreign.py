@@ -3,6 +3,7 @@
 # see lib_kube.py, client_server.py
 """
 import json
+import re
 import signal
 import sys
 
@@ -27,7 +28,8 @@ def our_client_works_at_a_cluster():
         check_equal("made", ours("apply", "-f", "f.yaml").stdout, "jobflow.flow.volcano.sh/f created\n")
         check_equal("the same", ours("apply", "-f", "f.yaml").stdout, "jobflow.flow.volcano.sh/f unchanged\n")
         check_equal("a table", ours("get", "jf").stdout.split()[:4], ["NAME", "STATUS", "AGE", "f"])
-        check_in("described", "a (Waiting)", ours("describe", "jf/f").stdout)
+        described = ours("describe", "jf/f").stdout
+        check(re.search(r"^ *a +Waiting ", described, re.M), "the step waits:\n" + described)
         check_in("asked as it is", '"gitVersion"', ours("get", "--raw", "/version").stdout)
         for i in range(7):
             check_equal("map %d" % i, kube.ask("POST", "/api/v1/namespaces/default/configmaps", config_map("c%d" % i)).status, 201)

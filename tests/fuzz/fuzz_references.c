@@ -21,7 +21,8 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
 {
     size_t *asked = ctx;
 
-    ++*asked;
+    if (ref->kind != FLOW_REF_DOUBTFUL)
+        ++*asked;
     assert(!ref->name_len || memchr(ref->name, '\0', ref->name_len) == NULL);
     if (ref->kind == FLOW_REF_DOUBTFUL)
         *out_leave = true;
@@ -32,9 +33,11 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
     return true;
 }
 
+/* Counts references. A text that only looks like one is visited too, but stays as it is. */
 static void count(void *arg, const struct flow_ref *ref)
 {
-    ++*(size_t *)arg;
+    if (ref->kind != FLOW_REF_DOUBTFUL)
+        ++*(size_t *)arg;
 }
 
 static void check_document(json_t *doc)

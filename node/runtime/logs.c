@@ -25,8 +25,7 @@
 enum {
     FILES_MAX = 1024,
     FILE_BYTES_MAX = 1 << 30,
-    MARK_BYTES = 10 /* length of the text " stdout F " in a record */,
-    RUN_SHIFT = 44
+    MARK_BYTES = 10 /* length of the text " stdout F " in a record */
 };
 
 struct log_file {
@@ -278,8 +277,8 @@ bool logs_read(int logs_fd, const char *uid, const struct log_query *options, in
 {
     scoped(log_files) struct log_files files = {0}, of_run = {0};
     struct show show = {.options = options, .out = out, .begun = out->len};
-    int64_t at = *offset & (((int64_t)1 << RUN_SHIFT) - 1);
-    unsigned run = (unsigned)(*offset >> RUN_SHIFT), last;
+    int64_t at = *offset & (((int64_t)1 << LOG_POSITION_BITS) - 1);
+    unsigned run = (unsigned)(*offset >> LOG_POSITION_BITS), last;
     const char *container;
 
     if (!shim_uid_ok(uid))
@@ -304,7 +303,7 @@ bool logs_read(int logs_fd, const char *uid, const struct log_query *options, in
         if (run >= last || show_full(&show))
             break;
     }
-    *offset = (int64_t)run << RUN_SHIFT | at;
+    *offset = (int64_t)run << LOG_POSITION_BITS | at;
     return true;
 }
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +61,8 @@ bool log_header_parse(const char *text, size_t len, struct log_header *out)
         return false;
     memcpy(out->container, at, name_len);
     at += name_len + 1;
-    if (!take_number(&at, ' ', &run) || run > UINT_MAX || !take_number(&at, 0, &out->from))
+    if (!take_number(&at, ' ', &run) || run > LOG_RUN_MAX || !take_number(&at, 0, &out->from) ||
+        out->from > LOG_FROM_MAX)
         return false;
     out->run = (unsigned)run;
     return true;

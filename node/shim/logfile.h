@@ -26,7 +26,10 @@ enum {
     LOG_NAME_MAX = 128,   /* size of a buffer for a file name below the log directory */
     LOG_HEADER_MAX = 512, /* largest size of a log file's first line */
     LOG_CONTAINER_MAX = 253,
+    LOG_POSITION_BITS = 44, /* a reader's position is a run and a count of bytes in one int64_t */
 };
+#define LOG_FROM_MAX ((INT64_C(1) << LOG_POSITION_BITS) - 1)
+#define LOG_RUN_MAX  ((INT64_C(1) << (63 - LOG_POSITION_BITS)) - 1)
 
 struct log_header {
     char container[LOG_CONTAINER_MAX + 1];
@@ -39,6 +42,8 @@ struct log_header {
  * is the first one of the first main container. */
 void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index, unsigned run,
               unsigned rotated);
+/** Reads the first line of a log file. Returns false for any other text, and for a run or a position
+ * that a reader's position cannot hold. */
 bool log_header_parse(const char *text, size_t len, struct log_header *out);
 
 struct log_writer {

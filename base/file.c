@@ -101,6 +101,28 @@ bool file_write_all(int fd, const void *data, size_t len)
     return true;
 }
 
+bool file_sync(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+
+    if (!ok)
+        error_errno(err, errno, "cannot sync %s", path);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool file_create_private(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return errno == EEXIST || error_errno(err, errno, "cannot create %s", path);
+    close(fd);
+    return true;
+}
+
 bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
                        struct error *err)
 {

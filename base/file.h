@@ -23,6 +23,13 @@ bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct b
 /** Writes all bytes, in as many calls as the system needs. False with errno set. */
 bool file_write_all(int fd, const void *bytes, size_t len);
 
+/** Makes the content of a file, or the entries of a directory, survive a loss of power. A link at
+ * `path` is refused. */
+bool file_sync(const char *path, struct error *err);
+/** Creates an empty file that only its owner may read and write. An existing file is fine, and stays
+ * as it is. */
+bool file_create_private(const char *path, struct error *err);
+
 /** Write a temporary file in the same directory, sync, rename over `path`, sync the directory. */
 bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
                        struct error *err);

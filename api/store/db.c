@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/store/db_impl.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #define MIGRATION(...) #__VA_ARGS__,
@@ -328,18 +329,6 @@ static bool add_kinds(struct db *db, struct error *err)
     return ok;
 }
 
-/* Creates the file with mode 0600 before SQLite opens it: SQLite gives the write-ahead log the mode
- * of the file. */
-static bool create_private(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return errno == EEXIST || error_errno(err, errno, "cannot create %s", path);
-    close(fd);
-    return true;
-}
-
 static bool exists(const char *path, struct error *err)
 {
     return access(path, F_OK) == 0 ||
@@ -379,8 +368,9 @@ static bool open_file(struct db *db, struct error *err)
     int flags = (unlocked ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
 
+    /* The file is created before SQLite opens it, because SQLite gives the log the mode of the file. */
     if (!db_state_before(db, err) ||
-        (db->read_only ? !exists(db->path, err) : !create_private(db->path, err)))
+        (db->read_only ? !exists(db->path, err) : !file_create_private(db->path, err)))
         return false;
     if (sqlite3_open_v2(db->path, &db->sqlite, flags, unlocked ? "unix-none" : NULL) != SQLITE_OK)
         return db_fail(db, err, "opening it");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -72,17 +73,6 @@ static bool read_places(struct mark *mark, struct error *err)
     return true;
 }
 
-/* Creates the file with mode 0600, as db.c does for the database. */
-static bool create_private(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return errno == EEXIST || error_errno(err, errno, "cannot create %s", path);
-    close(fd);
-    return true;
-}
-
 /* Opens it as a journal of several databases, a type of file for which SQLite syncs the directory
  * with the first sync of the file. */
 static bool open_file(struct mark *mark, bool read_only, struct error *err)
@@ -94,7 +84,7 @@ static bool open_file(struct mark *mark, bool read_only, struct error *err)
 
     if (read_only && (vfs->xAccess(vfs, mark->path, SQLITE_ACCESS_EXISTS, &there) || !there))
         return true;
-    if (!read_only && !create_private(mark->path, err))
+    if (!read_only && !file_create_private(mark->path, err))
         return false;
     mark->file = mem_alloc((size_t)vfs->szOsFile);
     if (vfs->xOpen(vfs, mark->path, mark->file, flags, NULL) == SQLITE_OK)

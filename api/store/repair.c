@@ -17,6 +17,7 @@
 
 #include "api/store/db_impl.h"
 #include "api/store/store_dir.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 enum {
@@ -316,18 +317,6 @@ static bool keep_damaged(const struct copier *copier, struct error *err)
     return true;
 }
 
-static bool sync_path(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-
-    if (!ok)
-        error_errno(err, errno, "cannot sync %s", path);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* Puts the new file in place. The mark is the last to change: without it the store is refused. */
 static bool put_in_place(const struct copier *copier, const struct db_state *state,
                          struct error *err)
@@ -337,7 +326,7 @@ static bool put_in_place(const struct copier *copier, const struct db_state *sta
     struct mark *mark;
     bool ok;
 
-    if (!sync_path(copier->new_path, err) || !keep_damaged(copier, err))
+    if (!file_sync(copier->new_path, err) || !keep_damaged(copier, err))
         return false;
     if ((unlink(copier->log_path) < 0 && errno != ENOENT) ||
         (unlink(copier->mark_path) < 0 && errno != ENOENT) ||
@@ -345,7 +334,7 @@ static bool put_in_place(const struct copier *copier, const struct db_state *sta
         return error_errno(err, errno, "cannot replace %s", copier->path);
     mark = mark_open(copier->mark_path, false, err);
     ok = mark && mark_write(mark, &content, err) == MARK_OK && mark_sync(mark, err) &&
-         sync_path(copier->repair->directory, err);
+         file_sync(copier->repair->directory, err);
     mark_close(mark);
     return ok;
 }

@@ -42,9 +42,25 @@ bool base64_valid(const char *text, size_t len)
     return n % 4 == 0 && padding <= 2;
 }
 
+/* Bits of digits that do not make a whole byte yet. */
+struct pending {
+    unsigned held, bits;
+};
+
+/* Adds the six bits of a digit. A byte that is whole then goes to `out`. */
+static void add_digit(struct pending *pending, int value, struct buf *out)
+{
+    pending->held = pending->held << 6 | (unsigned)value;
+    pending->bits += 6;
+    if (pending->bits >= 8) {
+        pending->bits -= 8;
+        buf_char(out, (char)(pending->held >> pending->bits & 0xff));
+    }
+}
+
 bool base64_decode(const char *text, size_t len, struct buf *out)
 {
-    unsigned held = 0, bits = 0;
+    struct pending pending = {0};
 
     if (!base64_valid(text, len))
         return false;
@@ -54,12 +70,7 @@ bool base64_decode(const char *text, size_t len, struct buf *out)
 
         if (value < 0)
             continue;
-        held = held << 6 | (unsigned)value;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            buf_char(out, (char)(held >> bits & 0xff));
-        }
+        add_digit(&pending, value, out);
     }
     return true;
 }
@@ -94,19 +105,14 @@ void base64url_encode(const void *bytes, size_t len, struct buf *out)
 
 bool base64url_decode(const char *text, struct buf *out)
 {
-    unsigned held = 0, bits = 0;
+    struct pending pending = {0};
 
     for (; *text; text++) {
         int value = *text == '-' ? 62 : *text == '_' ? 63 : digit_value(*text);
 
         if (value < 0 || *text == '+' || *text == '/')
             return false;
-        held = held << 6 | (unsigned)value;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            buf_char(out, (char)(held >> bits & 0xff));
-        }
+        add_digit(&pending, value, out);
     }
     return true;
 }

@@ -85,18 +85,6 @@ static void prune(const struct backups *backups)
     free(names);
 }
 
-static bool sync_path(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-
-    if (!ok)
-        error_errno(err, errno, "cannot sync %s", path);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* On the pool: reads the copy in full, and puts it in place. */
 static void check(struct pool_work *work)
 {
@@ -105,13 +93,13 @@ static void check(struct pool_work *work)
     scoped_str line = mem_printf("%s\n", backups->path);
 
     backups->objects = 0;
-    if (!store_verify(backups->part, &backups->objects, err) || !sync_path(backups->part, err))
+    if (!store_verify(backups->part, &backups->objects, err) || !file_sync(backups->part, err))
         return;
     if (rename(backups->part, backups->path) < 0) {
         error_errno(err, errno, "cannot rename %s to %s", backups->part, backups->path);
         return;
     }
-    if (!sync_path(backups->directory, err) ||
+    if (!file_sync(backups->directory, err) ||
         !file_write_atomic(backups->note, line, strlen(line), 0600, err))
         return;
     prune(backups);

@@ -1,4 +1,7 @@
-"""A flow to start from, and the schema for editors (everyday.md 3.6: EVD-092 to EVD-094)."""
+"""A flow to start from, and the schema for editors (everyday.md 3.6).
+
+# covers: everyday.md EVD-092 EVD-093; see everyday.md EVD-094: 16 mistakes of the 300
+"""
 import glob
 import json
 import os

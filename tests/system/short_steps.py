@@ -1,4 +1,7 @@
-"""Steps that contain their script or their template (everyday.md 3: EVD-079 to EVD-091)."""
+"""Steps that contain their script or their template (everyday.md 3).
+
+# covers: everyday.md EVD-079..EVD-082 EVD-084 EVD-085 EVD-087 EVD-088
+"""
 import json
 import sys
 

@@ -47,5 +47,6 @@ enum mark_result mark_write(struct mark *mark, const struct mark_content *conten
                             struct error *err);
 bool mark_sync(struct mark *mark, struct error *err);
 bool mark_is_unsynced(const struct mark *mark);
-/** An unsynced mark was written and the last sync is a second ago or longer. */
+/** Whether the mark must be synced now: it was written since its last sync, and that sync is at least a
+ * second ago. */
 bool mark_is_due(const struct mark *mark);

@@ -429,7 +429,8 @@ static void live_log(void *state, struct log_line *line, const char *text, size_
     maybe_draw(live);
 }
 
-/* Takes a growing line, which is drawn with the next frame. */
+/* Remembers the present text of a log line that has no end yet, such as a progress bar. The next
+ * frame of the live display shows it. */
 static void live_log_growing(void *state, struct log_line *line, const char *text, size_t len)
 {
     struct live *live = state;

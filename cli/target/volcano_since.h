@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Since when Volcano has a word of a Job: a field, an event or action of a policy, a plugin or an
- * argument of one. Ref: Volcano config/crd, pkg/webhooks/admission/jobs, pkg/controllers/job/plugins.
+ * Tells in which version of Volcano a word of a Job's manifest appeared. A word is a field, an event
+ * or an action of a policy, a plugin, or an argument of a plugin. Ref: Volcano config/crd, pkg/webhooks/admission/jobs, pkg/controllers/job/plugins.
  */
 #include <stdbool.h>
 

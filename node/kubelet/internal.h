@@ -210,8 +210,8 @@ void kubelet_release_ports(struct kubelet_pod *pod); /* does nothing when the po
 /* Functions of config_refresh.c: files and variables of running pods follow their sources. */
 void kubelet_track_sources(struct kubelet_pod *pod);   /* called when the pod is started */
 void kubelet_untrack_sources(struct kubelet_pod *pod); /* does nothing when nothing is tracked */
-/** Passes on the deadline, labels and annotations of a pod whose own object has changed from
- * `before`. */
+/** Tells the running pod what changed in its own Pod object since `before`: the deadline goes to the
+ * runtime, labels and annotations to the files and variables that show them. */
 void kubelet_pod_updated(struct kubelet_pod *pod, const struct object *before);
 void kubelet_send_deadline(struct kubelet_pod *pod);
 /** Handles a change of the content of a ConfigMap or Secret. */

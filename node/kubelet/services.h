@@ -22,8 +22,9 @@ struct services_rules {
     bool private_network;
     /** Returns the second byte of the pods' loopback range: `wanted` (or 0) if it is still free. */
     uint8_t (*range)(void *ctx, uint8_t wanted);
-    /** Returns a socket that can bind to the address, if an ordinary one cannot; -1: any socket
-     * can. */
+    /** Returns an owned socket with which a proxy can bind to the address, for an address that an
+     * ordinary socket cannot bind to because it lies in another network. -1 means that an ordinary
+     * socket will do. */
     int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
     /** Opens the connection to the network's holder by which the proxy gets such sockets. */
     void (*line)(void *ctx, struct netns_holder *out);

@@ -37,7 +37,8 @@ bool pod_life_follows(enum pod_life from, enum pod_life to);
 bool pod_listing_follows(enum pod_listing from, enum pod_listing to);
 bool container_run_follows(enum container_run from, enum container_run to);
 
-/** Sets the state of a pod's life. An edge that is not legal ends the process. */
+/** Sets the state, which the tables of states.c must allow to follow the present one. Any other change
+ * is a mistake of the program and ends the process. */
 void pod_life_set(enum pod_life *life, enum pod_life to);
 void pod_listing_set(enum pod_listing *listing, enum pod_listing to);
 void container_run_set(enum container_run *run, enum container_run to);

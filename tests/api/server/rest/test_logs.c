@@ -135,7 +135,8 @@ static void log_requests_are_checked(void **state)
 
 #define LOGS "/apis/jobflow.dev/v1/namespaces/default/podlogs"
 
-/* Creates the owner of logs, which stands for a job. Returns its uid. */
+/* Creates a ConfigMap that plays the part of the Job to which kept logs belong. Returns its uid,
+ * owned. */
 static char *make_owner(struct api_fixture *fixture)
 {
     api_make_config_map(fixture, "j", "");

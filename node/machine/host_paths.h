@@ -4,7 +4,7 @@
  * writable, and the longest one that covers a path applies.
  *
  * Rules are about names only. The shim opens a path below its prefix in a way that no link leads
- * out (node/sandbox/host_path.h). Ref: spec/reliability.md SEC-20, DC-08.
+ * out (node/sandbox/mounts/host_path.h). Ref: spec/reliability.md SEC-20, DC-08.
  */
 #include "base/error.h"
 

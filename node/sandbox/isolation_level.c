@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "node/sandbox/capability_check.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 #include "node/sandbox/namespaces.h"
 #include "node/sandbox/rootfs.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 static const char *const name_libraries[] = {
     "/usr/lib/x86_64-linux-gnu/libnss_wrapper.so",

@@ -23,12 +23,12 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
+#include "node/sandbox/mounts/volumes.h"
 #include "node/sandbox/namespaces.h"
 #include "node/sandbox/plain.h"
 #include "node/sandbox/rootfs.h"
 #include "node/sandbox/sshd.h"
-#include "node/sandbox/volumes.h"
 
 enum {
     LOW_PORT = 1024,

@@ -10,12 +10,12 @@
  * are directories on disk, and environment variables tell where (plain.h).
  */
 #include "node/machine/sockaddr_rules.h"
-#include "node/sandbox/hidden_dirs.h"
 #include "node/sandbox/isolation_level.h"
+#include "node/sandbox/mounts/hidden_dirs.h"
+#include "node/sandbox/mounts/volumes.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/sockaddr_bpf.h"
 #include "node/sandbox/spawn.h"
-#include "node/sandbox/volumes.h"
 #include "node/wire/message.h"
 
 enum { POD_SANDBOX_ENV_MAX = 8 };

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 #include "node/sandbox/namespaces.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/sandbox/sshd.h"

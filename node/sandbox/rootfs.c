@@ -22,9 +22,9 @@
 
 #include "base/coverage.h"
 #include "base/mem.h"
-#include "node/sandbox/dev.h"
+#include "node/sandbox/mounts/dev.h"
+#include "node/sandbox/mounts/overlay.h"
 #include "node/sandbox/namespaces.h"
-#include "node/sandbox/overlay.h"
 
 enum { KEPT_PATHS = 2 };
 

@@ -25,8 +25,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "node/sandbox/hidden_dirs.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/hidden_dirs.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 struct rootfs_mount {
     const char *path; /* absolute path of the mount, as the container names it */

@@ -2,7 +2,7 @@
  * Fills /dev of a container. Character devices are made by mknod where that is allowed, else bound
  * from the host. Directories are bound, and links are copied.
  */
-#include "node/sandbox/dev.h"
+#include "node/sandbox/mounts/dev.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 enum { PATH_BYTES = 4096 };
 

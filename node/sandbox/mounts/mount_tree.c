@@ -2,7 +2,7 @@
  * Mounts by descriptor, on open_tree, move_mount, mount_setattr and fsopen. Paths below a root are
  * opened by openat2 with RESOLVE_IN_ROOT, component by component where something is missing.
  */
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Reads the mounts of this process (proc_pid_mountinfo(5)) and looks for the directory below each
  * mount of its file system.
  */
-#include "node/sandbox/hidden_dirs.h"
+#include "node/sandbox/mounts/hidden_dirs.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * A private overlay over one directory of the host is an overlayfs or, where there is none, a
  * mirror on a tmpfs, in which the children of the directory are bound one by one.
  */
-#include "node/sandbox/overlay.h"
+#include "node/sandbox/mounts/overlay.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
 

@@ -1,7 +1,7 @@
 /*
  * Makes, updates, measures and opens the volumes of a pod.
  */
-#include "node/sandbox/volumes.h"
+#include "node/sandbox/mounts/volumes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #include "api/types/kinds/pod/volume_path.h"
 #include "base/file.h"
-#include "node/sandbox/host_path.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/host_path.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 enum { NAME_BYTES = 96, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
 

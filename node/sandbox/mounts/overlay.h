@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "node/sandbox/mount_tree.h"
+#include "node/sandbox/mounts/mount_tree.h"
 
 struct overlay_point {
     const char *path; /* path of a mount point, relative to the directory */

@@ -3,7 +3,7 @@
  * leading out of the base, and a check keeps the path and the kept directory from containing each
  * other.
  */
-#include "node/sandbox/host_path.h"
+#include "node/sandbox/mounts/host_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
